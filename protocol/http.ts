@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { LIMITS } from './limits.js';
+import type { RunStatus } from './run.js';
+
+/** HTTP shapes: request bodies as stock AI SDK clients send them, replies as the API gives them. */
+
+/** A UI message as a client posts it. Parts are looked at one by one, since only the tail is used. */
+export const PostedMessage = z.object({
+  id: z.string().min(1).max(LIMITS.idChars),
+  role: z.enum(['user', 'assistant', 'system']),
+  parts: z.array(z.looseObject({ type: z.string() })).optional(),
+  content: z.string().optional(),
+  metadata: z.unknown().optional(),
+});
+export type PostedMessage = z.infer<typeof PostedMessage>;
+
+export const ChatRequest = z
+  .object({
+    id: z.string().optional(),
+    messages: z.array(PostedMessage).optional(),
+    message: PostedMessage.optional(),
+    trigger: z.string().optional(),
+    messageId: z.string().optional(),
+    agent: z.string().optional(),
+  })
+  .refine((body) => body.messages !== undefined || body.message !== undefined, {
+    message: 'messages or message is required',
+    path: ['messages'],
+  });
+export type ChatRequest = z.infer<typeof ChatRequest>;
+
+export const StopBody = z
+  .object({
+    mode: z.enum(['interrupt', 'abort']).default('interrupt'),
+    reason: z.string().max(LIMITS.errorTextBytes).optional(),
+  })
+  .prefault({});
+export type StopBody = z.infer<typeof StopBody>;
+
+/** Body of every refusal. */
+export interface ProblemBody {
+  error: string;
+  code: string;
+  detail?: unknown;
+}
+
+export const HEADERS = {
+  sessionId: 'x-session-id',
+  runId: 'x-run-id',
+  resumeFromSequence: 'x-resume-from-sequence',
+  lastEventId: 'last-event-id',
+  resumeAt: 'x-resume-at',
+  existingMessageId: 'x-existing-message-id',
+  profile: 'x-ai-sdk-profile',
+} as const;
+
+/** What a page needs to start: history, and where the stream stands. */
+export interface FrontendSnapshot<M = unknown> {
+  state: null;
+  messages: M[];
+  streamSequence: number;
+  status: 'active' | 'paused' | 'ended' | 'failed';
+  checkpointId: string | null;
+  timestamp: number;
+  startSequence?: number;
+  existingMessageId?: string;
+  /** Extension: the newest run, for links to the Temporal UI. */
+  run?: { runId: string; status: RunStatus };
+}

@@ -1,0 +1,55 @@
+/** Ids of the contract: pure string forms, free of imports, so that every side of the wire may use them. */
+
+const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** True for a client-chosen session id: URL-safe, 1 to 128 characters. */
+export function isSessionId(value: unknown): value is string {
+  return typeof value === 'string' && SESSION_ID.test(value);
+}
+
+/** `<sessionId>:<n>-<nonce>`; n counts the session's runs, the nonce makes ids unrepeatable. */
+export function formatRunId(sessionId: string, n: number, nonce: string): string {
+  return `${sessionId}:${String(n)}-${nonce}`;
+}
+
+/** The session that a run belongs to, or undefined if the text is no run id. */
+export function sessionOfRun(runId: string): string | undefined {
+  const match = /^([A-Za-z0-9_-]{1,128}):\d+-[A-Za-z0-9]+$/.exec(runId);
+  return match?.[1];
+}
+
+/** Temporal's workflow id of a run. */
+export function workflowIdOf(runId: string): string {
+  return `run:${runId}`;
+}
+
+/** The id that an approval is asked and answered under. */
+export function formatApprovalId(runId: string, toolCallId: string): string {
+  return `${runId}::${toolCallId}`;
+}
+
+/** Splits an approval id; undefined if the text is none. */
+export function parseApprovalId(id: string): { runId: string; toolCallId: string } | undefined {
+  const at = id.indexOf('::');
+  if (at <= 0 || at + 2 >= id.length) return undefined;
+  return { runId: id.slice(0, at), toolCallId: id.slice(at + 2) };
+}
+
+/** Id of the assistant UI message that answers a turn. */
+export function formatMessageId(startUIMessageCount: number): string {
+  return `msg-${String(startUIMessageCount)}`;
+}
+
+/** True for ids that the server mints; user messages may not carry one. */
+export function isAssistantMessageId(id: string): boolean {
+  return /^msg-\d+$/.test(id);
+}
+
+/** Checkpoint that a committed step left. */
+export function formatCheckpointId(runId: string, step: number): string {
+  const colon = runId.lastIndexOf(':');
+  return `cpv1-${runId.slice(0, colon)}-s${String(step)}-${runId.slice(colon + 1)}`;
+}
+
+/** The tool name that ends a run with structured output; never shown to a client. */
+export const FINISH_TOOL_NAME = '__finish__';

@@ -1,0 +1,35 @@
+/**
+ * Every number that is part of the contract. Free of imports, so that workflow code may use it.
+ * Sizes are bytes of UTF-8 unless the name says otherwise; times are milliseconds.
+ */
+export const LIMITS = {
+  /** Serialised chunk; larger ones are refused before a sequence is allocated. */
+  chunkBytes: 256 * 1024,
+  /** Serialised result of a tool call or answer. */
+  answerBytes: 1024 * 1024,
+  /** A tool result up to this size travels inside its chunk. */
+  inlineResultBytes: 192 * 1024,
+  /** Length of any id other than a session id. */
+  idChars: 256,
+  /** Error text that is stored or shown. */
+  errorTextBytes: 8 * 1024,
+  /** Metadata of one message; a larger one is dropped, the message is kept. */
+  metadataBytes: 64 * 1024,
+  /** One user message. */
+  userMessageBytes: 1024 * 1024,
+  /** Request body of a POST; stock clients send the whole conversation. */
+  bodyBytes: 16 * 1024 * 1024,
+  /** One append call; what does not fit goes into the next. */
+  appendBytes: 64 * 1024,
+  /** Entries of a session's stream before whole old turns are trimmed. */
+  streamEntries: 10_000,
+  /** Entries read from the log at once, so that live readers never stall behind a replay. */
+  replayPage: 200,
+  /** Provider failures of one step, after which the run fails. */
+  stepTries: 5,
+  /** Model calls in one turn, unless the agent says otherwise. */
+  maxSteps: 50,
+} as const;
+
+/** How long a finished session's stream is kept, in seconds. */
+export const STREAM_TTL_SECONDS = 24 * 60 * 60;

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+
+/**
+ * Transcript rows: what a session remembers, in the order in which the model is told. Rows are
+ * immutable once stored; a row's index in the session never changes.
+ */
+const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+export const UserPart = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('file'),
+    url: z.string(),
+    mediaType: z.string(),
+    filename: z.string().optional(),
+  }),
+]);
+export type UserPart = z.infer<typeof UserPart>;
+
+export const UserRow = z.object({
+  role: z.literal('user'),
+  /** Id of the UI message; the client's own. */
+  id: z.string(),
+  runId: z.string(),
+  parts: z.array(UserPart),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  /** Sent to the model, not shown. */
+  hidden: z.boolean().optional(),
+});
+export type UserRow = z.infer<typeof UserRow>;
+
+export const AssistantPart = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('text'),
+    text: z.string(),
+    providerMetadata: ProviderMetadata.optional(),
+  }),
+  z.object({
+    type: z.literal('reasoning'),
+    text: z.string(),
+    providerMetadata: ProviderMetadata.optional(),
+  }),
+  z.object({
+    type: z.literal('tool-call'),
+    toolCallId: z.string(),
+    toolName: z.string(),
+    input: z.unknown(),
+    kind: z.enum(['server', 'approval', 'client']),
+    /** Present on calls that a person approves. */
+    approvalId: z.string().optional(),
+    providerMetadata: ProviderMetadata.optional(),
+  }),
+]);
+export type AssistantPart = z.infer<typeof AssistantPart>;
+
+/** One step's reply. */
+export const AssistantRow = z.object({
+  role: z.literal('assistant'),
+  /** Id of the UI message, shared by all steps of a turn. */
+  messageId: z.string(),
+  runId: z.string(),
+  step: z.number(),
+  parts: z.array(AssistantPart),
+  /** The reply was cut: by a stop or by a failure. */
+  interrupted: z.enum(['interrupt', 'abort', 'failure']).optional(),
+});
+export type AssistantRow = z.infer<typeof AssistantRow>;
+
+/** Who decided about an approval, and how. */
+export const Decision = z.object({
+  approved: z.boolean(),
+  reason: z.string().optional(),
+  by: z.string().optional(),
+  at: z.number(),
+});
+export type Decision = z.infer<typeof Decision>;
+
+/** The one result of a call: exactly one of output, error or denied. */
+export const ToolRow = z.object({
+  role: z.literal('tool'),
+  toolCallId: z.string(),
+  toolName: z.string(),
+  output: z.unknown().optional(),
+  error: z.string().optional(),
+  errorCode: z.string().optional(),
+  /** The person said no. */
+  denied: z.boolean().optional(),
+  decision: Decision.optional(),
+});
+export type ToolRow = z.infer<typeof ToolRow>;
+
+export const Row = z.discriminatedUnion('role', [UserRow, AssistantRow, ToolRow]);
+export type Row = z.infer<typeof Row>;

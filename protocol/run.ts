@@ -1,0 +1,114 @@
+/** Runs as every side of the wire sees them. Types and plain constants only: workflow code imports this file. */
+
+/** Status of a run; the last four are terminal. */
+export type RunStatus =
+  | 'starting'
+  | 'running'
+  | 'waiting_approval'
+  | 'waiting_tool'
+  | 'waiting_children'
+  | 'completed'
+  | 'failed'
+  | 'interrupted'
+  | 'aborted';
+
+export type TerminalStatus = Extract<
+  RunStatus,
+  'completed' | 'failed' | 'interrupted' | 'aborted'
+>;
+
+/** Status of a session's stream, as the stream protocol names it. */
+export type StreamStatus = 'active' | 'paused' | 'ended' | 'failed';
+
+export function isTerminal(status: RunStatus): status is TerminalStatus {
+  return (
+    status === 'completed' ||
+    status === 'failed' ||
+    status === 'interrupted' ||
+    status === 'aborted'
+  );
+}
+
+export function isWaiting(status: RunStatus): boolean {
+  return status.startsWith('waiting_');
+}
+
+/** How a stop ends a run: `interrupt` can be resumed, `abort` is final. */
+export type StopMode = 'interrupt' | 'abort';
+
+export interface StopRequest {
+  mode: StopMode;
+  reason?: string;
+  /** Who asked, for the audit trail. */
+  by?: string;
+}
+
+/** Why a run failed: a closed set of codes, with text that is safe to show to a client. */
+export interface RunError {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
+/** Argument of the workflow: ids only, the conversation stays in Redis. */
+export interface RunInput {
+  sessionId: string;
+  runId: string;
+  agent: string;
+  turn: number;
+  maxSteps: number;
+  /** False when the server's search attributes could not be registered: then the run goes without. */
+  searchAttributes: boolean;
+  /** For operators: the model's name, and a page that shows the conversation. */
+  model?: string;
+  sessionUrl?: string;
+}
+
+/** Result of the workflow: what an operator reads in the Temporal UI. */
+export interface RunSummary {
+  status: Exclude<TerminalStatus, 'failed'> | 'superseded';
+  steps: number;
+}
+
+/** How a call is carried out. */
+export type CallKind = 'server' | 'approval' | 'client';
+
+/** A call as the workflow knows it: no arguments. */
+export interface CallRef {
+  toolCallId: string;
+  toolName: string;
+  kind: CallKind;
+  /** Longest time for one execution, ms. */
+  timeoutMs?: number;
+}
+
+/** What a committed step leaves to do. Stored with the step, so that a repeated claim returns the same. */
+export type StepOutcome =
+  | { kind: 'calls'; step: number; sequence: number; calls: CallRef[] }
+  | { kind: 'ended'; step: number; status: TerminalStatus; error?: RunError }
+  /** Another run owns the session now, or this one was ended elsewhere. */
+  | { kind: 'superseded' }
+  /** A call of the step before still waits: the wake-up was premature. */
+  | { kind: 'not_ready' };
+
+/** Which approved calls a completed batch of answers releases. */
+export interface Resumption {
+  step: number;
+  approved: string[];
+}
+
+/** Payload of the `answer` signal: an audit line, and the batch if this answer completed it. */
+export interface AnswerSignal {
+  toolCallId: string;
+  approved?: boolean;
+  by?: string;
+  resume?: Resumption;
+}
+
+/** Reply of the `agentState` query. */
+export interface AgentState {
+  runId: string;
+  step: number;
+  phase: 'model' | 'tools' | 'waiting' | 'ended';
+  waitingFor: CallRef[];
+}

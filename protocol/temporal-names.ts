@@ -1,0 +1,16 @@
+/** Names on the wire to Temporal. Plain constants: shared by workflow code, workers and clients. */
+export const WORKFLOW_TYPE = 'agentRun';
+export const DEFAULT_TASK_QUEUE = 'agent-runs';
+
+export const SIGNALS = { answer: 'answer', stop: 'stop' } as const;
+export const QUERIES = { agentState: 'agentState' } as const;
+
+/** Search attributes of a run. Names and types are registered at start-up. */
+export const SEARCH_ATTRIBUTES = {
+  AgentSession: 'KEYWORD',
+  AgentName: 'KEYWORD',
+  AgentStatus: 'KEYWORD',
+  AgentTenant: 'KEYWORD',
+  AgentModel: 'KEYWORD',
+  AgentTurn: 'INT',
+} as const;
