@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+
+/** A setting is missing or wrong; the message names the variable and is one line. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConfigError';
+  }
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+const text = z.string().min(1);
+const url = z.url('must be a URL');
+
+const flag = z
+  .enum(['1', 'true', 'yes', 'on', '0', 'false', 'no', 'off'], 'must be true or false')
+  .default('false')
+  .transform((value) => ['1', 'true', 'yes', 'on'].includes(value));
+
+const port = z
+  .string()
+  .default('3000')
+  .transform(Number)
+  .pipe(z.number('must be a port number').int().min(0).max(65535, 'must be a port number'));
+
+/** Every environment variable of the project, with its default. */
+const EnvSchema = z.object({
+  PORT: port,
+  HOST: text.default('127.0.0.1'),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' })
+    .default('redis://127.0.0.1:6379'),
+  TEMPORAL_ADDRESS: text
+    .regex(/^\S+:\d{1,5}$/, 'must be host:port')
+    .default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: text.default('default'),
+  TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
+  /** `<provider>:<model id>`; the scripted model when absent. */
+  MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
+  DATA_DIR: text.default('.data'),
+  TEMPORAL_UI_URL: url.optional(),
+  DEFAULT_AGENT: text.optional(),
+  /** Serve without an authenticator: everybody is the same user. */
+  HELIX_ALLOW_UNAUTHENTICATED: flag,
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
+  /** Where people reach the page, for links out of the Temporal UI. */
+  PUBLIC_URL: url.optional(),
+  OPENAI_API_KEY: text.optional(),
+  OPENAI_BASE_URL: url.optional(),
+  ANTHROPIC_API_KEY: text.optional(),
+  ANTHROPIC_BASE_URL: url.optional(),
+  OPENAI_COMPATIBLE_BASE_URL: url.optional(),
+  OPENAI_COMPATIBLE_API_KEY: text.optional(),
+});
+
+/** The settings of a process, typed. */
+export type Config = z.infer<typeof EnvSchema>;
+
+/**
+ * Reads the settings out of an environment. An empty value counts as absent.
+ *
+ * @throws ConfigError naming every wrong variable, in one line
+ */
+export function parseEnv(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
+  );
+  const parsed = EnvSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
+  throw new ConfigError(`Bad configuration: ${problems.join('; ')}`);
+}
