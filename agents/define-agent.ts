@@ -1,0 +1,105 @@
+import type { JSONObject } from '@ai-sdk/provider';
+import type { LanguageModel } from 'ai';
+import type { z } from 'zod';
+import type { ToolDefinition } from './define-tool.js';
+import { DefinitionError } from './definition-error.js';
+import { findNameFault } from './names.js';
+import { findSchemaFault, findToolFault } from './tool-faults.js';
+
+/** Model calls a turn may take when an agent sets no `maxSteps`. */
+export const DEFAULT_MAX_STEPS = 50;
+
+/** Which model an agent thinks with, and how it is called. */
+export interface LlmConfig {
+  /** A model of the AI SDK, the id of one, or a factory that is called when the model is needed. */
+  readonly model: LanguageModel | (() => LanguageModel);
+  readonly temperature?: number;
+  /** Tokens one model call may produce. */
+  readonly maxOutputTokens?: number;
+  /** Passed on to the provider, keyed by provider name. */
+  readonly providerOptions?: Readonly<Record<string, JSONObject>>;
+}
+
+/** An agent as its author writes it; the system prompt is typed from the state schema. */
+export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> {
+  /** What sessions are bound to: `[A-Za-z0-9_-]{1,64}`, unique within a registry. */
+  name: string;
+  description?: string;
+  systemPrompt: string | ((state: z.output<State>) => string);
+  tools?: readonly ToolDefinition[];
+  /** State kept with the session; must accept `{}`, so give every field a default. */
+  stateSchema?: State;
+  /** The turn ends with a result of this shape, handed in by the model as a tool call. */
+  outputSchema?: Output;
+  llmConfig: LlmConfig;
+  /** Model calls a turn may take; `Infinity` for no limit. Default: {@link DEFAULT_MAX_STEPS}. */
+  maxSteps?: number;
+}
+
+/** An agent as the runtime sees it: frozen, and free of the schemas' types. */
+export interface AgentDefinition {
+  readonly name: string;
+  readonly description?: string;
+  readonly systemPrompt: string | ((state: unknown) => string);
+  readonly tools: readonly ToolDefinition[];
+  readonly stateSchema?: z.ZodType;
+  readonly outputSchema?: z.ZodType;
+  readonly llmConfig: LlmConfig;
+  readonly maxSteps?: number;
+}
+
+/**
+ * Declares an agent. Pure data: nothing runs, no model is created.
+ *
+ * @throws DefinitionError that names the agent, and the tool if it is about one
+ */
+export function defineAgent<
+  State extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+>(config: AgentConfig<State, Output>): AgentDefinition {
+  const { llmConfig, tools = [] } = config;
+  // Dropping the state's type is sound: the runtime only passes what `stateSchema` produced.
+  const agent = { ...config, tools: Object.freeze([...tools]) } as AgentDefinition;
+  const fault = findAgentFault(agent);
+  if (fault !== undefined) throw new DefinitionError(fault, { agent: agent.name });
+  assertTools(agent);
+  return Object.freeze({ ...agent, llmConfig: Object.freeze({ ...llmConfig }) });
+}
+
+/** How many model calls a turn of this agent may take. */
+export function resolveMaxSteps({ maxSteps }: Pick<AgentDefinition, 'maxSteps'>): number {
+  return maxSteps ?? DEFAULT_MAX_STEPS;
+}
+
+function findAgentFault(agent: AgentDefinition): string | undefined {
+  const { name, systemPrompt, stateSchema, outputSchema, llmConfig, maxSteps } = agent;
+  const nameFault = findNameFault(name);
+  if (nameFault !== undefined) return nameFault;
+  if (typeof systemPrompt !== 'string' && typeof systemPrompt !== 'function') {
+    return 'systemPrompt must be a string or a function of the state';
+  }
+  // Checked at run time too: a definition may come from plain JavaScript.
+  if (!(llmConfig as LlmConfig | undefined)?.model) return 'llmConfig.model is missing';
+  if (
+    maxSteps !== undefined &&
+    maxSteps !== Infinity &&
+    !(Number.isSafeInteger(maxSteps) && maxSteps > 0)
+  ) {
+    return 'maxSteps must be a whole number above 0, or Infinity';
+  }
+  return (
+    (stateSchema && findSchemaFault('stateSchema', stateSchema)) ??
+    (outputSchema && findSchemaFault('outputSchema', outputSchema))
+  );
+}
+
+function assertTools(agent: AgentDefinition): void {
+  const names = new Set<string>();
+  for (const tool of agent.tools) {
+    const fault = names.has(tool.name) ? 'the name is used by two tools' : findToolFault(tool);
+    if (fault !== undefined) {
+      throw new DefinitionError(fault, { agent: agent.name, tool: tool.name });
+    }
+    names.add(tool.name);
+  }
+}

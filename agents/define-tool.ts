@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import { DefinitionError } from './definition-error.js';
+import type { ToolCallIdentity, ToolContext } from './tool-context.js';
+import { findToolFault } from './tool-faults.js';
+
+/** A tool as its author writes it; the callbacks are typed from the schemas. */
+export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
+  /** What the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
+  name: string;
+  /** Tells the model when and how to use the tool. */
+  description: string;
+  /** Must describe an object. Every input is checked against it before anything else happens. */
+  inputSchema: Input;
+  /** Checks what `execute` or the client returned. */
+  outputSchema?: Output;
+  /**
+   * Runs on a worker and returns something JSON can carry; what it throws is told to the model.
+   * `'client'`: the call is handed to the browser, which sends the result back.
+   */
+  execute:
+    | 'client'
+    | ((
+        input: z.output<Input>,
+        context: ToolContext,
+      ) => z.input<Output> | Promise<z.input<Output>>);
+  /** A person must agree before `execute` runs; the function form decides call by call. */
+  requireApproval?:
+    true | ((input: z.output<Input>, call: ToolCallIdentity) => boolean | Promise<boolean>);
+  /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
+  idempotent?: boolean;
+  /** How long a client tool or an approval waits for its answer, in ms. Default: no limit. */
+  deadlineMs?: number;
+  /** How long `execute` may take, in ms. Default: the worker's. */
+  timeoutMs?: number;
+}
+
+/**
+ * A tool as the runtime sees it. The schemas' types are gone: the runtime parses an input with
+ * `inputSchema` and hands `execute` what came out of that.
+ */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: z.ZodType;
+  readonly outputSchema?: z.ZodType;
+  readonly execute: 'client' | ((input: unknown, context: ToolContext) => unknown);
+  readonly requireApproval?:
+    true | ((input: unknown, call: ToolCallIdentity) => boolean | Promise<boolean>);
+  readonly idempotent?: boolean;
+  readonly deadlineMs?: number;
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Declares a tool. Pure data: nothing runs.
+ *
+ * @throws DefinitionError that names the tool and says what is wrong with it
+ */
+export function defineTool<Input extends z.ZodType, Output extends z.ZodType = z.ZodType>(
+  config: ToolConfig<Input, Output>,
+): ToolDefinition {
+  // The one place where the schemas' types are dropped; sound because the runtime only ever calls
+  // back with what `inputSchema` itself produced.
+  const tool = { ...config } as ToolDefinition;
+  const fault = findToolFault(tool);
+  if (fault !== undefined) throw new DefinitionError(fault, { tool: tool.name });
+  return Object.freeze(tool);
+}

@@ -1,0 +1,17 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
+import { gateway, wrapLanguageModel } from 'ai';
+import type { LlmConfig } from './define-agent.js';
+
+/**
+ * The model of an agent, always at version 4 of the language-model specification, ready for
+ * `doStream`. Models of versions 2 and 3 are lifted; an id goes to the AI SDK's default provider.
+ */
+export function resolveModel(model: LlmConfig['model']): LanguageModelV4 {
+  const given = typeof model === 'function' ? model() : model;
+  const object =
+    typeof given === 'string'
+      ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(given)
+      : given;
+  // No middleware: the wrapper is wanted for the lifting it does.
+  return wrapLanguageModel({ model: object, middleware: [] });
+}

@@ -1,0 +1,53 @@
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider';
+
+/** The turn a prompt ends in: its newest user message and what followed. */
+export interface Turn {
+  /** Text of the newest user message; empty if there is none. */
+  readonly userText: string;
+  /** Messages after it, oldest first. */
+  readonly since: LanguageModelV4Prompt;
+  /** Model calls the turn has had: assistant messages since the user message. */
+  readonly calls: number;
+}
+
+/** Reads where a conversation stands from nothing but the prompt. */
+export function toTurn(prompt: LanguageModelV4Prompt): Turn {
+  const index = prompt.findLastIndex(({ role }) => role === 'user');
+  const user = prompt[index];
+  const since = prompt.slice(index + 1);
+  return {
+    userText: user === undefined ? '' : toMessageText(user),
+    since,
+    calls: since.filter(({ role }) => role === 'assistant').length,
+  };
+}
+
+/** What a message says: its text parts; for a tool message the results, one a line. */
+export function toMessageText(message: LanguageModelV4Message): string {
+  if (message.role === 'system') return message.content;
+  if (message.role === 'tool') {
+    return message.content
+      .filter((part) => part.type === 'tool-result')
+      .map(({ output }) => toOutputText(output))
+      .join('\n');
+  }
+  // Reasoning and calls are left out: they are not said to anybody.
+  return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** A tool's output as text: text as it is, everything else as JSON. */
+export function toOutputText(output: LanguageModelV4ToolResultPart['output']): string {
+  if (output.type === 'execution-denied') return output.reason ?? 'execution denied';
+  return typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
+}
+
+/** The conversation as JSON: an array of `{role, text}`. */
+export function toQuote(prompt: LanguageModelV4Prompt): string {
+  return JSON.stringify(
+    prompt.map((message) => ({ role: message.role, text: toMessageText(message) })),
+  );
+}

@@ -1,0 +1,35 @@
+/** Pieces sent without a wait before other work of the process gets its turn. */
+const BURST = 64;
+
+/** Resolves after `ms`; rejects at once with the signal's reason when it aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (ms <= 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    function stop(): void {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    }
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/**
+ * A clock for pieces: each call resolves when the next piece is due, the first at once. Due times
+ * count from the first, so lateness does not add up.
+ */
+export function createPacer(everyMs: number, signal: AbortSignal): () => Promise<void> {
+  let count = 0;
+  let start = 0;
+  return async () => {
+    const index = count++;
+    if (index === 0) start = performance.now();
+    // Without this a long text at no pace would keep everything else waiting, the abort included.
+    if (index % BURST === BURST - 1) await new Promise((resolve) => setImmediate(resolve));
+    await pause(Math.ceil(start + index * everyMs - performance.now()), signal);
+  };
+}

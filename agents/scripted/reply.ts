@@ -1,0 +1,38 @@
+/** One piece of streamed text; the function form is called when the piece is due. */
+export type Piece = string | (() => string);
+
+/** A tool call that a model makes. */
+export interface ReplyCall {
+  readonly tool: string;
+  readonly id: string;
+  /** The input, as the pieces of its JSON text in which it is streamed; none: not streamed. */
+  readonly inputPieces: readonly string[];
+  /** The whole input as JSON text. */
+  readonly input: string;
+}
+
+/** A provider error in place of the rest of a reply. */
+export interface ReplyFailure {
+  /** HTTP status the provider would have answered with. */
+  readonly status: number;
+  readonly retryAfterMs?: number | undefined;
+  /** Pieces streamed before it; at 0 the call is refused outright. */
+  readonly afterPieces: number;
+}
+
+/** Everything a model without a provider does in one call: what is said, called, and when. */
+export interface Reply {
+  /** Silence before the first part, in ms. */
+  readonly hangMs: number;
+  /** Time between two pieces, in ms. */
+  readonly everyMs: number;
+  readonly think?: string | undefined;
+  readonly pieces: readonly Piece[];
+  readonly calls: readonly ReplyCall[];
+  readonly failure?: ReplyFailure | undefined;
+}
+
+/** A reply that says nothing, at once; the rest is laid over it. */
+export function createReply(parts: Partial<Reply>): Reply {
+  return { hangMs: 0, everyMs: 0, pieces: [], calls: [], ...parts };
+}

@@ -1,0 +1,27 @@
+/** Which call a tool is working on: stable for the life of the call, across attempts and workers. */
+export interface ToolCallIdentity {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** The agent instance that made the call: the session of the agent or of the sub-agent. */
+  readonly agentId: string;
+  /** The name the agent was defined with. */
+  readonly agentType: string;
+  readonly toolCallId: string;
+}
+
+/** What a running tool is given beside its input. */
+export interface ToolContext extends ToolCallIdentity {
+  /**
+   * The same for every attempt of this call and for no other call. Hand it to the system that the
+   * tool changes, so that a call repeated after a machine crash takes effect once.
+   */
+  readonly idempotencyKey: string;
+  /** Attempt of this call, from 1. Above 1 only for tools that are `idempotent`. */
+  readonly attempt: number;
+  /** Fires when the run is stopped, the tool has timed out, or the worker is going away. */
+  readonly abortSignal: AbortSignal;
+  /** Sends a custom event to everybody who follows the session; resolves when it is stored. */
+  readonly emit: (eventName: string, data: unknown) => Promise<void>;
+  /** Whatever the worker was composed with; empty unless its owner put something there. */
+  readonly services: Readonly<Record<string, unknown>>;
+}

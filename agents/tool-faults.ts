@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { ToolDefinition } from './define-tool.js';
+import { findNameFault } from './names.js';
+
+/** The tool by which an agent with an output schema hands in its result. */
+export const FINISH_TOOL_NAME = '__finish__';
+
+/** The first thing that makes a tool unusable, as the end of a sentence; undefined if it is fine. */
+export function findToolFault(tool: ToolDefinition): string | undefined {
+  if (tool.name === FINISH_TOOL_NAME) return 'the name is reserved for the result of the agent';
+  return (
+    findNameFault(tool.name) ??
+    findDescriptionFault(tool) ??
+    findSchemaFault('inputSchema', tool.inputSchema) ??
+    findInputFault(tool.inputSchema) ??
+    (tool.outputSchema && findSchemaFault('outputSchema', tool.outputSchema)) ??
+    findExecutionFault(tool)
+  );
+}
+
+/** Refuses what is no zod 4 schema: another library's, or an older zod's. */
+export function findSchemaFault(field: string, schema: unknown): string | undefined {
+  const isZod4 = typeof schema === 'object' && schema !== null && '_zod' in schema;
+  return isZod4 ? undefined : `${field} is not a zod 4 schema`;
+}
+
+function findDescriptionFault({ description }: ToolDefinition): string | undefined {
+  return typeof description === 'string' && description.trim() !== ''
+    ? undefined
+    : 'description is empty';
+}
+
+function findInputFault(schema: z.ZodType): string | undefined {
+  let type: unknown;
+  try {
+    type = z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }).type;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `inputSchema has no JSON Schema that a model could be given: ${reason}`;
+  }
+  // Providers refuse a request with any other kind of parameters, for all of its tools.
+  return type === 'object' ? undefined : 'inputSchema must describe an object';
+}
+
+function findExecutionFault(tool: ToolDefinition): string | undefined {
+  const { execute, requireApproval, deadlineMs, timeoutMs } = tool;
+  const isClient = execute === 'client';
+  if (!isClient && typeof execute !== 'function') {
+    return `execute must be a function or 'client'`;
+  }
+  if (isClient && requireApproval !== undefined) {
+    return `requireApproval runs execute on the server, so it cannot go with execute: 'client'`;
+  }
+  if (
+    requireApproval !== undefined &&
+    requireApproval !== true &&
+    typeof requireApproval !== 'function'
+  ) {
+    return 'requireApproval must be true or a function';
+  }
+  if (deadlineMs !== undefined && !isClient && requireApproval === undefined) {
+    return 'deadlineMs limits the wait for an answer, and this tool waits for none';
+  }
+  if (timeoutMs !== undefined && isClient) {
+    return `timeoutMs limits execute on the server, so it cannot go with execute: 'client'`;
+  }
+  return findDurationFault('deadlineMs', deadlineMs) ?? findDurationFault('timeoutMs', timeoutMs);
+}
+
+function findDurationFault(field: string, ms: number | undefined): string | undefined {
+  return ms === undefined || (Number.isSafeInteger(ms) && ms > 0)
+    ? undefined
+    : `${field} must be a whole number of milliseconds above 0`;
+}
