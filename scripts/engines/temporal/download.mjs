@@ -1,0 +1,68 @@
+// The download that @temporalio/testing does, but into a cache that outlives the temp folder.
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { lastLines, runCommand } from '../../system/run-command.mjs';
+
+const SERVICE = 'https://temporal.download/cli';
+// A machine without internet should be told so in seconds, not after the system's own time-out.
+const ANSWER_MS = 5000;
+const STALL_MS = 15_000;
+const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
+
+export async function downloadTemporal({ target, version, isTemporal, progress }) {
+  const architecture = ARCHITECTURES[process.arch];
+  if (!architecture) throw new Error(`no download for ${process.arch}`);
+  const query = new URLSearchParams({
+    arch: architecture,
+    platform: process.platform,
+    format: 'tar.gz',
+  });
+  const { archiveUrl, fileToExtract } = await askForArchive(`${SERVICE}/v${version}?${query}`);
+
+  const folder = await mkdtemp(join(dirname(target), 'download-'));
+  try {
+    const archive = join(folder, 'archive.tar.gz');
+    await fetchTo(archive, archiveUrl, progress);
+    const unpacked = await runCommand('tar', ['-xzf', archive, '-C', folder]);
+    if (unpacked.code !== 0) throw new Error(`unpacking failed: ${lastLines(unpacked.stderr, 1)}`);
+    const binary = join(folder, basename(fileToExtract));
+    if (!(await isTemporal(binary))) throw new Error('the downloaded program does not run here');
+    await rename(binary, target);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function askForArchive(url) {
+  const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => {
+    throw new Error('temporal.download cannot be reached');
+  });
+  if (!response.ok) throw new Error(`temporal.download answered ${response.status}`);
+  return response.json();
+}
+
+/** Only a download that stands still is given up: a slow line may take as long as it needs. */
+async function fetchTo(file, url, progress) {
+  const stalled = new AbortController();
+  let timer = setTimeout(() => stalled.abort(), STALL_MS);
+  let received = 0;
+  try {
+    const response = await fetch(url, { signal: stalled.signal });
+    if (!response.ok) throw new Error(`the archive server answered ${response.status}`);
+    const body = Readable.fromWeb(response.body);
+    body.on('data', (bytes) => {
+      received += bytes.length;
+      progress.update(`${Math.round(received / 1e6)} MB`);
+      clearTimeout(timer);
+      timer = setTimeout(() => stalled.abort(), STALL_MS);
+    });
+    await pipeline(body, createWriteStream(file));
+  } catch (error) {
+    throw stalled.signal.aborted ? new Error('the download stood still') : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

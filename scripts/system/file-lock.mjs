@@ -1,0 +1,98 @@
+// Locks between processes: a file that names its holder, so that a dead holder's lock can be taken over.
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { identityOf, isSameProcess } from './process-identity.mjs';
+
+const POLL_MS = 100;
+const FORGOTTEN_GUARD_MS = 10_000;
+let ticket = 0;
+
+/**
+ * Takes the lock, or returns who holds it: `{ release }` or `{ holder }`. When the process dies
+ * without a release, the next one that asks sees that the holder is gone and takes over.
+ */
+export function tryLock(path, note = {}) {
+  mkdirSync(dirname(path), { recursive: true });
+  const mine = `${path}.${process.pid}.${(ticket += 1)}`;
+  writeFileSync(mine, JSON.stringify({ ...identityOf(process.pid), ...note }));
+  try {
+    for (;;) {
+      // A hard link either appears complete or not at all: nobody can read a half-written lock.
+      if (tryLink(mine, path)) return { release: () => rmSync(path, { force: true }) };
+      const holder = readHolder(path);
+      if (holder && isSameProcess(holder)) return { holder };
+      if (!removeStale(path)) return { holder: holder ?? {} };
+    }
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** Waits for the lock, does the work, releases. `onWait` is called once if somebody else holds it. */
+export async function withLock(path, work, { onWait, note } = {}) {
+  let lock = tryLock(path, note);
+  if (!lock.release) onWait?.(lock.holder);
+  while (!lock.release) {
+    await delay(POLL_MS);
+    lock = tryLock(path, note);
+  }
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Two processes may find the same stale lock; the slower one must not remove the lock that the
+ * faster one has taken meanwhile. So removal has a guard of its own, and looks again under it.
+ */
+function removeStale(path) {
+  const guard = `${path}.takeover`;
+  if (!tryDirectory(guard)) {
+    removeForgotten(guard);
+    return false;
+  }
+  try {
+    const holder = readHolder(path);
+    if (!holder || !isSameProcess(holder)) rmSync(path, { force: true });
+    return true;
+  } finally {
+    rmSync(guard, { recursive: true, force: true });
+  }
+}
+
+/** A guard lives for microseconds; one that is old belongs to a process that died inside. */
+function removeForgotten(guard) {
+  const age = Date.now() - (statSync(guard, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+  if (age > FORGOTTEN_GUARD_MS) rmSync(guard, { recursive: true, force: true });
+}
+
+function tryLink(from, to) {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function tryDirectory(path) {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readHolder(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

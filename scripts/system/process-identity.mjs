@@ -1,0 +1,33 @@
+// Tells whether a process id still means the process that it meant when it was written down.
+import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+
+/**
+ * The start time of a process, in whatever unit the system keeps: together with the id it names a
+ * process for good. Ids are reused, so an id alone may point at a stranger after a reboot.
+ * Undefined when no such process runs.
+ */
+export function startTimeOf(pid) {
+  if (process.platform === 'linux') {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      // The second field is the command in parentheses and may hold spaces: count from behind it.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return fields[0] === 'Z' ? undefined : fields[19];
+    } catch {
+      return undefined;
+    }
+  }
+  const { status, stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout.trim() || undefined : undefined;
+}
+
+export function identityOf(pid) {
+  return { pid, startTime: startTimeOf(pid) };
+}
+
+export function isSameProcess({ pid, startTime }) {
+  return startTime !== undefined && startTimeOf(pid) === startTime;
+}

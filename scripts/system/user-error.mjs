@@ -1,0 +1,13 @@
+/** A failure that the person at the keyboard can act on: shown as one sentence, without a stack trace. */
+export class UserError extends Error {}
+
+/** The last stop of every command: sentences for what was expected, a stack trace only for bugs. */
+export async function runMain(main) {
+  try {
+    await main();
+  } catch (error) {
+    const text = error instanceof UserError ? error.message : String(error?.stack ?? error);
+    process.stderr.write(`\n${text}\n`);
+    process.exitCode = 1;
+  }
+}
