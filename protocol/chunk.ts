@@ -161,7 +161,11 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     reason: z.enum(['crash_recovery', 'rollback', 'branch', 'retry']),
   }),
   chunk('suspension_marker', {
-    kind: z.enum(['suspended_client_tool', 'suspended_awaiting_children', 'suspended_step_partial']),
+    kind: z.enum([
+      'suspended_client_tool',
+      'suspended_awaiting_children',
+      'suspended_step_partial',
+    ]),
     payload: z.record(z.string(), z.unknown()),
   }),
 ]);

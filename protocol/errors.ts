@@ -49,7 +49,11 @@ export class HelixError extends Error {
   readonly code: ErrorCode;
   readonly detail: unknown;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; detail?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; detail?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'HelixError';
     this.code = code;

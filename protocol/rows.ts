@@ -21,7 +21,6 @@ export const UserRow = z.object({
   role: z.literal('user'),
   /** Id of the UI message; the client's own. */
   id: z.string(),
-  runId: z.string(),
   parts: z.array(UserPart),
   metadata: z.record(z.string(), z.unknown()).optional(),
   /** Sent to the model, not shown. */

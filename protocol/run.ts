@@ -12,10 +12,7 @@ export type RunStatus =
   | 'interrupted'
   | 'aborted';
 
-export type TerminalStatus = Extract<
-  RunStatus,
-  'completed' | 'failed' | 'interrupted' | 'aborted'
->;
+export type TerminalStatus = Extract<RunStatus, 'completed' | 'failed' | 'interrupted' | 'aborted'>;
 
 /** Status of a session's stream, as the stream protocol names it. */
 export type StreamStatus = 'active' | 'paused' | 'ended' | 'failed';

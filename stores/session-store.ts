@@ -46,6 +46,8 @@ export interface SessionStore {
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Sessions whose run may need attention, oldest first; they are not due again for `forMs`. */
   dueSessions: (limit: number, forMs: number) => Promise<string[]>;
+  /** Puts a session on that list, due in `inMs`; written before `begin`, so that no run is unknown. */
+  noteDue: (sessionId: string, inMs: number) => Promise<void>;
   /** Takes a session off that list. */
   forgetDue: (sessionId: string) => Promise<void>;
   /** True if this holder may sweep for the next `forMs`. */
@@ -134,9 +136,7 @@ export interface DiscardInput {
   now: number;
 }
 export type DiscardResult =
-  | { kind: 'discarded'; failures: number }
-  | { kind: 'superseded' }
-  | { kind: 'fenced' };
+  { kind: 'discarded'; failures: number } | { kind: 'superseded' } | { kind: 'fenced' };
 
 /** A call that a step opens. */
 export interface NewCall {
@@ -211,6 +211,7 @@ export type SettleCallInput =
   | {
       source: 'approval';
       sessionId: string;
+      agentType: string;
       toolCallId: string;
       /** The run that asked. */
       runId: string;

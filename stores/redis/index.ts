@@ -1,0 +1,42 @@
+import type { SessionStore } from '../session-store.js';
+import type { StreamManager } from '../stream-manager.js';
+import { connectCommands, connectSubscriber, reach, type RedisRole } from './connection.js';
+import { readRedisSettings, type RedisSettings } from './settings.js';
+import { createRedisSessionStore } from './session-store.js';
+import { createRedisStreamManager } from './stream-manager.js';
+
+export interface RedisStores {
+  store: SessionStore;
+  streamManager: StreamManager;
+  /** Resolves when Redis answers. @throws HelixError `unavailable` */
+  ping: () => Promise<void>;
+  /** Version and the settings that durability rests on. */
+  settings: () => Promise<RedisSettings>;
+  /** Adds one to a field of a hash; for tools that count in Redis. */
+  countIn: (hash: string, field: string) => Promise<number>;
+  close: () => Promise<void>;
+}
+
+/**
+ * Both stores on one Redis: a connection for commands, one for subscriptions. Connects in the
+ * background; `ping` tells when Redis answers.
+ */
+export function createRedisStores(options: { url: string; role: RedisRole }): RedisStores {
+  const commands = connectCommands(options.url, options.role);
+  const subscriber = connectSubscriber(options.url, options.role);
+  for (const redis of [commands, subscriber]) redis.connect().catch(() => undefined);
+  return {
+    store: createRedisSessionStore(commands),
+    streamManager: createRedisStreamManager(commands, subscriber),
+    ping: async () => {
+      await reach(commands.ping());
+    },
+    settings: () => reach(readRedisSettings(commands)),
+    countIn: (hash, field) => reach(commands.hincrby(hash, field, 1)),
+    close: async () => {
+      commands.disconnect();
+      subscriber.disconnect();
+      await Promise.resolve();
+    },
+  };
+}

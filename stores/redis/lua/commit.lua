@@ -1,0 +1,55 @@
+--[[ commit: stores a step's reply and opens its calls; pauses or ends the run if nothing else is to do.
+     ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now
+          8 row or ''  9 outcome  10 checkpointId  11 '1' if this answers a stop
+          12 terminal status or ''  13 error or ''  14 code for calls that stay open
+          15 chunk count, chunks, then call count and per call: id, name, kind, spec, row or ''
+     -> DONE outcome status | STOPPED stop | SUPERSEDED | FENCED | COMMITTED sequence paused ]]
+local run, writer, step = ARGV[2], ARGV[3], tonumber(ARGV[6])
+local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
+local r = root_table()
+if r.run ~= run then return { 'SUPERSEDED' } end
+if tonumber(r.committed) >= step then return { 'DONE', r.outcome, r.status } end
+if r.stop and ARGV[11] ~= '1' and not TERMINAL[r.status] then return { 'STOPPED', r.stop } end
+if TERMINAL[r.status] then return { 'SUPERSEDED' } end
+if redis.call('HGET', K.writers, 't:' .. writer) ~= ARGV[4] then return { 'FENCED' } end
+if tonumber(r.committed) ~= step - 1 then return { 'FENCED' } end
+
+local log = open_session_log(r)
+if ARGV[8] ~= '' then push_reply(r, ARGV[8]) end
+local at = 16
+for _ = 1, tonumber(ARGV[15]) do
+  log.write(writer, ARGV[at])
+  at = at + 1
+end
+local calls = tonumber(ARGV[at])
+at = at + 1
+for _ = 1, calls do
+  local id, kind, row = ARGV[at], ARGV[at + 2], ARGV[at + 4]
+  local state = kind == 'server' and 'open' or 'waiting'
+  redis.call('RPUSH', K.order, id)
+  redis.call('HSET', K.calls, 'name:' .. id, ARGV[at + 1], 'kind:' .. id, kind, 'spec:' .. id, ARGV[at + 3],
+    'state:' .. id, state)
+  if row ~= '' then
+    settle_row(id, row)
+  elseif state == 'open' then
+    redis.call('SADD', K.busy, id)
+  end
+  at = at + 5
+end
+redis.call('SREM', K.busy, 'model')
+for _, field in ipairs({ 't:', 'b:', 's:', 'f:', 'x:' }) do redis.call('HDEL', K.writers, field .. writer) end
+redis.call('RPUSH', K.checkpoints, cjson.encode({
+  id = ARGV[10], runId = run, stepCount = step, messageCount = redis.call('LLEN', K.rows),
+  streamSequence = log.seq, timestamp = who.now,
+}))
+redis.call('HSET', K.root, 'committed', step, 'outcome', ARGV[9], 'checkpoint', ARGV[10], 'updated', ARGV[7])
+r.checkpoint, r.committed = ARGV[10], ARGV[6]
+local paused = false
+if ARGV[12] ~= '' then
+  local reason = r.stop and cjson.decode(r.stop).reason or nil
+  finish(r, log, who, ARGV[12], ARGV[13], reason, ARGV[14])
+else
+  paused = pause_if_waiting(r, log, who)
+end
+log.close()
+return { 'COMMITTED', log.seq, paused and 1 or 0 }

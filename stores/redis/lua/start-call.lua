@@ -1,0 +1,33 @@
+--[[ start call: permission to execute a tool. A call that had started is not executed again unless
+     the tool is idempotent: it is settled as tool_outcome_unknown.
+     ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now  8 toolCallId  9 '1' if idempotent
+     -> SETTLED | STOPPED | SUPERSEDED | FENCED | REFUSED | EXECUTE spec execution ]]
+local run, writer, token, id = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[8]
+local who = { agentId = ARGV[1], agentType = ARGV[5], step = tonumber(ARGV[6]), now = tonumber(ARGV[7]) }
+local r = root_table()
+local state = call_field(id, 'state')
+if state == 'settled' or redis.call('SISMEMBER', K.settled, id) == 1 then return { 'SETTLED' } end
+if r.run ~= run or TERMINAL[r.status] then return { 'SUPERSEDED' } end
+if r.stop then return { 'STOPPED' } end
+local owner = tonumber(redis.call('HGET', K.writers, 't:' .. writer) or '0')
+if owner > token then return { 'FENCED' } end
+if state ~= 'open' and state ~= 'approved' and state ~= 'started' then return { 'REFUSED' } end
+
+if state == 'started' and owner < token then
+  if ARGV[9] ~= '1' then
+    local log = open_session_log(r)
+    settle_by_code(log, who, id, 'tool_outcome_unknown')
+    pause_if_waiting(r, log, who)
+    log.close()
+    return { 'SETTLED' }
+  end
+  withdraw(writer)
+end
+if owner < token then
+  redis.call('HSET', K.writers, 't:' .. writer, ARGV[4], 'b:' .. writer, 0, 's:' .. writer, 0,
+    'f:' .. writer, r.seq)
+  redis.call('HSET', K.calls, 'state:' .. id, 'started')
+  redis.call('HINCRBY', K.calls, 'n:' .. id, 1)
+  redis.call('HSET', K.root, 'updated', ARGV[7])
+end
+return { 'EXECUTE', call_field(id, 'spec'), tonumber(call_field(id, 'n')) }

@@ -1,0 +1,26 @@
+import type { Redis } from 'ioredis';
+
+export interface RedisSettings {
+  version: string;
+  /** Sentences for the log: what is set so that data may be lost. */
+  warnings: string[];
+}
+
+/** Reads what durability rests on: `noeviction` and an append-only file. */
+export async function readRedisSettings(redis: Redis): Promise<RedisSettings> {
+  const info = await redis.info();
+  const field = (name: string): string =>
+    new RegExp(`^${name}:(.*)\\r?$`, 'm').exec(info)?.[1]?.trim() ?? '';
+  const warnings: string[] = [];
+  if (field('aof_enabled') !== '1') {
+    warnings.push('Redis runs without an append-only file: a restart loses conversations.');
+  }
+  if (field('maxmemory_policy') !== 'noeviction') {
+    warnings.push('Redis may evict keys (maxmemory-policy is not noeviction): runs may be lost.');
+  }
+  const version = field('redis_version');
+  if (Number.parseInt(version, 10) < 7) {
+    warnings.push(`Redis ${version} is too old: sharded Pub/Sub needs 7.0 or newer.`);
+  }
+  return { version, warnings };
+}
