@@ -1,13 +1,14 @@
 import type { JSONObject } from '@ai-sdk/provider';
 import type { LanguageModel } from 'ai';
 import type { z } from 'zod';
+import { LIMITS } from '../protocol/limits.js';
 import type { ToolDefinition } from './define-tool.js';
 import { DefinitionError } from './definition-error.js';
 import { findNameFault } from './names.js';
 import { findSchemaFault, findToolFault } from './tool-faults.js';
 
 /** Model calls a turn may take when an agent sets no `maxSteps`. */
-export const DEFAULT_MAX_STEPS = 50;
+export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
 
 /** Which model an agent thinks with, and how it is called. */
 export interface LlmConfig {

@@ -18,4 +18,3 @@ export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js'
 export { ScriptCall, ScriptEntry, ScriptFailure } from './scripted/script-entry.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
 export type { ToolCallIdentity, ToolContext } from './tool-context.js';
-export { FINISH_TOOL_NAME } from './tool-faults.js';

@@ -1,9 +1,7 @@
 import { z } from 'zod';
+import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import type { ToolDefinition } from './define-tool.js';
 import { findNameFault } from './names.js';
-
-/** The tool by which an agent with an output schema hands in its result. */
-export const FINISH_TOOL_NAME = '__finish__';
 
 /** The first thing that makes a tool unusable, as the end of a sentence; undefined if it is fine. */
 export function findToolFault(tool: ToolDefinition): string | undefined {

@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { FINISH_TOOL_NAME } from '../tool-faults.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { createCannedReply } from './canned-reply.js';
 import { toQuote, toTurn } from './conversation.js';
 import { cutText } from './cut-text.js';

@@ -1,0 +1,26 @@
+import type { LanguageModel } from 'ai';
+import { isScriptedModel, type AgentDefinition } from '../agents/index.js';
+import { createLabAgent } from './lab/agent.js';
+import type { CountCharge } from './lab/tools.js';
+import { createSupportAgent } from './support/agent.js';
+
+export { createLabAgent } from './lab/agent.js';
+export type { LabAgentConfig } from './lab/agent.js';
+export type { CountCharge } from './lab/tools.js';
+export { createSupportAgent } from './support/agent.js';
+
+/** What the example agents need from their process. */
+export interface ExampleAgentsConfig {
+  readonly countCharge: CountCharge;
+  /** The model of agents for people; none, or the scripted one: they keep to their own rules. */
+  readonly model?: LanguageModel | undefined;
+}
+
+/** All agents of the examples. The lab agent always keeps the scripted model: it is a test bench. */
+export function createExampleAgents({
+  countCharge,
+  model,
+}: ExampleAgentsConfig): AgentDefinition[] {
+  const isReal = model !== undefined && !isScriptedModel(model);
+  return [createLabAgent({ countCharge }), createSupportAgent(isReal ? { model } : {})];
+}

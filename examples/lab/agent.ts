@@ -1,0 +1,33 @@
+import type { LanguageModel } from 'ai';
+import {
+  createScriptedModel,
+  DEFAULT_MAX_STEPS,
+  defineAgent,
+  type AgentDefinition,
+} from '../../agents/index.js';
+import { boom, createCharge, echo, sleep, type CountCharge } from './tools.js';
+
+/** What the lab agent needs from its process. */
+export interface LabAgentConfig {
+  readonly countCharge: CountCharge;
+  /** Default: the scripted model, which does what the user's message says. */
+  readonly model?: LanguageModel;
+  /** For measurements that need turns beyond the usual limit. */
+  readonly maxSteps?: number;
+}
+
+/** The agent that drives every path of the runtime from outside, without a model key. */
+export function createLabAgent({
+  countCharge,
+  model = createScriptedModel(),
+  maxSteps = DEFAULT_MAX_STEPS,
+}: LabAgentConfig): AgentDefinition {
+  return defineAgent({
+    name: 'lab',
+    description: 'Performs the script in the user message.',
+    systemPrompt: 'You are the lab agent. Do exactly what the script of the user says.',
+    tools: [echo, sleep, boom, createCharge(countCharge)],
+    llmConfig: { model },
+    maxSteps,
+  });
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { defineTool, pause, type ToolDefinition } from '../../agents/index.js';
+
+const TEN_MINUTES = 600_000;
+
+/** Counts one real execution of `charge` under its idempotency key; resolves when it is stored. */
+export type CountCharge = (idempotencyKey: string) => Promise<unknown>;
+
+export const echo = defineTool({
+  name: 'echo',
+  description: 'Returns the value that it is given.',
+  inputSchema: z.object({ value: z.unknown() }),
+  execute: ({ value }) => ({ value }),
+  idempotent: true,
+});
+
+export const sleep = defineTool({
+  name: 'sleep',
+  description: 'Waits for a number of milliseconds, ten minutes at most.',
+  inputSchema: z.object({ ms: z.number().min(0).max(TEN_MINUTES) }),
+  execute: async ({ ms }, { abortSignal }) => {
+    await pause(ms, abortSignal);
+    return { slept: ms };
+  },
+  timeoutMs: TEN_MINUTES + 60_000,
+});
+
+export const boom = defineTool({
+  name: 'boom',
+  description: 'Fails with the message that it is given.',
+  inputSchema: z.object({ message: z.string() }),
+  execute: ({ message }) => {
+    throw new Error(message);
+  },
+});
+
+/** A tool with an effect that can be counted from outside: by key, once per real execution. */
+export function createCharge(countCharge: CountCharge): ToolDefinition {
+  return defineTool({
+    name: 'charge',
+    description: 'Charges an amount, after a person has agreed.',
+    inputSchema: z.object({ amount: z.number(), note: z.string().optional() }),
+    requireApproval: true,
+    execute: async ({ amount }, { idempotencyKey }) => {
+      await countCharge(idempotencyKey);
+      return { charged: amount, key: idempotencyKey };
+    },
+  });
+}

@@ -1,0 +1,61 @@
+/** What a customer wants, as far as a few rules can tell. */
+export type Wish =
+  | { readonly kind: 'greeting' }
+  | { readonly kind: 'thanks' }
+  /** Without an order number, the customer has to be asked for it. */
+  | { readonly kind: 'order'; readonly orderId: string | undefined }
+  | { readonly kind: 'refund'; readonly orderId: string | undefined; readonly amount?: number }
+  | { readonly kind: 'question' };
+
+const REFUND = /\brefund|\bmoney back\b|\breimburse/i;
+const ORDER_ID = /(?<![\d$€.,])#?(\d{4,6})(?![\d.,]*\d)(?!\s?(?:dollars|euros?|€))/i;
+const WHEREABOUTS = /\b(?:where|when|status|track)\b.*\b(?:my|the) (?:order|parcel|package)\b/is;
+const AMOUNT =
+  /(?:\$|€|\bUSD\s?)\s?(\d+(?:\.\d{1,2})?)|(\d+(?:\.\d{1,2})?)\s?(?:dollars|euros?|€)/i;
+const GREETING =
+  /^\s*(?:hi|hello|hey|good (?:morning|evening|afternoon)|help)\b[^a-z]*(?:there|you)?[^a-z]*$/i;
+const THANKS = /\bthank|\bthanks\b|\bthat(?:'s| is) all\b|\bbye\b/i;
+
+/**
+ * Reads the newest message in the light of the earlier ones: a bare number answers the question
+ * for it, and a refund without a number is about the order that was spoken of last.
+ *
+ * @param texts what the customer has written, oldest first
+ */
+export function toWish(texts: readonly string[]): Wish {
+  const text = texts.at(-1) ?? '';
+  const earlier = texts.slice(0, -1);
+  const orderId = toOrderId(text);
+  const isAnswer = orderId !== undefined && asksForRefundWithoutOrder(earlier.at(-1));
+  if (REFUND.test(text) || isAnswer) {
+    const amount = toAmount(text) ?? (isAnswer ? toAmount(earlier.at(-1) ?? '') : undefined);
+    return {
+      kind: 'refund',
+      orderId: orderId ?? toLastOrderId(earlier),
+      ...(amount !== undefined && { amount }),
+    };
+  }
+  if (orderId !== undefined) return { kind: 'order', orderId };
+  if (WHEREABOUTS.test(text)) return { kind: 'order', orderId: toLastOrderId(earlier) };
+  if (text.trim() === '' || GREETING.test(text)) return { kind: 'greeting' };
+  if (THANKS.test(text)) return { kind: 'thanks' };
+  return { kind: 'question' };
+}
+
+function toOrderId(text: string): string | undefined {
+  return ORDER_ID.exec(text)?.[1];
+}
+
+function toLastOrderId(texts: readonly string[]): string | undefined {
+  return texts.map(toOrderId).findLast((orderId) => orderId !== undefined);
+}
+
+function toAmount(text: string): number | undefined {
+  const match = AMOUNT.exec(text);
+  const amount = Number(match?.[1] ?? match?.[2]);
+  return amount > 0 ? amount : undefined;
+}
+
+function asksForRefundWithoutOrder(text: string | undefined): boolean {
+  return text !== undefined && REFUND.test(text) && toOrderId(text) === undefined;
+}

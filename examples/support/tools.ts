@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { defineTool } from '../../agents/index.js';
+import { findArticles } from './articles.js';
+import { findOrder } from './orders.js';
+
+/** What `lookupOrder` returns. */
+export const OrderResult = z.discriminatedUnion('found', [
+  z.object({
+    found: z.literal(true),
+    orderId: z.string(),
+    item: z.string(),
+    total: z.number(),
+    status: z.string(),
+    detail: z.string(),
+  }),
+  z.object({ found: z.literal(false), orderId: z.string() }),
+]);
+export type OrderResult = z.infer<typeof OrderResult>;
+
+/** What `searchArticles` returns, best article first. */
+export const ArticleResult = z.object({
+  articles: z.array(z.object({ title: z.string(), body: z.string() })),
+});
+export type ArticleResult = z.infer<typeof ArticleResult>;
+
+/** What `refund` returns; the amount in dollars. */
+export const RefundResult = z.object({
+  refundId: z.string(),
+  orderId: z.string(),
+  amount: z.number(),
+});
+export type RefundResult = z.infer<typeof RefundResult>;
+
+export const lookupOrder = defineTool({
+  name: 'lookupOrder',
+  description: 'Looks up an order by its number: item, total, status, where the parcel is.',
+  inputSchema: z.object({ orderId: z.string().describe('The number of the order, e.g. 1042') }),
+  outputSchema: OrderResult,
+  execute: ({ orderId }): OrderResult => {
+    const order = findOrder(orderId);
+    return order ? { found: true, ...order } : { found: false, orderId };
+  },
+  idempotent: true,
+});
+
+export const searchArticles = defineTool({
+  name: 'searchArticles',
+  description: 'Searches the help centre: delivery, returns, damage, payment, changes of an order.',
+  inputSchema: z.object({ query: z.string().describe('The question in a few words') }),
+  outputSchema: ArticleResult,
+  execute: ({ query }) => ({ articles: findArticles(query) }),
+  idempotent: true,
+});
+
+export const refund = defineTool({
+  name: 'refund',
+  description:
+    'Gives money back for an order. A colleague has to agree first. Look the order up before.',
+  inputSchema: z.object({
+    orderId: z.string(),
+    amount: z.number().positive().describe('In dollars, at most the total of the order'),
+    reason: z.string().describe('Why, in one sentence, for the colleague who decides'),
+  }),
+  outputSchema: RefundResult,
+  requireApproval: true,
+  execute: ({ orderId, amount }, { idempotencyKey }) => {
+    const order = findOrder(orderId);
+    if (order === undefined) throw new Error(`There is no order ${orderId}.`);
+    if (amount > order.total) {
+      throw new Error(`Order ${order.orderId} cost only ${formatAmount(order.total)}.`);
+    }
+    return { refundId: toRefundId(idempotencyKey), orderId: order.orderId, amount };
+  },
+});
+
+/** Short enough to be read out, and the same if the refund is made again. */
+function toRefundId(idempotencyKey: string): string {
+  const digest = createHash('sha256').update(idempotencyKey).digest('hex');
+  return `R-${digest.slice(0, 8).toUpperCase()}`;
+}
+
+/** Dollars as people write them. */
+export function formatAmount(amount: number): string {
+  return `$${amount.toFixed(2)}`;
+}
