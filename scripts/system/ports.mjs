@@ -3,31 +3,41 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tryLock } from './file-lock.mjs';
+import { UserError } from './user-error.mjs';
 
 const SEARCH_RANGE = 200;
 
-/** True when a server could listen there now. */
+/** True when a server could listen there now. Throws when none ever could: no such address. */
 export function isPortFree(port, host = '127.0.0.1') {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
+    server.once('error', ({ code }) => {
+      if (code === 'EADDRINUSE' || code === 'EACCES') resolve(false);
+      else reject(new UserError(`A server cannot listen on ${host} (${code}).`));
+    });
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
 /**
- * The preferred port or the next free one above it. Between finding a port and listening on it
- * lies a second or more, in which another copy would find the same port: so the port is claimed
- * in a folder that all copies of this user share, for the life of this process.
+ * Takes this port, if it is free. Between finding a port and listening on it lies a second or
+ * more, in which another copy of the product would find the same port: so it is claimed, for the
+ * life of this process, in a folder that all copies of this user share.
  */
+export async function tryClaimPort(port, host = '127.0.0.1') {
+  const claim = tryLock(join(claimsFolder(), String(port)));
+  if (!claim.release) return false;
+  if (await isPortFree(port, host)) return true;
+  claim.release();
+  return false;
+}
+
+/** The preferred port or the next free one above it. */
 export async function claimPort(preferred, host = '127.0.0.1') {
   for (let port = preferred; port < preferred + SEARCH_RANGE && port < 65_536; port += 1) {
-    const claim = tryLock(join(claimsFolder(), String(port)));
-    if (!claim.release) continue;
-    if (await isPortFree(port, host)) return { port, release: claim.release };
-    claim.release();
+    if (await tryClaimPort(port, host)) return port;
   }
-  throw new Error(`no free port between ${preferred} and ${preferred + SEARCH_RANGE}`);
+  throw new UserError(`All ports from ${preferred} to ${preferred + SEARCH_RANGE} are taken.`);
 }
 
 /** Any free port, for tests and measurements: the system picks it and does not hand it out again soon. */

@@ -1,53 +1,42 @@
 // Progress on screen for steps that can take seconds or minutes.
 
+// What is done before anybody could have read a line does not need one.
+const FIRST_LINE_MS = 300;
 const REDRAW_MS = 1000;
 const PLAIN_REPEAT_MS = 15_000;
 
 /**
- * Shows one step. On a terminal the same line is redrawn with the elapsed seconds; in a log file,
- * where redrawing would leave thousands of lines, a line is repeated now and then, so that nobody
- * takes a long build for a hang. It goes to stderr: stdout belongs to what the command answers.
+ * Runs one step under a line that says what is being done and for how long. On a terminal the
+ * line is redrawn; in a log file, where that would leave thousands of lines, it is repeated now
+ * and then, so that nobody takes a long build for a hang. It goes to stderr: stdout belongs to
+ * what the command answers. The step may add a detail with `progress.update(text)`.
  */
-export function startProgress(label, { stream = process.stderr } = {}) {
+export async function withProgress(label, step, { stream = process.stderr } = {}) {
   const startedAt = Date.now();
   const onTerminal = stream.isTTY === true;
+  const [before, after] = onTerminal ? ['\r\x1b[K', ''] : ['', '\n'];
   let detail = '';
+  let shown = false;
+  let timer;
 
-  const elapsed = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
-  const line = (end) => `${label}${detail ? ` (${detail})` : ''}${end}`;
-  const draw = () =>
-    onTerminal
-      ? stream.write(`\r\x1b[K${line(` … ${elapsed()}`)}`)
-      : stream.write(`${line(` … ${elapsed()}`)}\n`);
-
-  if (onTerminal) draw();
-  else stream.write(`${line(' …')}\n`);
-  const timer = setInterval(draw, onTerminal ? REDRAW_MS : PLAIN_REPEAT_MS);
-  timer.unref();
-
+  const seconds = () => `${Math.round((Date.now() - startedAt) / 1000)} s`;
+  const draw = () => {
+    shown = true;
+    stream.write(`${before}${label} … ${seconds()}${detail && `, ${detail}`}${after}`);
+    timer = setTimeout(draw, onTerminal ? REDRAW_MS : PLAIN_REPEAT_MS);
+  };
   const finish = (outcome) => {
-    clearInterval(timer);
-    detail = '';
-    stream.write(`${onTerminal ? '\r\x1b[K' : ''}${line(`: ${outcome}, ${elapsed()}`)}\n`);
+    clearTimeout(timer);
+    if (shown) stream.write(`${before}${label}: ${outcome} after ${seconds()}\n`);
   };
-  return {
-    update(next) {
-      detail = next;
-    },
-    done: (outcome = 'done') => finish(outcome),
-    failed: (outcome = 'failed') => finish(outcome),
-  };
-}
 
-/** Runs one step under a progress line; the line says how it went, the error goes on to the caller. */
-export async function withProgress(label, step) {
-  const progress = startProgress(label);
+  timer = setTimeout(draw, FIRST_LINE_MS);
   try {
-    const result = await step(progress);
-    progress.done();
+    const result = await step({ update: (next) => (detail = next) });
+    finish('done');
     return result;
   } catch (error) {
-    progress.failed();
+    finish('failed');
     throw error;
   }
 }

@@ -3,6 +3,10 @@ import { spawn } from 'node:child_process';
 
 const KEPT_CHARACTERS = 64_000;
 
+// What still runs when this process is told to stop must not go on without it.
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill()));
+
 /**
  * Never throws for a program that fails or does not exist: look-ups ask "does this work?", and
  * the answer is the code. It is undefined when the program did not start or ran out of time.
@@ -10,6 +14,7 @@ const KEPT_CHARACTERS = 64_000;
 export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
   return new Promise((resolve) => {
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    running.add(child);
     let stdout = '';
     let stderr = '';
     const keep = (text, more) => (text + more).slice(-KEPT_CHARACTERS);
@@ -24,10 +29,12 @@ export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
     const timer = timeoutMs && setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     child.on('error', (error) => {
       clearTimeout(timer);
+      running.delete(child);
       resolve({ code: undefined, stdout, stderr: stderr || error.message });
     });
     child.on('close', (code) => {
       clearTimeout(timer);
+      running.delete(child);
       resolve({ code: code ?? undefined, stdout, stderr });
     });
   });

@@ -1,0 +1,44 @@
+// Which files make up the product, and a fingerprint of any set of them.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+
+const FOLDERS = [
+  'protocol',
+  'agents',
+  'workflows',
+  'activities',
+  'executor',
+  'stores',
+  'worker',
+  'ai-sdk',
+  'api',
+  'config',
+  'cli',
+  'examples',
+  'bench',
+];
+
+/** Every TypeScript and Lua file of the product, relative to the root, sorted. */
+export function listSources(root) {
+  const files = FOLDERS.flatMap((folder) => listFiles(root, folder));
+  if (existsSync(join(root, 'index.ts'))) files.push('index.ts');
+  return files.filter((file) => /\.(tsx?|lua)$/.test(file) && !file.endsWith('.d.ts')).sort();
+}
+
+/** All files below a folder, relative to the root, with forward slashes. */
+export function listFiles(root, folder) {
+  const start = join(root, folder);
+  if (!existsSync(start)) return [];
+  return readdirSync(start, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .sort();
+}
+
+/** Of contents, not of times: a checkout changes every time and no content. */
+export function fingerprint(root, files, ...settings) {
+  const hash = createHash('sha256').update(JSON.stringify(settings));
+  for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}

@@ -1,0 +1,70 @@
+// One engine (Temporal or Redis): started, waited for, kept alive, and stopped.
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { lastLines } from '../system/run-command.mjs';
+import { UserError } from '../system/user-error.mjs';
+import { startChildProcess } from './child-process.mjs';
+import { removePidFile, stopLeftOver, writePidFile } from './pid-file.mjs';
+import { supervise } from './supervisor.mjs';
+import { waitUntil } from './wait-until.mjs';
+import { watchOver } from './watchdog.mjs';
+
+const READY_WITHIN_MS = 30_000;
+const LOG_LIMIT_BYTES = 10_000_000;
+
+/**
+ * Resolves when the engine itself says that it is ready. It joins the fleet before that, so that
+ * a stop in between finds it.
+ */
+export async function startEngine(spec, { fleet, signal, onDeath }) {
+  const { name, isReady, dataDir } = spec;
+  const pidFile = join(dataDir, `${name.toLowerCase()}.pid.json`);
+  const logFile = join(dataDir, 'logs', `${name.toLowerCase()}.log`);
+  mkdirSync(join(dataDir, 'logs'), { recursive: true });
+  dropLargeLog(logFile);
+  await stopLeftOver(pidFile);
+  signal.throwIfAborted();
+
+  let ready = false;
+  let lastDeath;
+  fleet.add(
+    supervise(() => startOnce({ ...spec, pidFile, logFile }), {
+      onDeath: (death) => {
+        lastDeath = death;
+        // Before it has ever worked, a death is a mistake in how it is run: no second try.
+        return ready ? onDeath(name, death) : false;
+      },
+    }),
+  );
+  ready = await waitUntil(() => lastDeath !== undefined || isReady(), {
+    withinMs: READY_WITHIN_MS,
+    signal,
+  });
+  if (ready && !lastDeath) return;
+  const why = lastDeath ? `ended with ${lastDeath.reason}` : 'does not answer';
+  throw new UserError(`${name} ${why}. The end of ${logFile}:\n${tail(logFile)}`);
+}
+
+function startOnce({ file, args, dataDir, pidFile, logFile }) {
+  const log = openSync(logFile, 'a');
+  const engine = startChildProcess(file, args, { cwd: dataDir, stdio: ['ignore', log, log] });
+  closeSync(log);
+  if (engine.pid === undefined) return engine;
+  writePidFile(pidFile, engine.pid);
+  const callOff = watchOver(engine.pid);
+  void engine.exited.then(() => {
+    callOff();
+    removePidFile(pidFile);
+  });
+  return engine;
+}
+
+/** Old lines are of no use by the time a log is this large, and nobody else would ever remove it. */
+function dropLargeLog(path) {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LOG_LIMIT_BYTES) rmSync(path);
+}
+
+function tail(path) {
+  return lastLines(readFileSync(path, 'utf8'), 8);
+}

@@ -1,0 +1,55 @@
+// The two engines of the product: own ones, or those that were given by address.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRedisReady, redisArguments } from '../engines/redis-server.mjs';
+import { findRedis } from '../engines/redis.mjs';
+import { isTemporalReady, temporalArguments } from '../engines/temporal-server.mjs';
+import { findTemporal } from '../engines/temporal.mjs';
+import { claimPort } from '../system/ports.mjs';
+import { startEngine } from './engine.mjs';
+import { requireRedis, requireTemporal } from './reachable.mjs';
+
+const PORTS = { temporal: 7233, temporalUi: 8233, redis: 6379 };
+
+/** Look-ups may draw progress lines, so they go one by one; what they found starts together. */
+export async function findPrograms(settings) {
+  return {
+    temporal: settings.temporalAddress ? undefined : await findTemporal(),
+    redis: settings.redisUrl ? undefined : await findRedis(),
+  };
+}
+
+/** Returns where to reach Temporal; starts it if no address was given. */
+export async function provideTemporal(settings, file, context) {
+  const { dataDir, namespace, temporalAddress } = settings;
+  if (temporalAddress) {
+    await requireTemporal(temporalAddress);
+    return { temporalAddress };
+  }
+  const port = await claimPort(PORTS.temporal);
+  const uiPort = await claimPort(PORTS.temporalUi);
+  const databaseFile = join(dataDir, 'temporal.db');
+  const args = temporalArguments({ port, uiPort, databaseFile, namespace });
+  const isReady = () => isTemporalReady({ port, namespace });
+  await startEngine({ name: 'Temporal', file, args, dataDir, isReady }, context);
+  return {
+    temporalAddress: `127.0.0.1:${port}`,
+    temporalUiUrl: `http://127.0.0.1:${uiPort}`,
+  };
+}
+
+/** Returns where to reach Redis; starts it if no address was given. */
+export async function provideRedis(settings, file, context) {
+  const { dataDir, redisUrl } = settings;
+  if (redisUrl) {
+    await requireRedis(redisUrl);
+    return { redisUrl };
+  }
+  const folder = join(dataDir, 'redis');
+  mkdirSync(folder, { recursive: true });
+  const port = await claimPort(PORTS.redis);
+  const args = redisArguments({ port, folder });
+  const isReady = () => isRedisReady({ port });
+  await startEngine({ name: 'Redis', file, args, dataDir, isReady }, context);
+  return { redisUrl: `redis://127.0.0.1:${port}` };
+}

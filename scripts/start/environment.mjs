@@ -1,0 +1,35 @@
+// The environment of the two processes, and its check before anything is started.
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { projectRoot } from '../system/project.mjs';
+import { UserError } from '../system/user-error.mjs';
+
+/** Only what is known is set: an absent variable keeps its default in the schema. */
+export function childEnvironment(settings, { port, redisUrl, temporalAddress, temporalUiUrl }) {
+  const variables = {
+    PORT: String(port),
+    HOST: settings.host,
+    REDIS_URL: redisUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_NAMESPACE: settings.namespace,
+    TASK_QUEUE: settings.taskQueue,
+    MODEL: settings.model,
+    DATA_DIR: settings.dataDir,
+    TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || temporalUiUrl,
+    HELIX_ALLOW_UNAUTHENTICATED: settings.allowUnauthenticated,
+    DEFAULT_AGENT: process.env.DEFAULT_AGENT || 'support',
+  };
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
+}
+
+/** The schema of the processes themselves says what is wrong, before engines are started for them. */
+export async function checkEnvironment(env) {
+  const schema = pathToFileURL(join(projectRoot, 'dist', 'config', 'env.js')).href;
+  const { parseEnv, ConfigError } = await import(schema);
+  try {
+    parseEnv({ ...process.env, ...env });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new UserError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+// `npm run start:api` and `npm run start:worker`: one process, in the foreground, on servers that
+// run already.
+import { buildWithProgress } from '../build.mjs';
+import { installPackages } from '../install.mjs';
+import { isPortFree } from '../system/ports.mjs';
+import { projectRoot } from '../system/project.mjs';
+import { UserError } from '../system/user-error.mjs';
+import { checkEnvironment, childEnvironment } from './environment.mjs';
+import { startNodeProcess } from './node-process.mjs';
+import { requireRedis, requireTemporal } from './reachable.mjs';
+import { readSettings } from './settings.mjs';
+import { listenForStop, stopRequested } from './stop-request.mjs';
+
+// The process ends by itself within its own grace time, which may be long for a worker that lets
+// replies finish; this is only for one that hangs.
+const GRACE_MS = 120_000;
+
+/** Returns the exit code of the process. */
+export async function startOneProcess(role) {
+  const settings = readSettings(process.env, projectRoot);
+  let child;
+  const signal = listenForStop({ onRepeat: () => child?.kill() });
+  await Promise.race([stopRequested(signal), prepare()]);
+  signal.throwIfAborted();
+
+  const { port, redisUrl = 'redis://127.0.0.1:6379', temporalAddress = '127.0.0.1:7233' } = settings;
+  const env = childEnvironment(settings, { port, redisUrl, temporalAddress });
+  await checkEnvironment(env);
+  if (role === 'api' && !(await isPortFree(port, settings.host))) {
+    throw new UserError(`PORT ${port} is in use by another program. Free it or choose another one.`);
+  }
+  const servers = Promise.all([requireRedis(redisUrl), requireTemporal(temporalAddress)]);
+  await Promise.race([stopRequested(signal), servers]);
+  signal.throwIfAborted();
+
+  child = startNodeProcess(role, env);
+  signal.addEventListener('abort', () => void child.stop({ graceMs: GRACE_MS }));
+  const { code, reason } = await child.exited;
+  if (code === undefined) throw new UserError(`The ${role} could not be started: ${reason}.`);
+  return signal.aborted ? 0 : (code ?? 1);
+}
+
+async function prepare() {
+  await installPackages();
+  await buildWithProgress();
+}
