@@ -20,7 +20,7 @@ export type OpenAIReply =
       readonly hangMs?: number;
       /** Time between two events, in ms. */
       readonly everyMs?: number;
-      /** Destroys the socket after this many deltas of text or arguments. */
+      /** Destroys the socket after this many deltas of text or arguments; what is on its way is lost. */
       readonly cutAfter?: number;
       /** Sends this as an error event after the deltas, in place of an end. */
       readonly error?: OpenAIError;
@@ -113,20 +113,23 @@ async function sendReply(
   }
   if ('status' in reply) return sendRefusal(response, reply);
   const { hangMs = 0, everyMs = 0, cutAfter = Infinity } = reply;
-  if (hangMs > 0) await delay(hangMs, undefined, { signal: gone.signal });
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const { signal } = gone;
+  // Even without a wait, events travel one by one, as they do on a network.
+  const pause = (ms: number): Promise<unknown> =>
+    ms > 0 ? delay(ms, undefined, { signal }) : new Promise(setImmediate);
   const send = (event: unknown): void => {
     response.write(`data: ${JSON.stringify(event)}\n\n`);
   };
+  await pause(hangMs);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
   let deltas = 0;
   for (const { delta, isPiece } of toDeltas(reply)) {
-    if (isPiece && deltas++ === cutAfter) break;
-    if (everyMs > 0) await delay(everyMs, undefined, { signal: gone.signal });
-    // A pause for each event, so that they travel one by one, as they do on a network.
-    else await new Promise((resolve) => setImmediate(resolve));
+    if (isPiece && deltas === cutAfter) break;
+    if (isPiece) deltas += 1;
     send(toChunk(body.model, { delta, finish_reason: null }));
+    await pause(everyMs);
   }
-  if (deltas >= cutAfter) {
+  if (deltas === cutAfter) {
     response.destroy();
     return;
   }

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { isScriptedModel, type ToolContext, type ToolDefinition } from '../../agents/index.js';
+import { createExampleAgents, createLabAgent } from '../../examples/index.js';
+
+const charges: string[] = [];
+const agent = createLabAgent({
+  countCharge: (key) => {
+    charges.push(key);
+    return Promise.resolve(1);
+  },
+});
+
+const context: ToolContext = {
+  sessionId: 's1',
+  runId: 's1:1-x',
+  agentId: 's1',
+  agentType: 'lab',
+  toolCallId: 'c1',
+  idempotencyKey: 's1:1-x::c1',
+  attempt: 1,
+  abortSignal: new AbortController().signal,
+  emit: () => Promise.resolve(),
+  services: {},
+};
+
+function find(name: string): ToolDefinition {
+  const tool = agent.tools.find((tool) => tool.name === name);
+  if (tool === undefined) throw new Error(`lab has no tool ${name}`);
+  return tool;
+}
+
+/** Runs a tool as the runtime does: with what its schema made of the input. */
+async function run(
+  name: string,
+  input: unknown,
+  extra: Partial<ToolContext> = {},
+): Promise<unknown> {
+  const { execute, inputSchema } = find(name);
+  if (execute === 'client') throw new Error(`${name} runs in the browser`);
+  return execute(inputSchema.parse(input), { ...context, ...extra });
+}
+
+describe('the lab agent', () => {
+  it('runs on the scripted model, whatever model people get', () => {
+    expect(agent.name).toBe('lab');
+    expect(isScriptedModel(agent.llmConfig.model)).toBe(true);
+    const agents = createExampleAgents({ countCharge: () => Promise.resolve(), model: 'a/b' });
+    expect(agents.map(({ name, llmConfig }) => [name, llmConfig.model])).toEqual([
+      ['lab', expect.objectContaining({ modelId: 'scripted' })],
+      ['support', 'a/b'],
+    ]);
+  });
+
+  it('echoes', async () => {
+    expect(await run('echo', { value: { deep: [1] } })).toEqual({ value: { deep: [1] } });
+  });
+
+  it('throws', async () => {
+    await expect(run('boom', { message: 'bang' })).rejects.toThrow('bang');
+  });
+
+  it('sleeps until it is stopped', async () => {
+    expect(await run('sleep', { ms: 1 })).toEqual({ slept: 1 });
+    const stop = new AbortController();
+    const asleep = run('sleep', { ms: 600_000 }, { abortSignal: stop.signal });
+    stop.abort(new Error('stopped'));
+    await expect(asleep).rejects.toThrow('stopped');
+    expect(find('sleep').inputSchema.safeParse({ ms: 600_001 }).success).toBe(false);
+  });
+
+  it('charges after approval, under the key of the call, and never twice by itself', async () => {
+    const { requireApproval, idempotent } = find('charge');
+    expect([requireApproval, idempotent]).toEqual([true, undefined]);
+    expect(await run('charge', { amount: 5 })).toEqual({ charged: 5, key: 's1:1-x::c1' });
+    expect(charges).toEqual(['s1:1-x::c1']);
+  });
+});
