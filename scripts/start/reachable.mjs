@@ -4,7 +4,7 @@ import { UserError } from '../system/user-error.mjs';
 import { waitUntil } from './wait-until.mjs';
 
 // Long enough for a server that is starting beside us, short enough for a person who waits.
-const WITHIN_MS = 8000;
+const WITHIN_MS = 6000;
 
 export async function requireRedis(url, variable = 'REDIS_URL') {
   const { host, port } = parseRedisUrl(url, variable);

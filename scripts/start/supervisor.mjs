@@ -1,7 +1,7 @@
 // Keeps one child process alive.
 import { setTimeout as delay } from 'node:timers/promises';
 
-const STABLE_MS = 10_000;
+const STABLE_MS = 3000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
