@@ -81,7 +81,7 @@ export interface CallRef {
 
 /** What a committed step leaves to do. Stored with the step, so that a repeated claim returns the same. */
 export type StepOutcome =
-  | { kind: 'calls'; step: number; sequence: number; calls: CallRef[] }
+  | { kind: 'calls'; step: number; calls: CallRef[] }
   | { kind: 'ended'; step: number; status: TerminalStatus; error?: RunError }
   /** Another run owns the session now, or this one was ended elsewhere. */
   | { kind: 'superseded' }

@@ -147,6 +147,8 @@ export interface NewCall {
   /** Settled from the start: an invalid or unknown call, or one that a stop overtook. */
   row?: Row;
   timeoutMs?: number;
+  /** May be executed again when it had started on a worker that was lost. */
+  idempotent?: boolean;
 }
 
 export interface CommitInput {
@@ -174,7 +176,6 @@ export type CommitResult =
 export interface StartCallInput {
   writer: Writer;
   toolCallId: string;
-  idempotent: boolean;
   now: number;
 }
 

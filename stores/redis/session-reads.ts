@@ -41,7 +41,7 @@ export function createSessionReads(redis: Redis): Reads {
       const rows = await reach(redis.lrange(sessionKeys(sessionId).rows, from, end));
       return rows.map((row) => JSON.parse(row) as Row);
     },
-    readView: async (sessionId) => readView(redis, sessionId),
+    readView: (sessionId) => readView(redis, sessionId),
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
       const known = await reach(redis.hmget(sessionKeys(sessionId).messages, ...ids));

@@ -43,13 +43,9 @@ export function createRedisSessionStore(redis: Redis): SessionStore {
       toDiscardResult(await run('discard', writer.sessionId, [...writerArgs(writer, now), reason])),
     commit: async (input) =>
       toCommitResult(await run('commit', input.writer.sessionId, commitArgs(input))),
-    startCall: async ({ writer, toolCallId, idempotent, now }) =>
+    startCall: async ({ writer, toolCallId, now }) =>
       toStartCallResult(
-        await run('start-call', writer.sessionId, [
-          ...writerArgs(writer, now),
-          toolCallId,
-          idempotent ? '1' : '',
-        ]),
+        await run('start-call', writer.sessionId, [...writerArgs(writer, now), toolCallId]),
       ),
     settleCall: async (input) =>
       toSettleCallResult(
@@ -148,6 +144,7 @@ function commitArgs(input: CommitInput): (string | number)[] {
         ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
       } satisfies CallSpec),
       call.row === undefined ? '' : JSON.stringify(call.row),
+      call.idempotent === true ? '1' : '',
     ]),
   ];
 }

@@ -48,9 +48,15 @@ export function createTail(
     const batch = parseBatch(message);
     for (const follower of followers) offer(follower, batch);
   });
-  // A broken connection may have swallowed messages.
+  // A broken connection may have swallowed messages. The ping is answered after the renewed
+  // subscriptions, so that nothing falls between them and the read.
   subscriber.on('ready', () => {
-    for (const follower of channels.all()) markStale(follower);
+    void subscriber
+      .ping()
+      .catch(() => undefined)
+      .then(() => {
+        for (const follower of channels.all()) markStale(follower);
+      });
   });
 
   async function* follow(
@@ -122,7 +128,7 @@ function offer(follower: Follower, batch: Batch): void {
   if (follower.queue.length >= MAX_QUEUED_BATCHES) {
     follower.queue.length = 0;
     follower.stale = true;
-  } else if (!follower.stale || follower.queue.length > 0 || follower.wake === undefined) {
+  } else {
     follower.queue.push(batch);
   }
   follower.wake?.();

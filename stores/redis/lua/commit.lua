@@ -2,7 +2,8 @@
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now
           8 row or ''  9 outcome  10 checkpointId  11 '1' if this answers a stop
           12 terminal status or ''  13 error or ''  14 code for calls that stay open
-          15 chunk count, chunks, then call count and per call: id, name, kind, spec, row or ''
+          15 chunk count, chunks, then call count and per call: id, name, kind, spec, row or '',
+          '1' if it may be repeated
      -> DONE outcome status | STOPPED stop | SUPERSEDED | FENCED | COMMITTED sequence paused ]]
 local run, writer, step = ARGV[2], ARGV[3], tonumber(ARGV[6])
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
@@ -28,13 +29,13 @@ for _ = 1, calls do
   local state = kind == 'server' and 'open' or 'waiting'
   redis.call('RPUSH', K.order, id)
   redis.call('HSET', K.calls, 'name:' .. id, ARGV[at + 1], 'kind:' .. id, kind, 'spec:' .. id, ARGV[at + 3],
-    'state:' .. id, state)
+    'state:' .. id, state, 'again:' .. id, ARGV[at + 5])
   if row ~= '' then
     settle_row(id, row)
   elseif state == 'open' then
     redis.call('SADD', K.busy, id)
   end
-  at = at + 5
+  at = at + 6
 end
 redis.call('SREM', K.busy, 'model')
 for _, field in ipairs({ 't:', 'b:', 's:', 'f:', 'x:' }) do redis.call('HDEL', K.writers, field .. writer) end

@@ -1,6 +1,6 @@
 --[[ start call: permission to execute a tool. A call that had started is not executed again unless
      the tool is idempotent: it is settled as tool_outcome_unknown.
-     ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now  8 toolCallId  9 '1' if idempotent
+     ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now  8 toolCallId
      -> SETTLED | STOPPED | SUPERSEDED | FENCED | REFUSED | EXECUTE spec execution ]]
 local run, writer, token, id = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[8]
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = tonumber(ARGV[6]), now = tonumber(ARGV[7]) }
@@ -14,7 +14,7 @@ if owner > token then return { 'FENCED' } end
 if state ~= 'open' and state ~= 'approved' and state ~= 'started' then return { 'REFUSED' } end
 
 if state == 'started' and owner < token then
-  if ARGV[9] ~= '1' then
+  if call_field(id, 'again') ~= '1' then
     local log = open_session_log(r)
     settle_by_code(log, who, id, 'tool_outcome_unknown')
     pause_if_waiting(r, log, who)

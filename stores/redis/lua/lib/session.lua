@@ -10,7 +10,7 @@ local K = {
   writers = KEYS[7], messages = KEYS[8], runs = KEYS[9], checkpoints = KEYS[10], settled = KEYS[11],
   channel = KEYS[12], stop = KEYS[13],
 }
-local CALL_FIELDS = { 'state:', 'name:', 'kind:', 'spec:', 'row:', 'decision:', 'asked:', 'token:', 'n:' }
+local CALL_FIELDS = { 'state:', 'name:', 'kind:', 'spec:', 'row:', 'decision:', 'asked:', 'again:', 'n:' }
 local STREAM_TTL_SECONDS = 86400
 
 local CODE_TEXT = {

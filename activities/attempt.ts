@@ -1,0 +1,77 @@
+import { Context } from '@temporalio/activity';
+import type { Writer } from '../stores/session-store.js';
+
+const HEARTBEAT_MS = 1_000;
+
+/** Why work was cut short, beside the worker's own cancellation. */
+export type CutReason = 'stop' | 'fenced' | 'superseded';
+
+/** One attempt of an activity: its place in the order of attempts, its heart, and its cut signal. */
+export interface Attempt {
+  /** Temporal's attempt, from 1. */
+  number: number;
+  /** Grows with every attempt, also over a reset of the workflow. */
+  token: number;
+  /** Fires on a stop, when fenced off, and when Temporal cancels (time-out, worker going away). */
+  signal: AbortSignal;
+  /** Cuts the work; the first reason counts. */
+  cut: (reason: CutReason) => void;
+  cutReason: () => CutReason | undefined;
+  /** True when Temporal told this attempt to end: the next attempt takes over. */
+  cancelled: () => boolean;
+  close: () => void;
+}
+
+/** Heartbeats by timer from the first moment: a silent model is no dead worker. */
+export function openAttempt(details: () => unknown): Attempt {
+  const context = Context.current();
+  // Captured here: context functions do not work inside abort listeners.
+  const { cancellationSignal } = context;
+  const { attempt, currentAttemptScheduledTimestampMs } = context.info;
+  const beat = (): void => {
+    context.heartbeat(details());
+  };
+  beat();
+  const timer = setInterval(beat, HEARTBEAT_MS);
+  const controller = new AbortController();
+  let reason: CutReason | undefined;
+  return {
+    number: attempt,
+    token: currentAttemptScheduledTimestampMs * 1000 + Math.min(attempt, 999),
+    signal: AbortSignal.any([controller.signal, cancellationSignal]),
+    cut: (why) => {
+      reason ??= why;
+      controller.abort(new Error(`cut: ${why}`));
+    },
+    cutReason: () => reason,
+    cancelled: () => cancellationSignal.aborted,
+    close: () => {
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Writer of a step's model call. */
+export function modelWriter(
+  ref: { sessionId: string; runId: string; agent: string; step: number },
+  token: number,
+): Writer {
+  return { ...pickWriter(ref), name: `m${String(ref.step)}`, token };
+}
+
+/** Writer of one tool call. */
+export function callWriter(
+  ref: { sessionId: string; runId: string; agent: string; step: number; toolCallId: string },
+  token: number,
+): Writer {
+  return { ...pickWriter(ref), name: `t:${ref.toolCallId}`, token };
+}
+
+function pickWriter(ref: {
+  sessionId: string;
+  runId: string;
+  agent: string;
+  step: number;
+}): Omit<Writer, 'name' | 'token'> {
+  return { sessionId: ref.sessionId, runId: ref.runId, agentType: ref.agent, step: ref.step };
+}

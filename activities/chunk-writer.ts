@@ -1,0 +1,115 @@
+import type { StreamChunk } from '../protocol/chunk.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { Writer } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+
+export type WriterLoss = 'fenced' | 'superseded';
+
+/** Writes chunks under a claim: one append in flight, what arrives meanwhile goes into the next. */
+export interface ChunkWriter {
+  /** Takes chunks; never blocks. */
+  push: (chunks: readonly StreamChunk[]) => void;
+  /** Resolves when there is room again; wait for it between chunks so that memory stays bounded. */
+  room: () => Promise<void> | undefined;
+  /** Resolves when everything pushed is stored. Rejects with what made a write fail. */
+  flush: () => Promise<void>;
+  /** Set once a write was refused: this attempt owns the writer no more. */
+  lost: () => WriterLoss | undefined;
+}
+
+/** Chunks waiting beyond this make the producer wait. */
+const HIGH_WATER = 2_000;
+
+export function createChunkWriter(
+  streamManager: StreamManager,
+  writer: Writer,
+  on: { stop: () => void; lost: (loss: WriterLoss) => void },
+): ChunkWriter {
+  let queue: StreamChunk[] = [];
+  let batch = 0;
+  let pumping: Promise<void> | undefined;
+  let failure: unknown;
+  let loss: WriterLoss | undefined;
+
+  async function pump(): Promise<void> {
+    while (queue.length > 0 && loss === undefined) {
+      const [taken, rest] = takeBatch(queue);
+      queue = rest;
+      batch += 1;
+      const reply = await streamManager.append(writer, batch, taken);
+      if (reply.kind === 'appended') {
+        if (reply.stopRequested) on.stop();
+      } else {
+        loss = reply.kind;
+        on.lost(loss);
+      }
+    }
+  }
+
+  function start(): void {
+    pumping ??= pump()
+      .catch((error: unknown) => {
+        failure ??= error;
+      })
+      .finally(() => {
+        pumping = undefined;
+        if (queue.length > 0 && loss === undefined && failure === undefined) start();
+      });
+  }
+
+  return {
+    push: (chunks) => {
+      if (loss !== undefined || chunks.length === 0) return;
+      for (const chunk of chunks) queue.push(chunk);
+      start();
+    },
+    room: () => (queue.length > HIGH_WATER ? pumping : undefined),
+    flush: async () => {
+      while (pumping !== undefined) await pumping;
+      if (failure !== undefined) throw failure;
+    },
+    lost: () => loss,
+  };
+}
+
+/** As many chunks as fit into one append, adjacent deltas of one block merged. Pure. */
+export function takeBatch(queue: readonly StreamChunk[]): [StreamChunk[], StreamChunk[]] {
+  const taken: StreamChunk[] = [];
+  let bytes = 0;
+  let at = 0;
+  for (; at < queue.length; at += 1) {
+    const chunk = queue[at] as StreamChunk;
+    const size = roughBytes(chunk);
+    if (taken.length > 0 && bytes + size > LIMITS.appendBytes) break;
+    bytes += size;
+    const merged = mergeDeltas(taken.at(-1), chunk);
+    if (merged === undefined) taken.push(chunk);
+    else taken[taken.length - 1] = merged;
+  }
+  return [taken, queue.slice(at)];
+}
+
+function mergeDeltas(a: StreamChunk | undefined, b: StreamChunk): StreamChunk | undefined {
+  if (a?.type === 'text_delta' && b.type === 'text_delta') {
+    return { ...a, delta: a.delta + b.delta };
+  }
+  if (
+    a?.type === 'tool_arg_stream_delta' &&
+    b.type === 'tool_arg_stream_delta' &&
+    a.toolCallId === b.toolCallId
+  ) {
+    return { ...a, delta: a.delta + b.delta };
+  }
+  if (a?.type === 'thinking' && b.type === 'thinking' && !a.isComplete && !b.isComplete) {
+    return { ...a, content: a.content + b.content };
+  }
+  return undefined;
+}
+
+function roughBytes(chunk: StreamChunk): number {
+  if (chunk.type === 'text_delta' || chunk.type === 'tool_arg_stream_delta') {
+    return 160 + chunk.delta.length * 3;
+  }
+  if (chunk.type === 'thinking') return 160 + chunk.content.length * 3;
+  return JSON.stringify(chunk).length;
+}

@@ -1,0 +1,18 @@
+import type { AgentRegistry } from '../agents/registry.js';
+import type { SessionStore } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+
+/** The part of a logger that activities use. */
+export interface ActivityLogger {
+  info: (fields: object, message: string) => void;
+  warn: (fields: object, message: string) => void;
+}
+
+export interface ActivityDeps {
+  store: SessionStore;
+  streamManager: StreamManager;
+  agents: AgentRegistry;
+  /** Handed to tools as they are. */
+  services: Readonly<Record<string, unknown>>;
+  logger: ActivityLogger;
+}

@@ -1,0 +1,100 @@
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultOutput,
+  LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider';
+import type { AssistantRow, Row, ToolRow, UserPart, UserRow } from '../../protocol/rows.js';
+
+/** Rows → what the model is told; the same as `streamText` would send for this conversation. */
+export function toPrompt(system: string, rows: readonly Row[]): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
+  let results: LanguageModelV4ToolResultPart[] | undefined;
+  for (const row of rows) {
+    if (row.role === 'tool') {
+      if (results === undefined) {
+        results = [];
+        prompt.push({ role: 'tool', content: results });
+      }
+      results.push(toToolResult(row));
+      continue;
+    }
+    results = undefined;
+    const message = row.role === 'user' ? toUserMessage(row) : toAssistantMessage(row);
+    if (message !== undefined) prompt.push(message);
+  }
+  return prompt;
+}
+
+function toUserMessage(row: UserRow): LanguageModelV4Message {
+  return { role: 'user', content: row.parts.filter(isTold).map(toUserContent) };
+}
+
+function isTold(part: UserPart): boolean {
+  return part.type !== 'text' || part.text !== '';
+}
+
+function toUserContent(
+  part: UserPart,
+): Extract<LanguageModelV4Message, { role: 'user' }>['content'][number] {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  return {
+    type: 'file',
+    mediaType: part.mediaType,
+    ...(part.filename !== undefined && { filename: part.filename }),
+    data: toFileData(part.url),
+  };
+}
+
+function toFileData(url: string): { type: 'data'; data: string } | { type: 'url'; url: URL } {
+  const match = /^data:[^,]*;base64,(.*)$/s.exec(url);
+  return match?.[1] === undefined
+    ? { type: 'url', url: new URL(url) }
+    : { type: 'data', data: match[1] };
+}
+
+/** A cut reply goes without its reasoning: providers refuse reasoning whose signature is missing. */
+function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefined {
+  const content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content'] = [];
+  for (const part of row.parts) {
+    const options = toProviderOptions(part.providerMetadata);
+    if (part.type === 'text') {
+      if (part.text !== '') content.push({ type: 'text', text: part.text, ...options });
+    } else if (part.type === 'reasoning') {
+      if (row.interrupted === undefined) {
+        content.push({ type: 'reasoning', text: part.text, ...options });
+      }
+    } else {
+      const { toolCallId, toolName, input } = part;
+      content.push({ type: 'tool-call', toolCallId, toolName, input, ...options });
+    }
+  }
+  return content.length === 0 ? undefined : { role: 'assistant', content };
+}
+
+function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4ProviderOptions } {
+  // Stored as the provider gave it, so it has the shape that the provider takes back.
+  return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
+}
+
+function toToolResult(row: ToolRow): LanguageModelV4ToolResultPart {
+  return {
+    type: 'tool-result',
+    toolCallId: row.toolCallId,
+    toolName: row.toolName,
+    output: toOutput(row),
+  };
+}
+
+function toOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
+  if (row.denied === true) {
+    const reason = row.decision?.reason;
+    return { type: 'execution-denied', ...(reason !== undefined && { reason }) };
+  }
+  if (row.error !== undefined) return { type: 'error-text', value: row.error };
+  return typeof row.output === 'string'
+    ? { type: 'text', value: row.output }
+    : // Rows come out of JSON, so their output is JSON.
+      { type: 'json', value: (row.output ?? null) as never };
+}

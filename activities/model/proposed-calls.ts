@@ -1,0 +1,169 @@
+import type { ToolDefinition } from '../../agents/define-tool.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { AssistantPart, ToolRow } from '../../protocol/rows.js';
+import type { NewCall } from '../../stores/session-store.js';
+import type { ChunkBase, ProposedCall } from './step-reply.js';
+
+export interface CallScope extends ChunkBase {
+  runId: string;
+}
+
+/** A call that was looked at: what the commit opens, and the chunks that show it. */
+export interface OpenedCall {
+  call: NewCall;
+  chunks: StreamChunk[];
+}
+
+/**
+ * Checks what the model asked for against the agent's tools. Unknown tools and invalid inputs are
+ * settled at once, their error goes back to the model.
+ */
+export async function openCall(
+  scope: CallScope,
+  tools: readonly ToolDefinition[],
+  proposed: ProposedCall,
+  now: number,
+): Promise<OpenedCall> {
+  const tool = tools.find(({ name }) => name === proposed.toolName);
+  const parsed = parseInput(proposed.input);
+  if (tool === undefined) {
+    return refuse(
+      scope,
+      proposed,
+      parsed.value,
+      `There is no tool named "${proposed.toolName}".`,
+      'unknown_tool',
+      now,
+    );
+  }
+  const checked = parsed.ok ? await tool.inputSchema.safeParseAsync(parsed.value) : undefined;
+  if (checked === undefined || !checked.success) {
+    const why =
+      checked === undefined ? 'the input is no valid JSON' : describeIssues(checked.error.issues);
+    return refuse(
+      scope,
+      proposed,
+      parsed.value,
+      `Invalid input for "${tool.name}": ${why}`,
+      'invalid_tool_input',
+      now,
+    );
+  }
+  const kind = await kindOf(scope, tool, proposed.toolCallId, checked.data);
+  const { toolCallId, toolName } = proposed;
+  const input = parsed.value;
+  const base = toBase(scope, now);
+  const chunk: StreamChunk =
+    kind === 'approval'
+      ? {
+          type: 'tool_approval_request',
+          ...base,
+          toolCallId,
+          toolName,
+          approvalId: formatApprovalId(scope.runId, toolCallId),
+          input,
+        }
+      : {
+          type: 'tool_start',
+          ...base,
+          toolCallId,
+          toolName,
+          arguments: input,
+          ...(kind === 'server' && { providerExecuted: true }),
+        };
+  return {
+    call: {
+      toolCallId,
+      toolName,
+      kind,
+      input,
+      ...(tool.timeoutMs !== undefined && { timeoutMs: tool.timeoutMs }),
+      ...(tool.idempotent === true && { idempotent: true }),
+    },
+    chunks: [chunk],
+  };
+}
+
+/** A call that a stop or a failure overtook: shown and stored as not carried out. */
+export function closeCall(
+  scope: CallScope,
+  part: Extract<AssistantPart, { type: 'tool-call' }>,
+  input: unknown,
+  why: { code: string; text: string },
+  now: number,
+): OpenedCall {
+  const { toolCallId, toolName } = part;
+  return refuse(scope, { toolCallId, toolName, input: '' }, input, why.text, why.code, now);
+}
+
+async function kindOf(
+  scope: CallScope,
+  tool: ToolDefinition,
+  toolCallId: string,
+  input: unknown,
+): Promise<NewCall['kind']> {
+  if (tool.execute === 'client') return 'client';
+  if (tool.requireApproval === undefined) return 'server';
+  if (tool.requireApproval === true) return 'approval';
+  const { agentId, agentType, runId } = scope;
+  const asks = await tool.requireApproval(input, {
+    sessionId: agentId,
+    runId,
+    agentId,
+    agentType,
+    toolCallId,
+  });
+  return asks ? 'approval' : 'server';
+}
+
+function refuse(
+  scope: CallScope,
+  { toolCallId, toolName }: ProposedCall,
+  input: unknown,
+  text: string,
+  errorCode: string,
+  now: number,
+): OpenedCall {
+  const error = text.slice(0, LIMITS.errorTextBytes / 4);
+  const row: ToolRow = { role: 'tool', toolCallId, toolName, error, errorCode };
+  return {
+    call: { toolCallId, toolName, kind: 'server', input, row },
+    chunks: [
+      {
+        type: 'tool_input_error',
+        ...toBase(scope, now),
+        toolCallId,
+        toolName,
+        error,
+        partialInput: input,
+      },
+    ],
+  };
+}
+
+function toBase(
+  { agentId, agentType, step }: CallScope,
+  timestamp: number,
+): ChunkBase & { timestamp: number } {
+  return { agentId, agentType, step, timestamp };
+}
+
+function parseInput(text: string): { ok: boolean; value: unknown } {
+  if (text.trim() === '') return { ok: true, value: {} };
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return { ok: false, value: {} };
+  }
+}
+
+function describeIssues(issues: readonly { path: PropertyKey[]; message: string }[]): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, message }) =>
+      path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
+    )
+    .join('; ');
+}

@@ -1,0 +1,23 @@
+import type { RunActivities } from '../protocol/activities.js';
+import type { ActivityDeps } from './deps.js';
+
+/** Bookkeeping that no model step or tool carries out along the way. */
+export function createRunEnd({ store }: ActivityDeps): Pick<RunActivities, 'endRun' | 'stopRun'> {
+  return {
+    endRun: async ({ sessionId, runId, agent, step, status, error }) => {
+      const result = await store.end({
+        sessionId,
+        runId,
+        agentType: agent,
+        step,
+        status,
+        ...(error !== undefined && { error }),
+        now: Date.now(),
+      });
+      return result.kind === 'ended' ? result.status : 'superseded';
+    },
+    stopRun: async ({ sessionId, runId, stop }) => {
+      await store.stop(sessionId, { ...stop, runId });
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { StreamMessage } from './chunk.js';
+import type { AssistantPart } from './rows.js';
+
+type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
+
+/** A step's reply as its chunks tell it: the parts of the row that will be stored. */
+export interface ReplyFold {
+  /** Parts in order of first appearance. */
+  parts: AssistantPart[];
+  /** Argument text per call, as far as it came. */
+  argumentText: Map<string, string>;
+  accept: (message: StreamMessage) => void;
+}
+
+/**
+ * Folds the chunks of one step into the parts of its row, by the same rules as the page that sees
+ * them live: adjacent text is one block, anything else closes it.
+ */
+export function createReplyFold(): ReplyFold {
+  const parts: AssistantPart[] = [];
+  const argumentText = new Map<string, string>();
+  const calls = new Map<string, ToolCallPart>();
+  let open: 'text' | 'reasoning' | undefined;
+
+  function extend(type: 'text' | 'reasoning', text: string): void {
+    const last = parts.at(-1);
+    if (open === type && last?.type === type) last.text += text;
+    else parts.push({ type, text });
+    open = type;
+  }
+
+  function upsertCall(toolCallId: string, toolName: string, input: unknown): void {
+    const known = calls.get(toolCallId);
+    if (known !== undefined) {
+      known.input = input;
+      return;
+    }
+    const call: ToolCallPart = { type: 'tool-call', toolCallId, toolName, input, kind: 'server' };
+    calls.set(toolCallId, call);
+    parts.push(call);
+  }
+
+  function accept(message: StreamMessage): void {
+    switch (message.type) {
+      case 'text_delta':
+        extend('text', message.delta);
+        break;
+      case 'thinking':
+        if (message.content !== '' || open === 'reasoning') extend('reasoning', message.content);
+        if (message.isComplete) open = undefined;
+        break;
+      case 'tool_arg_stream_start':
+        open = undefined;
+        argumentText.set(message.toolCallId, '');
+        upsertCall(message.toolCallId, message.toolName, {});
+        break;
+      case 'tool_arg_stream_delta':
+        argumentText.set(
+          message.toolCallId,
+          (argumentText.get(message.toolCallId) ?? '') + message.delta,
+        );
+        break;
+      case 'tool_start':
+        open = undefined;
+        upsertCall(message.toolCallId, message.toolName, message.arguments);
+        break;
+      case 'tool_approval_request':
+        open = undefined;
+        upsertCall(message.toolCallId, message.toolName, message.input);
+        break;
+      case 'tool_input_error':
+        open = undefined;
+        upsertCall(message.toolCallId, message.toolName, message.partialInput ?? {});
+        break;
+      default:
+        break;
+    }
+  }
+
+  return { parts, argumentText, accept };
+}
+
+/** The input that argument text stands for, as far as it is valid JSON; otherwise an empty object. */
+export function toPartialInput(argumentText: string | undefined): unknown {
+  if (argumentText === undefined || argumentText.trim() === '') return {};
+  try {
+    return JSON.parse(argumentText) as unknown;
+  } catch {
+    // Cut in the middle: nothing that a tool could be given.
+    return {};
+  }
+}
