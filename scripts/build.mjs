@@ -33,7 +33,9 @@ export async function build({ root = projectRoot, types = false } = {}) {
 
 /** Bundles contain code of packages, so another set of packages means another bundle. */
 function lockFileDigest(root) {
-  return createHash('sha256').update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
+  return createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
 }
 
 async function emitDeclarations(root) {

@@ -27,7 +27,6 @@ export function importClosure(root, entries) {
 function resolveSource(root, path) {
   const stem = path.replace(/\.jsx?$/, '');
   return [path, `${stem}.ts`, `${stem}.tsx`, `${path}/index.ts`].find(
-    (candidate) =>
-      existsSync(join(root, candidate)) && statSync(join(root, candidate)).isFile(),
+    (candidate) => existsSync(join(root, candidate)) && statSync(join(root, candidate)).isFile(),
   );
 }

@@ -4,7 +4,8 @@ import { findOnPath } from '../system/find-on-path.mjs';
 import { lastLines, runCommand } from '../system/run-command.mjs';
 
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
-const POLICY = '#!/bin/sh\n# helix-temporal: no service starts while a package is installed\nexit 101\n';
+const POLICY =
+  '#!/bin/sh\n# helix-temporal: no service starts while a package is installed\nexit 101\n';
 const OPTIONS = ['-y', '-q', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
@@ -25,7 +26,9 @@ export async function installWithApt(packages) {
 }
 
 function aptGet(args) {
-  return runCommand('apt-get', args, { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+  return runCommand('apt-get', args, {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
 }
 
 /**

@@ -25,7 +25,8 @@ export async function findChromium({
   for (const candidate of candidates) {
     if (await runs(candidate)) return { path: candidate };
   }
-  if (!canInstall(env)) return { reason: 'No Chromium was found: install one or set CHROMIUM_PATH.' };
+  if (!canInstall(env))
+    return { reason: 'No Chromium was found: install one or set CHROMIUM_PATH.' };
 
   try {
     await withProgress('Installing Chromium with apt', install);

@@ -6,7 +6,10 @@ export function welcome({ url, temporalUiUrl, temporalAddress, redisUrl, dataDir
     ['Temporal UI', temporalUiUrl],
     ['Engines', `Temporal ${temporalAddress}, Redis ${withoutPassword(redisUrl)}`],
     ['Data', dataDir],
-    ['Model', model ?? 'scripted, so no model key is needed (MODEL=<provider>:<id> for a real one)'],
+    [
+      'Model',
+      model ?? 'scripted, so no model key is needed (MODEL=<provider>:<id> for a real one)',
+    ],
     ['Access', open && 'without authentication (HELIX_ALLOW_UNAUTHENTICATED=1)'],
   ];
   const table = lines

@@ -44,7 +44,9 @@ export async function buildTemporal({ target, version, isTemporal, progress, env
 }
 
 function buildFlags(version) {
-  const stamp = version ? ` -X github.com/temporalio/cli/internal/temporalcli.Version=${version}` : '';
+  const stamp = version
+    ? ` -X github.com/temporalio/cli/internal/temporalcli.Version=${version}`
+    : '';
   return ['-trimpath', '-ldflags', `-s -w${stamp}`];
 }
 
@@ -57,6 +59,8 @@ function countPackages(progress) {
     const fetched = lines.filter((line) => line.startsWith('go: downloading')).length;
     downloads += fetched;
     packages += lines.length - fetched;
-    progress.update(packages > 0 ? `${packages} packages compiled` : `${downloads} modules fetched`);
+    progress.update(
+      packages > 0 ? `${packages} packages compiled` : `${downloads} modules fetched`,
+    );
   };
 }

@@ -1,0 +1,31 @@
+/** The same as in the build, so that what is tested is what runs. */
+function swcOptions({ tsx }) {
+  return {
+    swcrc: false,
+    module: { type: 'es6' },
+    jsc: {
+      target: 'es2023',
+      parser: { syntax: 'typescript', tsx },
+      transform: { react: { runtime: 'automatic' }, verbatimModuleSyntax: true },
+    },
+  };
+}
+
+/** @type {import('jest').Config} */
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/**/*.test.{ts,tsx,mjs}'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  transform: {
+    '\\.ts$': ['@swc/jest', swcOptions({ tsx: false })],
+    '\\.tsx$': ['@swc/jest', swcOptions({ tsx: true })],
+  },
+  // Sources import each other by the names of the compiled files.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
+  // One real Redis and one real Temporal for the whole run.
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  testTimeout: 60_000,
+  maxWorkers: 2,
+};

@@ -1,0 +1,37 @@
+// The types of private-engines.mjs, for the tests.
+
+interface PrivateEngine {
+  readonly pid: number | undefined;
+  readonly port: number;
+  readonly folder: string;
+  /** Orderly end; the data stays, so `restart` goes on with it. */
+  stop: () => Promise<void>;
+  kill9: () => Promise<void>;
+  /** Stops it if it runs, starts it on the same port and data, resolves when it answers. */
+  restart: () => Promise<void>;
+  /** Stops it and removes its folder, unless that was given. */
+  close: () => Promise<void>;
+}
+
+export interface PrivateRedis extends PrivateEngine {
+  readonly url: string;
+}
+
+export interface PrivateTemporal extends PrivateEngine {
+  readonly address: string;
+}
+
+interface PrivateEngineOptions {
+  file: string;
+  folder?: string | undefined;
+  port?: number | undefined;
+}
+
+export function startPrivateRedis(options: PrivateEngineOptions): Promise<PrivateRedis>;
+
+export function startPrivateTemporal(
+  options: PrivateEngineOptions & {
+    namespace?: string | undefined;
+    uiPort?: number | undefined;
+  },
+): Promise<PrivateTemporal>;

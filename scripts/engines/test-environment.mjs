@@ -1,0 +1,17 @@
+// What tests and measurements need besides the code: the programs, by environment variable.
+import { findChromium } from './chromium.mjs';
+import { findRedis } from './redis.mjs';
+import { findTemporal } from './temporal.mjs';
+
+/** Finds or makes all of them. Without a Chromium only the tests of the page fail. */
+export async function testEnvironment({ withBrowser = true } = {}) {
+  const temporal = await findTemporal();
+  const redis = await findRedis();
+  const chromium = withBrowser ? await findChromium() : {};
+  if (chromium.reason) process.stderr.write(`${chromium.reason}\n`);
+  return {
+    TEMPORAL_CLI_PATH: temporal,
+    REDIS_SERVER_PATH: redis,
+    ...(chromium.path && { CHROMIUM_PATH: chromium.path }),
+  };
+}

@@ -1,0 +1,55 @@
+// `npm test`: everything that the tests need, then the tests. Arguments go on to jest.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildWithProgress } from './build.mjs';
+import { testEnvironment } from './engines/test-environment.mjs';
+import { installPackages } from './install.mjs';
+import { projectRoot } from './system/project.mjs';
+import { runInForeground } from './system/run-in-foreground.mjs';
+import { runMain } from './system/user-error.mjs';
+
+const JEST = [
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+];
+
+await runMain(async () => {
+  await installPackages();
+  await buildWithProgress();
+  const env = { ...process.env, ...(await testEnvironment()) };
+
+  const folder = mkdtempSync(join(tmpdir(), 'helix-test-report-'));
+  try {
+    const report = join(folder, 'report.json');
+    const options = ['--json', `--outputFile=${report}`, ...process.argv.slice(2)];
+    const code = await runInForeground(process.execPath, [...JEST, ...options], {
+      cwd: projectRoot,
+      env,
+      // With --json jest prints the report to stdout as well; people read what is on stderr.
+      stdio: ['inherit', 'ignore', 'inherit'],
+    });
+    const { passed, failed, skipped } = readCounts(report);
+    const closing = `${passed} passed, ${failed} failed`;
+    process.stdout.write(`${closing}${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+    process.exitCode = code === 0 && failed === 0 && passed > 0 ? 0 : code || 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** A file that could not even be loaded has no tests to count, but it is a failure. */
+function readCounts(report) {
+  let results;
+  try {
+    results = JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+  return {
+    passed: results.numPassedTests,
+    failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+    skipped: results.numPendingTests + results.numTodoTests,
+  };
+}

@@ -1,0 +1,23 @@
+// `npm run verify`: every check, cheapest first; the first failure ends it.
+import { installPackages } from './install.mjs';
+import { projectRoot } from './system/project.mjs';
+import { runInForeground } from './system/run-in-foreground.mjs';
+import { runMain } from './system/user-error.mjs';
+
+const CHECKS = ['types', 'lint', 'boundaries', 'format:check', 'unused'];
+
+await runMain(async () => {
+  const checks = process.argv.includes('--no-tests') ? CHECKS : [...CHECKS, 'test'];
+  await installPackages();
+  for (const check of checks) {
+    process.stdout.write(`\n── ${check}\n`);
+    const args = check === 'test' ? ['test'] : ['run', '-s', check];
+    const code = await runInForeground('npm', args, { cwd: projectRoot });
+    if (code !== 0) {
+      process.stdout.write(`\nverify: ${check} failed\n`);
+      process.exitCode = code;
+      return;
+    }
+  }
+  process.stdout.write(`\nverify: ${checks.join(', ')} passed\n`);
+});

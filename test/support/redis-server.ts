@@ -1,0 +1,17 @@
+import { startPrivateRedis } from '../../scripts/engines/private-engines.mjs';
+import type { PrivateRedis } from '../../scripts/engines/private-engines.mjs';
+import { requireProgram } from './require-program.js';
+
+export type RedisServer = PrivateRedis;
+
+/**
+ * A real Redis of the test's own, with the append-only file on. Without `dir` it lives in a folder
+ * that `close` removes; `stop`, `kill9` and `restart` keep its data.
+ */
+export function startRedis(options: { dir?: string; port?: number } = {}): Promise<RedisServer> {
+  return startPrivateRedis({
+    file: requireProgram('REDIS_SERVER_PATH'),
+    folder: options.dir,
+    port: options.port,
+  });
+}

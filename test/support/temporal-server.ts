@@ -1,0 +1,22 @@
+import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
+import type { PrivateTemporal } from '../../scripts/engines/private-engines.mjs';
+import { requireProgram } from './require-program.js';
+
+export type TemporalServer = PrivateTemporal;
+
+/**
+ * A real Temporal dev server of the test's own, with a database file and the product's search
+ * attributes. Without `dir` it lives in a folder that `close` removes; `stop`, `kill9` and
+ * `restart` keep its data.
+ */
+export function startTemporal(
+  options: { dir?: string; port?: number; namespace?: string; uiPort?: number } = {},
+): Promise<TemporalServer> {
+  return startPrivateTemporal({
+    file: requireProgram('TEMPORAL_CLI_PATH'),
+    folder: options.dir,
+    port: options.port,
+    namespace: options.namespace,
+    uiPort: options.uiPort,
+  });
+}
