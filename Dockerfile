@@ -1,0 +1,28 @@
+# One image for both processes; the command says which one runs. Debian, because Temporal's native
+# module is built for glibc and does not load on Alpine.
+FROM node:22-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+
+FROM packages AS build
+COPY . .
+RUN node scripts/build.mjs
+
+FROM packages AS runtime-packages
+RUN npm prune --omit=dev
+
+FROM node:22-bookworm-slim
+# Temporal's native client reads the system's certificates, and the slim image has none.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates \
+  && rm -rf /var/lib/apt/lists/*
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=runtime-packages /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY package.json ./
+USER node
+EXPOSE 3000
+CMD ["node", "dist/api/main.js"]
+# The worker: ["node", "--max-semi-space-size=64", "dist/worker/main.js"]
