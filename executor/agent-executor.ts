@@ -1,4 +1,9 @@
-import type { BeginInput, BeginResult, SettleCallResult, StopResult } from '../stores/session-store.js';
+import type {
+  BeginInput,
+  BeginResult,
+  SettleCallResult,
+  StopResult,
+} from '../stores/session-store.js';
 import type { StopRequest } from '../protocol/run.js';
 
 /** What the HTTP side asks of the runtime. Every method throws HelixError `unavailable` when Redis or Temporal cannot be reached. */

@@ -102,6 +102,11 @@ export interface AnswerSignal {
   resume?: Resumption;
 }
 
+/** Payload of the `stop` signal; without `recorded` it was sent by hand and the stop is yet to be recorded. */
+export interface StopSignal {
+  recorded?: boolean;
+}
+
 /** Reply of the `agentState` query. */
 export interface AgentState {
   runId: string;

@@ -40,6 +40,8 @@ export interface SessionStore {
   readRows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
   /** Everything a snapshot is made of, read at one moment. */
   readView: (sessionId: string) => Promise<SessionView | undefined>;
+  /** One call of the newest committed step, or undefined once a later step has taken it in. */
+  readCall: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
   /** Which of these user message ids the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
   /** Remembers that a snapshot of an active turn was handed out (60 s). */

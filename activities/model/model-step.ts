@@ -4,7 +4,7 @@ import type { AgentDefinition } from '../../agents/define-agent.js';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { StepOutcome } from '../../protocol/run.js';
+import { isTerminal, type StepOutcome } from '../../protocol/run.js';
 import type { Writer } from '../../stores/session-store.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
@@ -40,7 +40,8 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       const claim = await store.claim({ writer, now: Date.now() });
       if (claim.kind === 'done') return claim.outcome;
       if (claim.kind === 'stopped') return await endStopped(deps, ref, claim.stop);
-      if (claim.kind === 'superseded' || claim.kind === 'not_ready') return { kind: claim.kind };
+      if (claim.kind === 'superseded') return await endedElsewhere(ref);
+      if (claim.kind === 'not_ready') return { kind: 'not_ready' };
       if (claim.kind === 'fenced') throw fenced();
       sequence = claim.sequence;
 
@@ -68,7 +69,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       });
       const failure = await speak({ ref, attempt, agent, rows, reply, chunks });
       const lost = chunks.lost();
-      if (lost === 'superseded') return { kind: 'superseded' };
+      if (lost === 'superseded') return await endedElsewhere(ref);
       if (lost === 'fenced') throw fenced();
       if (attempt.cutReason() === 'stop') return await commit.stopped();
       if (failure === undefined) return await commit.complete();
@@ -78,6 +79,14 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       attempt.close();
     }
   };
+
+  /** A run that was ended by somebody else, a stop for instance, still says how it ended. */
+  async function endedElsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
+    const record = await store.load(sessionId);
+    if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };
+    const { status, error } = record;
+    return { kind: 'ended', step, status, ...(error !== undefined && { error }) };
+  }
 
   /** Streams the model's reply; resolves with the provider's failure if there was one. */
   async function speak(turn: {

@@ -20,6 +20,7 @@ type Reads = Pick<
   | 'load'
   | 'readRows'
   | 'readView'
+  | 'readCall'
   | 'acceptedMessages'
   | 'noteActiveSnapshot'
   | 'dueSessions'
@@ -42,6 +43,16 @@ export function createSessionReads(redis: Redis): Reads {
       return rows.map((row) => JSON.parse(row) as Row);
     },
     readView: (sessionId) => readView(redis, sessionId),
+    readCall: async (sessionId, toolCallId) => {
+      const names = ['spec', 'state', 'row', 'decision', 'asked'].map(
+        (name) => `${name}:${toolCallId}`,
+      );
+      const values = await reach(redis.hmget(sessionKeys(sessionId).calls, ...names));
+      const found = names.flatMap((name, at) => (values[at] == null ? [] : [[name, values[at]]]));
+      return found.length === 0
+        ? undefined
+        : toOpenCall(toolCallId, Object.fromEntries(found) as Record<string, string>);
+    },
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
       const known = await reach(redis.hmget(sessionKeys(sessionId).messages, ...ids));

@@ -1,0 +1,100 @@
+import { HelixError } from '../protocol/errors.js';
+import { isTerminal } from '../protocol/run.js';
+import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { RunWorkflows, WorkflowState } from './run-workflows.js';
+import type { TemporalAgentExecutor } from './temporal-executor.js';
+
+/** A session is looked at again after this long. */
+const INTERVAL_MS = 5_000;
+/** Sessions looked at in one sweep; the rest comes in the next one, oldest first. */
+const PER_SWEEP = 200;
+const AT_ONCE = 10;
+/** Answers that nobody took for this long are signalled again. */
+const UNTAKEN_MS = 2_000;
+
+export interface SweepDeps {
+  store: SessionStore;
+  executor: TemporalAgentExecutor;
+  workflows: RunWorkflows;
+  /** Who sweeps; only one process does at a time. */
+  holder: string;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/** What a run needs, by what the record and Temporal know of it. Pure. */
+export function decideSweep(
+  record: SessionRecord | undefined,
+  workflow: WorkflowState | undefined,
+  now: number,
+): 'forget' | 'look' | 'start' | 'wake' | 'fail' | 'nothing' {
+  if (record === undefined || isTerminal(record.status)) return 'forget';
+  if (workflow === undefined) return record.status === 'starting' ? 'start' : 'look';
+  if (workflow === 'unknown') return 'start';
+  if (workflow === 'closed') return 'fail';
+  return record.resume !== undefined && now - record.updatedAt > UNTAKEN_MS ? 'wake' : 'nothing';
+}
+
+/**
+ * One sweep over sessions with a run: starts what was never started, wakes what missed its
+ * wake-up, ends what Temporal no longer runs. Does nothing while another process sweeps.
+ */
+export function createSweep(deps: SweepDeps): () => Promise<void> {
+  const { store, executor, workflows, holder, logger } = deps;
+
+  async function lookAt(sessionId: string): Promise<void> {
+    const record = await store.load(sessionId);
+    const first = decideSweep(record, undefined, Date.now());
+    if (first === 'forget') return store.forgetDue(sessionId);
+    if (record === undefined) return;
+    if (first === 'start') return executor.startRun(record);
+    const state = await workflows.state(record.runId);
+    // The run may have ended while Temporal was asked.
+    const current = await store.load(sessionId);
+    if (current?.runId !== record.runId) return;
+    switch (decideSweep(current, state, Date.now())) {
+      case 'start':
+        return executor.startRun(current);
+      case 'wake':
+        return current.resume === undefined ? undefined : executor.wake(current, current.resume);
+      case 'fail':
+        await endClosed(current);
+        return;
+      default:
+        return;
+    }
+  }
+
+  async function endClosed(record: SessionRecord): Promise<void> {
+    logger.warn({ runId: record.runId }, 'a run was closed in Temporal before it ended');
+    await store.end({
+      sessionId: record.sessionId,
+      runId: record.runId,
+      agentType: record.agent,
+      step: record.committedStep,
+      status: 'failed',
+      error: {
+        code: 'framework_run_lost',
+        message: 'The run was ended from outside. Send a message to go on.',
+        retryable: true,
+      },
+      now: Date.now(),
+    });
+  }
+
+  return async () => {
+    if (!(await store.leaseSweep(holder, INTERVAL_MS - 500))) return;
+    const due = await store.dueSessions(PER_SWEEP, INTERVAL_MS);
+    const next = due.values();
+    const look = async (): Promise<void> => {
+      for (const sessionId of next) {
+        try {
+          await lookAt(sessionId);
+        } catch (error) {
+          // An outage: this session is due again. Anything else should be read by somebody.
+          if (!HelixError.isInstance(error)) logger.warn({ err: error, sessionId }, 'sweep failed');
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, look));
+  };
+}

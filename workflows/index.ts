@@ -1,0 +1,2 @@
+/** The workflows of a worker: the entry of the bundle. */
+export { agentRun } from './agent-run.js';
