@@ -1,0 +1,77 @@
+import type { FrontendSnapshot } from '../protocol/http.js';
+import type { Row } from '../protocol/rows.js';
+import type { SessionRecord, SessionStore, SessionView } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+import { convertToUIMessages, toSilentMessage } from './convert-messages.js';
+import { isOwner, type Caller } from './ownership.js';
+import { readPartialMessage } from './partial-message.js';
+import type { UIMessage } from './ui-message.js';
+
+export interface SnapshotDeps {
+  store: Pick<SessionStore, 'readView' | 'noteActiveSnapshot'>;
+  streamManager: Pick<StreamManager, 'read'>;
+}
+
+export interface SnapshotParams {
+  sessionId: string;
+  /** Shows the message that a run is working on, as far as it came. A replay doubles it on old clients. */
+  includePartialContent?: boolean;
+  /** Who asks; anybody when absent. */
+  caller?: Caller;
+}
+
+/**
+ * What a page needs to start. While a run is active its message is left out, since the stream
+ * replays it from the beginning; at any other time everything is there.
+ *
+ * @returns null if there is no such session, or it belongs to somebody else
+ */
+export async function buildSnapshot(
+  deps: SnapshotDeps,
+  { sessionId, includePartialContent = false, caller }: SnapshotParams,
+): Promise<FrontendSnapshot<UIMessage> | null> {
+  const view = await deps.store.readView(sessionId);
+  if (view === undefined) return null;
+  const { record } = view;
+  if (caller !== undefined && !isOwner(record, caller)) return null;
+  const isActive = record.stream === 'active';
+  // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
+  if (isActive) await deps.store.noteActiveSnapshot(sessionId, record.turn);
+  const messages = isActive ? toSettledMessages(view) : toAllMessages(view);
+  if (isActive && includePartialContent) {
+    const partial = await readPartialMessage(deps.streamManager, view);
+    if (partial !== undefined) messages.push(partial);
+  }
+  return {
+    state: null,
+    messages,
+    streamSequence: isActive && !includePartialContent ? record.turnStartSequence : record.sequence,
+    status: record.stream,
+    checkpointId: record.checkpointId ?? null,
+    timestamp: Date.now(),
+    startSequence: record.turnStartSequence,
+    ...(isOngoing(record) && { existingMessageId: record.messageId }),
+    run: { runId: record.runId, status: record.status },
+  };
+}
+
+/** All of the conversation, without the reply that is being written. */
+function toSettledMessages({ record, rows }: SessionView): UIMessage[] {
+  const isSettled = (row: Row, index: number): boolean =>
+    index < record.turnStartRow || row.role === 'user';
+  return convertToUIMessages(rows.filter(isSettled));
+}
+
+function toAllMessages({ record, rows, openCalls }: SessionView): UIMessage[] {
+  const messages = convertToUIMessages(rows, {
+    openCalls,
+    ...(isOngoing(record) && { unfinishedMessageId: record.messageId }),
+  });
+  const isSilent = record.stream === 'ended' && messages.at(-1)?.id !== record.messageId;
+  if (isSilent) messages.push(toSilentMessage(record.messageId));
+  return messages;
+}
+
+function isOngoing({ stream }: SessionRecord): boolean {
+  return stream === 'active' || stream === 'paused';
+}

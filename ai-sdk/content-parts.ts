@@ -1,0 +1,62 @@
+import type { ChunkOf, StreamChunk } from '../protocol/chunk.js';
+import type { UIStreamPart } from './ui-stream-part.js';
+
+/** Control-flow chunks and the name under which a page sees them. */
+const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${string}`>> = {
+  run_interrupted: 'data-run-interrupted',
+  run_resumed: 'data-run-resumed',
+  run_paused: 'data-run-paused',
+  executor_superseded: 'data-executor-superseded',
+  checkpoint_created: 'data-checkpoint-created',
+  step_committed: 'data-step-committed',
+  step_discarded: 'data-step-discarded',
+  stream_resync: 'data-stream-resync',
+  state_patch: 'data-state-patch',
+  subagent_start: 'data-subagent-start',
+  subagent_end: 'data-subagent-end',
+};
+
+/**
+ * A control-flow chunk as a transient data part: `onData` sees it, the message does not keep it.
+ * Undefined for chunks of other kinds, and for kinds that this version does not know.
+ */
+export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
+  const name = CONTROL_NAMES[chunk.type];
+  if (name === undefined) return undefined;
+  const { type: _type, agentId: _id, agentType: _agent, timestamp: _at, ...data } = chunk;
+  return { type: name, data, transient: true };
+}
+
+/** A failure that the run survives: for `onData` only, since an `error` part ends a client's response. */
+export function toWarningPart(chunk: ChunkOf<'error'>): UIStreamPart {
+  const code = chunk.code === undefined ? {} : { code: chunk.code };
+  return { type: 'data-error', data: { error: chunk.error, ...code }, transient: true };
+}
+
+/** What a tool says beside its result. The name is the event's; unusual characters become dashes. */
+export function toEventPart(chunk: ChunkOf<'custom'>): UIStreamPart {
+  const name = chunk.eventName.replace(/[^A-Za-z0-9_.-]/g, '-');
+  return { type: `data-${name}`, data: chunk.data ?? null };
+}
+
+/** A source or a file of the model, with the keys that every client takes. */
+export function toSourcePart(
+  chunk: ChunkOf<'source_url'> | ChunkOf<'source_document'> | ChunkOf<'file'>,
+): UIStreamPart {
+  switch (chunk.type) {
+    case 'source_url': {
+      const title = chunk.title === undefined ? {} : { title: chunk.title };
+      return { type: 'source-url', sourceId: chunk.sourceId, url: chunk.url, ...title };
+    }
+    case 'source_document': {
+      const { sourceId, mediaType, title } = chunk;
+      const filename = chunk.filename === undefined ? {} : { filename: chunk.filename };
+      return { type: 'source-document', sourceId, mediaType, title, ...filename };
+    }
+    case 'file': {
+      const { url, mediaType, filename } = chunk;
+      const named = filename === undefined ? {} : { providerMetadata: { helix: { filename } } };
+      return { type: 'file', url, mediaType, ...named };
+    }
+  }
+}

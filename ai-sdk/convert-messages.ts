@@ -1,0 +1,127 @@
+import { FINISH_TOOL_NAME, formatApprovalId } from '../protocol/ids.js';
+import type { AssistantPart, AssistantRow, Row, ToolRow, UserRow } from '../protocol/rows.js';
+import type { OpenCall } from '../stores/session-store.js';
+import { formatReasoningId } from './content-blocks.js';
+import { toToolPart } from './tool-part.js';
+import type { UIMessage, UIMessagePart } from './ui-message.js';
+
+export interface ConvertOptions {
+  /** Calls whose results are not among the rows yet. */
+  openCalls?: readonly OpenCall[];
+  /** Id of the message that still grows: it has no closing step. */
+  unfinishedMessageId?: string;
+  /** Makes ids in place of the stored ones. */
+  generateId?: (index: number, row: UserRow | AssistantRow) => string;
+  includeReasoning?: boolean;
+  /** False leaves calls without their results. */
+  mergeToolResults?: boolean;
+  /** Leaves out user messages that only the model was meant to see. */
+  filterHidden?: boolean;
+}
+
+/**
+ * Transcript rows as UI messages: the same parts, in the same order and with the same keys, that
+ * the live stream builds in a client. All steps of a turn are one assistant message.
+ */
+export function convertToUIMessages(
+  rows: readonly Row[],
+  options: ConvertOptions = {},
+): UIMessage[] {
+  const results = collectResults(rows, options);
+  const calls = new Map(options.openCalls?.map((call) => [call.spec.toolCallId, call]));
+  const messages: UIMessage[] = [];
+  const replies = new Map<string, { message: UIMessage; last: AssistantRow }>();
+  for (const row of rows) {
+    if (row.role === 'tool') continue;
+    if (row.role === 'user') {
+      if (row.hidden === true && options.filterHidden !== false) continue;
+      messages.push(toUserMessage(row, options.generateId?.(messages.length, row) ?? row.id));
+      continue;
+    }
+    let reply = replies.get(row.messageId);
+    if (reply === undefined) {
+      const id = options.generateId?.(messages.length, row) ?? row.messageId;
+      reply = { message: { id, role: 'assistant', parts: [] }, last: row };
+      replies.set(row.messageId, reply);
+      messages.push(reply.message);
+    }
+    reply.last = row;
+    reply.message.parts.push({ type: 'step-start' }, ...toStepParts(row, results, calls, options));
+  }
+  for (const [messageId, { message, last }] of replies) {
+    if (messageId !== options.unfinishedMessageId) closeMessage(message, last);
+  }
+  return messages;
+}
+
+/** The name by which the Helix packages know the converter. */
+export const convertToAISDKMessages = convertToUIMessages;
+
+/**
+ * The message of a turn that was stopped before its model said anything: what the live stream
+ * leaves in a client.
+ */
+export function toSilentMessage(messageId: string): UIMessage {
+  return { id: messageId, role: 'assistant', parts: [{ type: 'step-start' }], metadata: {} };
+}
+
+/** A turn that ends with calls, or without a word, ends live with a step that stops clients from posting on. */
+function closeMessage(message: UIMessage, last: AssistantRow): void {
+  const parts = last.parts.filter((part) => !isFinishCall(part));
+  if (parts.some((part) => part.type === 'tool-call')) message.parts.push({ type: 'step-start' });
+  else if (parts.length > 0) return;
+  message.metadata = {};
+}
+
+function collectResults(rows: readonly Row[], options: ConvertOptions): Map<string, ToolRow> {
+  const results = new Map<string, ToolRow>();
+  if (options.mergeToolResults === false) return results;
+  for (const { row } of options.openCalls ?? []) {
+    if (row?.role === 'tool') results.set(row.toolCallId, row);
+  }
+  for (const row of rows) if (row.role === 'tool') results.set(row.toolCallId, row);
+  return results;
+}
+
+function toUserMessage(row: UserRow, id: string): UIMessage {
+  const parts = row.parts.map((part): UIMessagePart => ({ ...part }));
+  return row.metadata === undefined
+    ? { id, role: 'user', parts }
+    : { id, role: 'user', parts, metadata: row.metadata };
+}
+
+function toStepParts(
+  row: AssistantRow,
+  results: ReadonlyMap<string, ToolRow>,
+  calls: ReadonlyMap<string, OpenCall>,
+  options: ConvertOptions,
+): UIMessagePart[] {
+  const parts: UIMessagePart[] = [];
+  let reasonings = 0;
+  for (const part of row.parts) {
+    if (isFinishCall(part)) continue;
+    if (part.type === 'tool-call') {
+      const { toolCallId } = part;
+      const approvalId = part.approvalId ?? formatApprovalId(row.runId, toolCallId);
+      const result = results.get(toolCallId);
+      parts.push(toToolPart({ call: part, approvalId, result, open: calls.get(toolCallId) }));
+      continue;
+    }
+    if (part.text === '') continue;
+    if (part.type === 'reasoning') {
+      const id = formatReasoningId(row.step, ++reasonings);
+      if (options.includeReasoning === false) continue;
+      parts.push({ type: 'reasoning', id, text: part.text, state: 'done' });
+      continue;
+    }
+    const last = parts.at(-1);
+    // Live, text goes on in its block until something else comes.
+    if (last?.type === 'text') last.text += part.text;
+    else parts.push({ type: 'text', text: part.text, state: 'done' });
+  }
+  return parts;
+}
+
+function isFinishCall(part: AssistantPart): boolean {
+  return part.type === 'tool-call' && part.toolName === FINISH_TOOL_NAME;
+}

@@ -1,0 +1,13 @@
+/** Who asks. */
+export interface Caller {
+  userId: string;
+  tenantId?: string;
+}
+
+/** Who a session belongs to when nobody said who they are. */
+export const ANONYMOUS = 'anonymous';
+
+/** A session belongs to its creator, within a tenant if there is one. */
+export function isOwner(session: { owner: string; tenant?: string }, caller: Caller): boolean {
+  return session.owner === caller.userId && (session.tenant ?? '') === (caller.tenantId ?? '');
+}
