@@ -1,6 +1,7 @@
 // TypeScript → JavaScript, file by file: types are dropped, not checked (`npm run types` does that).
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { UserError } from '../system/user-error.mjs';
 import { fingerprint, listSources } from './sources.mjs';
 import { readStamp, writeAtomically, writeStamp } from './stamp.mjs';
 
@@ -36,11 +37,15 @@ async function writeOutput(swc, root, dist, file) {
     writeAtomically(output, source);
     return;
   }
-  const { code, map } = await swc.transform(source, {
-    ...swcOptions(file),
-    filename: join(root, file),
-    sourceFileName: relative(dirname(output), join(root, file)),
-  });
+  const { code, map } = await swc
+    .transform(source, {
+      ...swcOptions(file),
+      filename: join(root, file),
+      sourceFileName: relative(dirname(output), join(root, file)),
+    })
+    .catch((error) => {
+      throw new UserError(`${file} cannot be compiled:\n${error.message}`);
+    });
   writeAtomically(`${output}.map`, map);
   writeAtomically(output, `${code}\n//# sourceMappingURL=${basename(output)}.map\n`);
 }

@@ -27,7 +27,10 @@ export function isPortFree(port, host = '127.0.0.1') {
 export async function tryClaimPort(port, host = '127.0.0.1') {
   const claim = tryLock(join(claimsFolder(), String(port)));
   if (!claim.release) return false;
-  if (await isPortFree(port, host)) return true;
+  if (await isPortFree(port, host)) {
+    process.once('exit', claim.release);
+    return true;
+  }
   claim.release();
   return false;
 }

@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { expect, test } from '@jest/globals';
+import { startChildProcess } from '../../scripts/start/child-process.mjs';
+
+/** Resolves when the child has said that its signal handlers are in place. */
+async function startNode(code) {
+  const started = startChildProcess(process.execPath, ['-e', `${code};console.log('ready')`], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(started.child.stdout, 'data');
+  return started;
+}
+
+test('a child that listens ends by itself', async () => {
+  const child = await startNode(
+    "process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1e6)",
+  );
+  await child.stop();
+  await expect(child.exited).resolves.toEqual({ reason: 'exit code 7', code: 7 });
+});
+
+test('a child that does not listen is killed when its time is over', async () => {
+  const child = await startNode("process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6)");
+  await child.stop({ graceMs: 20 });
+  await expect(child.exited).resolves.toEqual({ reason: 'SIGKILL', code: null });
+});
+
+test('a program that does not exist has exited', async () => {
+  const child = startChildProcess('/nowhere/program', []);
+  await expect(child.exited).resolves.toEqual({ reason: expect.stringContaining('ENOENT') });
+  await child.stop();
+});

@@ -1,0 +1,32 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { startChildProcess } from '../../scripts/start/child-process.mjs';
+import { stopLeftOver, writePidFile } from '../../scripts/start/pid-file.mjs';
+import { useTempFolders } from './temp-folder.mjs';
+
+const tempFolder = useTempFolders();
+const startEngine = () => startChildProcess(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
+
+test('an engine that outlived its supervisor is stopped', async () => {
+  const file = join(tempFolder(), 'redis.pid.json');
+  const engine = startEngine();
+  writePidFile(file, engine.pid);
+  await expect(stopLeftOver(file)).resolves.toBe(true);
+  await expect(engine.exited).resolves.toMatchObject({ reason: 'SIGTERM' });
+  expect(existsSync(file)).toBe(false);
+});
+
+test('a stranger that has its process id by now is left alone', async () => {
+  const file = join(tempFolder(), 'redis.pid.json');
+  const stranger = startEngine();
+  writeFileSync(file, JSON.stringify({ pid: stranger.pid, startTime: 'another' }));
+  await expect(stopLeftOver(file)).resolves.toBe(false);
+  // A signal that was sent would have been delivered by the time of this second one.
+  expect(process.kill(stranger.pid, 'SIGKILL')).toBe(true);
+  await expect(stranger.exited).resolves.toMatchObject({ reason: 'SIGKILL' });
+});
+
+test('without a file there is nothing to stop', async () => {
+  await expect(stopLeftOver(join(tempFolder(), 'redis.pid.json'))).resolves.toBe(false);
+});

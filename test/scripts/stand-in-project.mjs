@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { projectRoot } from '../../scripts/system/project.mjs';
+import { writeText } from './temp-folder.mjs';
+
+/**
+ * A project with this project's scripts and settings, but with two processes that do nothing: what
+ * is tested is how they are started, watched and stopped. Each of them writes its process id.
+ */
+export function createStandInProject(folder) {
+  const root = join(folder, 'project');
+  mkdirSync(root);
+  for (const part of ['scripts', 'config', 'protocol', 'package.json', 'package-lock.json']) {
+    cpSync(join(projectRoot, part), join(root, part), { recursive: true });
+  }
+  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  writeText(root, 'worker/main.ts', `${PROCESS}\nsetInterval(() => {}, 1e6);\n`);
+  writeText(root, 'api/main.ts', `${PROCESS}\n${SERVER}\n`);
+  return root;
+}
+
+const PROCESS = `
+  console.log('up ' + process.pid);
+  process.on('SIGTERM', () => process.exit(0));
+  process.on('disconnect', () => process.exit(0));
+`;
+const SERVER = `
+  import { createServer } from 'node:http';
+  createServer((_request, response) => response.end()).listen(process.env.PORT);
+`;
+
+/** Starts `npm start` without npm, and lets a test wait for what it prints. */
+export function startCommand(root, env = {}, args = []) {
+  const child = spawn(process.execPath, [join(root, 'scripts/start.mjs'), ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...engines(), ...env },
+  });
+  const seen = [];
+  const waiting = [];
+  const note = (line) => {
+    seen.push(line);
+    for (const check of [...waiting]) check(line);
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', note);
+  }
+  const exited = new Promise((resolve) => {
+    child.once('close', (code) => {
+      note(undefined);
+      resolve(code);
+    });
+  });
+  return {
+    child,
+    exited,
+    output: () => seen.join('\n'),
+    /** The next line that matches from now on, or with `from: 'start'` any line so far as well. */
+    line(pattern, { from } = {}) {
+      const before = from === 'start' ? seen.find((line) => line?.match(pattern)) : undefined;
+      if (before) return Promise.resolve(before.match(pattern));
+      return new Promise((resolve, reject) => {
+        const check = (line) => {
+          const match = line?.match(pattern);
+          if (line !== undefined && !match) return;
+          waiting.splice(waiting.indexOf(check), 1);
+          if (match) resolve(match);
+          else reject(new Error(`ended without ${pattern}:\n${seen.join('\n')}`));
+        };
+        waiting.push(check);
+      });
+    },
+  };
+}
+
+/** Found by `npm test` already; looking for them again would only cost time. */
+function engines() {
+  const { TEMPORAL_CLI_PATH, REDIS_SERVER_PATH } = process.env;
+  return { TEMPORAL_CLI_PATH, REDIS_SERVER_PATH };
+}
+
+/** The process id of an engine, from the file that the start command keeps for it. */
+export function enginePid(root, name) {
+  const file = join(root, '.data', `${name}.pid.json`);
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).pid : undefined;
+}

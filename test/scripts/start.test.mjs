@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { waitUntil } from '../../scripts/start/wait-until.mjs';
+import { startTimeOf } from '../../scripts/system/process-identity.mjs';
+import { createStandInProject, enginePid, startCommand } from './stand-in-project.mjs';
+import { useTempFolders } from './temp-folder.mjs';
+
+const READY = /Ctrl-C stops/;
+const tempFolder = useTempFolders();
+const commands = [];
+
+afterEach(async () => {
+  for (const { child, exited } of commands.splice(0)) {
+    child.kill('SIGTERM');
+    await exited;
+  }
+});
+
+function start(root, env, args) {
+  const command = startCommand(root, env, args);
+  commands.push(command);
+  return command;
+}
+
+async function startWhole() {
+  const root = createStandInProject(tempFolder());
+  const command = start(root);
+  const pids = {};
+  const noted = ['worker', 'api'].map(async (role) => {
+    const [, pid] = await command.line(new RegExp(`^${role} .*up (\\d+)`));
+    pids[role] = Number(pid);
+  });
+  await command.line(READY);
+  await Promise.all(noted);
+  pids.temporal = enginePid(root, 'temporal');
+  pids.redis = enginePid(root, 'redis');
+  return { root, command, pids };
+}
+
+const isRunning = (pid) => startTimeOf(pid) !== undefined;
+const allGone = (pids) =>
+  waitUntil(() => !Object.values(pids).some(isRunning), { withinMs: 15_000 });
+
+describe('npm start', () => {
+  test('starts everything, and a stop request leaves nothing behind', async () => {
+    const { root, command, pids } = await startWhole();
+    expect(Object.values(pids).every(isRunning)).toBe(true);
+    expect(command.output()).toMatch(/Chat page +http:\/\/127\.0\.0\.1:\d+/);
+    expect(command.output()).toMatch(/Temporal UI +http:\/\/127\.0\.0\.1:\d+/);
+    expect(command.output()).toContain('no model key is needed');
+
+    command.child.kill('SIGINT');
+    await expect(command.exited).resolves.toBe(0);
+    expect(Object.values(pids).some(isRunning)).toBe(false);
+    const left = readdirSync(join(root, '.data')).sort();
+    expect(left.filter((name) => /lock|pid/.test(name))).toEqual([]);
+    expect(left).toEqual(expect.arrayContaining(['redis', 'temporal.db']));
+  });
+
+  test('brings back what dies, engines too', async () => {
+    const { root, command, pids } = await startWhole();
+    for (const role of ['worker', 'api']) {
+      const back = command.line(new RegExp(`^${role} .*up (\\d+)`));
+      process.kill(pids[role], 'SIGKILL');
+      const [, pid] = await back;
+      expect(Number(pid)).not.toBe(pids[role]);
+    }
+    for (const name of ['temporal', 'redis']) {
+      process.kill(pids[name], 'SIGKILL');
+      const back = () => ![undefined, pids[name]].includes(enginePid(root, name));
+      await expect(waitUntil(back, { withinMs: 5000 })).resolves.toBe(true);
+    }
+  });
+
+  test('refuses a second start on the same data', async () => {
+    const { root, command } = await startWhole();
+    const second = start(root);
+    await expect(second.exited).resolves.toBe(1);
+    expect(second.output()).toContain(
+      `already runs on ${root}/.data (process ${command.child.pid})`,
+    );
+  });
+
+  test('killed itself, leaves nothing running', async () => {
+    const { command, pids } = await startWhole();
+    command.child.kill('SIGKILL');
+    await command.exited;
+    await expect(allGone(pids)).resolves.toBe(true);
+  });
+});
+
+describe('a PORT that was given', () => {
+  test('is refused when it is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const PORT = String(server.address().port);
+    const command = start(createStandInProject(tempFolder()), { PORT });
+    await expect(command.exited).resolves.toBe(1);
+    expect(command.output()).toContain(`PORT ${PORT} is in use by another program`);
+    server.close();
+  });
+});
+
+test('a server that was given but does not answer is named in one sentence', async () => {
+  const redis = { REDIS_URL: 'redis://127.0.0.1:1' };
+  const temporal = { TEMPORAL_ADDRESS: '127.0.0.1:1' };
+  const others = { TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS };
+  const cases = [
+    [redis, [], 'Redis at 127.0.0.1:1 (REDIS_URL)'],
+    [temporal, [], 'Temporal at 127.0.0.1:1 (TEMPORAL_ADDRESS)'],
+    [{ ...redis, ...others }, ['worker'], 'Redis at 127.0.0.1:1 (REDIS_URL)'],
+  ];
+  // Together, because each of them waits for some seconds in case the server is only starting.
+  const checks = cases.map(async ([env, args, sentence]) => {
+    const command = start(createStandInProject(tempFolder()), env, args);
+    await expect(command.exited).resolves.toBe(1);
+    expect(command.output()).toContain(`${sentence} cannot be reached.`);
+    expect(command.output()).not.toMatch(/^\s+at /m);
+  });
+  await Promise.all(checks);
+});
+
+test('a setting that the processes would refuse is refused before anything starts', async () => {
+  const root = createStandInProject(tempFolder());
+  const command = start(root, { LOG_LEVEL: 'loud' });
+  await expect(command.exited).resolves.toBe(1);
+  expect(command.output()).toContain('LOG_LEVEL');
+  expect(enginePid(root, 'redis')).toBeUndefined();
+});
+
+test('one process alone runs on servers that are given, and ends with its own exit code', async () => {
+  const root = createStandInProject(tempFolder());
+  const servers = {
+    REDIS_URL: process.env.TEST_REDIS_URL,
+    TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
+  };
+  const worker = start(root, servers, ['worker']);
+  const [, pid] = await worker.line(/up (\d+)/);
+  worker.child.kill('SIGTERM');
+  await expect(worker.exited).resolves.toBe(0);
+  expect(isRunning(Number(pid))).toBe(false);
+});
