@@ -134,6 +134,8 @@ export type ClaimResult =
 
 export interface DiscardInput {
   writer: Writer;
+  /** Which failure of this step it is, from 1: the same one is counted once. */
+  failure: number;
   reason: string;
   now: number;
 }

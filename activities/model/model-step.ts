@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { LanguageModelV4, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import type { AgentDefinition } from '../../agents/define-agent.js';
@@ -5,7 +6,7 @@ import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isTerminal, type StepOutcome } from '../../protocol/run.js';
-import type { Writer } from '../../stores/session-store.js';
+import type { Row } from '../../protocol/rows.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
@@ -22,14 +23,18 @@ import {
 import { createStepCommit, endStopped } from './step-commit.js';
 import { createStepReply, type StepReply } from './step-reply.js';
 
-/** One model call: claim the step, stream the reply into the log, commit it. */
+/**
+ * One step: claim it, stream the model's reply into the log, commit it. A provider that fails is
+ * asked again within the same activity, so that its `Retry-After` is kept to the millisecond; the
+ * count of failures is in Redis and outlives a worker.
+ */
 export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] {
-  const { store, streamManager, agents } = deps;
+  const { store, streamManager, agents, logger } = deps;
   const rowsCache = createRowsCache(store);
 
   return async (ref) => {
-    let sequence = 0;
-    const attempt = openAttempt(() => ({ step: ref.step, sequence }));
+    const progress = { step: ref.step, sequence: 0, failures: 0 };
+    const attempt = openAttempt(() => progress);
     const writer = modelWriter(ref, attempt.token);
     let unlisten: (() => void) | undefined;
     try {
@@ -43,7 +48,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       if (claim.kind === 'superseded') return await endedElsewhere(ref);
       if (claim.kind === 'not_ready') return { kind: 'not_ready' };
       if (claim.kind === 'fenced') throw fenced();
-      sequence = claim.sequence;
+      Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
 
       const agent = agents.resolve(ref.agent);
       const rows = await rowsCache.load(ref.sessionId, claim.rowCount);
@@ -55,25 +60,41 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           attempt.cut(loss);
         },
       });
-      const reply = createStepReply(
-        { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
-        callIdsOf(rows),
-        Date.now,
-      );
-      const commit = createStepCommit(deps, {
-        ref,
-        writer,
-        agent,
-        messageId: claim.messageId,
-        reply,
-      });
-      const failure = await speak({ ref, attempt, agent, rows, reply, chunks });
-      const lost = chunks.lost();
-      if (lost === 'superseded') return await endedElsewhere(ref);
-      if (lost === 'fenced') throw fenced();
-      if (attempt.cutReason() === 'stop') return await commit.stopped();
-      if (failure === undefined) return await commit.complete();
-      return await failed(failure, claim.failures, writer, commit.failed);
+      for (;;) {
+        const reply = createStepReply(
+          { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
+          callIdsOf(rows),
+          Date.now,
+        );
+        const tries = attempt.number + progress.failures;
+        const failure = await speak({ ref, attempt, tries, agent, rows, reply, chunks });
+        const lost = chunks.lost();
+        if (lost === 'superseded') return await endedElsewhere(ref);
+        if (lost === 'fenced') throw fenced();
+        const commit = createStepCommit(deps, {
+          ref,
+          writer,
+          agent,
+          messageId: claim.messageId,
+          reply,
+        });
+        if (attempt.cutReason() === 'stop') return await commit.stopped();
+        if (failure === undefined) return await commit.complete();
+        // Out of tries: the partial reply is kept and the run fails.
+        if (!failure.retryable || progress.failures + 1 >= LIMITS.stepTries) {
+          return await commit.failed(failure);
+        }
+        const discard = await store.discard({
+          writer,
+          failure: progress.failures + 1,
+          reason: failure.code,
+          now: Date.now(),
+        });
+        if (discard.kind === 'superseded') return await endedElsewhere(ref);
+        if (discard.kind === 'fenced') throw fenced();
+        progress.failures = discard.failures;
+        await pause(retryDelay(discard.failures, failure.retryAfterMs), attempt.signal);
+      }
     } finally {
       unlisten?.();
       attempt.close();
@@ -89,59 +110,45 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
   }
 
   /** Streams the model's reply; resolves with the provider's failure if there was one. */
-  async function speak(turn: {
-    ref: StepRef;
-    attempt: Attempt;
-    agent: AgentDefinition;
-    rows: Parameters<typeof toPrompt>[1];
-    reply: StepReply;
-    chunks: ChunkWriter;
-  }): Promise<ProviderFailure | undefined> {
-    const { ref, attempt, agent, rows, reply, chunks } = turn;
+  async function speak(turn: SpokenTurn): Promise<ProviderFailure | undefined> {
+    const { ref, attempt, agent, reply, chunks } = turn;
+    let failure: ProviderFailure | undefined;
     try {
       const model = resolveModel(agent.llmConfig.model);
-      await readStream(await openStream(model, ref, agent, rows, attempt), reply, chunks);
-      if (reply.finish() === undefined || reply.finish()?.reason === 'error') {
-        throw new StreamCutError();
-      }
+      await readStream(await openStream(model, turn), reply, chunks);
+      const finish = reply.finish();
+      if (finish === undefined || finish.reason === 'error') throw new StreamCutError();
     } catch (error) {
       if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
       if (attempt.cutReason() === undefined) {
-        deps.logger.warn({ err: error, runId: ref.runId, step: ref.step }, 'model call failed');
-        await chunks.flush();
-        return toProviderFailure(error);
+        logger.warn({ err: error, runId: ref.runId, step: ref.step }, 'model call failed');
+        failure = toProviderFailure(error);
       }
     }
     await chunks.flush();
-    return undefined;
+    return failure;
   }
+}
 
-  /** Another try, as long as the budget lasts; after that the partial reply is kept and the run fails. */
-  async function failed(
-    failure: ProviderFailure,
-    before: number,
-    writer: Writer,
-    giveUp: (error: ProviderFailure) => Promise<StepOutcome>,
-  ): Promise<StepOutcome> {
-    const { code, message, retryAfterMs } = failure;
-    if (!failure.retryable || before + 1 >= LIMITS.stepTries) return giveUp(failure);
-    const discard = await store.discard({ writer, reason: code, now: Date.now() });
-    if (discard.kind === 'superseded') return { kind: 'superseded' };
-    const failures = discard.kind === 'discarded' ? discard.failures : before + 1;
-    throw ApplicationFailure.create({
-      message,
-      type: code,
-      nextRetryDelay: retryDelay(failures, retryAfterMs),
-    });
-  }
+interface SpokenTurn {
+  ref: StepRef;
+  attempt: Attempt;
+  /** How often the model has been asked for this step, this time included. */
+  tries: number;
+  agent: AgentDefinition;
+  rows: readonly Row[];
+  reply: StepReply;
+  chunks: ChunkWriter;
+}
+
+/** Waits; a signal ends the wait early, and the next model call sees the signal. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
 async function openStream(
   model: LanguageModelV4,
-  ref: StepRef,
-  agent: AgentDefinition,
-  rows: Parameters<typeof toPrompt>[1],
-  attempt: Attempt,
+  { ref, attempt, tries, agent, rows }: SpokenTurn,
 ): Promise<LanguageModelV4StreamResult> {
   const { systemPrompt, llmConfig, tools } = agent;
   const system = typeof systemPrompt === 'string' ? systemPrompt : systemPrompt({});
@@ -157,7 +164,7 @@ async function openStream(
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     providerOptions: {
       ...llmConfig.providerOptions,
-      helix: { attempt: attempt.number, sessionId, runId, step },
+      helix: { attempt: tries, sessionId, runId, step },
     },
     abortSignal: attempt.signal,
   });

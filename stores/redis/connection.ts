@@ -52,13 +52,27 @@ function ignoreHere(): void {
   return;
 }
 
-/** Turns any failure of Redis into the typed refusal that clients may retry. */
+/** Replies by which a Redis says that it cannot serve right now. */
+const AWAY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY) /;
+
+/**
+ * Turns an unreachable Redis into the typed refusal that clients may retry. An error that a script
+ * replies is a fault of ours and stays what it is.
+ */
 export async function reach<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
+    if (isReplyError(error) && !AWAY.test(error.message)) {
+      throw new Error(`Redis refused a command: ${error.message}`);
+    }
     throw new HelixError('unavailable', 'The conversation store cannot be reached right now.', {
-      cause: error,
+      cause: error instanceof Error ? new Error(error.message) : error,
     });
   }
+}
+
+// ioredis hangs the whole command with its script on the error: not for logs.
+function isReplyError(error: unknown): error is Error {
+  return error instanceof Error && (error.name === 'ReplyError' || 'command' in error);
 }

@@ -39,8 +39,10 @@ export function createRedisSessionStore(redis: Redis): SessionStore {
       toBeginResult(await run('begin', input.sessionId, beginArgs(input)), input),
     claim: async ({ writer, now }) =>
       toClaimResult(await run('claim', writer.sessionId, writerArgs(writer, now))),
-    discard: async ({ writer, reason, now }) =>
-      toDiscardResult(await run('discard', writer.sessionId, [...writerArgs(writer, now), reason])),
+    discard: async ({ writer, reason, failure, now }) =>
+      toDiscardResult(
+        await run('discard', writer.sessionId, [...writerArgs(writer, now), reason, failure]),
+      ),
     commit: async (input) =>
       toCommitResult(await run('commit', input.writer.sessionId, commitArgs(input))),
     startCall: async ({ writer, toolCallId, now }) =>

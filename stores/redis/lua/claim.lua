@@ -18,10 +18,7 @@ if committed ~= step - 1 or has_unsettled() then return { 'NOT_READY' } end
 local log = open_session_log(r)
 if owner < token then
   take_in_results()
-  local thrown_away = redis.call('HGET', K.writers, 'x:' .. writer)
-  if owner > 0 and tonumber(thrown_away or '0') ~= owner then
-    discard_attempt(r, log, who, writer, 'attempt_lost')
-  end
+  if owner > 0 then discard_attempt(r, log, who, writer, 'attempt_lost') end
   log.close()
   redis.call('HSET', K.writers, 't:' .. writer, ARGV[4], 'b:' .. writer, 0, 's:' .. writer, 0,
     'f:' .. writer, string.format('%d', log.seq))

@@ -38,7 +38,7 @@ for _ = 1, calls do
   at = at + 6
 end
 redis.call('SREM', K.busy, 'model')
-for _, field in ipairs({ 't:', 'b:', 's:', 'f:', 'x:' }) do redis.call('HDEL', K.writers, field .. writer) end
+for _, field in ipairs({ 't:', 'b:', 's:', 'f:' }) do redis.call('HDEL', K.writers, field .. writer) end
 redis.call('RPUSH', K.checkpoints, cjson.encode({
   id = ARGV[10], runId = run, stepCount = step, messageCount = redis.call('LLEN', K.rows),
   streamSequence = log.seq, timestamp = who.now,

@@ -1,7 +1,7 @@
 --[[ The log of a session: entries under explicit ids, one publish for all that a script wrote.
      open_log(root, stream, channel, seq) -> log
        log.write(writer, json)  appends one entry under the next sequence
-       log.close()              stores the sequence and publishes [prev, [[seq, writer, chunk], ...]]
+       log.close()              stores the sequence and publishes [prev, [ [seq, writer, chunk], ... ] ]
      The sequence lives in the root hash, so it survives the stream. ]]
 local function open_log(root, stream, channel, seq)
   local log = { seq = seq, prev = seq, out = {} }

@@ -4,7 +4,7 @@
      root: hash, the session and its newest run. calls: hash of <field>:<toolCallId> for the calls of
      the newest committed step. order: their ids. busy: what can still progress without a person.
      writers: hash of t: token, b: batch, s: sequence of that batch, f: sequence before its first
-     entry, x: discarded token, per writer; fails:<step>. settled: ids of all calls ever taken in. ]]
+     entry, per writer; fails:<step>. settled: ids of all calls ever taken in. ]]
 local K = {
   root = KEYS[1], stream = KEYS[2], rows = KEYS[3], calls = KEYS[4], order = KEYS[5], busy = KEYS[6],
   writers = KEYS[7], messages = KEYS[8], runs = KEYS[9], checkpoints = KEYS[10], settled = KEYS[11],
