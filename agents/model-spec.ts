@@ -46,7 +46,7 @@ const providers: Readonly<Record<string, Provider>> = {
     return createOpenAICompatible({
       name: 'openai-compatible',
       baseURL: readUrl(env, 'OPENAI_COMPATIBLE_BASE_URL') ?? '',
-      apiKey: env.OPENAI_COMPATIBLE_API_KEY || undefined,
+      ...(env.OPENAI_COMPATIBLE_API_KEY && { apiKey: env.OPENAI_COMPATIBLE_API_KEY }),
       includeUsage: true,
     }).chatModel(id);
   },

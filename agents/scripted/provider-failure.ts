@@ -10,7 +10,7 @@ const URL = 'scripted:';
  */
 export function toProviderFailure({ status, retryAfterMs }: ReplyFailure): APICallError {
   return new APICallError({
-    message: `The scripted model failed with status ${status}.`,
+    message: `The scripted model failed with status ${String(status)}.`,
     url: URL,
     requestBodyValues: {},
     statusCode: status,

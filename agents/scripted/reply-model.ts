@@ -54,7 +54,9 @@ export function createReplyModel(config: ReplyModelConfig): LanguageModelV4 {
 
 /** Passes the caller's abort on; returns what undoes that, as the caller's signal may live long. */
 function linkAbort(signal: AbortSignal | undefined, stop: AbortController): () => void {
-  const abort = (): void => stop.abort(signal?.reason);
+  const abort = (): void => {
+    stop.abort(signal?.reason);
+  };
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort, { once: true });
   return () => signal?.removeEventListener('abort', abort);

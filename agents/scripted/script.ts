@@ -27,7 +27,7 @@ export function parseScriptEntry(
   const parsed = ScriptEntry.safeParse(script[index]);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(
-      ({ path, message }) => `script[${index}]${path.map(formatKey).join('')}: ${message}`,
+      ({ path, message }) => `script[${String(index)}]${path.map(formatKey).join('')}: ${message}`,
     );
     throw toInvalidScript(faults.join('; '));
   }
@@ -36,5 +36,5 @@ export function parseScriptEntry(
 }
 
 function formatKey(key: PropertyKey): string {
-  return typeof key === 'number' ? `[${key}]` : `.${String(key)}`;
+  return typeof key === 'number' ? `[${String(key)}]` : `.${String(key)}`;
 }

@@ -24,7 +24,7 @@ export function toScriptedReply(options: LanguageModelV4CallOptions): Reply {
 
 /** Which attempt of its step a call is, from 1: the runtime says so in its provider options. */
 export function toAttempt({ providerOptions }: LanguageModelV4CallOptions): number {
-  const attempt = providerOptions?.['helix']?.['attempt'];
+  const attempt = providerOptions?.helix?.attempt;
   return typeof attempt === 'number' && attempt >= 1 ? Math.floor(attempt) : 1;
 }
 

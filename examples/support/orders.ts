@@ -45,5 +45,8 @@ export function findOrder(orderId: string): Order | undefined {
   return orders.find((order) => order.orderId === wanted);
 }
 
-/** The numbers there are, for a help desk that shows what to try. */
+/** All numbers, for a help desk that shows what to try. */
 export const ORDER_IDS: readonly string[] = orders.map(({ orderId }) => orderId);
+
+/** The number to show where one is enough. */
+export const EXAMPLE_ORDER_ID = '1042';

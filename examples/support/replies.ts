@@ -1,5 +1,5 @@
 import type { Article } from './articles.js';
-import { ORDER_IDS } from './orders.js';
+import { EXAMPLE_ORDER_ID, ORDER_IDS } from './orders.js';
 import { formatAmount, type OrderResult, type RefundResult } from './tools.js';
 
 type FoundOrder = Extract<OrderResult, { found: true }>;
@@ -8,7 +8,7 @@ export const GREETING =
   'Hello, and welcome to the help desk! I can look up an order and tell you where your parcel is, ' +
   'answer questions about delivery, returns, damage, payment and changes of an order, and get you ' +
   'a refund, which a colleague has to agree to first. If you would like to try it, ask me about ' +
-  `order ${ORDER_IDS[0]}, say that you want a refund for it, or just ask how long a delivery ` +
+  `order ${EXAMPLE_ORDER_ID}, say that you want a refund for it, or just ask how long a delivery ` +
   'takes. You can close this page at any time: when you come back, our conversation will be here.';
 
 export const THANKS =
@@ -19,7 +19,7 @@ export const THANKS =
 export const ASK_FOR_ORDER =
   'I can certainly look into that for you. So that I get the right order: could you tell me its ' +
   'number? You will find it at the top of the confirmation that we sent you, and on your order ' +
-  `page; it has four digits, like ${ORDER_IDS[0]}. Once I have it I will check what was ordered, what ` +
+  `page; it has four digits, like ${EXAMPLE_ORDER_ID}. Once I have it I will check what was ordered, what ` +
   'was paid and where the parcel is. If it is a refund that you want, a colleague has to agree to ' +
   'it, which usually takes no more than a moment.';
 
@@ -27,7 +27,7 @@ export const NO_ARTICLE =
   'I have searched our help centre, but found nothing that answers this. I would rather say so ' +
   'than guess. You could put the question in other words; I know most about delivery times, ' +
   'returns, damaged items, payment and changes of an order. Or give me the number of an order, ' +
-  `such as ${ORDER_IDS[1]}, and I will tell you where it stands and what can still be done about it.`;
+  `such as ${EXAMPLE_ORDER_ID}, and I will tell you where it stands and what can still be done about it.`;
 
 export const LOOK_UP = 'One moment, I will look that order up for you.';
 export const SEARCH = 'Let me see what our help centre says about that.';

@@ -30,7 +30,7 @@ const agent: AnyAgent = {
 };
 
 describe('defineTool', () => {
-  it('types the callbacks from the schemas and keeps the definition frozen', async () => {
+  it('types the callbacks from the schemas and keeps the definition frozen', () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds.',
@@ -110,7 +110,7 @@ describe('defineAgent', () => {
     ['the name must be', { name: 'a/b' }],
     ['systemPrompt must be', { systemPrompt: 1 as unknown as string }],
     ['llmConfig.model is missing', { llmConfig: {} as AnyAgent['llmConfig'] }],
-    ['llmConfig.model is missing', { llmConfig: undefined as unknown as AnyAgent['llmConfig'] }],
+    ['llmConfig.model is missing', { llmConfig: undefined }],
     ['maxSteps must be', { maxSteps: 0 }],
     ['stateSchema is not', { stateSchema: {} as z.ZodType }],
     ['outputSchema is not', { outputSchema: {} as z.ZodType }],
@@ -157,7 +157,9 @@ describe('AgentRegistry', () => {
 
   it('refuses a second agent of the same name, and forgets on request', () => {
     const registry = new AgentRegistry([sums]);
-    expect(() => registry.register(defineAgent(agent))).toThrow(DefinitionError);
+    expect(() => {
+      registry.register(defineAgent(agent));
+    }).toThrow(DefinitionError);
     expect([registry.unregister('sums'), registry.unregister('sums')]).toEqual([true, false]);
     registry.register(sums);
     registry.clear();

@@ -37,7 +37,7 @@ async function run(
 ): Promise<unknown> {
   const { execute, inputSchema } = find(name);
   if (execute === 'client') throw new Error(`${name} runs in the browser`);
-  return execute(inputSchema.parse(input), { ...context, ...extra });
+  return await execute(inputSchema.parse(input), { ...context, ...extra });
 }
 
 describe('the lab agent', () => {

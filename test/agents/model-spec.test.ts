@@ -52,7 +52,7 @@ describe.each(specs)('a model of provider %s', (_, createModel) => {
     expect(finish?.usage.outputTokens.total).toBe(2);
     const request = server?.requests[0];
     expect(request?.path).toBe('/v1/chat/completions');
-    expect(request?.headers['authorization']).toBe('Bearer key');
+    expect(request?.headers.authorization).toBe('Bearer key');
     expect(request?.body).toMatchObject({
       model: 'gpt-test',
       stream: true,

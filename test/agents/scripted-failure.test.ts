@@ -102,7 +102,9 @@ describe('an abort', () => {
 
   it('interrupts a flood of deltas', async () => {
     const stop = new AbortController();
-    setImmediate(() => stop.abort(reason));
+    setImmediate(() => {
+      stop.abort(reason);
+    });
     const options = { ...fromScript({ stamp: true, deltas: 100_000 }), abortSignal: stop.signal };
     await expect(readParts(model, options)).rejects.toBe(reason);
   });

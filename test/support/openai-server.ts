@@ -79,7 +79,7 @@ export async function createOpenAIServer(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://127.0.0.1:${String(port)}/v1`,
     requests,
     close: async () => {
       server.closeAllConnections();
@@ -94,7 +94,9 @@ async function readRequest(
   response: ServerResponse,
 ): Promise<OpenAIRequest> {
   const aborted = new Promise<boolean>((resolve) => {
-    response.once('close', () => resolve(!response.writableFinished));
+    response.once('close', () => {
+      resolve(!response.writableFinished);
+    });
   });
   const text = (await incoming.setEncoding('utf8').toArray()).join('');
   const body = JSON.parse(text) as OpenAIRequest['body'];
@@ -107,11 +109,17 @@ async function sendReply(
   reply: OpenAIReply,
 ): Promise<void> {
   const gone = new AbortController();
-  void aborted.then(() => gone.abort());
+  void aborted.then(() => {
+    gone.abort();
+  });
   if (path !== '/v1/chat/completions') {
-    return sendRefusal(response, { status: 404, error: { message: `No route ${path}.` } });
+    sendRefusal(response, { status: 404, error: { message: `No route ${path}.` } });
+    return;
   }
-  if ('status' in reply) return sendRefusal(response, reply);
+  if ('status' in reply) {
+    sendRefusal(response, reply);
+    return;
+  }
   const { hangMs = 0, everyMs = 0, cutAfter = Infinity } = reply;
   const { signal } = gone;
   // Even without a wait, events travel one by one, as they do on a network.
