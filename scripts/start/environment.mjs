@@ -5,7 +5,8 @@ import { projectRoot } from '../system/project.mjs';
 import { UserError } from '../system/user-error.mjs';
 
 /** Only what is known is set: an absent variable keeps its default in the schema. */
-export function childEnvironment(settings, { port, redisUrl, temporalAddress, temporalUiUrl }) {
+export function childEnvironment(settings, servers) {
+  const { port, url, redisUrl, temporalAddress, temporalUiUrl } = servers;
   const variables = {
     PORT: String(port),
     HOST: settings.host,
@@ -15,6 +16,7 @@ export function childEnvironment(settings, { port, redisUrl, temporalAddress, te
     TASK_QUEUE: settings.taskQueue,
     MODEL: settings.model,
     DATA_DIR: settings.dataDir,
+    PUBLIC_URL: process.env.PUBLIC_URL || url,
     TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || temporalUiUrl,
     HELIX_ALLOW_UNAUTHENTICATED: settings.allowUnauthenticated,
     DEFAULT_AGENT: process.env.DEFAULT_AGENT || 'support',

@@ -59,12 +59,11 @@ async function bringUp(settings, fleet, signal) {
     provideTemporal(settings, programs.temporal, context),
     provideRedis(settings, programs.redis, context),
   ]);
-  const servers = { port, ...temporal, ...redis };
-  const url = urlFor(settings.host, port);
-  await startProcesses(childEnvironment(settings, servers), url, { fleet, signal });
+  const servers = { port, url: urlFor(settings.host, port), ...temporal, ...redis };
+  await startProcesses(childEnvironment(settings, servers), servers.url, { fleet, signal });
 
   const { dataDir, model, allowUnauthenticated } = settings;
-  say(welcome({ ...servers, url, dataDir, model, open: allowUnauthenticated === '1' }));
+  say(welcome({ ...servers, dataDir, model, open: allowUnauthenticated === '1' }));
 }
 
 /** A port that was given is used or refused; only the default one may move. */

@@ -45,12 +45,18 @@ const allGone = (pids) =>
   waitUntil(() => !Object.values(pids).some(isRunning), { withinMs: 15_000 });
 
 describe('npm start', () => {
-  test('starts everything, and a stop request leaves nothing behind', async () => {
+  test('starts everything once, and a stop request leaves nothing behind', async () => {
     const { root, command, pids } = await startWhole();
     expect(Object.values(pids).every(isRunning)).toBe(true);
     expect(command.output()).toMatch(/Chat page +http:\/\/127\.0\.0\.1:\d+/);
     expect(command.output()).toMatch(/Temporal UI +http:\/\/127\.0\.0\.1:\d+/);
     expect(command.output()).toContain('no model key is needed');
+
+    const second = start(root);
+    await expect(second.exited).resolves.toBe(1);
+    const sentence = `already runs on ${root}/.data (process ${command.child.pid})`;
+    expect(second.output()).toContain(sentence);
+    expect(Object.values(pids).every(isRunning)).toBe(true);
 
     command.child.kill('SIGINT');
     await expect(command.exited).resolves.toBe(0);
@@ -73,15 +79,6 @@ describe('npm start', () => {
       const back = () => ![undefined, pids[name]].includes(enginePid(root, name));
       await expect(waitUntil(back, { withinMs: 5000 })).resolves.toBe(true);
     }
-  });
-
-  test('refuses a second start on the same data', async () => {
-    const { root, command } = await startWhole();
-    const second = start(root);
-    await expect(second.exited).resolves.toBe(1);
-    expect(second.output()).toContain(
-      `already runs on ${root}/.data (process ${command.child.pid})`,
-    );
   });
 
   test('killed itself, leaves nothing running', async () => {
