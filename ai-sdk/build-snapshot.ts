@@ -1,10 +1,9 @@
 import type { FrontendSnapshot } from '../protocol/http.js';
-import type { Row } from '../protocol/rows.js';
-import type { SessionRecord, SessionStore, SessionView } from '../stores/session-store.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
-import { convertToUIMessages, toSilentMessage } from './convert-messages.js';
 import { isOwner, type Caller } from './ownership.js';
 import { readPartialMessage } from './partial-message.js';
+import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages.js';
 import type { UIMessage } from './ui-message.js';
 
 export interface SnapshotDeps {
@@ -53,25 +52,4 @@ export async function buildSnapshot(
     ...(isOngoing(record) && { existingMessageId: record.messageId }),
     run: { runId: record.runId, status: record.status },
   };
-}
-
-/** All of the conversation, without the reply that is being written. */
-function toSettledMessages({ record, rows }: SessionView): UIMessage[] {
-  const isSettled = (row: Row, index: number): boolean =>
-    index < record.turnStartRow || row.role === 'user';
-  return convertToUIMessages(rows.filter(isSettled));
-}
-
-function toAllMessages({ record, rows, openCalls }: SessionView): UIMessage[] {
-  const messages = convertToUIMessages(rows, {
-    openCalls,
-    ...(isOngoing(record) && { unfinishedMessageId: record.messageId }),
-  });
-  const isSilent = record.stream === 'ended' && messages.at(-1)?.id !== record.messageId;
-  if (isSilent) messages.push(toSilentMessage(record.messageId));
-  return messages;
-}
-
-function isOngoing({ stream }: SessionRecord): boolean {
-  return stream === 'active' || stream === 'paused';
 }

@@ -6,6 +6,9 @@ import { SSE_DONE } from './sse.js';
 import { StreamTransformer } from './stream-transformer.js';
 import type { StreamProfile } from './ui-stream-part.js';
 
+/** The reading half of a log. */
+export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
+
 /** Which part of a turn a response carries. */
 export interface TurnSpan {
   sessionId: string;
@@ -39,7 +42,7 @@ export class StreamBrokenError extends Error {
  * @throws StreamBrokenError when the reader holds parts that were withdrawn, or the log breaks off
  */
 export async function* createTurnFrames(
-  streamManager: StreamManager,
+  streamManager: LogReader,
   span: TurnSpan,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
@@ -78,7 +81,7 @@ export async function* createTurnFrames(
 
 /** The span's entries; returns after its last one, or when the signal fires. */
 async function* readSpan(
-  streamManager: StreamManager,
+  streamManager: LogReader,
   span: TurnSpan,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry[], void, undefined> {
@@ -94,7 +97,7 @@ async function* readSpan(
 }
 
 async function* readStored(
-  streamManager: StreamManager,
+  streamManager: LogReader,
   sessionId: string,
   from: number,
   upTo: number,

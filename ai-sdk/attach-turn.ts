@@ -1,0 +1,104 @@
+import type { SessionRecord, SessionView } from '../stores/session-store.js';
+import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import { createMessageFrames } from './message-frames.js';
+import { readResumePosition, type ResumePosition } from './resume-position.js';
+import { toAllMessages } from './snapshot-messages.js';
+import { createTurnFrames, type TurnSpan } from './turn-frames.js';
+import { toStreamProfile, type StreamProfile } from './ui-stream-part.js';
+import { HEADERS } from '../protocol/http.js';
+
+/** What the client of these params can read. */
+export function readProfile({ request }: HandleChatStreamParams): StreamProfile {
+  return toStreamProfile(request?.headers.get(HEADERS.profile));
+}
+
+/** A reader without anything to say: the turn at work from its beginning, or nothing. */
+export async function attachReader(
+  deps: ChatDeps,
+  record: SessionRecord,
+  params: HandleChatStreamParams,
+): Promise<ChatReply> {
+  const position = toPosition(params);
+  if (!wantsTurn(record, position, params.sawActiveSince)) return { kind: 'nothing' };
+  const view = await deps.store.readView(record.sessionId);
+  if (view === undefined) return { kind: 'nothing' };
+  return replayTurn(deps, view, readProfile(params), position);
+}
+
+/**
+ * The newest turn from its first part: on to its next stop while it is at work, else as it stands.
+ * Rebuilt from the transcript if its chunks have expired.
+ */
+export async function replayTurn(
+  deps: ChatDeps,
+  view: SessionView,
+  profile: StreamProfile,
+  position?: ResumePosition,
+): Promise<ChatReply> {
+  const { record } = view;
+  const { runId, sessionId, messageId } = record;
+  const span = toTurnSpan(view, profile, position);
+  if (span.until.kind === 'stored') {
+    const [first] = await deps.streamManager.read(sessionId, span.from, 1);
+    const message = toAllMessages(view).find(({ id }) => id === messageId);
+    if (first === undefined && message !== undefined) {
+      return { kind: 'stream', runId, frames: () => createMessageFrames(message, record) };
+    }
+  }
+  return {
+    kind: 'stream',
+    runId,
+    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
+  };
+}
+
+/** What follows `from` in the newest turn, for a client that has the message up to there. */
+export function toTailSpan(view: SessionView, from: number, profile: StreamProfile): TurnSpan {
+  return { ...toTurnSpan(view, profile), from, isTail: true };
+}
+
+function toTurnSpan(
+  { record, openCalls }: SessionView,
+  profile: StreamProfile,
+  position?: ResumePosition,
+): TurnSpan {
+  const { sessionId, messageId, sequence, turnStartSequence } = record;
+  const waiting = openCalls.filter(({ state }) => state === 'waiting');
+  const seenUpTo = position?.kind === 'exact' ? position.sequence : 0;
+  const isInside = seenUpTo > turnStartSequence && seenUpTo <= sequence;
+  return {
+    sessionId,
+    messageId,
+    from: turnStartSequence,
+    until:
+      record.stream === 'active'
+        ? { kind: 'live', after: sequence }
+        : { kind: 'stored', upTo: sequence },
+    isTail: false,
+    waiting: { calls: new Set(waiting.map(({ spec }) => spec.toolCallId)), asOf: sequence },
+    profile,
+    ...(isInside && { seenUpTo }),
+  };
+}
+
+function toPosition({
+  resumeFromSequence,
+  request,
+}: HandleChatStreamParams): ResumePosition | undefined {
+  if (resumeFromSequence !== undefined) return { sequence: resumeFromSequence, kind: 'whole' };
+  return request === undefined ? undefined : readResumePosition(request.headers);
+}
+
+/** A turn that rests is complete in the snapshot, unless that was taken while it was at work. */
+function wantsTurn(
+  record: SessionRecord,
+  position: ResumePosition | undefined,
+  sawActiveSince: number | null | undefined,
+): boolean {
+  if (record.stream === 'failed') return false;
+  if (record.stream === 'active') return true;
+  if (position !== undefined && position.sequence < record.sequence) return true;
+  return sawActiveSince === undefined
+    ? record.activeSnapshotTurn === record.turn
+    : sawActiveSince === record.turnStartSequence;
+}

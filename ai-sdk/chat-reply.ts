@@ -1,0 +1,56 @@
+import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { PostedMessage } from '../protocol/http.js';
+import type { SessionStore } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+
+/** What the bridge works with. */
+export interface ChatDeps {
+  executor: Pick<AgentExecutor, 'execute' | 'submitToolResult'>;
+  store: Pick<SessionStore, 'load' | 'readView' | 'noteActiveSnapshot'>;
+  streamManager: Pick<StreamManager, 'read' | 'follow'>;
+  /** Which agents there are. */
+  agents: { has: (name: string) => boolean };
+  /** For first contacts that name none. */
+  defaultAgent?: string | undefined;
+  /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
+  allowedFileHosts?: readonly string[] | undefined;
+}
+
+/** What is read of a web `Request`. */
+export type IncomingRequest = Pick<Request, 'method' | 'headers'> &
+  Partial<Pick<Request, 'signal'>>;
+
+export interface HandleChatStreamParams {
+  sessionId: string;
+  /** As the client posted them; only the tail is looked at. Empty when there is nothing to say. */
+  messages: readonly PostedMessage[];
+  userId?: string | undefined;
+  tenantId?: string | undefined;
+  /** For user messages that bring no metadata of their own. */
+  metadata?: Record<string, string> | undefined;
+  /** Its headers tell where to resume and what the client can read; GET reads, anything else posts. */
+  request?: IncomingRequest | undefined;
+  /** Wins over the headers. */
+  resumeFromSequence?: number | undefined;
+  /** Taken for compatibility. Continuations use the turn's stored id, which is what a client has. */
+  existingMessageId?: string | undefined;
+  trigger?: string | undefined;
+  messageId?: string | undefined;
+  /** The agent to talk to; binding on first contact. */
+  agent?: string | undefined;
+  /**
+   * Start sequence of the turn that this viewer's snapshot showed at work, null if it showed none;
+   * when absent, what the session remembers of anybody's snapshots.
+   */
+  sawActiveSince?: number | null | undefined;
+}
+
+/** How a request is answered, before any transport. Refusals are thrown as HelixError. */
+export type ChatReply =
+  | { kind: 'nothing' }
+  | {
+      kind: 'stream';
+      runId: string | undefined;
+      /** SSE text; ends early when the signal fires, throws when it cannot be completed. */
+      frames: (signal: AbortSignal) => AsyncIterable<string>;
+    };

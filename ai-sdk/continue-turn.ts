@@ -1,0 +1,122 @@
+import { HelixError } from '../protocol/errors.js';
+import type { PostedMessage } from '../protocol/http.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { SessionRecord, SessionView } from '../stores/session-store.js';
+import { readProfile, toTailSpan } from './attach-turn.js';
+import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import type { RejectedIntent } from './extract-resume-intent.js';
+import { createNoticeFrames, toLastStep } from './notice-frames.js';
+import type { Submission } from './submit-answers.js';
+import { createTurnFrames } from './turn-frames.js';
+
+/** What follows answers that were posted without a new message. */
+export async function continueTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  view: SessionView | undefined,
+  { stored, resumedAt, rejected }: Submission,
+): Promise<ChatReply> {
+  const copy = params.messages.findLast(({ role }) => role === 'assistant');
+  if (view === undefined) return reject(copy, rejected);
+  if (resumedAt !== undefined) return followTail(deps, params, view, resumedAt);
+  if (stored > 0) return waitForMore(view.record, copy);
+  return repeatTail(deps, params, copy, rejected);
+}
+
+/** The batch is complete: the run goes on behind the pause that asked. */
+function followTail(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  view: SessionView,
+  resumedAt: number,
+): ChatReply {
+  const { record } = view;
+  const from = record.stream === 'paused' ? record.pauseSequence : record.sequence;
+  const span = toTailSpan(view, from, readProfile(params));
+  return {
+    kind: 'stream',
+    runId: record.runId,
+    frames: (signal) =>
+      createTurnFrames(
+        deps.streamManager,
+        { ...span, until: { kind: 'live', after: resumedAt } },
+        signal,
+      ),
+  };
+}
+
+/** The answers are kept; the run waits for others. */
+function waitForMore(
+  { messageId, runId }: SessionRecord,
+  copy: PostedMessage | undefined,
+): ChatReply {
+  const notice = { messageId, copy, finishReason: 'tool-calls' as const };
+  return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
+}
+
+/** Nothing waits for these answers: told to the page, which alone can do something about it. */
+function reject(
+  copy: PostedMessage | undefined,
+  rejected: RejectedIntent[],
+  runId?: string,
+): ChatReply {
+  const notice = { messageId: copy?.id ?? '', copy, rejected, finishReason: 'other' as const };
+  return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
+}
+
+/** Answers that were given before, by this client or another: what has followed them. */
+async function repeatTail(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  copy: PostedMessage | undefined,
+  rejected: RejectedIntent[],
+): Promise<ChatReply> {
+  // Read anew: an answer that was refused may have been taken a moment ago.
+  const view = await deps.store.readView(params.sessionId);
+  if (view === undefined) return reject(copy, rejected);
+  const { record } = view;
+  const calls = new Set(rejected.map(({ toolCallId }) => toolCallId));
+  const from = await findPause(deps, record, calls);
+  if (from === undefined) return reject(copy, rejected, record.runId);
+  if (isAhead(copy, calls)) {
+    const text = 'This copy of the conversation is behind; load it again.';
+    throw new HelixError('client_out_of_step', text);
+  }
+  if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
+  const span = toTailSpan(view, from, readProfile(params));
+  return {
+    kind: 'stream',
+    runId: record.runId,
+    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
+  };
+}
+
+/** Sequence of the pause at which the newest of these calls was asked about, in the newest turn. */
+async function findPause(
+  deps: ChatDeps,
+  record: SessionRecord,
+  calls: ReadonlySet<string>,
+): Promise<number | undefined> {
+  let isAsked = false;
+  let pause: number | undefined;
+  for (let cursor = record.turnStartSequence; cursor < record.sequence;) {
+    const page = await deps.streamManager.read(record.sessionId, cursor, LIMITS.replayPage);
+    for (const { sequence, message } of page) {
+      cursor = sequence;
+      if (message.type === 'tool_approval_request' && calls.has(message.toolCallId)) {
+        isAsked = true;
+        pause = undefined;
+      } else if (message.type === 'run_paused' && isAsked) {
+        pause ??= sequence;
+      }
+    }
+    if (page.length === 0) break;
+  }
+  return pause;
+}
+
+/** True if the copy holds output of a step after the one whose answers it brings. */
+function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): boolean {
+  const last = toLastStep(copy);
+  return last.length > 0 && !last.some((part) => calls.has(String(part['toolCallId'])));
+}

@@ -1,0 +1,27 @@
+export { buildSnapshot } from './build-snapshot.js';
+export type { SnapshotDeps, SnapshotParams } from './build-snapshot.js';
+export type { ChatDeps, ChatReply, HandleChatStreamParams, IncomingRequest } from './chat-reply.js';
+export { convertToAISDKMessages, convertToUIMessages } from './convert-messages.js';
+export type { ConvertOptions } from './convert-messages.js';
+export { decideReply } from './decide-reply.js';
+export { extractResumeIntent } from './extract-resume-intent.js';
+export type { RejectedIntent, ResumeIntent, ResumeIntents } from './extract-resume-intent.js';
+export { handleChatStream, toProblem, toReplyHeaders } from './handle-chat-stream.js';
+export { ANONYMOUS, isOwner } from './ownership.js';
+export type { Caller } from './ownership.js';
+export { extractResumePosition } from './resume-position.js';
+export {
+  AI_SDK_UI_HEADER,
+  buildSSEResponse,
+  createSSEHeaders,
+  formatSse,
+  SSE_KEEP_ALIVE,
+  UI_MESSAGE_STREAM_HEADERS,
+} from './sse.js';
+export type { SSEResponseOptions } from './sse.js';
+export { StreamTransformer } from './stream-transformer.js';
+export type { StreamTransformerOptions, Transformed } from './stream-transformer.js';
+export { StreamBrokenError } from './turn-frames.js';
+export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
+export type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
+export { COMMON_METADATA_KEYS } from './user-messages.js';

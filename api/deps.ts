@@ -1,0 +1,28 @@
+import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { SessionStore } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+import type { IdentityOptions } from './identity.js';
+import type { ReadinessChecks } from './routes/health.js';
+import type { ApiLogger } from './refusals.js';
+
+/** What the HTTP side is made of. */
+export interface ApiDeps extends IdentityOptions {
+  executor: AgentExecutor;
+  store: Pick<SessionStore, 'load' | 'readView' | 'noteActiveSnapshot'>;
+  streamManager: Pick<StreamManager, 'read' | 'follow'>;
+  agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
+  /** For first contacts that name none. */
+  defaultAgent?: string | undefined;
+  /** Hosts from which files may be named by URL. */
+  allowedFileHosts?: readonly string[] | undefined;
+  /** For links out of the page. */
+  temporalUi?: string | undefined;
+  namespace: string;
+  /** What must answer before this process takes traffic. */
+  checks: ReadinessChecks;
+  /** Folder of the built page, if it is served here. */
+  webRoot?: string | undefined;
+  logger: ApiLogger;
+  /** Silence after which a stream gets a comment, ms. */
+  keepAliveMs?: number | undefined;
+}

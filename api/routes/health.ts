@@ -1,0 +1,40 @@
+import { Router } from 'express';
+
+/** Each resolves when its part answers, and rejects when it does not. */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+/** A check that takes longer counts as failed. */
+const CHECK_MS = 2_000;
+
+/** Liveness: this process answers. Readiness: so does what it needs. */
+export function createHealthRoutes(checks: ReadinessChecks): Router {
+  const router = Router();
+  router.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' });
+  });
+  router.get('/readyz', async (_request, response) => {
+    const results = await Promise.all(
+      Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const),
+    );
+    const isReady = results.every(([, state]) => state === 'ok');
+    response
+      .status(isReady ? 200 : 503)
+      .json({ status: isReady ? 'ok' : 'unavailable', checks: Object.fromEntries(results) });
+  });
+  return router;
+}
+
+/** Why a check failed is for the log of what failed, not for whoever asks. */
+async function runCheck(check: () => Promise<void>): Promise<'ok' | 'failed'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'failed'>((resolve) => {
+    timer = setTimeout(resolve, CHECK_MS, 'failed');
+  });
+  const done = check().then(
+    () => 'ok' as const,
+    () => 'failed' as const,
+  );
+  const state = await Promise.race([done, late]);
+  clearTimeout(timer);
+  return state;
+}
