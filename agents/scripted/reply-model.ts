@@ -52,14 +52,17 @@ export function createReplyModel(config: ReplyModelConfig): LanguageModelV4 {
   };
 }
 
-/** Passes the caller's abort on; returns what undoes that, as the caller's signal may live long. */
+/** Passes the caller's abort on until `stop` aborts or the function that is returned is called. */
 function linkAbort(signal: AbortSignal | undefined, stop: AbortController): () => void {
   const abort = (): void => {
     stop.abort(signal?.reason);
   };
-  if (signal?.aborted) abort();
+  // The caller's signal may outlive many calls, so nothing of a call may stay on it.
+  const unlink = (): void => signal?.removeEventListener('abort', abort);
+  stop.signal.addEventListener('abort', unlink, { once: true });
   signal?.addEventListener('abort', abort, { once: true });
-  return () => signal?.removeEventListener('abort', abort);
+  if (signal?.aborted) abort();
+  return unlink;
 }
 
 async function* runFinally<T>(

@@ -21,8 +21,6 @@ export function toReplyStream(
       start(controller) {
         const fail = (): void => {
           controller.error(stop.signal.reason);
-          // Work that waits for a reader, not for a timer, has to be told; other work ends itself.
-          void parts.return();
         };
         stop.signal.addEventListener('abort', fail, { once: true });
       },

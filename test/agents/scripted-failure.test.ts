@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
@@ -107,6 +108,19 @@ describe('an abort', () => {
     });
     const options = { ...fromScript({ stamp: true, deltas: 100_000 }), abortSignal: stop.signal };
     await expect(readParts(model, options)).rejects.toBe(reason);
+  });
+
+  it('leaves no listener on the caller’s signal, however the call ended', async () => {
+    const { signal } = new AbortController();
+    const call = (entry: unknown): LanguageModelV4CallOptions => ({
+      ...fromScript(entry),
+      abortSignal: signal,
+    });
+    await readParts(model, call({ say: 'x' }));
+    await expect(model.doStream(call({ fail: { status: 500 } }))).rejects.toThrow('500');
+    const { stream } = await model.doStream(call({ say: 'abc', deltas: 3 }));
+    await stream.cancel();
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('leaves no timer behind, nor does a reader that goes away', async () => {
