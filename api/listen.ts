@@ -1,0 +1,39 @@
+import { createServer, type Server } from 'node:http';
+import type { Express } from 'express';
+import { StartupError } from '../config/startup.js';
+
+/** An HTTP server that accepts requests. */
+export interface Listening {
+  port: number;
+  /** Accepts no more, and cuts what is open: readers of a running turn come back elsewhere. */
+  close: () => Promise<void>;
+}
+
+/** @throws StartupError when the port is taken, or the address cannot be used */
+export async function listen(app: Express, port: number, host: string): Promise<Listening> {
+  const server = createServer(app);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(new StartupError(`Cannot listen on ${host}:${String(port)}: ${toReason(error)}.`));
+    });
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    close: () => close(server),
+  };
+}
+
+function toReason(error: NodeJS.ErrnoException): string {
+  return error.code === 'EADDRINUSE' ? 'the port is in use' : (error.code ?? error.message);
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import closeWithGrace from 'close-with-grace';
+import { AgentRegistry } from '../agents/index.js';
+import { ConfigError, parseEnv, type Config } from '../config/env.js';
+import { createLogger, type Logger } from '../config/logger.js';
+import { endWithParent, startProcess, untilReachable } from '../config/startup.js';
+import { createExampleAgents } from '../examples/index.js';
+import {
+  createRunWorkflows,
+  createTemporalExecutor,
+  registerSearchAttributes,
+} from '../executor/index.js';
+import { createRedisStores } from '../stores/redis/index.js';
+import { createApi } from './create-api.js';
+import { listen } from './listen.js';
+import { createTemporalChecks } from './worker-check.js';
+
+const CLOSE_MS = 5_000;
+
+async function main(): Promise<void> {
+  endWithParent(process);
+  const config = parseEnv(process.env);
+  const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
+  const agents = createAgents(config);
+
+  const redis = createRedisStores({ url: config.REDIS_URL, role: 'api' });
+  const address = config.TEMPORAL_ADDRESS;
+  const namespace = config.TEMPORAL_NAMESPACE;
+  const [connection] = await Promise.all([
+    untilReachable(`Temporal at ${address}`, () => Connection.connect({ address })),
+    untilReachable(`Redis at ${config.REDIS_URL}`, redis.ping),
+  ]);
+  const client = new Client({ connection, namespace });
+  const executor = createTemporalExecutor({
+    store: redis.store,
+    streamManager: redis.streamManager,
+    workflows: createRunWorkflows(client, config.TASK_QUEUE),
+    agents,
+    searchAttributes: await registerSearchAttributes(connection, namespace),
+    ...describeRuns(config),
+    logger,
+  });
+
+  const webRoot = fileURLToPath(new URL('../web', import.meta.url));
+  const app = createApi({
+    executor,
+    store: redis.store,
+    streamManager: redis.streamManager,
+    agents,
+    defaultAgent: config.DEFAULT_AGENT,
+    allowUnauthenticated: config.HELIX_ALLOW_UNAUTHENTICATED,
+    temporalUi: config.TEMPORAL_UI_URL,
+    namespace,
+    checks: { redis: redis.ping, ...createTemporalChecks(client, namespace, config.TASK_QUEUE) },
+    ...(existsSync(webRoot) && { webRoot }),
+    logger,
+  });
+  const server = await listen(app, config.PORT, config.HOST);
+  logger.info(
+    { host: config.HOST, port: server.port, agents: agents.getRegisteredTypes() },
+    'api listens',
+  );
+
+  closeWithGrace({ delay: CLOSE_MS, logger: toGraceLogger(logger) }, async ({ err }) => {
+    if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
+    await server.close();
+    await redis.close();
+    await connection.close();
+  });
+}
+
+/** The agents by name: this process checks names and starts runs, it executes nothing. */
+function createAgents(config: Config): AgentRegistry {
+  const agents = new AgentRegistry(
+    createExampleAgents({
+      countCharge: () => Promise.reject(new Error('tools are executed by workers')),
+    }),
+  );
+  const name = config.DEFAULT_AGENT;
+  if (name !== undefined && !agents.has(name)) {
+    throw new ConfigError(`Bad configuration: DEFAULT_AGENT names no agent: ${name}`);
+  }
+  if (!config.HELIX_ALLOW_UNAUTHENTICATED) {
+    throw new ConfigError(
+      'Bad configuration: HELIX_ALLOW_UNAUTHENTICATED must be true, since this server has no accounts',
+    );
+  }
+  return agents;
+}
+
+function describeRuns(config: Config): {
+  modelName?: string;
+  sessionUrl?: (sessionId: string) => string;
+} {
+  const { MODEL, PUBLIC_URL } = config;
+  return {
+    ...(MODEL !== undefined && { modelName: MODEL }),
+    ...(PUBLIC_URL !== undefined && {
+      sessionUrl: (sessionId: string) => `${PUBLIC_URL}/?session=${sessionId}`,
+    }),
+  };
+}
+
+function toGraceLogger(logger: Logger): { error: (message?: unknown) => void } {
+  return {
+    error: (message) => {
+      logger.error({ err: message }, 'closing');
+    },
+  };
+}
+
+startProcess(main);
