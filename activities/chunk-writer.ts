@@ -28,7 +28,7 @@ export function createChunkWriter(
   let queue: StreamChunk[] = [];
   let batch = 0;
   let pumping: Promise<void> | undefined;
-  let failure: unknown;
+  let failure: Error | undefined;
   let loss: WriterLoss | undefined;
 
   async function pump(): Promise<void> {
@@ -49,7 +49,7 @@ export function createChunkWriter(
   function start(): void {
     pumping ??= pump()
       .catch((error: unknown) => {
-        failure ??= error;
+        failure ??= error instanceof Error ? error : new Error(String(error));
       })
       .finally(() => {
         pumping = undefined;
@@ -77,14 +77,14 @@ export function takeBatch(queue: readonly StreamChunk[]): [StreamChunk[], Stream
   const taken: StreamChunk[] = [];
   let bytes = 0;
   let at = 0;
-  for (; at < queue.length; at += 1) {
-    const chunk = queue[at] as StreamChunk;
+  for (const chunk of queue) {
     const size = roughBytes(chunk);
     if (taken.length > 0 && bytes + size > LIMITS.appendBytes) break;
     bytes += size;
     const merged = mergeDeltas(taken.at(-1), chunk);
     if (merged === undefined) taken.push(chunk);
     else taken[taken.length - 1] = merged;
+    at += 1;
   }
   return [taken, queue.slice(at)];
 }

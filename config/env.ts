@@ -32,9 +32,7 @@ const EnvSchema = z.object({
   REDIS_URL: z
     .url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' })
     .default('redis://127.0.0.1:6379'),
-  TEMPORAL_ADDRESS: text
-    .regex(/^\S+:\d{1,5}$/, 'must be host:port')
-    .default('127.0.0.1:7233'),
+  TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: text.default('default'),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
   /** `<provider>:<model id>`; the scripted model when absent. */

@@ -18,7 +18,7 @@ export async function registerSearchAttributes(
       connection.operatorService.listSearchAttributes({ namespace }),
     );
     const missing = Object.entries(SEARCH_ATTRIBUTES).filter(
-      ([name]) => present.customAttributes?.[name] === undefined,
+      ([name]) => present.customAttributes[name] === undefined,
     );
     if (missing.length === 0) return true;
     await connection.withDeadline(Date.now() + 5_000, () =>

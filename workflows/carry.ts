@@ -74,9 +74,9 @@ export function nextStep(step: number, maxSteps: number): Next {
  * else, garbage included, leaves it as it is.
  */
 export function takeAnswer(carry: Carry, signal: AnswerSignal | undefined): Carry {
-  const resume = signal?.resume as { step?: unknown; approved?: unknown } | undefined;
-  if (resume === undefined || resume === null || typeof resume.step !== 'number') return carry;
-  if (!Array.isArray(resume.approved)) return carry;
+  // Signals can be sent by hand, so the type says little about what arrives.
+  const resume = signal?.resume as { step?: unknown; approved?: unknown } | null | undefined;
+  if (typeof resume?.step !== 'number' || !Array.isArray(resume.approved)) return carry;
   const approved = resume.approved.filter((id): id is string => typeof id === 'string');
   return { ...carry, released: { step: resume.step, approved } };
 }

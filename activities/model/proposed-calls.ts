@@ -39,7 +39,7 @@ export async function openCall(
     );
   }
   const checked = parsed.ok ? await tool.inputSchema.safeParseAsync(parsed.value) : undefined;
-  if (checked === undefined || !checked.success) {
+  if (checked?.success !== true) {
     const why =
       checked === undefined ? 'the input is no valid JSON' : describeIssues(checked.error.issues);
     return refuse(

@@ -64,6 +64,8 @@ export async function reach<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (isReplyError(error) && !AWAY.test(error.message)) {
+      // Without the cause: ioredis hangs the whole command with its script on it, which is not for logs.
+      // eslint-disable-next-line preserve-caught-error
       throw new Error(`Redis refused a command: ${error.message}`);
     }
     throw new HelixError('unavailable', 'The conversation store cannot be reached right now.', {
@@ -72,7 +74,6 @@ export async function reach<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-// ioredis hangs the whole command with its script on the error: not for logs.
 function isReplyError(error: unknown): error is Error {
   return error instanceof Error && (error.name === 'ReplyError' || 'command' in error);
 }

@@ -127,11 +127,11 @@ function toOpenCall(id: string, calls: Record<string, string>): OpenCall {
 function toRecord(sessionId: string, root: Record<string, string>): SessionRecord | undefined {
   if (root['agent'] === undefined) return undefined;
   const number = (name: string): number => Number(root[name] ?? 0);
-  const json = <T>(name: string): T | undefined =>
-    root[name] === undefined ? undefined : (JSON.parse(root[name]) as T);
-  const error = json<SessionRecord['error']>('error');
-  const stop = json<SessionRecord['stop']>('stop');
-  const resume = json<SessionRecord['resume']>('resume');
+  const json = (name: string): unknown =>
+    root[name] === undefined ? undefined : JSON.parse(root[name]);
+  const error = json('error') as SessionRecord['error'];
+  const stop = json('stop') as SessionRecord['stop'];
+  const resume = json('resume') as SessionRecord['resume'];
   const snapshotIsFresh = Date.now() - number('snapAt') < ACTIVE_SNAPSHOT_MS;
   return {
     sessionId,

@@ -76,12 +76,12 @@ export function createTail(
           for await (const page of pagesAfter(cursor)) {
             cursor = page[page.length - 1]?.sequence ?? cursor;
             yield page;
-            if (signal.aborted) return;
+            if (isAborted(signal)) return;
           }
         }
         const batch = follower.queue.shift();
         if (batch === undefined) {
-          if (!follower.stale) await nextEvent(follower, signal);
+          await nextEvent(follower, signal);
           continue;
         }
         if (batch.previous > cursor && batch.entries.some((entry) => entry.sequence > cursor)) {
@@ -139,6 +139,11 @@ function markStale(follower: Follower): void {
   follower.wake?.();
 }
 
+/** The signal may fire during any wait, which the compiler does not see. */
+function isAborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
 /** Resolves when there is something to look at: a batch, a stop, or the time for an idle check. */
 function nextEvent(follower: Follower, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -152,7 +157,7 @@ function nextEvent(follower: Follower, signal: AbortSignal): Promise<void> {
       resolve();
     };
     follower.wake = done;
-    if (signal.aborted) done();
+    if (signal.aborted || follower.stale || follower.queue.length > 0) done();
   });
 }
 

@@ -1,0 +1,76 @@
+/** Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle. */
+const only = (folder, allowed, comment) => ({
+  name: `${folder}-imports-inward`,
+  comment,
+  severity: 'error',
+  from: { path: `^${folder}/` },
+  to: {
+    path: '^(protocol|agents|workflows|activities|executor|stores|worker|ai-sdk|api|web|config|examples|bench|test)/',
+    pathNot: `^(${[folder, ...allowed].join('|')})/`,
+  },
+});
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'nobody-imports-tests',
+      severity: 'error',
+      from: { pathNot: '^(test|bench)/' },
+      to: { path: '^(test|bench)/' },
+    },
+    only('protocol', [], 'The contract is a leaf.'),
+    only('config', ['protocol'], 'Settings know the contract only.'),
+    only('agents', ['protocol'], 'Agents know neither Temporal nor Redis.'),
+    only('stores', ['protocol'], 'Stores know the contract only.'),
+    only('workflows', ['protocol'], 'Workflow code runs in a sandbox of its own.'),
+    only('activities', ['protocol', 'agents', 'stores'], 'Activities use stores and agents.'),
+    only('executor', ['protocol', 'agents', 'stores'], 'The executor starts and signals runs.'),
+    only('ai-sdk', ['protocol', 'stores', 'executor'], 'The bridge knows the seams only.'),
+    only(
+      'api',
+      ['protocol', 'stores', 'executor', 'agents', 'ai-sdk', 'config', 'examples'],
+      'The API never runs agents.',
+    ),
+    only(
+      'worker',
+      ['protocol', 'stores', 'executor', 'agents', 'activities', 'config', 'examples'],
+      'Workflows are loaded by path, never imported.',
+    ),
+    only('examples', ['agents'], 'Examples use what users use.'),
+    only('web', [], 'The page speaks HTTP.'),
+    {
+      name: 'stores-by-their-seam',
+      comment: 'Only composition roots know which store it is.',
+      severity: 'error',
+      from: { path: '^(activities|executor|ai-sdk|api|worker)/', pathNot: '/main\\.ts$' },
+      to: { path: '^stores/(redis|memory)/' },
+    },
+    {
+      name: 'workflows-take-no-values-with-zod',
+      comment: 'Value imports of the workflow bundle: plain constants only.',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: {
+        path: '^protocol/',
+        pathNot: '^protocol/(temporal-names|run|limits|ids)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'packages-of-one-side',
+      comment:
+        'Redis belongs to the stores, Express to the API, model providers to agents and activities.',
+      severity: 'error',
+      from: { pathNot: '^(stores/redis|test|bench)/' },
+      to: { path: 'node_modules/ioredis' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|node_modules)/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.mjs'] },
+  },
+};

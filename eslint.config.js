@@ -1,0 +1,84 @@
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+
+const NO_DEFAULT_EXPORT = {
+  selector: 'ExportDefaultDeclaration',
+  message: 'Named exports only.',
+};
+const NO_EXPORT_ALL = { selector: 'ExportAllDeclaration', message: 'Name what is exported.' };
+const NO_ENUM = { selector: 'TSEnumDeclaration', message: 'Use a union of literals.' };
+const NO_ENVIRONMENT = {
+  selector: 'MemberExpression[object.name="process"][property.name="env"]',
+  message: 'Only main.ts files read the environment.',
+};
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', '.data/', 'coverage/'] },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts', '**/*.tsx'],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true } },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/require-await': 'off',
+      // Records of Redis fields and HTTP headers are read by name.
+      '@typescript-eslint/dot-notation': 'off',
+      'no-console': 'error',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
+      'max-lines': ['error', 300],
+      'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT, NO_EXPORT_ALL, NO_ENUM, NO_ENVIRONMENT],
+    },
+  },
+  {
+    files: ['**/main.ts', 'test/**', 'bench/**'],
+    rules: {
+      'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT, NO_EXPORT_ALL, NO_ENUM],
+    },
+  },
+  {
+    files: ['bench/**'],
+    rules: { 'no-console': 'off' },
+  },
+  {
+    // Runs in Temporal's sandbox: nothing of Node, nothing that is not deterministic.
+    files: ['workflows/**'],
+    rules: {
+      'no-restricted-imports': ['error', { patterns: ['node:*', 'zod', 'ai', 'ioredis'] }],
+      'no-restricted-globals': ['error', 'process', 'fetch', 'setInterval', 'Buffer'],
+    },
+  },
+  {
+    files: ['web/vite.config.ts', 'jest.config.js', 'test/support/global-*.ts'],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
+  {
+    files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        setTimeout: 'readonly',
+        clearTimeout: 'readonly',
+        setInterval: 'readonly',
+        clearInterval: 'readonly',
+        setImmediate: 'readonly',
+        fetch: 'readonly',
+        URL: 'readonly',
+        Buffer: 'readonly',
+        AbortController: 'readonly',
+        AbortSignal: 'readonly',
+        performance: 'readonly',
+        module: 'writable',
+      },
+    },
+  },
+  prettier,
+);

@@ -1,0 +1,111 @@
+import { formatApprovalId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { Row } from '../../protocol/rows.js';
+import type {
+  BeginInput,
+  CallSpec,
+  CommitInput,
+  EndInput,
+  SettleCallInput,
+  Writer,
+} from '../session-store.js';
+
+/** ARGV of the scripts, in the order that their headers give. Pure. */
+
+export function writerArgs(writer: Writer, now: number): (string | number)[] {
+  return [
+    writer.sessionId,
+    writer.runId,
+    writer.name,
+    writer.token,
+    writer.agentType,
+    writer.step,
+    now,
+  ];
+}
+
+export function beginArgs(input: BeginInput): (string | number)[] {
+  return [
+    input.sessionId,
+    input.agent,
+    input.owner,
+    input.tenant ?? '',
+    input.nonce,
+    input.now,
+    LIMITS.streamEntries,
+    input.messages.length,
+    ...input.messages.flatMap((message) => [
+      message.id,
+      message.hash,
+      JSON.stringify(message.row),
+      message.hidden ? '1' : '',
+    ]),
+  ];
+}
+
+export function commitArgs(input: CommitInput): (string | number)[] {
+  const { writer, final } = input;
+  return [
+    ...writerArgs(writer, input.now),
+    input.row === undefined ? '' : JSON.stringify(input.row),
+    JSON.stringify(input.outcome),
+    input.checkpointId,
+    input.answersStop ? '1' : '',
+    final?.status ?? '',
+    final?.error === undefined ? '' : JSON.stringify(final.error),
+    final?.status === 'failed' ? 'run_failed' : 'run_stopped',
+    input.chunks.length,
+    ...input.chunks.map((chunk) => JSON.stringify(chunk)),
+    input.calls.length,
+    ...input.calls.flatMap((call) => [
+      call.toolCallId,
+      call.toolName,
+      call.kind,
+      JSON.stringify({
+        toolCallId: call.toolCallId,
+        toolName: call.toolName,
+        kind: call.kind,
+        input: call.input,
+        runId: writer.runId,
+        step: writer.step,
+        ...(call.kind === 'approval' && {
+          approvalId: formatApprovalId(writer.runId, call.toolCallId),
+        }),
+        ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+      } satisfies CallSpec),
+      call.row === undefined ? '' : JSON.stringify(call.row),
+      call.idempotent === true ? '1' : '',
+    ]),
+  ];
+}
+
+export function settleArgs(input: SettleCallInput): (string | number)[] {
+  const row: Row | undefined = input.row;
+  const who =
+    input.source === 'tool'
+      ? writerArgs(input.writer, input.now)
+      : [input.sessionId, input.runId, '', 0, input.agentType, 0, input.now];
+  return [
+    ...who,
+    input.toolCallId,
+    input.source,
+    row === undefined ? '' : JSON.stringify(row),
+    input.source === 'approval' ? JSON.stringify(input.decision) : '',
+    input.source === 'approval' && input.decision.approved ? '1' : '',
+    input.chunks.length,
+    ...input.chunks.map((chunk) => JSON.stringify(chunk)),
+  ];
+}
+
+export function endArgs(input: EndInput): (string | number)[] {
+  return [
+    input.sessionId,
+    input.runId,
+    input.agentType,
+    input.step,
+    input.status,
+    input.error === undefined ? '' : JSON.stringify(input.error),
+    input.row === undefined ? '' : JSON.stringify(input.row),
+    input.now,
+  ];
+}

@@ -1,0 +1,181 @@
+import {
+  isTerminal,
+  type Resumption,
+  type RunStatus,
+  type StepOutcome,
+  type StopRequest,
+  type TerminalStatus,
+} from '../../protocol/run.js';
+import type {
+  BeginInput,
+  BeginResult,
+  CallSpec,
+  ClaimResult,
+  CommitResult,
+  DiscardResult,
+  EndResult,
+  SettleCallResult,
+  StartCallResult,
+  StopResult,
+} from '../session-store.js';
+import type { ScriptReply } from './scripts.js';
+
+/** Replies of the scripts → results of the transitions. Pure. */
+
+/** The scripts give back what was stored, and only checked values were stored. */
+function parse(value: string | number | undefined): unknown {
+  return JSON.parse(String(value));
+}
+
+export function toBeginResult(reply: ScriptReply, input: BeginInput): BeginResult {
+  const [kind, a, turn, messageId, startSequence, superseded] = reply;
+  switch (kind) {
+    case 'BEGUN':
+      return {
+        kind: 'begun',
+        run: {
+          sessionId: input.sessionId,
+          runId: String(a),
+          agent: input.agent,
+          turn: Number(turn),
+          messageId: String(messageId),
+          startSequence: Number(startSequence),
+          startedAt: input.now,
+          ...(superseded !== '' && { supersededRunId: String(superseded) }),
+        },
+      };
+    case 'ACCEPTED':
+      return { kind: 'accepted' };
+    case 'BUSY':
+      return { kind: 'busy' };
+    case 'CONFLICT':
+      return { kind: 'conflict', messageId: String(a) };
+    case 'AGENT':
+      return { kind: 'agent_mismatch', agent: String(a) };
+    case 'FOREIGN':
+      return { kind: 'foreign' };
+    default:
+      throw unexpected('begin', kind);
+  }
+}
+
+/** A run that ended elsewhere has nothing more to do, whatever its last step had left. */
+function doneOrSuperseded(
+  outcome: string | number | undefined,
+  status: string | number | undefined,
+): { kind: 'done'; outcome: StepOutcome } | { kind: 'superseded' } {
+  const parsed = parse(outcome) as StepOutcome;
+  const ended = isTerminal(String(status) as RunStatus);
+  return ended && parsed.kind !== 'ended'
+    ? { kind: 'superseded' }
+    : { kind: 'done', outcome: parsed };
+}
+
+export function toClaimResult(reply: ScriptReply): ClaimResult {
+  const [kind, a, b, failures, messageId] = reply;
+  switch (kind) {
+    case 'CLAIMED':
+      return {
+        kind: 'claimed',
+        rowCount: Number(a),
+        sequence: Number(b),
+        failures: Number(failures),
+        messageId: String(messageId),
+      };
+    case 'DONE':
+      return doneOrSuperseded(a, b);
+    case 'STOPPED':
+      return { kind: 'stopped', stop: parse(a) as StopRequest };
+    case 'SUPERSEDED':
+      return { kind: 'superseded' };
+    case 'FENCED':
+      return { kind: 'fenced' };
+    case 'NOT_READY':
+      return { kind: 'not_ready' };
+    default:
+      throw unexpected('claim', kind);
+  }
+}
+
+export function toDiscardResult([kind, failures]: ScriptReply): DiscardResult {
+  if (kind === 'DISCARDED') return { kind: 'discarded', failures: Number(failures) };
+  if (kind === 'SUPERSEDED') return { kind: 'superseded' };
+  if (kind === 'FENCED') return { kind: 'fenced' };
+  throw unexpected('discard', kind);
+}
+
+export function toCommitResult([kind, a, b]: ScriptReply): CommitResult {
+  switch (kind) {
+    case 'COMMITTED':
+      return { kind: 'committed', sequence: Number(a), paused: b === 1 };
+    case 'DONE':
+      return doneOrSuperseded(a, b);
+    case 'STOPPED':
+      return { kind: 'stopped', stop: parse(a) as StopRequest };
+    case 'SUPERSEDED':
+      return { kind: 'superseded' };
+    case 'FENCED':
+      return { kind: 'fenced' };
+    default:
+      throw unexpected('commit', kind);
+  }
+}
+
+export function toStartCallResult([kind, spec, execution]: ScriptReply): StartCallResult {
+  switch (kind) {
+    case 'EXECUTE':
+      return { kind: 'execute', call: parse(spec) as CallSpec, execution: Number(execution) };
+    case 'SETTLED':
+      return { kind: 'settled' };
+    case 'STOPPED':
+      return { kind: 'stopped' };
+    case 'SUPERSEDED':
+      return { kind: 'superseded' };
+    case 'FENCED':
+      return { kind: 'fenced' };
+    case 'REFUSED':
+      return { kind: 'refused' };
+    default:
+      throw unexpected('start-call', kind);
+  }
+}
+
+export function toSettleCallResult([kind, sequence, resume]: ScriptReply): SettleCallResult {
+  switch (kind) {
+    case 'STORED':
+      return {
+        kind: 'stored',
+        sequence: Number(sequence),
+        ...(resume !== '' && { resume: parse(resume) as Resumption }),
+      };
+    case 'ALREADY':
+      return { kind: 'already_completed' };
+    case 'NOT_PENDING':
+      return { kind: 'not_pending' };
+    case 'KIND':
+      return { kind: 'kind_mismatch' };
+    case 'STALE':
+      return { kind: 'stale_run' };
+    case 'FENCED':
+      return { kind: 'fenced' };
+    default:
+      throw unexpected('settle-call', kind);
+  }
+}
+
+export function toStopResult([kind, runId]: ScriptReply): StopResult {
+  if (kind === 'NOTHING') return { kind: 'nothing' };
+  if (kind === 'STOPPING') return { kind: 'stopping', runId: String(runId) };
+  if (kind === 'ENDED') return { kind: 'ended', runId: String(runId) };
+  throw unexpected('stop', kind);
+}
+
+export function toEndResult([kind, status]: ScriptReply): EndResult {
+  if (kind === 'ENDED') return { kind: 'ended', status: String(status) as TerminalStatus };
+  if (kind === 'SUPERSEDED') return { kind: 'superseded' };
+  throw unexpected('end', kind);
+}
+
+function unexpected(script: string, kind: unknown): Error {
+  return new Error(`script ${script} replied ${String(kind)}`);
+}

@@ -1,0 +1,75 @@
+import type { Decision, Row } from '../protocol/rows.js';
+import type {
+  CallKind,
+  Resumption,
+  RunError,
+  RunStatus,
+  StopRequest,
+  StreamStatus,
+} from '../protocol/run.js';
+
+/** What the store tells of a session. */
+
+/** What was asked for, as committed; the only authority for an execution. */
+export interface CallSpec {
+  toolCallId: string;
+  toolName: string;
+  kind: CallKind;
+  input: unknown;
+  runId: string;
+  step: number;
+  approvalId?: string;
+  timeoutMs?: number;
+}
+
+export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';
+
+/** A call of the newest committed step that no later step has taken in yet. */
+export interface OpenCall {
+  spec: CallSpec;
+  state: CallState;
+  /** Present once settled. */
+  row?: Row;
+  decision?: Decision;
+  /** Sequence of the pause that asked. */
+  askedAt?: number;
+}
+
+export interface SessionRecord {
+  sessionId: string;
+  agent: string;
+  owner: string;
+  tenant?: string;
+  createdAt: number;
+  updatedAt: number;
+  /** Sequence of the newest entry. */
+  sequence: number;
+  turn: number;
+  /** The newest run. */
+  runId: string;
+  status: RunStatus;
+  stream: StreamStatus;
+  messageId: string;
+  turnStartSequence: number;
+  /** Index of the turn's first row. */
+  turnStartRow: number;
+  runStartedAt: number;
+  committedStep: number;
+  /** Step that a writer owns or owned last. */
+  claimedStep: number;
+  /** Sequence at the newest pause. */
+  pauseSequence: number;
+  checkpointId?: string;
+  error?: RunError;
+  stop?: StopRequest;
+  /** Set from the answer that completed a batch until the next step is claimed. */
+  resume?: Resumption;
+  /** Turn of which an active snapshot was handed out within the last 60 s. */
+  activeSnapshotTurn?: number;
+}
+
+export interface SessionView {
+  record: SessionRecord;
+  rows: Row[];
+  openCalls: OpenCall[];
+}
