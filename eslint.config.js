@@ -72,6 +72,7 @@ export default tseslint.config(
         setImmediate: 'readonly',
         fetch: 'readonly',
         URL: 'readonly',
+        URLSearchParams: 'readonly',
         Buffer: 'readonly',
         AbortController: 'readonly',
         AbortSignal: 'readonly',

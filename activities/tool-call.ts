@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import type { ToolDefinition } from '../agents/define-tool.js';
+import type { ToolDefinition } from '../agents/tool-definition.js';
 import type { ToolContext } from '../agents/tool-context.js';
 import type { CallActivityRef, RunActivities } from '../protocol/activities.js';
 import type { StreamChunk } from '../protocol/chunk.js';

@@ -2,7 +2,7 @@ import type { JSONObject } from '@ai-sdk/provider';
 import type { LanguageModel } from 'ai';
 import type { z } from 'zod';
 import { LIMITS } from '../protocol/limits.js';
-import type { ToolDefinition } from './define-tool.js';
+import type { ToolDefinition } from './tool-definition.js';
 import { DefinitionError } from './definition-error.js';
 import { findNameFault } from './names.js';
 import { findSchemaFault, findToolFault } from './tool-faults.js';

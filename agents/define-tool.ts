@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { DefinitionError } from './definition-error.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
+import type { ToolDefinition } from './tool-definition.js';
 import { findToolFault } from './tool-faults.js';
 
 /** A tool as its author writes it; the callbacks are typed from the schemas. */
@@ -32,23 +33,6 @@ export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
   deadlineMs?: number;
   /** How long `execute` may take, in ms. Default: the worker's. */
   timeoutMs?: number;
-}
-
-/**
- * A tool as the runtime sees it. The schemas' types are gone: the runtime parses an input with
- * `inputSchema` and hands `execute` what came out of that.
- */
-export interface ToolDefinition {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: z.ZodType;
-  readonly outputSchema?: z.ZodType;
-  readonly execute: 'client' | ((input: unknown, context: ToolContext) => unknown);
-  readonly requireApproval?:
-    true | ((input: unknown, call: ToolCallIdentity) => boolean | Promise<boolean>);
-  readonly idempotent?: boolean;
-  readonly deadlineMs?: number;
-  readonly timeoutMs?: number;
 }
 
 /**

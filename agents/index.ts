@@ -1,7 +1,8 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
 export type { AgentConfig, AgentDefinition, LlmConfig } from './define-agent.js';
 export { defineTool } from './define-tool.js';
-export type { ToolConfig, ToolDefinition } from './define-tool.js';
+export type { ToolConfig } from './define-tool.js';
+export type { ToolDefinition } from './tool-definition.js';
 export { DefinitionError } from './definition-error.js';
 export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
-import type { ToolDefinition } from './define-tool.js';
+import type { ToolDefinition } from './tool-definition.js';
 import { findNameFault } from './names.js';
 
 /** The first thing that makes a tool unusable, as the end of a sentence; undefined if it is fine. */

@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../../agents/define-tool.js';
+import type { ToolDefinition } from '../../agents/tool-definition.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
