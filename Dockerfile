@@ -3,14 +3,15 @@
 FROM node:22-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci
+COPY scripts ./scripts
+RUN node scripts/install.mjs
 
 FROM packages AS build
 COPY . .
 RUN node scripts/build.mjs
 
 FROM packages AS runtime-packages
-RUN npm prune --omit=dev
+RUN npm prune --omit=dev --no-save
 
 FROM node:22-bookworm-slim
 # Temporal's native client reads the system's certificates, and the slim image has none.

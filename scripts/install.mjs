@@ -10,7 +10,7 @@ import { runMain, UserError } from './system/user-error.mjs';
 export async function installPackages(root = projectRoot) {
   if (isInstalled(root)) return;
   await withLock(join(root, 'dist', '.install.lock'), async () => {
-    if (!isInstalled(root)) await withProgress('Installing packages with npm', () => npmCi(root));
+    if (!isInstalled(root)) await withProgress('Installing packages', () => installWithNpm(root));
   });
 }
 
@@ -36,14 +36,30 @@ function readPackages(path) {
   }
 }
 
-async function npmCi(root) {
+/**
+ * `npm ci` wants the optional packages of every system in the lock file and refuses one from a
+ * registry that did not have them all; `npm install` then takes what this system needs, in the
+ * versions of the lock file, and leaves that file as it is.
+ */
+async function installWithNpm(root) {
+  let outcome = await npm(root, ['ci', '--include=dev']);
+  if (outcome.stderr.includes('from lock file')) {
+    outcome = await npm(root, ['install', '--no-save', '--include=dev']);
+  }
+  if (outcome.code !== 0) throw new UserError(`npm failed:\n${errorLines(outcome)}`);
+}
+
+function npm(root, args) {
   // Under `npm start` the same npm is used that was called; it may not be the one on PATH.
   const script = process.env.npm_execpath;
   const [file, before] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
-  const { code, stderr, stdout } = await runCommand(file, [...before, 'ci', '--include=dev'], {
-    cwd: root,
-  });
-  if (code !== 0) throw new UserError(`npm ci failed:\n${lastLines(stderr || stdout)}`);
+  return runCommand(file, [...before, ...args], { cwd: root });
+}
+
+/** What went wrong stands before npm's usage text, so the last lines would not show it. */
+function errorLines({ stderr, stdout }) {
+  const errors = stderr.split('\n').filter((line) => line.startsWith('npm error'));
+  return errors.length > 0 ? errors.slice(0, 12).join('\n') : lastLines(stderr || stdout);
 }
 
 if (isMain(import.meta.url)) await runMain(() => installPackages());
