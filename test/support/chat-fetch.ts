@@ -1,0 +1,78 @@
+import {
+  buildSnapshot,
+  handleChatStream,
+  type ChatDeps,
+  type IncomingRequest,
+  type UIMessage,
+} from '../../ai-sdk/index.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import type { FakeRuntime } from './fake-runtime.js';
+
+/** Answers a stock transport's requests with `handleChatStream`, and keeps the frames. */
+export function createChatFetch(
+  runtime: FakeRuntime,
+  options: { headers?: Record<string, string>; isCutAfter?: number } = {},
+): { fetch: (url: string, init: RequestInit) => Promise<Response>; texts: string[] } {
+  const texts: string[] = [];
+  const deps: ChatDeps = { ...runtime, defaultAgent: 'lab' };
+  return {
+    texts,
+    fetch: async (url, init) => {
+      const body = init.body === undefined ? {} : (JSON.parse(String(init.body)) as Body);
+      const sessionId = body.id ?? /chat\/([^/]+)/.exec(url)?.[1] ?? '';
+      const headers = new Headers({ ...options.headers });
+      const request: IncomingRequest = { method: init.method ?? 'GET', headers };
+      const { messages = [], trigger, messageId } = body;
+      const response = await handleChatStream(deps, {
+        sessionId,
+        messages,
+        trigger,
+        messageId,
+        request,
+      });
+      if (response.body === null) return response;
+      const [kept, given] = response.body.tee();
+      const index = texts.push('') - 1;
+      void readText(kept, (text) => {
+        texts[index] += text;
+      });
+      return new Response(given, response);
+    },
+  };
+}
+
+interface Body {
+  id?: string;
+  messages?: PostedMessage[];
+  trigger?: string;
+  messageId?: string;
+}
+
+/** The messages of a snapshot, as a page gets them. */
+export async function readStored(runtime: FakeRuntime, sessionId: string): Promise<UIMessage[]> {
+  const snapshot = await buildSnapshot(runtime, { sessionId });
+  return JSON.parse(JSON.stringify(snapshot?.messages ?? [])) as UIMessage[];
+}
+
+async function readText(
+  stream: ReadableStream<Uint8Array>,
+  take: (text: string) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of stream) take(decoder.decode(bytes, { stream: true }));
+  } catch {
+    // A cut stream: what came before the cut is what the test looks at.
+  }
+}
+
+/** The parts of an SSE text, with their ids. */
+export function parseFrames(text: string): { id: string | undefined; part: { type: string } }[] {
+  return text
+    .split('\n\n')
+    .filter((frame) => frame.includes('data: ') && !frame.includes('[DONE]'))
+    .map((frame) => ({
+      id: /^id: (.*)$/m.exec(frame)?.[1],
+      part: JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? 'null') as { type: string },
+    }));
+}

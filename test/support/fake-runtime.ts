@@ -1,0 +1,141 @@
+import type {
+  ApprovalResponse,
+  AgentExecutor,
+  ExecuteInput,
+} from '../../executor/agent-executor.js';
+import type { LogEntry } from '../../protocol/chunk.js';
+import type { UserRow } from '../../protocol/rows.js';
+import type { BeginResult, SessionStore, SettleCallResult } from '../../stores/session-store.js';
+import type { StreamManager } from '../../stores/stream-manager.js';
+import { FakeSession } from './fake-session.js';
+
+/** What an agent does in a turn; `answers` resolves when nothing waits for a person any more. */
+export type Play = (
+  session: FakeSession,
+  said: string,
+  answers: () => Promise<void>,
+) => Promise<void>;
+
+export interface FakeRuntime {
+  sessions: Map<string, FakeSession>;
+  executor: AgentExecutor;
+  store: Pick<SessionStore, 'load' | 'readView' | 'noteActiveSnapshot'>;
+  streamManager: Pick<StreamManager, 'read' | 'follow'>;
+  agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
+}
+
+/** A runtime in memory behind the seams of the HTTP side, for tests of that side alone. */
+export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRuntime {
+  const sessions = new Map<string, FakeSession>();
+  const accepted = new Map<string, string>();
+  const waiting = new Map<string, () => void>();
+
+  async function execute(input: ExecuteInput): Promise<BeginResult> {
+    const session =
+      sessions.get(input.sessionId) ?? new FakeSession(input.sessionId, input.agent, input.owner);
+    const keyOf = (id: string): string => `${input.sessionId}/${id}`;
+    for (const { id, hash } of input.messages) {
+      const known = accepted.get(keyOf(id));
+      if (known !== undefined && known !== hash) return { kind: 'conflict', messageId: id };
+    }
+    const fresh = input.messages.filter(({ id }) => !accepted.has(keyOf(id)));
+    if (fresh.length === 0) return { kind: 'accepted' };
+    if (session.record.stream === 'active') return { kind: 'busy' };
+    if (session.record.stream === 'paused') session.end('interrupted');
+    sessions.set(input.sessionId, session);
+    for (const { id, hash } of fresh) accepted.set(keyOf(id), hash);
+    const rows = fresh.map(({ row }) => row as UserRow);
+    session.begin(...rows);
+    const said = rows
+      .at(-1)
+      ?.parts.map((part) => (part.type === 'text' ? part.text : ''))
+      .join('');
+    const { sessionId, runId, agent, turn, messageId, turnStartSequence } = session.record;
+    setImmediate(() => void play(session, said ?? '', () => untilAnswered(session)));
+    const run = { sessionId, runId, agent, turn, messageId, startedAt: 1 };
+    return { kind: 'begun', run: { ...run, startSequence: turnStartSequence } };
+  }
+
+  function untilAnswered(session: FakeSession): Promise<void> {
+    session.pause();
+    return new Promise((resolve) => waiting.set(session.record.sessionId, resolve));
+  }
+
+  function submitToolResult(answer: ApprovalResponse): Promise<SettleCallResult> {
+    const session = sessions.get(answer.sessionId);
+    const call = session?.openCalls.find(({ spec }) => spec.toolCallId === answer.toolCallId);
+    if (session === undefined || call === undefined)
+      return Promise.resolve({ kind: 'not_pending' });
+    if (call.state !== 'waiting') return Promise.resolve({ kind: 'already_completed' });
+    let sequence = session.decide(answer.toolCallId, answer.approved, answer.reason);
+    if (session.isWaiting) return Promise.resolve({ kind: 'stored', sequence });
+    session.resume();
+    sequence = session.record.sequence;
+    setImmediate(() => waiting.get(answer.sessionId)?.());
+    return Promise.resolve({ kind: 'stored', sequence, resume: { step: 1, approved: [] } });
+  }
+
+  return {
+    sessions,
+    executor: {
+      execute,
+      submitToolResult,
+      stop: (sessionId) => {
+        const session = sessions.get(sessionId);
+        if (session === undefined || session.record.stream === 'ended') {
+          return Promise.resolve({ kind: 'nothing' });
+        }
+        session.end('interrupted');
+        return Promise.resolve({ kind: 'ended', runId: session.record.runId });
+      },
+    },
+    store: {
+      load: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
+      readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+      noteActiveSnapshot: (sessionId, turn) => {
+        const session = sessions.get(sessionId);
+        if (session !== undefined) session.record.activeSnapshotTurn = turn;
+        return Promise.resolve();
+      },
+    },
+    streamManager: {
+      read: (sessionId, from, limit) =>
+        Promise.resolve(entriesAfter(sessions.get(sessionId), from).slice(0, limit)),
+      follow: (sessionId, from, signal) => follow(sessions.get(sessionId), from, signal),
+    },
+    agents: {
+      has: (name) => name === 'lab' || name === 'support',
+      getRegisteredTypes: () => ['lab', 'support'],
+    },
+  };
+}
+
+function entriesAfter(session: FakeSession | undefined, from: number): LogEntry[] {
+  return session?.entries.filter(({ sequence }) => sequence > from) ?? [];
+}
+
+async function* follow(
+  session: FakeSession | undefined,
+  from: number,
+  signal: AbortSignal,
+): AsyncGenerator<LogEntry[]> {
+  let cursor = from;
+  while (!signal.aborted) {
+    const entries = entriesAfter(session, cursor);
+    cursor = entries.at(-1)?.sequence ?? cursor;
+    if (entries.length > 0) yield structuredClone(entries);
+    else await nextAppend(session, signal);
+  }
+}
+
+function nextAppend(session: FakeSession | undefined, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      leave?.();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const leave = session?.onAppend(done);
+    signal.addEventListener('abort', done);
+  });
+}

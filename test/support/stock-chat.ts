@@ -1,0 +1,111 @@
+import * as ai7 from 'ai';
+import * as ai6 from 'ai-v6';
+import type { ChatState, ChatStatus, UIMessage } from 'ai';
+
+type ChatLibrary = Pick<
+  typeof ai7,
+  | 'AbstractChat'
+  | 'DefaultChatTransport'
+  | 'lastAssistantMessageIsCompleteWithApprovalResponses'
+  | 'lastAssistantMessageIsCompleteWithToolCalls'
+  | 'uiMessageChunkSchema'
+>;
+
+/** The AI SDK's client in both majors. Their shapes agree where these tests touch them. */
+export const MAJORS: readonly [name: string, library: ChatLibrary][] = [
+  ['ai 6', ai6 as unknown as ChatLibrary],
+  ['ai 7', ai7],
+];
+
+export interface StockChat {
+  readonly messages: UIMessage[];
+  readonly status: ChatStatus;
+  readonly error: Error | undefined;
+  sendMessage: (message?: { text: string }) => Promise<void>;
+  resumeStream: () => Promise<void>;
+  addToolApprovalResponse: (answer: {
+    id: string;
+    approved: boolean;
+    reason?: string;
+  }) => void | PromiseLike<void>;
+  stop: () => Promise<void>;
+  /** Requests so far, as `POST` or `GET`. */
+  readonly requests: string[];
+  /** Names of transient data parts that `onData` saw. */
+  readonly seen: string[];
+}
+
+export interface StockChatOptions {
+  id: string;
+  messages?: UIMessage[];
+  /** Answers requests in place of a server. */
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Posts by itself when both stock predicates would. */
+  isAutomatic?: boolean;
+}
+
+/** The stock chat of one major with its stock transport, without React. */
+export function createStockChat(library: ChatLibrary, options: StockChatOptions): StockChat {
+  const requests: string[] = [];
+  const seen: string[] = [];
+  const state: ChatState<UIMessage> = {
+    status: 'ready',
+    error: undefined,
+    messages: [...(options.messages ?? [])],
+    pushMessage: (message) => {
+      state.messages = [...state.messages, message];
+    },
+    popMessage: () => {
+      state.messages = state.messages.slice(0, -1);
+    },
+    replaceMessage: (index, message) => {
+      state.messages = state.messages.with(index, structuredClone(message));
+    },
+    snapshot: (value) => structuredClone(value),
+  };
+  class Chat extends library.AbstractChat<UIMessage> {}
+  const chat = new Chat({
+    id: options.id,
+    state,
+    transport: new library.DefaultChatTransport({
+      api: 'http://chat.test/api/chat',
+      fetch: (url, init = {}) => {
+        requests.push(init.method ?? 'GET');
+        if (requests.length > 8) throw new Error('the client posts without end');
+        return options.fetch(String(url), init);
+      },
+    }),
+    onData: ({ type }) => seen.push(type),
+    ...(options.isAutomatic === true && {
+      sendAutomaticallyWhen: (last) =>
+        library.lastAssistantMessageIsCompleteWithApprovalResponses(last) ||
+        library.lastAssistantMessageIsCompleteWithToolCalls(last),
+    }),
+  });
+  return {
+    get messages() {
+      // As JSON, which is what a page stores and posts: keys without a value are none.
+      return JSON.parse(JSON.stringify(chat.messages)) as UIMessage[];
+    },
+    get status() {
+      return chat.status;
+    },
+    get error() {
+      return chat.error;
+    },
+    sendMessage: (message) => chat.sendMessage(message),
+    resumeStream: () => chat.resumeStream(),
+    addToolApprovalResponse: (answer) => chat.addToolApprovalResponse(answer),
+    stop: () => chat.stop(),
+    requests,
+    seen,
+  };
+}
+
+/** Resolves once the chat rests, also after what it sends by itself. */
+export async function untilReady(chat: StockChat): Promise<void> {
+  for (let rested = 0; rested < 5;) {
+    await new Promise((resolve) => setImmediate(resolve));
+    rested = chat.status === 'ready' || chat.status === 'error' ? rested + 1 : 0;
+  }
+}
