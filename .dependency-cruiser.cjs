@@ -38,7 +38,7 @@ module.exports = {
       'Workflows are loaded by path, never imported.',
     ),
     only('examples', ['agents'], 'Examples use what users use.'),
-    only('web', [], 'The page speaks HTTP.'),
+    only('web', ['protocol'], 'The page speaks HTTP.'),
     {
       name: 'stores-by-their-seam',
       comment: 'Only composition roots know which store it is.',
