@@ -1,0 +1,57 @@
+import { Client, Connection } from '@temporalio/client';
+import { createChatClient, type ChatClient } from './client/chat-client.js';
+import { createFloor, type Floor } from './floor/floor-client.js';
+import { startChild, type Child } from './processes/child.js';
+import { startProduct, type Product, type Servers } from './processes/product.js';
+import type { Report } from './report/row.js';
+
+export const TASK_QUEUE = 'bench-runs';
+
+/** Everything that measurements work with. */
+export interface Bench {
+  servers: Servers;
+  product: Product;
+  chat: ChatClient;
+  /** Process ids by name, for what the machine is busy with. */
+  floor: Floor;
+  floorWorker: Child;
+  temporal: Client;
+  isQuick: boolean;
+  /** Shows what is going on. */
+  say: (text: string) => void;
+}
+
+/** One measurement: a few rows of the table. */
+export interface Measurement {
+  name: string;
+  take: (bench: Bench) => Promise<Report>;
+}
+
+/** Starts the product and the floor beside it, on the given servers. */
+export async function openBench(
+  servers: Servers,
+  how: Pick<Bench, 'isQuick' | 'say'>,
+): Promise<{ bench: Bench; close: () => Promise<void> }> {
+  const floorWorker = startChild('bench/floor/worker.js', {
+    env: { TEMPORAL_ADDRESS: servers.temporalAddress },
+    nodeArgs: ['--max-semi-space-size=64'],
+  });
+  const undo: (() => unknown)[] = [floorWorker.stop];
+  const close = async (): Promise<void> => {
+    await Promise.all(undo.map((step) => step()));
+  };
+  try {
+    const connection = await Connection.connect({ address: servers.temporalAddress });
+    undo.push(() => connection.close());
+    const product = await startProduct(servers, TASK_QUEUE);
+    undo.push(product.stop);
+    const chat = createChatClient(product.port);
+    undo.push(chat.close);
+    const temporal = new Client({ connection });
+    const floor = createFloor(temporal);
+    return { bench: { servers, product, chat, floor, floorWorker, temporal, ...how }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

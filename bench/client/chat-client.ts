@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request, type IncomingMessage } from 'node:http';
+import { wallClock } from '../clock.js';
+import { createDataLines } from './data-lines.js';
+
+/** Called with the JSON of each event, and when its bytes arrived. */
+export type OnEvent = (json: string, at: number) => void;
+
+export interface ChatClient {
+  /** Says something to the lab agent; resolves when the reply is over, rejects if it is cut. */
+  say: (sessionId: string, text: string, onEvent?: OnEvent) => Promise<void>;
+  /** Asks for a stop; resolves when the stop is recorded. */
+  stop: (sessionId: string) => Promise<void>;
+  close: () => void;
+}
+
+/** A chat client that costs little, so that 200 of its replies can be read in one process. */
+export function createChatClient(port: number): ChatClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+
+  function post(path: string, content: unknown, onEvent: OnEvent): Promise<void> {
+    const body = JSON.stringify(content);
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    };
+    return new Promise((resolve, reject) => {
+      const options = { agent, host: '127.0.0.1', port, path, method: 'POST', headers };
+      request(options, (reply) => {
+        readReply(reply, onEvent).then(resolve, reject);
+      })
+        .once('error', reject)
+        .end(body);
+    });
+  }
+
+  return {
+    say: (sessionId, text, onEvent = () => undefined) => {
+      const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
+      const content = { id: sessionId, agent: 'lab', messages: [message] };
+      return post(`/api/chat/${sessionId}`, content, onEvent);
+    },
+    stop: (sessionId) => post(`/api/chat/${sessionId}/stop`, {}, () => undefined),
+    close: () => {
+      agent.destroy();
+    },
+  };
+}
+
+function readReply(reply: IncomingMessage, onEvent: OnEvent): Promise<void> {
+  const status = reply.statusCode ?? 0;
+  let refusal = '';
+  const takeLines = createDataLines(onEvent);
+  reply.setEncoding('utf8');
+  reply.on('data', (piece: string) => {
+    if (status < 300) takeLines(piece, wallClock());
+    else refusal += piece;
+  });
+  return new Promise((resolve, reject) => {
+    reply.once('error', reject);
+    reply.once('close', () => {
+      if (!reply.complete) reject(new Error('the reply was cut'));
+      else if (status >= 300) reject(new Error(`refused with ${String(status)}: ${refusal}`));
+      else resolve();
+    });
+  });
+}

@@ -1,0 +1,11 @@
+/**
+ * Wall-clock milliseconds with microseconds behind the point. Comparable between the processes of
+ * one machine, which is what every latency here is: a time taken in one minus a time taken in another.
+ */
+export function wallClock(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

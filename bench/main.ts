@@ -1,0 +1,96 @@
+import { openBench, type Measurement } from './bench.js';
+import { chunkLatency } from './measures/chunk-latency.js';
+import { firstToken } from './measures/first-token.js';
+import { stepGap } from './measures/step-gap.js';
+import { stopLatency } from './measures/stop-latency.js';
+import { waitingMemory } from './measures/waiting-memory.js';
+import { readOptions, type Options } from './options.js';
+import type { Report } from './report/row.js';
+import { formatTable } from './report/table.js';
+
+/** A measurement that hangs must not hang whoever runs it. */
+const LIMIT_MS = 10 * 60_000;
+
+const MEASUREMENTS: readonly Measurement[] = [
+  firstToken,
+  chunkLatency,
+  stepGap,
+  stopLatency,
+  waitingMemory,
+];
+
+/**
+ * `npm run bench`: takes measurements on real processes and prints one table. It runs inside
+ * scripts/bench.mjs, which builds the product and starts the engines.
+ */
+async function main(): Promise<void> {
+  const options = readOptions(
+    process.argv.slice(2),
+    MEASUREMENTS.map(({ name }) => name),
+  );
+  const startedAt = Date.now();
+  const seconds = (): string => String(Math.round((Date.now() - startedAt) / 1000)).padStart(4);
+  const say = (text: string): void => {
+    process.stderr.write(`${seconds()} s  ${text}\n`);
+  };
+  const stop = listenForStop();
+  const servers = {
+    redisUrl: readVariable('TEST_REDIS_URL'),
+    temporalAddress: readVariable('TEST_TEMPORAL_ADDRESS'),
+  };
+  say('starting worker, api and the bare worker');
+  const report: Report = { rows: [], notes: [] };
+  const { bench, close } = await openBench(servers, { isQuick: options.isQuick, say });
+  try {
+    for (const { name, take } of chosen(options)) {
+      say(`${name} …`);
+      const { rows, notes } = await Promise.race([take(bench), stop]);
+      report.rows.push(...rows);
+      report.notes.push(...notes);
+    }
+  } finally {
+    // What was measured before an interruption is still worth reading.
+    if (report.rows.length > 0) print(report);
+    await close();
+  }
+  say('done');
+}
+
+function chosen({ only }: Options): Measurement[] {
+  return MEASUREMENTS.filter(({ name }) => only.includes(name));
+}
+
+/** Rejects on a signal or when the time is up, so that children are stopped in any case. */
+function listenForStop(): Promise<never> {
+  const stop = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => {
+        reject(new Error(`stopped by ${signal}`));
+      });
+    }
+    setTimeout(() => {
+      reject(new Error('the time is up'));
+    }, LIMIT_MS).unref();
+  });
+  // Whoever races it sees the rejection; between two races nobody does.
+  stop.catch(() => undefined);
+  return stop;
+}
+
+function readVariable(name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: start this with npm run bench.`);
+  return value;
+}
+
+function print({ rows, notes }: Report): void {
+  console.log(['', formatTable(rows), '', ...notes, ''].join('\n'));
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
+    process.exit(1);
+  },
+);

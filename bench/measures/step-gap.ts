@@ -1,0 +1,124 @@
+import type { Measurement } from '../bench.js';
+import { performLongRun, type FinishedRun } from '../client/long-run.js';
+import { toEchoSteps } from '../client/lab-script.js';
+import type { Span } from '../floor/names.js';
+import type { Report, Row } from '../report/row.js';
+import { summarize } from '../report/statistics.js';
+import { measureHistory } from './history-size.js';
+
+const STEPS = 200;
+const ROUNDS = 3;
+/** A single step says little: each place in the run is this many neighbouring steps. */
+const NEIGHBOURS = 20;
+
+/**
+ * The pause between a step's end and the next step's first chunk, early and late in a long run,
+ * beside as many bare activities of a bare workflow. And what the run leaves in Temporal's history.
+ */
+export const stepGap: Measurement = {
+  name: 'step-gap',
+  take: async (bench) => {
+    const steps = bench.isQuick ? 50 : STEPS;
+    const rounds = bench.isQuick ? 1 : ROUNDS;
+    const runs: FinishedRun[] = [];
+    const floors: { workflowId: string; spans: Span[] }[] = [];
+    for (let round = 1; round <= rounds; round += 1) {
+      const label = `step-gap: round ${String(round)} of ${String(rounds)}`;
+      bench.say(`${label}, ${String(steps)} steps with a tool each`);
+      runs.push(await performLongRun(bench, toEchoSteps(steps)));
+      bench.say(`${label}, ${String(2 * steps)} bare activities`);
+      floors.push(await bench.floor.runSteps(2 * steps));
+    }
+    const product = runs.map(({ log }) => toProductGaps(log));
+    const floor = floors.map(({ spans }) => toFloorGaps(spans));
+    const report: Report = { rows: [], notes: [] };
+    const early = { name: '2', from: 2 };
+    const late = { name: String(steps), from: steps - NEIGHBOURS + 1 };
+    for (const place of [early, late]) report.rows.push(...toRows(place, product, floor));
+    report.rows.push(toFlatness(early, late, product, floor));
+    report.rows.push(...(await measureHistory(bench, steps, runs[0], floors[0])));
+    report.notes.push(
+      `step gap: each place is ${String(NEIGHBOURS)} neighbouring steps of ${String(rounds)} runs; ` +
+        'a step with a tool is two activities, so two bare ones stand beside it',
+    );
+    return report;
+  },
+};
+
+/** Gaps by step, in ms: index k is the gap before step k. */
+interface Gaps {
+  /** The step before committed → first chunk: the tool's activity and the model's. */
+  whole: number[];
+  /** The tool's result → first chunk: the model's activity alone. */
+  model: number[];
+}
+
+function toProductGaps(log: FinishedRun['log']): Gaps {
+  const gaps: Gaps = { whole: [], model: [] };
+  let committedAt = NaN;
+  let settledAt = NaN;
+  for (const { message } of log) {
+    if (message.type === 'step_committed') committedAt = message.timestamp;
+    if (message.type === 'tool_end') settledAt = message.timestamp;
+    if (message.type === 'step_start') {
+      gaps.whole[message.step] = message.timestamp - committedAt;
+      gaps.model[message.step] = message.timestamp - settledAt;
+    }
+  }
+  return gaps;
+}
+
+/** Step k's model call would be activity 2k - 2, counted from 0, its tool the one after. */
+function toFloorGaps(spans: readonly Span[]): Gaps {
+  const gaps: Gaps = { whole: [], model: [] };
+  for (let step = 2; 2 * step - 2 < spans.length; step += 1) {
+    const begin = spans[2 * step - 2]?.begin ?? NaN;
+    gaps.whole[step] = begin - (spans[2 * step - 4]?.end ?? NaN);
+    gaps.model[step] = begin - (spans[2 * step - 3]?.end ?? NaN);
+  }
+  return gaps;
+}
+
+interface Place {
+  name: string;
+  from: number;
+}
+
+function toRows(place: Place, product: readonly Gaps[], floor: readonly Gaps[]): Row[] {
+  const views = [
+    { view: 'whole', what: `step gap at step ${place.name}`, beside: 'two bare activities' },
+    {
+      view: 'model',
+      what: `  tool's result → model, step ${place.name}`,
+      beside: 'one bare activity',
+    },
+  ] as const;
+  return views.map(({ view, what, beside }) => ({
+    what,
+    unit: 'ms',
+    value: summarize(pick(product, view, place)),
+    beside: { what: beside, value: summarize(pick(floor, view, place)) },
+    aim: { ratio: 1.3 },
+  }));
+}
+
+/** Flat means that a late step costs what an early one does; the floor beside it is not flat by nature. */
+function toFlatness(
+  early: Place,
+  late: Place,
+  product: readonly Gaps[],
+  floor: readonly Gaps[],
+): Row {
+  const growth = (gaps: readonly Gaps[]): number =>
+    summarize(pick(gaps, 'whole', late)).p50 - summarize(pick(gaps, 'whole', early)).p50;
+  return {
+    what: `step gap, growth from step ${early.name} to ${late.name}`,
+    unit: 'ms',
+    value: { p50: growth(product) },
+    beside: { what: 'two bare activities', value: { p50: growth(floor) } },
+  };
+}
+
+function pick(all: readonly Gaps[], view: keyof Gaps, { from }: Place): number[] {
+  return all.flatMap((gaps) => gaps[view].slice(from, from + NEIGHBOURS));
+}
