@@ -1,0 +1,44 @@
+import { afterAll } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import type { RedisRole } from '../../stores/redis/connection.js';
+import { until } from './until.js';
+
+/** Address of the Redis that all test files share. */
+export function sharedRedisUrl(): string {
+  const url = process.env['TEST_REDIS_URL'];
+  if (url === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests with npm test');
+  return url;
+}
+
+export interface TestStores extends RedisStores {
+  /** A plain client, for looking at what is stored. */
+  redis: Redis;
+}
+
+const opened: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  await Promise.all(opened.map((close) => close()));
+});
+
+/** Both stores on a real Redis, answering; closed after the file's tests. */
+export async function openTestStores(
+  role: RedisRole = 'worker',
+  url = sharedRedisUrl(),
+): Promise<TestStores> {
+  const stores = createRedisStores({ url, role });
+  const redis = new Redis(url);
+  redis.on('error', () => undefined);
+  opened.push(async () => {
+    redis.disconnect();
+    await stores.close();
+  });
+  await until('Redis answers', () =>
+    stores.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
+  return { ...stores, redis };
+}
