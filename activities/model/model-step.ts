@@ -5,11 +5,12 @@ import type { AgentDefinition } from '../../agents/define-agent.js';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { isTerminal, type StepOutcome } from '../../protocol/run.js';
+import { isTerminal, type RunError, type StepOutcome } from '../../protocol/run.js';
 import type { Row } from '../../protocol/rows.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
+import { isPoison } from '../poison.js';
 import { createRowsCache } from '../rows-cache.js';
 import { callIdsOf } from './call-ids.js';
 import { toFunctionTools } from './function-tools.js';
@@ -78,11 +79,11 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           messageId: claim.messageId,
           reply,
         });
-        if (attempt.cutReason() === 'stop') return await commit.stopped();
-        if (failure === undefined) return await commit.complete();
+        if (attempt.cutReason() === 'stop') return await settled(ref, commit.stopped());
+        if (failure === undefined) return await settled(ref, commit.complete());
         // Out of tries: the partial reply is kept and the run fails.
         if (!failure.retryable || progress.failures + 1 >= LIMITS.stepTries) {
-          return await commit.failed(failure);
+          return await settled(ref, commit.failed(failure));
         }
         const discard = await store.discard({
           writer,
@@ -95,11 +96,42 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         progress.failures = discard.failures;
         await pause(retryDelay(discard.failures, failure.retryAfterMs), attempt.signal);
       }
+    } catch (error) {
+      if (!isPoison(error, attempt.number)) throw error;
+      logger.warn(
+        { err: error, runId: ref.runId, step: ref.step },
+        'the step cannot be carried out',
+      );
+      return await endPoisoned(ref);
     } finally {
       unlisten?.();
       attempt.close();
     }
   };
+
+  async function settled(ref: StepRef, commit: Promise<StepOutcome>): Promise<StepOutcome> {
+    const outcome = await commit;
+    return outcome.kind === 'superseded' ? endedElsewhere(ref) : outcome;
+  }
+
+  async function endPoisoned(ref: StepRef): Promise<StepOutcome> {
+    const error: RunError = {
+      code: 'framework_internal_error',
+      message: 'The agent could not go on.',
+      retryable: false,
+    };
+    const { sessionId, runId, agent: agentType, step } = ref;
+    await store.end({
+      sessionId,
+      runId,
+      agentType,
+      step,
+      status: 'failed',
+      error,
+      now: Date.now(),
+    });
+    return endedElsewhere(ref);
+  }
 
   /** A run that was ended by somebody else, a stop for instance, still says how it ended. */
   async function endedElsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
