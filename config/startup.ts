@@ -46,6 +46,8 @@ export function endWithParent(proc: NodeJS.Process): void {
   proc.on('disconnect', () => {
     proc.kill(proc.pid, 'SIGTERM');
   });
+  // The channel alone must not keep a process that has done its work.
+  proc.channel?.unref();
 }
 
 /** Runs a process's main function; says in one line why it could not start. */
