@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import type { UIMessage } from 'ai';
+import { Conversation } from '../../web/src/conversation.js';
+import { eventually } from './eventually.js';
+import { refusal, reply, snapshot, unreachable, Wire, WireServer } from './wire-server.js';
+
+const ASK: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Charge me' }] };
+
+const asked = (id: string): UIMessage['parts'][number] => ({
+  type: 'dynamic-tool',
+  toolName: 'charge',
+  toolCallId: id,
+  state: 'approval-requested',
+  input: { amount: 5 },
+  approval: { id: `a-${id}` },
+});
+
+const waiting = (...ids: string[]) =>
+  snapshot('paused', [ASK, { id: 'msg-1', role: 'assistant', parts: ids.map(asked) }]);
+
+const charged = (id: string): Wire =>
+  new Wire()
+    .send(
+      { type: 'start', messageId: 'msg-1' },
+      { type: 'tool-output-available', toolCallId: id, output: 'ok', dynamic: true },
+      { type: 'start-step' },
+      { type: 'message-metadata', messageMetadata: {} },
+      { type: 'finish', finishReason: 'stop' },
+    )
+    .end();
+
+function open(server: WireServer, start: ReturnType<typeof snapshot>): Conversation {
+  return new Conversation({
+    sessionId: 's1',
+    agent: 'lab',
+    snapshot: start,
+    send: server.send,
+    pause: () => new Promise((resolve) => setImmediate(resolve)),
+  });
+}
+
+const states = ({ chat }: Conversation): string[] =>
+  (chat.lastMessage?.parts ?? []).flatMap((part) => ('state' in part ? [String(part.state)] : []));
+
+describe('an answer to an approval', () => {
+  it('goes out by itself and continues the message', async () => {
+    const server = new WireServer().on('POST', reply(charged('c1')));
+    const conversation = open(server, waiting('c1'));
+    conversation.answer('a-c1', true);
+    await eventually(() => states(conversation).includes('output-available'));
+    await eventually(() => conversation.chat.status === 'ready');
+    expect(conversation.chat.messages).toHaveLength(2);
+    expect(server.named('POST')).toHaveLength(1);
+    expect(server.named('POST')[0]?.body.messageId).toBe('msg-1');
+  });
+
+  it('is given again when the server died under it', async () => {
+    const server = new WireServer()
+      .on('POST', unreachable, reply(charged('c1')))
+      .on('GET snapshot', unreachable, reply(waiting('c1')));
+    const conversation = open(server, waiting('c1'));
+    conversation.answer('a-c1', false, 'too much');
+    await eventually(() => states(conversation).includes('output-available'));
+    const [first, second] = server.named('POST').map(({ body }) => body);
+    expect(second?.messages).toEqual(first?.messages);
+    expect(second?.messages.at(-1)?.parts).toEqual([
+      expect.objectContaining({ approval: { id: 'a-c1', approved: false, reason: 'too much' } }),
+    ]);
+  });
+
+  it('waits for a retry when the server was unavailable', async () => {
+    const server = new WireServer()
+      .on('POST', refusal(503, 'unavailable'), reply(charged('c1')))
+      .on('GET snapshot', reply(waiting('c1')));
+    const conversation = open(server, waiting('c1'));
+    conversation.answer('a-c1', true);
+    await eventually(() => server.named('GET snapshot').length === 1);
+    await eventually(() => !conversation.page.get().reconnecting);
+    expect(conversation.page.get().notice?.retry).toBe(true);
+    conversation.retry();
+    await eventually(() => states(conversation).includes('output-available'));
+    expect(conversation.page.get().notice).toBeUndefined();
+  });
+
+  it('gives way to the server when it comes too late', async () => {
+    const server = new WireServer()
+      .on('POST', refusal(409, 'client_out_of_step'))
+      .on('GET snapshot', reply(waiting('c2')));
+    const conversation = open(server, waiting('c1'));
+    conversation.answer('a-c1', true);
+    await eventually(() => server.named('GET snapshot').length === 1);
+    await eventually(() => !conversation.page.get().reconnecting);
+    expect(states(conversation)).toEqual(['approval-requested']);
+    expect(conversation.chat.lastMessage?.parts[0]).toMatchObject({ toolCallId: 'c2' });
+    expect(server.named('POST')).toHaveLength(1);
+  });
+
+  it('is asked for again when the server declined it', async () => {
+    const server = new WireServer()
+      .on('POST', refusal(400, 'kind_mismatch'))
+      .on('GET snapshot', reply(waiting('c1')));
+    const conversation = open(server, waiting('c1'));
+    conversation.answer('a-c1', true);
+    await eventually(() => server.named('GET snapshot').length === 1);
+    await eventually(() => !conversation.page.get().reconnecting);
+    expect(states(conversation)).toEqual(['approval-requested']);
+    expect(conversation.page.get().notice).toMatchObject({ retry: false });
+  });
+
+  it('survives a look at the server while another question is open', async () => {
+    const server = new WireServer().on('GET snapshot', reply(waiting('c1', 'c2')));
+    const conversation = open(server, waiting('c1', 'c2'));
+    conversation.answer('a-c1', true);
+    await eventually(() => states(conversation).includes('approval-responded'));
+    await conversation.refresh();
+    expect(states(conversation)).toEqual(['approval-responded', 'approval-requested']);
+    expect(server.named('POST')).toHaveLength(0);
+  });
+});
+
+describe('a look of an idle page', () => {
+  it('shows what another window brought about', async () => {
+    const done = snapshot('ended', [ASK, { id: 'msg-1', role: 'assistant', parts: [] }]);
+    const server = new WireServer().on('GET snapshot', reply(done));
+    const conversation = open(server, snapshot('ended', [ASK]));
+    await conversation.refresh();
+    expect(conversation.chat.messages).toHaveLength(2);
+  });
+
+  it('changes nothing when the server cannot be reached', async () => {
+    const server = new WireServer().on('GET snapshot', unreachable);
+    const conversation = open(server, waiting('c1'));
+    await conversation.refresh();
+    expect(conversation.chat.messages).toHaveLength(2);
+    expect(conversation.page.get()).toMatchObject({ notice: undefined, reconnecting: false });
+  });
+});

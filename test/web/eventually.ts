@@ -1,0 +1,10 @@
+const PATIENCE_MS = 5_000;
+
+/** Lets everything that is under way go on until `check` holds. */
+export async function eventually(check: () => boolean): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!check()) {
+    if (Date.now() > deadline) throw new Error(`It never happened: ${String(check)}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { formatLine, formatText, type Block } from '../../web/src/format-text.js';
+
+describe('formatLine', () => {
+  it('knows bold and code', () => {
+    expect(formatLine('a **b c** and `d`.')).toEqual([
+      { kind: 'text', text: 'a ' },
+      { kind: 'bold', text: 'b c' },
+      { kind: 'text', text: ' and ' },
+      { kind: 'code', text: 'd' },
+      { kind: 'text', text: '.' },
+    ]);
+  });
+
+  it.each(['2 ** 3 ** 4', 'an **open mark', 'a ` b', '****', ''])('leaves "%s" alone', (line) => {
+    expect(formatLine(line).map(({ kind, text }) => [kind, text])).toEqual(
+      line === '' ? [] : [['text', line]],
+    );
+  });
+
+  it('keeps markup inside of code as it is', () => {
+    expect(formatLine('`**x**`')).toEqual([{ kind: 'code', text: '**x**' }]);
+  });
+
+  it('treats HTML as text', () => {
+    expect(formatLine('<img src=x onerror=alert(1)>')).toEqual([
+      { kind: 'text', text: '<img src=x onerror=alert(1)>' },
+    ]);
+  });
+
+  it('loses no character but the marks', () => {
+    fc.assert(
+      fc.property(fc.string(), (line) => {
+        const shown = formatLine(line).map(({ kind, text }) => {
+          if (kind === 'bold') return `**${text}**`;
+          return kind === 'code' ? `\`${text}\`` : text;
+        });
+        expect(shown.join('')).toBe(line);
+      }),
+    );
+  });
+});
+
+describe('formatText', () => {
+  const kinds = (text: string): Block['kind'][] => formatText(text).map(({ kind }) => kind);
+
+  it('divides paragraphs at empty lines and keeps single line breaks', () => {
+    const [first, second] = formatText('one\ntwo\n\n\nthree');
+    expect(first).toEqual({
+      kind: 'lines',
+      lines: [[{ kind: 'text', text: 'one' }], [{ kind: 'text', text: 'two' }]],
+    });
+    expect(second).toEqual({ kind: 'lines', lines: [[{ kind: 'text', text: 'three' }]] });
+  });
+
+  it('keeps fenced code together, with its empty lines and marks', () => {
+    expect(formatText('see\n```js\na **b**\n\nc\n```\nend')[1]).toEqual({
+      kind: 'code',
+      text: 'a **b**\n\nc',
+    });
+    expect(kinds('see\n```js\na\n```\nend')).toEqual(['lines', 'code', 'lines']);
+  });
+
+  it('shows a fence that is still being written', () => {
+    expect(kinds('```\nhalf')).toEqual(['code']);
+  });
+
+  it('is empty for nothing', () => {
+    expect(formatText('\n \n')).toEqual([]);
+  });
+});

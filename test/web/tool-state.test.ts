@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals';
+import { readable, toolCardState, type ToolPart } from '../../web/src/tool-state.js';
+
+const call = { type: 'dynamic-tool', toolName: 'charge', toolCallId: 'c1', input: {} } as const;
+const asked = { id: 'a1' };
+
+describe('toolCardState', () => {
+  it.each<[string, ToolPart]>([
+    ['running', { ...call, state: 'input-streaming' }],
+    ['running', { ...call, state: 'input-available' }],
+    ['waiting', { ...call, state: 'approval-requested', approval: asked }],
+    ['running', { ...call, state: 'approval-responded', approval: { ...asked, approved: true } }],
+    ['denied', { ...call, state: 'approval-responded', approval: { ...asked, approved: false } }],
+    ['running', { ...call, state: 'output-available', output: 1, preliminary: true }],
+    ['done', { ...call, state: 'output-available', output: 1 }],
+    ['failed', { ...call, state: 'output-error', errorText: 'no' }],
+    ['denied', { ...call, state: 'output-denied', approval: { ...asked, approved: false } }],
+  ])('is %s', (state, part) => {
+    expect(toolCardState(part)).toBe(state);
+  });
+});
+
+describe('readable', () => {
+  it('indents JSON and leaves text alone', () => {
+    expect(readable({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}');
+    expect(readable('plain')).toBe('plain');
+    expect(readable(undefined)).toBe('');
+  });
+});

@@ -1,0 +1,108 @@
+import type { UIMessage, UIMessageChunk } from 'ai';
+import type { Fetch, Snapshot } from '../../web/src/api-client.js';
+
+/** An event stream in the hands of a test. */
+export class Wire {
+  readonly response: Response;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  constructor(headers: Record<string, string> = {}) {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+    });
+    this.response = new Response(body, {
+      headers: { 'content-type': 'text/event-stream', ...headers },
+    });
+  }
+
+  send(...chunks: UIMessageChunk[]): this {
+    for (const chunk of chunks) {
+      this.#controller?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
+    }
+    return this;
+  }
+
+  end(): this {
+    this.#controller?.close();
+    return this;
+  }
+
+  /** The way a browser reports a connection that broke in the middle. */
+  cut(): this {
+    this.#controller?.error(new TypeError('network error'));
+    return this;
+  }
+}
+
+export interface SeenRequest {
+  name: string;
+  headers: Headers;
+  body: { messages: UIMessage[]; messageId?: string; trigger: string; agent?: string };
+}
+
+type Reply = (request: SeenRequest) => Response | Promise<Response>;
+
+/** Answers each kind of request with the replies that were laid out for it, in order. */
+export class WireServer {
+  readonly seen: SeenRequest[] = [];
+  readonly #replies = new Map<string, Reply[]>();
+
+  on(name: 'POST' | 'GET stream' | 'GET snapshot' | 'POST stop', ...replies: Reply[]): this {
+    this.#replies.set(name, [...(this.#replies.get(name) ?? []), ...replies]);
+    return this;
+  }
+
+  named(name: string): SeenRequest[] {
+    return this.seen.filter((request) => request.name === name);
+  }
+
+  readonly send: Fetch = async (input, init) => {
+    const tail = /\/(stream|snapshot|stop)$/.exec(String(input))?.[1];
+    const name = [init?.method ?? 'GET', tail].filter(Boolean).join(' ');
+    const text = typeof init?.body === 'string' ? init.body : '{}';
+    const request = { name, headers: new Headers(init?.headers), body: JSON.parse(text) };
+    this.seen.push(request);
+    const reply = this.#replies.get(name)?.shift();
+    if (reply === undefined) throw new Error(`Nobody expected ${name}.`);
+    return reply(request);
+  };
+}
+
+export const unreachable: Reply = () => {
+  throw new TypeError('Failed to fetch');
+};
+
+export function refusal(status: number, code: string): Reply {
+  return () => Response.json({ error: `refused: ${code}`, code }, { status });
+}
+
+export function snapshot(
+  status: Snapshot['status'],
+  messages: UIMessage[],
+  streamSequence = 7,
+): Snapshot {
+  return { state: null, messages, streamSequence, status, checkpointId: null, timestamp: 0 };
+}
+
+export function reply(value: Snapshot | Wire): Reply {
+  return () => (value instanceof Wire ? value.response : Response.json(value));
+}
+
+/** The whole of a short reply, or its beginning. */
+export function spoken(id: string, text: string, finished = true): UIMessageChunk[] {
+  const begun: UIMessageChunk[] = [
+    { type: 'start', messageId: id },
+    { type: 'start-step' },
+    { type: 'text-start', id: '0' },
+    { type: 'text-delta', id: '0', delta: text },
+  ];
+  if (!finished) return begun;
+  return [
+    ...begun,
+    { type: 'text-end', id: '0' },
+    { type: 'finish-step' },
+    { type: 'finish', finishReason: 'stop' },
+  ];
+}

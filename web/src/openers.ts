@@ -1,0 +1,34 @@
+/** A first message to click. What is shown and what is sent differ where the message is a script. */
+export interface Opener {
+  label: string;
+  text: string;
+}
+
+function said(text: string): Opener {
+  return { label: text, text };
+}
+
+function scripted(label: string, script: object[]): Opener {
+  return { label, text: JSON.stringify({ script }) };
+}
+
+const LONG = Array.from({ length: 60 }, (_, index) => `Sentence number ${String(index + 1)}.`);
+
+const OPENERS: Record<string, Opener[]> = {
+  support: [
+    said('Where is my order 1042?'),
+    said('I want a refund for order 1042.'),
+    said('How long does a delivery take?'),
+  ],
+  lab: [
+    scripted('Write slowly', [{ say: LONG.join(' '), deltas: 240, everyMs: 50 }]),
+    scripted('Use a tool', [{ calls: [{ tool: 'echo', args: { value: 'hello' } }] }]),
+    scripted('Ask for approval', [
+      { say: 'This costs something.', calls: [{ tool: 'charge', args: { amount: 5 } }] },
+    ]),
+  ],
+};
+
+export function openersFor(agent: string): Opener[] {
+  return OPENERS[agent] ?? [];
+}

@@ -1,0 +1,51 @@
+import { useEffect, type ReactElement } from 'react';
+import { ChatPage } from './chat-page.js';
+import type { Place } from './session-url.js';
+import { StatusLine } from './status-line.js';
+import { TopBar } from './top-bar.js';
+import { useConversation } from './use-conversation.js';
+
+interface Props {
+  place: Place;
+  onNewChat: () => void;
+  onAgent: (agent: string) => void;
+}
+
+/** One session, from the first look at the server on. */
+export function SessionPage({ place, onNewChat, onAgent }: Props): ReactElement {
+  const loaded = useConversation(place);
+
+  useEffect(() => {
+    if (loaded.kind !== 'ready') return;
+    const { agent, bound } = loaded.conversation.page.get();
+    // The link should say what a new conversation is going to be. An old one knows by itself.
+    if (!bound) onAgent(agent);
+  }, [loaded, onAgent]);
+
+  if (loaded.kind === 'ready') {
+    const { conversation, config } = loaded;
+    return (
+      <ChatPage
+        conversation={conversation}
+        config={config}
+        onNewChat={onNewChat}
+        onAgent={onAgent}
+      />
+    );
+  }
+  return (
+    <div className="page">
+      <TopBar onNewChat={onNewChat} />
+      <main className="transcript" />
+      <footer className="foot">
+        {loaded.kind === 'refused' ? (
+          <p className="error-line" role="alert" data-testid="error-line">
+            {loaded.text}
+          </p>
+        ) : (
+          <StatusLine status={loaded.reconnecting ? 'reconnecting' : 'loading'} />
+        )}
+      </footer>
+    </div>
+  );
+}
