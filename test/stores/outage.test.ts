@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { startFollower } from '../support/follower.js';
+import { startRedis, type RedisServer } from '../support/redis-server.js';
+import { drive, newCall, textIn, userMessage } from '../support/session-driver.js';
+import { until } from '../support/until.js';
+
+let server: RedisServer;
+const opened: RedisStores[] = [];
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+
+afterAll(async () => {
+  await Promise.all(opened.map((stores) => stores.close()));
+  await server.close();
+});
+
+async function open(role: 'api' | 'worker'): Promise<RedisStores> {
+  const stores = createRedisStores({ url: server.url, role });
+  opened.push(stores);
+  await until('Redis answers', () =>
+    stores.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
+  return stores;
+}
+
+describe('a Redis that restarts', () => {
+  it('leaves followers without gap or double, and a waiting run as it was', async () => {
+    const [worker, api] = [await open('worker'), await open('api')];
+    const session = drive(worker);
+    const { runId } = await session.newRun();
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    const follower = startFollower(api.streamManager, session.id, 0);
+    await session.say(writer, 1, 'before ');
+    await until('it is live', () => follower.entries.length === 1);
+
+    await server.restart();
+    // The worker's connection waits for Redis; nothing has to be said twice by the caller.
+    await session.say(writer, 2, 'after ');
+    await session.commit(writer, { calls: [newCall('a', 'approval')] });
+    await until('the pause has come', () => follower.entries.length === 5);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe('before after ');
+    expect(follower.entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
+
+    await server.restart();
+    expect(await worker.store.load(session.id)).toMatchObject({ status: 'waiting_approval' });
+    expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
+  });
+
+  it('repeats what a worker had in flight without writing it twice', async () => {
+    const worker = await open('worker');
+    const session = drive(worker);
+    const { runId } = await session.newRun();
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    const said = Array.from({ length: 50 }, (_, n) => session.say(writer, n + 1, `${String(n)} `));
+    const restarted = server.restart();
+    const replies = await Promise.all(said);
+    await restarted;
+    expect(replies.map(({ kind }) => kind)).toEqual(replies.map(() => 'appended'));
+    expect(textIn(await session.log())).toBe(said.map((_, n) => `${String(n)} `).join(''));
+  });
+});
+
+describe('a Redis that is away', () => {
+  it('is told to people within 3 s, typed, and is used again when it is back', async () => {
+    const api = await open('api');
+    const session = drive(api);
+    await session.begin();
+    await server.stop();
+    const asked = Date.now();
+    await expect(session.begin({ messages: [userMessage('u2')] })).rejects.toMatchObject({
+      name: 'HelixError',
+      code: 'unavailable',
+    });
+    await expect(api.store.load(session.id)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(Date.now() - asked).toBeLessThan(3_000);
+    await server.restart();
+    await until('the API has Redis again', () =>
+      api.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await api.store.load(session.id)).toMatchObject({ status: 'starting' });
+  });
+
+  it('does not keep a follower that wants to leave', async () => {
+    const api = await open('api');
+    const session = drive(api);
+    await session.begin();
+    const follower = startFollower(api.streamManager, session.id, 0);
+    await server.stop();
+    await follower.stop();
+    await server.restart();
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from '@jest/globals';
+import type { LogEntry } from '../../protocol/chunk.js';
+import type { StreamManager } from '../../stores/stream-manager.js';
+import { drive, textIn } from '../support/session-driver.js';
+import { startFollower } from '../support/follower.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+async function openSpeaker() {
+  const stores = await openTestStores();
+  const session = drive(stores);
+  const { runId } = await session.newRun();
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  let batch = 0;
+  const say = async (...texts: string[]): Promise<void> => {
+    for (const text of texts) await session.say(writer, (batch += 1), text);
+  };
+  return { stores, session, runId, say };
+}
+
+const sequences = (entries: readonly LogEntry[]): number[] => entries.map((e) => e.sequence);
+
+describe('follow', () => {
+  it('gives the log from the cursor, then what comes live, in order and once', async () => {
+    const { stores, session, say } = await openSpeaker();
+    await say('a', 'b', 'c');
+    const follower = startFollower(stores.streamManager, session.id, 1);
+    await until('the log is read', () => follower.entries.length === 2);
+    await say('d', 'e');
+    await until('live entries', () => follower.entries.length === 4);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe('bcde');
+    expect(sequences(follower.entries)).toEqual([2, 3, 4, 5]);
+  });
+
+  it('gives many followers the same, wherever they join, while a writer speaks', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const other = await openTestStores('api');
+    const words = Array.from({ length: 400 }, (_, n) => `${String(n)} `);
+    const followers = [
+      startFollower(stores.streamManager, session.id, 0),
+      startFollower(other.streamManager, session.id, 0),
+    ];
+    const speaking = say(...words);
+    await until('the writer is in the middle', () => (followers[0]?.entries.length ?? 0) > 100);
+    followers.push(startFollower(other.streamManager, session.id, 0));
+    followers.push(startFollower(stores.streamManager, session.id, 0));
+    await speaking;
+    await until('all have all', () => followers.every(({ entries }) => entries.length >= 400));
+    await Promise.all(followers.map((follower) => follower.stop()));
+    for (const { entries } of followers) {
+      expect(textIn(entries)).toBe(words.join(''));
+      expect(sequences(entries)).toEqual(words.map((_, n) => n + 1));
+    }
+  });
+
+  it('reads a long log in pages and parses nothing twice', async () => {
+    const { stores, session, say } = await openSpeaker();
+    await say(...Array.from({ length: 450 }, () => 'x'));
+    const sizes: number[] = [];
+    const controller = new AbortController();
+    for await (const page of stores.streamManager.follow(session.id, 0, controller.signal)) {
+      sizes.push(page.length);
+      if (sizes.reduce((a, b) => a + b) === 450) break;
+    }
+    expect(sizes).toEqual([200, 200, 50]);
+  });
+
+  it('never shows again what was withdrawn', async () => {
+    const { stores, session, runId, say } = await openSpeaker();
+    const early = startFollower(stores.streamManager, session.id, 0);
+    await say('gone');
+    await until('the text is seen', () => early.entries.length === 1);
+    const young = session.writer(runId, 1, 2);
+    await session.claim(young);
+    await session.say(young, 1, 'kept');
+    const late = startFollower(stores.streamManager, session.id, 0);
+    const types = ({ entries }: { entries: LogEntry[] }): string[] =>
+      entries.map(({ message }) => message.type);
+    await until('both are there', () => early.entries.length === 4 && late.entries.length === 3);
+    // An idle check reads the log again from the cursor: nothing may come back.
+    await Promise.all([early.stop(), late.stop()]);
+    expect(types(early)).toEqual(['text_delta', 'step_discarded', 'stream_resync', 'text_delta']);
+    expect(types(late)).toEqual(['step_discarded', 'stream_resync', 'text_delta']);
+    expect(textIn(late.entries)).toBe('kept');
+  });
+
+  it('repairs a publish that was lost, when the next one comes', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
+    await say('c');
+    await until('both came', () => follower.entries.length === 3);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe('abc');
+  });
+
+  it('repairs a publish that was lost, though nothing follows', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
+    await until('the idle check found it', () => follower.entries.length === 2);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe('ab');
+  });
+
+  it('loses nothing when its subscriber connection is killed again and again', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const other = await openTestStores('api');
+    const follower = startFollower(other.streamManager, session.id, 0);
+    const words = Array.from({ length: 300 }, (_, n) => `${String(n)} `);
+    await until('it is subscribed', () => isSubscribed(stores.redis, session.id));
+    for (const [n, word] of words.entries()) {
+      await say(word);
+      if (n % 100 === 50) {
+        await stores.redis.client('KILL', 'TYPE', 'pubsub');
+      }
+    }
+    await until('all has come', () => follower.entries.length >= words.length);
+    await say('end');
+    await until('it is live again', () => textIn(follower.entries).endsWith('end'));
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe([...words, 'end'].join(''));
+    expect(new Set(sequences(follower.entries)).size).toBe(words.length + 1);
+  });
+
+  it('ends when it is told to, and lets go of the channel', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    expect(await isSubscribed(stores.redis, session.id)).toBe(true);
+    await follower.stop();
+    await until('the channel is left', async () => !(await isSubscribed(stores.redis, session.id)));
+    await say('b');
+    expect(textIn(follower.entries)).toBe('a');
+  });
+
+  it('that ends at once reads nothing', async () => {
+    const { stores, session, say } = await openSpeaker();
+    await say('a');
+    expect(await collect(stores.streamManager, session.id, AbortSignal.abort())).toEqual([]);
+  });
+
+  it('keeps one subscription for all followers of a session', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const first = startFollower(stores.streamManager, session.id, 0);
+    const second = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('both are live', () => first.entries.length + second.entries.length === 2);
+    const counts = await stores.redis.call('PUBSUB', 'SHARDNUMSUB', channelOf(session.id));
+    expect(counts).toEqual([channelOf(session.id), 1]);
+    await first.stop();
+    await say('b');
+    await until('the other one goes on', () => second.entries.length === 2);
+    await second.stop();
+  });
+});
+
+const channelOf = (sessionId: string): string => `hx:{${sessionId}}:channel`;
+
+async function isSubscribed(
+  redis: { call: (...args: [string, ...string[]]) => Promise<unknown> },
+  sessionId: string,
+): Promise<boolean> {
+  const counts = (await redis.call('PUBSUB', 'SHARDNUMSUB', channelOf(sessionId))) as unknown[];
+  return Number(counts[1]) > 0;
+}
+
+/** What an append leaves when its publish gets lost. */
+async function writeWithoutPublish(
+  redis: Awaited<ReturnType<typeof openTestStores>>['redis'],
+  sessionId: string,
+  sequence: number,
+  delta: string,
+): Promise<void> {
+  const chunk = {
+    type: 'text_delta',
+    agentId: sessionId,
+    agentType: 't',
+    timestamp: 1,
+    step: 1,
+    delta,
+  };
+  await redis
+    .multi()
+    .xadd(
+      `hx:{${sessionId}}:stream`,
+      `${String(sequence)}-0`,
+      'w',
+      'm1',
+      'c',
+      JSON.stringify(chunk),
+    )
+    .hset(`hx:{${sessionId}}:root`, 'seq', sequence)
+    .exec();
+}
+
+async function collect(
+  streamManager: StreamManager,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
+  const all: LogEntry[] = [];
+  for await (const page of streamManager.follow(sessionId, 0, signal)) all.push(...page);
+  return all;
+}

@@ -1,0 +1,32 @@
+import type { LogEntry } from '../../protocol/chunk.js';
+import type { StreamManager } from '../../stores/stream-manager.js';
+
+export interface Follower {
+  /** Everything that came so far. */
+  readonly entries: LogEntry[];
+  /** Resolves when the iteration has ended; rejects if it broke. */
+  stop: () => Promise<void>;
+}
+
+/** Follows a session in the background. */
+export function startFollower(
+  streamManager: StreamManager,
+  sessionId: string,
+  fromSequence: number,
+): Follower {
+  const entries: LogEntry[] = [];
+  const controller = new AbortController();
+  const following = (async () => {
+    for await (const page of streamManager.follow(sessionId, fromSequence, controller.signal)) {
+      entries.push(...page);
+    }
+  })();
+  following.catch(() => undefined);
+  return {
+    entries,
+    stop: () => {
+      controller.abort();
+      return following;
+    },
+  };
+}
