@@ -19,7 +19,8 @@ export async function attachReader(
   params: HandleChatStreamParams,
 ): Promise<ChatReply> {
   const position = toPosition(params);
-  if (!wantsTurn(record, position, params.sawActiveSince)) return { kind: 'nothing' };
+  if (!wantsTurn(record, position, params.sawActiveSince))
+    return { kind: 'nothing', runId: record.runId };
   const view = await deps.store.readView(record.sessionId);
   if (view === undefined) return { kind: 'nothing' };
   return replayTurn(deps, view, readProfile(params), position);

@@ -1,4 +1,5 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
 import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
@@ -45,12 +46,13 @@ export interface HandleChatStreamParams {
   sawActiveSince?: number | null | undefined;
 }
 
-/** How a request is answered, before any transport. Refusals are thrown as HelixError. */
-export type ChatReply =
+/** How a request is answered, before any transport. `runId` is the session's newest run. */
+export type ChatReply = { runId?: string } & (
   | { kind: 'nothing' }
+  | { kind: 'refused'; error: HelixError }
   | {
       kind: 'stream';
-      runId: string | undefined;
       /** SSE text; ends early when the signal fires, throws when it cannot be completed. */
       frames: (signal: AbortSignal) => AsyncIterable<string>;
-    };
+    }
+);

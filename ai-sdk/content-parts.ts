@@ -16,6 +16,9 @@ const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${string}`>> = {
   subagent_end: 'data-subagent-end',
 };
 
+/** What every chunk has and a page does not ask for. */
+const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp']);
+
 /**
  * A control-flow chunk as a transient data part: `onData` sees it, the message does not keep it.
  * Undefined for chunks of other kinds, and for kinds that this version does not know.
@@ -23,8 +26,8 @@ const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${string}`>> = {
 export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
   const name = CONTROL_NAMES[chunk.type];
   if (name === undefined) return undefined;
-  const { type: _type, agentId: _id, agentType: _agent, timestamp: _at, ...data } = chunk;
-  return { type: name, data, transient: true };
+  const fields = Object.entries(chunk).filter(([key]) => !BASE_FIELDS.has(key));
+  return { type: name, data: Object.fromEntries(fields), transient: true };
 }
 
 /** A failure that the run survives: for `onData` only, since an `error` part ends a client's response. */

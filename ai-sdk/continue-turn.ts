@@ -75,8 +75,9 @@ async function repeatTail(
   const view = await deps.store.readView(params.sessionId);
   if (view === undefined) return reject(copy, rejected);
   const { record } = view;
-  const calls = new Set(rejected.map(({ toolCallId }) => toolCallId));
-  const from = await findPause(deps, record, calls);
+  const known = rejected.filter(({ reason }) => reason !== 'stale-run');
+  const calls = new Set(known.map(({ toolCallId }) => toolCallId));
+  const from = calls.size === 0 ? undefined : await findPause(deps, record, calls);
   if (from === undefined) return reject(copy, rejected, record.runId);
   if (isAhead(copy, calls)) {
     const text = 'This copy of the conversation is behind; load it again.';

@@ -89,12 +89,10 @@ function readApproval(
   call: OpenCall | undefined,
   currentRunId: string | undefined,
 ): ResumeIntent | RejectedIntent | undefined {
-  const approval = toRecord(part['approval']);
-  const approvalId = approval?.['id'];
-  const approved = approval?.['approved'];
+  const { id: approvalId, approved, reason } = toRecord(part['approval']);
   if (typeof approvalId !== 'string' || typeof approved !== 'boolean') return undefined;
   const asked = parseApprovalId(approvalId);
-  if (asked === undefined || asked.toolCallId !== toolCallId) {
+  if (asked?.toolCallId !== toolCallId) {
     return { toolCallId, reason: 'not-pending' };
   }
   const { runId } = asked;
@@ -102,7 +100,6 @@ function readApproval(
   if (call === undefined) return { toolCallId, reason: 'not-pending', runId };
   if (call.spec.kind !== 'approval') return { toolCallId, reason: 'kind-mismatch', runId };
   if (call.state !== 'waiting') return { toolCallId, reason: 'already-completed', runId };
-  const reason = approval?.['reason'];
   const said = typeof reason === 'string' && reason !== '' ? { reason } : {};
   return { kind: 'approval-response', toolCallId, approvalId, approved, ...said };
 }
@@ -123,8 +120,6 @@ function readResult(
   return { kind: 'client-tool-result', toolCallId, error };
 }
 
-function toRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null
-    ? (value as Record<string, unknown>)
-    : undefined;
+function toRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

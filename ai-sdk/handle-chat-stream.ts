@@ -1,4 +1,4 @@
-import { HelixError } from '../protocol/errors.js';
+import type { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
 import { HEADERS, type ProblemBody } from '../protocol/http.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
@@ -15,28 +15,33 @@ export async function handleChatStream(
   deps: ChatDeps,
   params: HandleChatStreamParams,
 ): Promise<Response> {
-  try {
-    const reply = await decideReply(deps, params);
-    const headers = toReplyHeaders(params.sessionId, reply);
-    if (reply.kind === 'nothing') return new Response(null, { status: 204, headers });
-    const reader = new AbortController();
-    const leave = (): void => {
-      reader.abort();
-    };
-    params.request?.signal?.addEventListener('abort', leave, { once: true });
-    return buildSSEResponse(reply.frames(reader.signal), { headers, onCancel: leave });
-  } catch (error) {
-    if (!HelixError.isInstance(error)) throw error;
-    const headers = toReplyHeaders(params.sessionId);
-    return Response.json(toProblem(error), { status: error.statusCode, headers });
+  const reply = await decideReply(deps, params);
+  const headers = toReplyHeaders(params.sessionId, reply);
+  switch (reply.kind) {
+    case 'nothing':
+      return new Response(null, { status: 204, headers });
+    case 'refused': {
+      const { error } = reply;
+      return Response.json(toProblem(error), { status: error.statusCode, headers });
+    }
+    case 'stream': {
+      const reader = new AbortController();
+      const leave = (): void => {
+        reader.abort();
+      };
+      params.request?.signal?.addEventListener('abort', leave, { once: true });
+      return buildSSEResponse(reply.frames(reader.signal), { headers, onCancel: leave });
+    }
   }
 }
 
 /** Headers that name what a reply is about. */
-export function toReplyHeaders(sessionId: string, reply?: ChatReply): Record<string, string> {
-  const runId = reply?.kind === 'stream' ? reply.runId : undefined;
-  // An id that is none may not even be a legal header.
+export function toReplyHeaders(
+  sessionId: string,
+  { runId }: Pick<ChatReply, 'runId'> = {},
+): Record<string, string> {
   return {
+    // What is no session id may not even be a legal header.
     ...(isSessionId(sessionId) && { [HEADERS.sessionId]: sessionId }),
     ...(runId !== undefined && { [HEADERS.runId]: runId }),
   };

@@ -11,3 +11,12 @@ export const ANONYMOUS = 'anonymous';
 export function isOwner(session: { owner: string; tenant?: string }, caller: Caller): boolean {
   return session.owner === caller.userId && (session.tenant ?? '') === (caller.tenantId ?? '');
 }
+
+/** Who sends a request, of which both fields are optional. */
+export function toCaller(sent: {
+  userId?: string | undefined;
+  tenantId?: string | undefined;
+}): Caller {
+  const { userId = ANONYMOUS, tenantId } = sent;
+  return tenantId === undefined ? { userId } : { userId, tenantId };
+}

@@ -29,8 +29,7 @@ export async function readPartialMessage(
   }
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
-      // Our parts are a narrower form of the AI SDK's.
-      for (const event of events) controller.enqueue(event as UIMessageChunk);
+      for (const event of events) controller.enqueue(event);
       controller.close();
     },
   });

@@ -1,17 +1,11 @@
-import type {
-  FinishReason,
-  LogEntry,
-  StreamChunk,
-  StreamEnd,
-  StreamMessage,
-} from '../protocol/chunk.js';
-import type { ChunkOf } from '../protocol/chunk.js';
+import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../protocol/chunk.js';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { ContentBlocks } from './content-blocks.js';
 import { toControlPart, toEventPart, toSourcePart, toWarningPart } from './content-parts.js';
+import { RunEnding } from './run-ending.js';
 import { StepFrame } from './step-frame.js';
-import { isCallOpening, isToolChunk, ToolCalls } from './tool-calls.js';
-import type { ToolChunk } from './tool-calls.js';
+import { ToolCalls } from './tool-calls.js';
+import { isCallOpening, isToolChunk, type ToolChunk } from './tool-chunks.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
 export interface StreamTransformerOptions {
@@ -21,7 +15,6 @@ export interface StreamTransformerOptions {
   includeStepEvents?: boolean;
   /** False for chunks to leave out. */
   chunkFilter?: (chunk: StreamChunk) => boolean;
-  logger?: { warn: (message: string) => void };
   profile?: StreamProfile;
   /** The agent that speaks; the first chunk's when absent. */
   agentId?: string;
@@ -40,21 +33,17 @@ export interface Transformed {
   mustCut?: true;
 }
 
-type Ending = 'paused' | NonNullable<StreamEnd['status']>;
-
 /** Turns the chunks of one turn into parts of the AI SDK's UI message stream. */
 export class StreamTransformer {
   readonly #options: StreamTransformerOptions;
   readonly #blocks = new ContentBlocks();
   readonly #calls: ToolCalls;
   readonly #step: StepFrame;
+  readonly #ending = new RunEnding();
   /** Calls of the tool that ends a run with structured output: no client sees them. */
   readonly #finishCalls = new Set<string>();
   #agentId: string | undefined;
   #isStarted = false;
-  #finishReason: FinishReason | undefined;
-  #failure: string | undefined;
-  #ending: Ending | undefined;
 
   constructor(options: StreamTransformerOptions = {}) {
     const { profile = 'common', isTail = false, isAnswered = () => false } = options;
@@ -83,7 +72,7 @@ export class StreamTransformer {
     const result: Transformed = { events: [] };
     if ('message' in item) result.sequence = item.sequence;
     if (message.type === 'stream_end') {
-      this.#ending = message.status ?? 'completed';
+      this.#ending.end(message);
       return result;
     }
     this.#agentId ??= message.agentId;
@@ -99,10 +88,12 @@ export class StreamTransformer {
   /** Closes what is open and says how the response ends. */
   finalize(): { events: UIStreamPart[] } {
     const events = this.start();
-    const failedBlank = this.#failure !== undefined && this.#step.isBefore;
-    this.#step.end(events, { guard: this.#ending !== 'paused' && !failedBlank });
-    if (this.#failure !== undefined) events.push({ type: 'error', errorText: this.#failure });
-    events.push({ type: 'finish', finishReason: this.#toFinishReason() });
+    const { failure, isPaused } = this.#ending;
+    // A run that failed before its first word leaves no message to guard.
+    const isBlank = failure !== undefined && this.#step.isBefore;
+    this.#step.end(events, { guard: !isPaused && !isBlank });
+    if (failure !== undefined) events.push({ type: 'error', errorText: failure });
+    events.push({ type: 'finish', finishReason: this.#ending.toFinishReason() });
     return { events };
   }
 
@@ -116,58 +107,45 @@ export class StreamTransformer {
   }
 
   #add(chunk: StreamChunk, out: UIStreamPart[]): void {
+    this.#ending.accept(chunk);
     switch (chunk.type) {
       case 'text_delta':
-        if (chunk.delta === '') return;
-        this.#step.enter(chunk.step, out);
-        this.#step.noteContent('content');
-        return this.#blocks.writeText(chunk.delta, out);
+        if (chunk.delta !== '') this.#enterWithContent(chunk.step, out);
+        this.#blocks.writeText(chunk.delta, out);
+        break;
       case 'thinking':
-        if (chunk.content !== '') {
-          this.#step.enter(chunk.step, out);
-          this.#step.noteContent('content');
-        }
-        return this.#blocks.writeReasoning(chunk.content, chunk.isComplete, out);
+        if (chunk.content !== '') this.#enterWithContent(chunk.step, out);
+        this.#blocks.writeReasoning(chunk.content, chunk.isComplete, out);
+        break;
       case 'source_url':
       case 'source_document':
       case 'file':
-        this.#step.enter(chunk.step, out);
-        this.#step.noteContent('content');
+        this.#enterWithContent(chunk.step, out);
         out.push(toSourcePart(chunk));
-        return;
+        break;
       case 'custom':
         out.push(toEventPart(chunk));
-        return;
+        break;
       case 'output':
         out.push({ type: 'data-output', data: chunk.output ?? null });
-        return;
+        break;
+      case 'step_start':
+        this.#step.enter(chunk.step, out);
+        break;
+      case 'step_end':
+        this.#step.commit(chunk.step, out);
+        break;
+      case 'error':
+        if (chunk.recoverable) out.push(toWarningPart(chunk));
+        break;
       default:
-        return this.#addControl(chunk, out);
+        pushControl(chunk, out);
     }
   }
 
-  #addControl(chunk: StreamChunk, out: UIStreamPart[]): void {
-    switch (chunk.type) {
-      case 'step_start':
-        this.#forgetEnding();
-        return this.#step.enter(chunk.step, out);
-      case 'step_end':
-        this.#finishReason = chunk.finishReason;
-        return this.#step.commit(chunk.step, out);
-      case 'error':
-        if (chunk.recoverable) out.push(toWarningPart(chunk));
-        else this.#failure = chunk.error;
-        return;
-      case 'run_paused':
-        this.#ending = 'paused';
-        break;
-      case 'run_resumed':
-        this.#forgetEnding();
-        break;
-      default:
-    }
-    const part = toControlPart(chunk);
-    if (part !== undefined) out.push(part);
+  #enterWithContent(step: number, out: UIStreamPart[]): void {
+    this.#step.enter(step, out);
+    this.#step.noteContent('content');
   }
 
   #addTool(chunk: ToolChunk, out: UIStreamPart[]): void {
@@ -193,20 +171,11 @@ export class StreamTransformer {
     }
     this.#step.discard(chunk.step);
     this.#calls.discardStreaming();
-    const part = toControlPart(chunk);
-    if (part !== undefined) result.events.push(part);
+    pushControl(chunk, result.events);
   }
+}
 
-  /** The run goes on: what looked like the end was not. */
-  #forgetEnding(): void {
-    this.#ending = undefined;
-    this.#failure = undefined;
-  }
-
-  #toFinishReason(): FinishReason {
-    if (this.#failure !== undefined || this.#ending === 'failed') return 'error';
-    if (this.#ending === 'paused') return 'tool-calls';
-    if (this.#ending === 'interrupted' || this.#ending === 'aborted') return 'other';
-    return this.#finishReason ?? 'stop';
-  }
+function pushControl(chunk: StreamChunk, out: UIStreamPart[]): void {
+  const part = toControlPart(chunk);
+  if (part !== undefined) out.push(part);
 }

@@ -1,25 +1,6 @@
-import type { ChunkOf, StreamChunk } from '../protocol/chunk.js';
+import type { ChunkOf } from '../protocol/chunk.js';
+import type { ToolChunk } from './tool-chunks.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
-
-/** The chunks that tell of a call. */
-export type ToolChunk = Exclude<
-  Extract<StreamChunk, { toolCallId: string }>,
-  { type: 'run_paused' }
->;
-
-export function isToolChunk(chunk: StreamChunk): chunk is ToolChunk {
-  return chunk.type.startsWith('tool_');
-}
-
-/** True for chunks by which a model makes a call, false for those that tell what became of it. */
-export function isCallOpening(chunk: ToolChunk): boolean {
-  return (
-    chunk.type === 'tool_arg_stream_start' ||
-    chunk.type === 'tool_start' ||
-    chunk.type === 'tool_input_error' ||
-    chunk.type === 'tool_approval_request'
-  );
-}
 
 export interface ToolCallsOptions {
   profile: StreamProfile;
@@ -49,24 +30,33 @@ export class ToolCalls {
   add(chunk: ToolChunk, out: UIStreamPart[]): void {
     switch (chunk.type) {
       case 'tool_arg_stream_start':
-        return this.#startInput(chunk, out);
+        this.#startInput(chunk, out);
+        break;
       case 'tool_arg_stream_delta':
-        return this.#writeInput(chunk, out);
+        this.#writeInput(chunk, out);
+        break;
       case 'tool_arg_stream_end':
-        return this.#endInput(chunk, out);
+        this.#endInput(chunk, out);
+        break;
       case 'tool_start':
-        return this.#startCall(chunk, out);
+        this.#startCall(chunk, out);
+        break;
       case 'tool_input_error':
-        return this.#failInput(chunk, out);
+        this.#failInput(chunk, out);
+        break;
       case 'tool_approval_request':
-        return this.#askApproval(chunk, out);
+        this.#askApproval(chunk, out);
+        break;
       case 'tool_approval_response':
-        return this.#answerApproval(chunk, out);
+        this.#answerApproval(chunk, out);
+        break;
       case 'tool_output_error':
-        return this.#failCall(chunk.toolCallId, chunk.error, out);
+        this.#failCall(chunk.toolCallId, chunk.error, out);
+        break;
       case 'tool_end':
-        if (chunk.error !== undefined) return this.#failCall(chunk.toolCallId, chunk.error, out);
-        return this.#endCall(chunk.toolCallId, chunk.result, out);
+        if (chunk.error === undefined) this.#endCall(chunk.toolCallId, chunk.result, out);
+        else this.#failCall(chunk.toolCallId, chunk.error, out);
+        break;
     }
   }
 

@@ -1,7 +1,5 @@
 import type { Client } from '@temporalio/client';
 
-/** Task queue types of Temporal's API. */
-const WORKFLOW_QUEUE = 1;
 const CHECK_MS = 1_500;
 
 /** Whether Temporal answers, and whether a worker takes runs from the queue. */
@@ -20,10 +18,9 @@ export function createTemporalChecks(
         workflowService.describeTaskQueue({
           namespace,
           taskQueue: { name: taskQueue },
-          taskQueueType: WORKFLOW_QUEUE,
         }),
       );
-      if ((pollers ?? []).length === 0) throw new Error('no worker polls the task queue');
+      if (pollers.length === 0) throw new Error('no worker polls the task queue');
     },
   };
 }

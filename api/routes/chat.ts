@@ -48,11 +48,13 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       ...(await readIdentity(request)),
       request: { method: request.method, headers: toHeaders(request) },
     });
+    const headers = toReplyHeaders(sessionId, reply);
+    response.set(headers);
+    if (reply.kind === 'refused') throw reply.error;
     if (reply.kind === 'nothing') {
       response.status(204).end();
       return;
     }
-    const headers = toReplyHeaders(sessionId, reply);
     const { keepAliveMs } = deps;
     try {
       const pace = keepAliveMs === undefined ? {} : { keepAliveMs };

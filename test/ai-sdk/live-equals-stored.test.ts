@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import type { UIMessage } from '../../ai-sdk/index.js';
 import { createChatFetch, parseFrames, readStored } from '../support/chat-fetch.js';
-import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
-import { createStockChat, MAJORS, untilReady } from '../support/stock-chat.js';
+import { createFakeRuntime, type FakeRuntime, type Play } from '../support/fake-runtime.js';
+import { createStockChat, MAJORS, untilReady, type StockChat } from '../support/stock-chat.js';
 import { checkCommonKeys } from './common-keys.js';
 
 interface Scenario {
@@ -185,21 +186,12 @@ describe.each(MAJORS)('%s: live equals stored', (_name, library) => {
     await chat.sendMessage({ text: 'go' });
     await untilReady(chat);
     for (const answer of answers) {
-      const part = chat.messages
-        .at(-1)
-        ?.parts.find(
-          (candidate) => 'state' in candidate && candidate.state === 'approval-requested',
-        );
-      const id = part !== undefined && 'approval' in part ? part.approval?.id : undefined;
       // What a reload shows in this moment is what the page has, but for answers it holds back
       // until the batch is complete.
-      const shown = JSON.stringify(chat.messages);
-      if (!shown.includes('approval-responded')) {
+      if (!JSON.stringify(chat.messages).includes('approval-responded')) {
         expect(chat.messages).toEqual(await readStored(runtime, 's1'));
       }
-      const reason = typeof answer === 'string' ? { reason: answer } : {};
-      await chat.addToolApprovalResponse({ id: id ?? '', approved: answer === true, ...reason });
-      await untilReady(chat);
+      await giveAnswer(chat, answer);
     }
     expect(chat.error).toBeUndefined();
     expect(chat.status).toBe('ready');
@@ -225,7 +217,11 @@ describe.each(MAJORS)('%s: live equals stored', (_name, library) => {
     session.record.activeSnapshotTurn = 1;
     const { fetch } = createChatFetch(runtime);
     const stored = await readStored(runtime, 's1');
-    const chat = createStockChat(library, { id: 's1', fetch, messages: [userMessage(stored)] });
+    const chat = createStockChat(library, {
+      id: 's1',
+      fetch,
+      messages: stored.filter(({ role }) => role === 'user'),
+    });
     await chat.resumeStream();
     await untilReady(chat);
     expect(chat.error).toBeUndefined();
@@ -235,44 +231,32 @@ describe.each(MAJORS)('%s: live equals stored', (_name, library) => {
   });
 });
 
-async function runTurn(
-  runtime: ReturnType<typeof createFakeRuntime>,
-  answers: (boolean | string)[],
-): Promise<void> {
-  const [, library] = MAJORS[1] ?? [];
-  if (library === undefined) throw new Error('no client');
+async function runTurn(runtime: FakeRuntime, answers: (boolean | string)[]): Promise<void> {
+  const [, library] = MAJORS[0];
   const { fetch } = createChatFetch(runtime);
   const chat = createStockChat(library, { id: 's1', fetch, isAutomatic: true });
   await chat.sendMessage({ text: 'go' });
-  for (const answer of answers) {
-    await untilReady(chat);
-    const waiting = runtime.sessions.get('s1')?.openCalls.find(({ state }) => state === 'waiting');
-    const asked = chat.messages
-      .at(-1)
-      ?.parts.flatMap((part) =>
-        'state' in part && part.state === 'approval-requested' && 'approval' in part
-          ? [part.approval?.id]
-          : [],
-      );
-    expect(waiting).toBeDefined();
-    const reason = typeof answer === 'string' ? { reason: answer } : {};
-    await chat.addToolApprovalResponse({
-      id: asked?.[0] ?? '',
-      approved: answer === true,
-      ...reason,
-    });
-  }
+  await untilReady(chat);
+  for (const answer of answers) await giveAnswer(chat, answer);
+}
+
+/** Answers the first approval that the page shows, and lets the page do what it does then. */
+async function giveAnswer(chat: StockChat, answer: boolean | string): Promise<void> {
+  const asked = chat.messages
+    .flatMap(({ parts }) => parts)
+    .find((part) => 'state' in part && part.state === 'approval-requested');
+  const id = asked !== undefined && 'approval' in asked ? asked.approval?.id : undefined;
+  if (id === undefined) throw new Error('the page shows no approval');
+  const reason = typeof answer === 'string' ? { reason: answer } : {};
+  await chat.addToolApprovalResponse({ id, approved: answer === true, ...reason });
   await untilReady(chat);
 }
 
-function userMessage(stored: { role: string }[]): never {
-  return stored.find(({ role }) => role === 'user') as never;
-}
-
-function withoutApprovals<T extends { parts: object[] }>(message: T): T {
-  const parts = message.parts.map((part) => {
-    const { approval: _answered, ...rest } = part as { approval?: unknown };
-    return rest;
-  });
-  return { ...message, parts };
+function withoutApprovals({ parts, ...message }: UIMessage): object {
+  return {
+    ...message,
+    parts: parts.map((part) =>
+      Object.fromEntries(Object.entries(part).filter(([key]) => key !== 'approval')),
+    ),
+  };
 }

@@ -11,14 +11,14 @@ import type { FakeRuntime } from './fake-runtime.js';
 /** Answers a stock transport's requests with `handleChatStream`, and keeps the frames. */
 export function createChatFetch(
   runtime: FakeRuntime,
-  options: { headers?: Record<string, string>; isCutAfter?: number } = {},
+  options: { headers?: Record<string, string> } = {},
 ): { fetch: (url: string, init: RequestInit) => Promise<Response>; texts: string[] } {
   const texts: string[] = [];
   const deps: ChatDeps = { ...runtime, defaultAgent: 'lab' };
   return {
     texts,
     fetch: async (url, init) => {
-      const body = init.body === undefined ? {} : (JSON.parse(String(init.body)) as Body);
+      const body = typeof init.body === 'string' ? (JSON.parse(init.body) as Body) : {};
       const sessionId = body.id ?? /chat\/([^/]+)/.exec(url)?.[1] ?? '';
       const headers = new Headers({ ...options.headers });
       const request: IncomingRequest = { method: init.method ?? 'GET', headers };
@@ -34,7 +34,7 @@ export function createChatFetch(
       const [kept, given] = response.body.tee();
       const index = texts.push('') - 1;
       void readText(kept, (text) => {
-        texts[index] += text;
+        texts[index] = (texts[index] ?? '') + text;
       });
       return new Response(given, response);
     },

@@ -1,23 +1,10 @@
-import type { LogEntry, StreamChunk, StreamMessage } from '../../protocol/chunk.js';
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { createReplyFold, type ReplyFold } from '../../protocol/reply-fold.js';
 import type { AssistantRow, Row, ToolRow, UserRow } from '../../protocol/rows.js';
-import type { CallKind, TerminalStatus } from '../../protocol/run.js';
+import type { TerminalStatus } from '../../protocol/run.js';
 import type { OpenCall, SessionRecord, SessionView } from '../../stores/session-store.js';
-
-/** A chunk without the fields that every chunk has. */
-export type Bare<T = StreamChunk> = T extends StreamChunk
-  ? Omit<T, 'agentId' | 'agentType' | 'timestamp' | 'step'>
-  : never;
-
-export interface FakeCall {
-  id: string;
-  name: string;
-  kind?: CallKind;
-  input?: unknown;
-  /** Settled from the start with this text. */
-  invalid?: string;
-}
+import { toOpenCall, toOpening, type Bare, type FakeCall } from './fake-call.js';
 
 /**
  * A session in memory that a test writes by hand, in the order in which the runtime writes. For
@@ -107,7 +94,7 @@ export class FakeSession {
 
   commit(calls: FakeCall[] = [], interrupted?: AssistantRow['interrupted']): void {
     const { record } = this;
-    this.model(...calls.map((call) => this.#toOpening(call)));
+    this.model(...calls.map((call) => toOpening(record.runId, call)));
     const kinds = new Map(calls.map((call) => [call.id, call]));
     const parts = this.#fold.parts.map((part) => {
       if (part.type !== 'tool-call') return part;
@@ -128,7 +115,7 @@ export class FakeSession {
       { type: 'step_committed', runId, stepId, checkpointId },
     );
     record.committedStep = this.#step;
-    this.openCalls = calls.map((call) => this.#toOpenCall(call));
+    this.openCalls = calls.map((call) => toOpenCall(runId, this.#step, call));
   }
 
   settle(id: string, result: { output: unknown } | { error: string; errorCode?: string }): void {
@@ -257,7 +244,7 @@ export class FakeSession {
       agentType,
       timestamp: 1,
       step: this.#step,
-    } as StreamChunk);
+    });
   }
 
   append(writer: string, message: StreamMessage): void {
@@ -275,36 +262,6 @@ export class FakeSession {
   onAppend(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  #toOpening({ id, name, kind, input = {}, invalid }: FakeCall): Bare {
-    const call = { toolCallId: id, toolName: name };
-    if (invalid !== undefined) {
-      return { type: 'tool_input_error', ...call, error: invalid, partialInput: input };
-    }
-    if (kind === 'approval') {
-      const approvalId = formatApprovalId(this.record.runId, id);
-      return { type: 'tool_approval_request', ...call, approvalId, input };
-    }
-    const mark = kind === 'client' ? {} : { providerExecuted: true };
-    return { type: 'tool_start', ...call, arguments: input, ...mark };
-  }
-
-  #toOpenCall({ id, name, kind = 'server', input = {}, invalid }: FakeCall): OpenCall {
-    const { runId } = this.record;
-    const approvalId = kind === 'approval' ? { approvalId: formatApprovalId(runId, id) } : {};
-    const spec = {
-      toolCallId: id,
-      toolName: name,
-      kind,
-      input,
-      runId,
-      step: this.#step,
-      ...approvalId,
-    };
-    const row: ToolRow = { role: 'tool', toolCallId: id, toolName: name, error: invalid ?? '' };
-    if (invalid !== undefined) return { spec, state: 'settled', row };
-    return { spec, state: kind === 'server' ? 'open' : 'waiting' };
   }
 
   #call(id: string): OpenCall {

@@ -1,6 +1,7 @@
 import * as ai7 from 'ai';
 import * as ai6 from 'ai-v6';
-import type { ChatState, ChatStatus, UIMessage } from 'ai';
+import type { ChatState, ChatStatus, UIMessage as LibraryMessage } from 'ai';
+import type { UIMessage } from '../../ai-sdk/index.js';
 
 type ChatLibrary = Pick<
   typeof ai7,
@@ -12,10 +13,10 @@ type ChatLibrary = Pick<
 >;
 
 /** The AI SDK's client in both majors. Their shapes agree where these tests touch them. */
-export const MAJORS: readonly [name: string, library: ChatLibrary][] = [
+export const MAJORS = [
   ['ai 6', ai6 as unknown as ChatLibrary],
   ['ai 7', ai7],
-];
+] as const satisfies readonly [name: string, library: ChatLibrary][];
 
 export interface StockChat {
   readonly messages: UIMessage[];
@@ -48,10 +49,10 @@ export interface StockChatOptions {
 export function createStockChat(library: ChatLibrary, options: StockChatOptions): StockChat {
   const requests: string[] = [];
   const seen: string[] = [];
-  const state: ChatState<UIMessage> = {
+  const state: ChatState<LibraryMessage> = {
     status: 'ready',
     error: undefined,
-    messages: [...(options.messages ?? [])],
+    messages: [...((options.messages ?? []) as LibraryMessage[])],
     pushMessage: (message) => {
       state.messages = [...state.messages, message];
     },
@@ -63,7 +64,7 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
     },
     snapshot: (value) => structuredClone(value),
   };
-  class Chat extends library.AbstractChat<UIMessage> {}
+  class Chat extends library.AbstractChat<LibraryMessage> {}
   const chat = new Chat({
     id: options.id,
     state,
@@ -72,7 +73,7 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
       fetch: (url, init = {}) => {
         requests.push(init.method ?? 'GET');
         if (requests.length > 8) throw new Error('the client posts without end');
-        return options.fetch(String(url), init);
+        return options.fetch(url as string, init);
       },
     }),
     onData: ({ type }) => seen.push(type),

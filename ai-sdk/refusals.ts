@@ -1,0 +1,11 @@
+import { HelixError } from '../protocol/errors.js';
+
+export function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}
+
+export function agentMismatch(agent: string): HelixError {
+  return new HelixError('agent_mismatch', 'This conversation is with another agent.', {
+    detail: { agent },
+  });
+}

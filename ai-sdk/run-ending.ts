@@ -1,0 +1,49 @@
+import type { FinishReason, StreamChunk, StreamEnd } from '../protocol/chunk.js';
+
+/** How the run stands at the newest chunk: at work, paused, or over. */
+export class RunEnding {
+  #state: 'paused' | StreamEnd['status'];
+  #failure: string | undefined;
+  #finishReason: FinishReason | undefined;
+
+  accept(chunk: StreamChunk): void {
+    switch (chunk.type) {
+      case 'run_paused':
+        this.#state = 'paused';
+        break;
+      case 'step_start':
+      case 'run_resumed':
+        // The run goes on: what looked like its end was none.
+        this.#state = undefined;
+        this.#failure = undefined;
+        break;
+      case 'step_end':
+        this.#finishReason = chunk.finishReason;
+        break;
+      case 'error':
+        if (!chunk.recoverable) this.#failure = chunk.error;
+        break;
+      default:
+    }
+  }
+
+  end({ status }: StreamEnd): void {
+    this.#state = status ?? 'completed';
+  }
+
+  get isPaused(): boolean {
+    return this.#state === 'paused';
+  }
+
+  /** What went wrong, in words for the user; undefined unless the run failed. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  toFinishReason(): FinishReason {
+    if (this.#failure !== undefined || this.#state === 'failed') return 'error';
+    if (this.#state === 'paused') return 'tool-calls';
+    if (this.#state === 'interrupted' || this.#state === 'aborted') return 'other';
+    return this.#finishReason ?? 'stop';
+  }
+}

@@ -1,0 +1,79 @@
+import { HelixError } from '../protocol/errors.js';
+import type { SessionView, UserMessage } from '../stores/session-store.js';
+import { readProfile, replayTurn } from './attach-turn.js';
+import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import { toCaller } from './ownership.js';
+import { agentMismatch, notFound } from './refusals.js';
+import { createTurnFrames } from './turn-frames.js';
+
+/** Begins a turn; what was accepted before is shown again instead. */
+export async function startTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  agent: string,
+  messages: UserMessage[],
+): Promise<ChatReply> {
+  const { sessionId } = params;
+  const { userId: owner, tenantId: tenant } = toCaller(params);
+  const result = await deps.executor.execute({
+    sessionId,
+    agent,
+    owner,
+    ...(tenant !== undefined && { tenant }),
+    messages,
+  });
+  switch (result.kind) {
+    case 'begun': {
+      const { runId, messageId, startSequence } = result.run;
+      const span = {
+        sessionId,
+        messageId,
+        from: startSequence,
+        until: { kind: 'live' as const, after: startSequence },
+        isTail: false,
+        profile: readProfile(params),
+      };
+      return {
+        kind: 'stream',
+        runId,
+        frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
+      };
+    }
+    case 'accepted':
+      return repeatTurn(deps, params, messages);
+    case 'busy':
+      throw new HelixError('agent_already_running', 'The agent is still answering.');
+    case 'conflict':
+      throw new HelixError(
+        'message_conflict',
+        'This message was sent before, with other content.',
+        {
+          detail: { messageId: result.messageId },
+        },
+      );
+    case 'agent_mismatch':
+      throw agentMismatch(result.agent);
+    case 'foreign':
+      throw notFound();
+  }
+}
+
+/** All messages were accepted before: the turn they began, if it is the newest. */
+async function repeatTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  messages: UserMessage[],
+): Promise<ChatReply> {
+  const view = await deps.store.readView(params.sessionId);
+  if (view === undefined) throw notFound();
+  if (!isOfNewestTurn(view, messages)) {
+    const text = 'This message was answered before; load the conversation again.';
+    throw new HelixError('client_out_of_step', text);
+  }
+  return replayTurn(deps, view, readProfile(params));
+}
+
+function isOfNewestTurn({ record, rows }: SessionView, messages: UserMessage[]): boolean {
+  const ids = new Set(messages.map(({ id }) => id));
+  return rows.slice(record.turnStartRow).some((row) => row.role === 'user' && ids.has(row.id));
+}

@@ -1,0 +1,50 @@
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import type { ToolRow } from '../../protocol/rows.js';
+import type { CallKind } from '../../protocol/run.js';
+import type { OpenCall } from '../../stores/session-store.js';
+
+/** A chunk without the fields that every chunk has. */
+export type Bare<T = StreamChunk> = T extends StreamChunk
+  ? Omit<T, 'agentId' | 'agentType' | 'timestamp' | 'step'>
+  : never;
+
+export interface FakeCall {
+  id: string;
+  name: string;
+  kind?: CallKind;
+  input?: unknown;
+  /** Settled from the start with this text. */
+  invalid?: string;
+}
+
+/** The chunk by which a committed step shows a call. */
+export function toOpening(runId: string, { id, name, kind, input = {}, invalid }: FakeCall): Bare {
+  const call = { toolCallId: id, toolName: name };
+  if (invalid !== undefined) {
+    return { type: 'tool_input_error', ...call, error: invalid, partialInput: input };
+  }
+  if (kind === 'approval') {
+    return {
+      type: 'tool_approval_request',
+      ...call,
+      approvalId: formatApprovalId(runId, id),
+      input,
+    };
+  }
+  const mark = kind === 'client' ? {} : { providerExecuted: true };
+  return { type: 'tool_start', ...call, arguments: input, ...mark };
+}
+
+/** The call as the session keeps it until the next step. */
+export function toOpenCall(
+  runId: string,
+  step: number,
+  { id, name, kind = 'server', input = {}, invalid }: FakeCall,
+): OpenCall {
+  const approvalId = kind === 'approval' ? { approvalId: formatApprovalId(runId, id) } : {};
+  const spec = { toolCallId: id, toolName: name, kind, input, runId, step, ...approvalId };
+  const row: ToolRow = { role: 'tool', toolCallId: id, toolName: name, error: invalid ?? '' };
+  if (invalid !== undefined) return { spec, state: 'settled', row };
+  return { spec, state: kind === 'server' ? 'open' : 'waiting' };
+}
