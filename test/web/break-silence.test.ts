@@ -13,7 +13,7 @@ describe('breakSilence', () => {
 
   it('breaks a stream that fell silent, and lets go of it', async () => {
     const gone = deferred();
-    const silent = new ReadableStream<Uint8Array>({ cancel: () => gone.resolve() });
+    const silent = new ReadableStream<Uint8Array>({ cancel: gone.resolve });
     const response = breakSilence(new Response(silent, EVENTS), 1);
     // The client counts a TypeError that speaks of the network as a disconnect.
     await expect(response.text()).rejects.toThrow(/^network error/);

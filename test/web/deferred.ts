@@ -5,9 +5,9 @@ export interface Deferred {
 }
 
 export function deferred(): Deferred {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
+  const made: Partial<Deferred> = {};
+  made.promise = new Promise<void>((resolve) => {
+    made.resolve = resolve;
   });
-  return { promise, resolve };
+  return made as Deferred;
 }

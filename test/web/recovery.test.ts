@@ -10,8 +10,10 @@ interface Rig {
   ended: Promise<void>;
 }
 
+type Try = (recovery: Recovery) => Promise<void> | void;
+
 /** A recovery whose waits are over at once and whose tries do what they are told, in order. */
-function rig(tries: (() => Promise<void> | void)[]): Rig {
+function rig(tries: Try[]): Rig {
   const waits: number[] = [];
   const changes: boolean[] = [];
   const clock = { now: 0 };
@@ -21,7 +23,7 @@ function rig(tries: (() => Promise<void> | void)[]): Rig {
       waits.push(ms);
     },
     catchUp: async () => {
-      await tries.shift()?.();
+      await tries.shift()?.(recovery);
     },
     onChange: (running) => {
       changes.push(running);
@@ -32,13 +34,14 @@ function rig(tries: (() => Promise<void> | void)[]): Rig {
   return { recovery, waits, changes, clock, ended: end.promise };
 }
 
+const here = (): void => undefined;
 const away = (): never => {
   throw new TypeError('Failed to fetch');
 };
 
 describe('Recovery', () => {
   it('goes on, ever more slowly, until the server answers', async () => {
-    const { recovery, waits, changes, ended } = rig([away, away, away, away, away, away, () => {}]);
+    const { recovery, waits, changes, ended } = rig([away, away, away, away, away, away, here]);
     recovery.start();
     await ended;
     expect(changes).toEqual([true, false]);
@@ -61,7 +64,12 @@ describe('Recovery', () => {
 
   it('takes another round if the response breaks again', async () => {
     const second = jest.fn<() => void>();
-    const { recovery, waits, ended } = rig([() => recovery.start(), second]);
+    const { recovery, waits, ended } = rig([
+      (self) => {
+        self.start();
+      },
+      second,
+    ]);
     recovery.start();
     await ended;
     expect(second).toHaveBeenCalledTimes(1);
@@ -69,7 +77,13 @@ describe('Recovery', () => {
   });
 
   it('begins with a short wait again once a response was whole, or things were calm', async () => {
-    const first = rig([away, away, () => first.recovery.settled()]);
+    const first = rig([
+      away,
+      away,
+      (self) => {
+        self.settled();
+      },
+    ]);
     first.recovery.start();
     await first.ended;
     first.recovery.start();

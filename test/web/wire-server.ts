@@ -59,10 +59,13 @@ export class WireServer {
   }
 
   readonly send: Fetch = async (input, init) => {
-    const tail = /\/(stream|snapshot|stop)$/.exec(String(input))?.[1];
+    const tail = /\/(stream|snapshot|stop)$/.exec(
+      input instanceof Request ? input.url : input.toString(),
+    )?.[1];
     const name = [init?.method ?? 'GET', tail].filter(Boolean).join(' ');
     const text = typeof init?.body === 'string' ? init.body : '{}';
-    const request = { name, headers: new Headers(init?.headers), body: JSON.parse(text) };
+    const body = JSON.parse(text) as SeenRequest['body'];
+    const request = { name, headers: new Headers(init?.headers), body };
     this.seen.push(request);
     const reply = this.#replies.get(name)?.shift();
     if (reply === undefined) throw new Error(`Nobody expected ${name}.`);

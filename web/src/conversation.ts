@@ -127,7 +127,10 @@ export class Conversation {
   #recover(error: Error): void {
     const failure = classifyFailure(error);
     this.page.set({ stopping: false });
-    if (failure.kind === 'broken') return this.#start('resend');
+    if (failure.kind === 'broken') {
+      this.#start('resend');
+      return;
+    }
     this.page.set({ notice: { text: failure.text, retry: failure.kind === 'unavailable' } });
     if (failure.kind !== 'reply') this.#start(failure.kind === 'refused' ? 'return' : 'offer');
   }

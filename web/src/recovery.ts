@@ -50,10 +50,11 @@ export class Recovery {
   }
 
   async #loop(signal: AbortSignal): Promise<void> {
-    while (this.#again && !signal.aborted) {
+    const isOver = (): boolean => signal.aborted;
+    while (this.#again && !isOver()) {
       if (this.#now() - this.#lastTry > CALM_MS) this.#attempt = 0;
       await this.#steps.pause(retryDelay(this.#attempt++), signal);
-      if (signal.aborted) break;
+      if (isOver()) break;
       this.#again = false;
       this.#lastTry = this.#now();
       try {

@@ -25,5 +25,5 @@ export function toolCardState(part: ToolPart): ToolCardState {
 /** Values as a person reads them: text as it is, everything else as indented JSON. */
 export function readable(value: unknown): string {
   if (typeof value === 'string') return value;
-  return JSON.stringify(value, null, 2) ?? '';
+  return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
