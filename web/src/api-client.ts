@@ -6,7 +6,8 @@ export type Snapshot = FrontendSnapshot<UIMessage>;
 /** What the server tells the page about itself. */
 export interface PageConfig {
   agents: string[];
-  defaultAgent: string;
+  /** null where the server has none, so that each conversation has to name its agent. */
+  defaultAgent: string | null;
   temporalUi?: string;
   namespace: string;
 }

@@ -18,7 +18,7 @@ async function load({ sessionId, agent }: Place, signal: AbortSignal): Promise<L
   const known = agent !== undefined && config.agents.includes(agent);
   const conversation = new Conversation({
     sessionId,
-    agent: known ? agent : config.defaultAgent,
+    agent: known ? agent : (config.defaultAgent ?? config.agents[0] ?? ''),
     snapshot,
   });
   return { kind: 'ready', config, conversation };
