@@ -3,6 +3,9 @@ import { createChatClient, type ChatClient } from './client/chat-client.js';
 import { createFloor, type Floor } from './floor/floor-client.js';
 import { startChild, type Child } from './processes/child.js';
 import { startProduct, type Product, type Servers } from './processes/product.js';
+import type { Pids } from './processes/cpu-meter.js';
+import { redisPid } from './processes/redis-pid.js';
+import { siblingPid } from './processes/usage.js';
 import type { Report } from './report/row.js';
 
 export const TASK_QUEUE = 'bench-runs';
@@ -12,10 +15,11 @@ export interface Bench {
   servers: Servers;
   product: Product;
   chat: ChatClient;
-  /** Process ids by name, for what the machine is busy with. */
   floor: Floor;
   floorWorker: Child;
   temporal: Client;
+  /** Who uses the machine. */
+  pids: Pids;
   isQuick: boolean;
   /** Shows what is going on. */
   say: (text: string) => void;
@@ -49,7 +53,15 @@ export async function openBench(
     undo.push(chat.close);
     const temporal = new Client({ connection });
     const floor = createFloor(temporal);
-    return { bench: { servers, product, chat, floor, floorWorker, temporal, ...how }, close };
+    const pids = {
+      worker: product.worker.pid,
+      api: product.api.pid,
+      redis: await redisPid(servers.redisUrl),
+      temporal: siblingPid('temporal'),
+      client: process.pid,
+      'bare worker': floorWorker.pid,
+    };
+    return { bench: { servers, product, chat, floor, floorWorker, temporal, pids, ...how }, close };
   } catch (error) {
     await close();
     throw error;

@@ -5,6 +5,7 @@ import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
 import { waitingMemory } from './measures/waiting-memory.js';
 import { readOptions, type Options } from './options.js';
+import { formatShares, startCpuMeter } from './processes/cpu-meter.js';
 import type { Report } from './report/row.js';
 import { formatTable } from './report/table.js';
 
@@ -44,9 +45,10 @@ async function main(): Promise<void> {
   try {
     for (const { name, take } of chosen(options)) {
       say(`${name} …`);
+      const readCpu = startCpuMeter(bench.pids);
       const { rows, notes } = await Promise.race([take(bench), stop]);
       report.rows.push(...rows);
-      report.notes.push(...notes);
+      report.notes.push(...notes, `${name}, CPU % of a core: ${formatShares(readCpu())}`);
     }
   } finally {
     // What was measured before an interruption is still worth reading.

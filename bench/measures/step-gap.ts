@@ -102,7 +102,7 @@ function toRows(place: Place, product: readonly Gaps[], floor: readonly Gaps[]):
   }));
 }
 
-/** Flat means that a late step costs what an early one does; the floor beside it is not flat by nature. */
+/** Flat means that a late step takes as long as an early one. */
 function toFlatness(
   early: Place,
   late: Place,
@@ -110,12 +110,13 @@ function toFlatness(
   floor: readonly Gaps[],
 ): Row {
   const growth = (gaps: readonly Gaps[]): number =>
-    summarize(pick(gaps, 'whole', late)).p50 - summarize(pick(gaps, 'whole', early)).p50;
+    summarize(pick(gaps, 'whole', late)).p50 / summarize(pick(gaps, 'whole', early)).p50;
   return {
-    what: `step gap, growth from step ${early.name} to ${late.name}`,
-    unit: 'ms',
+    what: `step gap, step ${late.name} over step ${early.name}`,
+    unit: 'times',
     value: { p50: growth(product) },
     beside: { what: 'two bare activities', value: { p50: growth(floor) } },
+    aim: { p50: 1.3 },
   };
 }
 

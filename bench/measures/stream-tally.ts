@@ -1,12 +1,18 @@
 /** What arrived of one stream of stamps. */
 export class StreamTally {
+  readonly sessionId: string;
   readonly latencies: number[] = [];
+  /** Stamps so far, in so many frames. */
+  received = 0;
+  frames = 0;
   /** Stamps out of order or seen before. */
   doubled = 0;
-  #received = 0;
-  #frames = 0;
   #newest = 0;
   #isOpen = false;
+
+  constructor(sessionId: string) {
+    this.sessionId = sessionId;
+  }
 
   /** Latencies count from now on. */
   openWindow(): void {
@@ -17,29 +23,16 @@ export class StreamTally {
     this.#isOpen = false;
   }
 
-  /** True once the first stamp has come. */
-  get hasBegun(): boolean {
-    return this.#received > 0;
-  }
-
   /** Each delta holds one stamp or, if the writer was behind, several. */
   accept(json: string, at: number): void {
     if (!json.startsWith('{"type":"text-delta"')) return;
-    this.#frames += 1;
+    this.frames += 1;
     const { delta } = JSON.parse(json) as { delta: string };
     for (const stamp of delta.trimEnd().split(' ').map(Number)) {
-      this.#received += 1;
+      this.received += 1;
       if (stamp <= this.#newest) this.doubled += 1;
       this.#newest = stamp;
       if (this.#isOpen) this.latencies.push(at - stamp);
     }
-  }
-
-  get frames(): number {
-    return this.#frames;
-  }
-
-  lostOf(sent: number): number {
-    return sent - (this.#received - this.doubled);
   }
 }

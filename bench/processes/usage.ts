@@ -9,6 +9,23 @@ export function cpuSeconds(pid: number): number | undefined {
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
+/** CPU seconds of a process and of all that it has started, those that have ended too. */
+export function treeCpuSeconds(root: number): number {
+  const children = new Map<string, number[]>();
+  for (const pid of listPids()) {
+    const parent = readStat(pid)?.[1] ?? '';
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const sum = (pid: number): number => {
+    // User and system time, its own and of those children that it has waited for.
+    const ticks = readStat(pid)?.slice(11, 15) ?? [];
+    const own = ticks.reduce((total, field) => total + Number(field), 0) / TICKS;
+    const below = children.get(String(pid)) ?? [];
+    return below.reduce((total, child) => total + sum(child), own);
+  };
+  return sum(root);
+}
+
 /** Resident memory of a process in MB; undefined where there is no /proc. */
 export function residentMegabytes(pid: number): number | undefined {
   const match = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${String(pid)}/status`) ?? '');
@@ -26,8 +43,7 @@ export function machineCpuSeconds(): number | undefined {
 /** The process of that name whose parent has started this one too. */
 export function siblingPid(name: string): number | undefined {
   const parent = String(process.ppid);
-  const pids = (list('/proc') ?? []).filter((entry) => /^\d+$/.test(entry)).map(Number);
-  return pids.find((pid) => readStat(pid)?.[1] === parent && commandOf(pid).startsWith(name));
+  return listPids().find((pid) => readStat(pid)?.[1] === parent && commandOf(pid).startsWith(name));
 }
 
 /** Fields of /proc/<pid>/stat after the command, which may hold spaces. */
@@ -48,10 +64,12 @@ function read(path: string): string | undefined {
   }
 }
 
-function list(path: string): string[] | undefined {
+function listPids(): number[] {
   try {
-    return readdirSync(path);
+    return readdirSync('/proc')
+      .filter((entry) => /^\d+$/.test(entry))
+      .map(Number);
   } catch {
-    return undefined;
+    return [];
   }
 }
