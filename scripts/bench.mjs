@@ -1,7 +1,7 @@
 // `npm run bench`: measures on real engines and prints tables. Arguments go on to the measurement.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildWithProgress } from './build.mjs';
+import { buildFirst } from './build.mjs';
 import { startPrivateRedis, startPrivateTemporal } from './engines/private-engines.mjs';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
@@ -11,7 +11,7 @@ import { runMain, UserError } from './system/user-error.mjs';
 
 await runMain(async () => {
   await installPackages();
-  await buildWithProgress();
+  await buildFirst();
   const main = join(projectRoot, 'dist', 'bench', 'main.js');
   if (!existsSync(main)) throw new UserError('There is no bench/main.ts to run.');
   const programs = await testEnvironment({ withBrowser: false });

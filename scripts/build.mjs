@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { buildPage } from './build/build-page.mjs';
 import { bundleWorkflows } from './build/bundle-workflows.mjs';
 import { transformSources } from './build/transform-sources.mjs';
@@ -44,10 +45,20 @@ async function emitDeclarations(root) {
   if (code !== 0) throw new UserError(`tsc found errors:\n${lastLines(stdout, 40)}`);
 }
 
-export function buildWithProgress(options) {
-  return withProgress('Building', () => build(options));
+/**
+ * The build as a first step of another command: in a process of its own, because the compilers
+ * would stay in the memory of one that runs for days.
+ */
+export function buildFirst() {
+  return withProgress('Building', async () => {
+    const args = [fileURLToPath(import.meta.url), '--quiet'];
+    const { code, stderr } = await runCommand(process.execPath, args, { cwd: projectRoot });
+    if (code !== 0) throw new UserError(stderr.trim());
+  });
 }
 
 if (isMain(import.meta.url)) {
-  await runMain(() => buildWithProgress({ types: process.argv.includes('--types') }));
+  const work = () => build({ types: process.argv.includes('--types') });
+  const quiet = process.argv.includes('--quiet');
+  await runMain(() => (quiet ? work() : withProgress('Building', work)));
 }

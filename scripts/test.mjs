@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildWithProgress } from './build.mjs';
+import { buildFirst } from './build.mjs';
 import { testEnvironment } from './engines/test-environment.mjs';
 import { installPackages } from './install.mjs';
 import { projectRoot } from './system/project.mjs';
@@ -17,7 +17,7 @@ const JEST = [
 
 await runMain(async () => {
   await installPackages();
-  await buildWithProgress();
+  await buildFirst();
   const env = { ...process.env, ...(await testEnvironment()) };
 
   const folder = mkdtempSync(join(tmpdir(), 'helix-test-report-'));

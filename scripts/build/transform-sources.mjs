@@ -44,7 +44,9 @@ async function writeOutput(swc, root, dist, file) {
       sourceFileName: relative(dirname(output), join(root, file)),
     })
     .catch((error) => {
-      throw new UserError(`${file} cannot be compiled:\n${error.message}`);
+      // Behind the picture of the code comes only the compiler's own stack.
+      const [picture] = error.message.split('Caused by:');
+      throw new UserError(`${file} cannot be compiled:\n${picture.trim()}`);
     });
   writeAtomically(`${output}.map`, map);
   writeAtomically(output, `${code}\n//# sourceMappingURL=${basename(output)}.map\n`);

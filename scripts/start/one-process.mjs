@@ -1,6 +1,6 @@
 // `npm run start:api` and `npm run start:worker`: one process, in the foreground, on servers that
 // run already.
-import { buildWithProgress } from '../build.mjs';
+import { buildFirst } from '../build.mjs';
 import { installPackages } from '../install.mjs';
 import { isPortFree } from '../system/ports.mjs';
 import { projectRoot } from '../system/project.mjs';
@@ -48,5 +48,5 @@ export async function startOneProcess(role) {
 
 async function prepare() {
   await installPackages();
-  await buildWithProgress();
+  await buildFirst();
 }

@@ -1,6 +1,6 @@
 // `npm start`: the whole product in one command.
 import { join } from 'node:path';
-import { buildWithProgress } from '../build.mjs';
+import { buildFirst } from '../build.mjs';
 import { installPackages } from '../install.mjs';
 import { tryLock } from '../system/file-lock.mjs';
 import { claimPort, tryClaimPort } from '../system/ports.mjs';
@@ -48,7 +48,7 @@ function lockDataFolder(dataDir) {
 
 async function bringUp(settings, fleet, signal) {
   await installPackages();
-  await buildWithProgress();
+  await buildFirst();
   signal.throwIfAborted();
   await checkEnvironment(childEnvironment(settings, { port: settings.port }));
   const port = await choosePort(settings);

@@ -77,7 +77,7 @@ describe('npm start', () => {
     for (const name of ['temporal', 'redis']) {
       process.kill(pids[name], 'SIGKILL');
       const back = () => ![undefined, pids[name]].includes(enginePid(root, name));
-      await expect(waitUntil(back, { withinMs: 5000 })).resolves.toBe(true);
+      await expect(waitUntil(back, { withinMs: 15_000 })).resolves.toBe(true);
     }
   });
 
