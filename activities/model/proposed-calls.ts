@@ -38,15 +38,13 @@ export async function openCall(
       now,
     );
   }
-  const checked = parsed.ok ? await tool.inputSchema.safeParseAsync(parsed.value) : undefined;
-  if (checked?.success !== true) {
-    const why =
-      checked === undefined ? 'the input is no valid JSON' : describeIssues(checked.error.issues);
+  const checked = await checkInput(tool, parsed);
+  if ('why' in checked) {
     return refuse(
       scope,
       proposed,
       parsed.value,
-      `Invalid input for "${tool.name}": ${why}`,
+      `Invalid input for "${tool.name}": ${checked.why}`,
       'invalid_tool_input',
       now,
     );
@@ -108,14 +106,27 @@ async function kindOf(
   if (tool.requireApproval === undefined) return 'server';
   if (tool.requireApproval === true) return 'approval';
   const { agentId, agentType, runId } = scope;
-  const asks = await tool.requireApproval(input, {
-    sessionId: agentId,
-    runId,
-    agentId,
-    agentType,
-    toolCallId,
-  });
-  return asks ? 'approval' : 'server';
+  const identity = { sessionId: agentId, runId, agentId, agentType, toolCallId };
+  try {
+    return (await tool.requireApproval(input, identity)) ? 'approval' : 'server';
+  } catch {
+    // A rule that cannot decide does not decide that nobody needs to be asked.
+    return 'approval';
+  }
+}
+
+/** A schema whose own code throws refuses the input, it does not fail the step. */
+async function checkInput(
+  { inputSchema }: ToolDefinition,
+  { ok, value }: { ok: boolean; value: unknown },
+): Promise<{ data: unknown } | { why: string }> {
+  if (!ok) return { why: 'the input is no valid JSON' };
+  try {
+    const checked = await inputSchema.safeParseAsync(value);
+    return checked.success ? { data: checked.data } : { why: describeIssues(checked.error.issues) };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 function refuse(
