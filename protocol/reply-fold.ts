@@ -10,6 +10,8 @@ export interface ReplyFold {
   /** Argument text per call, as far as it came. */
   argumentText: Map<string, string>;
   accept: (message: StreamMessage) => void;
+  /** The block at the end is complete: more text of its kind begins a new part. */
+  closeBlock: () => void;
 }
 
 /**
@@ -77,7 +79,11 @@ export function createReplyFold(): ReplyFold {
     }
   }
 
-  return { parts, argumentText, accept };
+  const closeBlock = (): void => {
+    open = undefined;
+  };
+
+  return { parts, argumentText, accept, closeBlock };
 }
 
 /** The input that argument text stands for, as far as it is valid JSON; otherwise an empty object. */

@@ -11,16 +11,23 @@ import type { AssistantRow, Row, ToolRow, UserPart, UserRow } from '../../protoc
 export function toPrompt(system: string, rows: readonly Row[]): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
   let results: LanguageModelV4ToolResultPart[] | undefined;
+  // A provider may mark a call; the mark goes back with the call and with its result.
+  const marks = new Map<string, unknown>();
   for (const row of rows) {
     if (row.role === 'tool') {
       if (results === undefined) {
         results = [];
         prompt.push({ role: 'tool', content: results });
       }
-      results.push(toToolResult(row));
+      results.push({ ...toToolResult(row), ...toProviderOptions(marks.get(row.toolCallId)) });
       continue;
     }
     results = undefined;
+    if (row.role === 'assistant') {
+      for (const part of row.parts) {
+        if (part.type === 'tool-call') marks.set(part.toolCallId, part.providerMetadata);
+      }
+    }
     const message = row.role === 'user' ? toUserMessage(row) : toAssistantMessage(row);
     if (message !== undefined) prompt.push(message);
   }

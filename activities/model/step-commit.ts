@@ -7,6 +7,7 @@ import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../../protocol/run.js';
 import type { CommitInput, NewCall, Writer } from '../../stores/session-store.js';
+import { readPartialReply } from '../../stores/partial-reply.js';
 import type { ActivityDeps } from '../deps.js';
 import { closeCall, openCall, type CallScope, type OpenedCall } from './proposed-calls.js';
 import type { StepReply } from './step-reply.js';
@@ -147,9 +148,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     };
     return [
       // A model may end without a word: its step is still a step.
-      ...(reply.fold.parts.length === 0 && withRow
-        ? [{ type: 'step_start' as const, ...base, stepId }]
-        : []),
+      ...(!reply.begun() && withRow ? [{ type: 'step_start' as const, ...base, stepId }] : []),
       ...(withRow ? [end] : []),
       { type: 'checkpoint_created', ...base, runId, checkpointId, stepCount: step },
       { type: 'step_committed', ...base, runId, stepId, checkpointId },
@@ -159,18 +158,27 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   return { complete, stopped, failed };
 }
 
-/** A claim that found a stop: no model call, the run ends as the stop says. */
+/**
+ * A claim that found a stop: no model call, the run ends as the stop says. What an attempt before
+ * had said stays, since people saw it.
+ */
 export async function endStopped(
   deps: ActivityDeps,
   ref: StepRef,
   stop: StopRequest,
 ): Promise<StepOutcome> {
+  const record = await deps.store.load(ref.sessionId);
+  const row =
+    record?.runId === ref.runId
+      ? await readPartialReply(deps.streamManager, record, stop.mode)
+      : undefined;
   const result = await deps.store.end({
     sessionId: ref.sessionId,
     runId: ref.runId,
     agentType: ref.agent,
     step: ref.step,
     status: stop.mode === 'abort' ? 'aborted' : 'interrupted',
+    ...(row !== undefined && { row }),
     now: Date.now(),
   });
   return result.kind === 'superseded'

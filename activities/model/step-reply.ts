@@ -22,6 +22,8 @@ export interface StepReply {
   accept: (part: LanguageModelV4StreamPart) => StreamChunk[];
   fold: ReplyFold;
   calls: ProposedCall[];
+  /** True once there was something to show. */
+  begun: () => boolean;
   /** Present once the provider has said that it is done. */
   finish: () => ReplyFinish | undefined;
 }
@@ -43,6 +45,8 @@ export function createStepReply(
   const ids = createCallIds(usedCallIds);
   let finish: ReplyFinish | undefined;
   let begun = false;
+  /** Blocks that the provider has opened. */
+  const blocks = new Map<string, { metadata: unknown; shown: boolean }>();
 
   type Fields<T extends StreamChunk['type']> = Omit<ChunkOf<T>, keyof ChunkBase | 'timestamp'>;
   const chunk = <T extends StreamChunk['type']>(fields: Fields<T>): StreamChunk =>
@@ -59,38 +63,86 @@ export function createStepReply(
     ];
   }
 
-  function keepMetadata(type: AssistantPart['type'], metadata: unknown): void {
-    const part = fold.parts.at(-1);
-    if (metadata !== undefined && part?.type === type) {
+  /**
+   * What a provider says about a block comes with its start, its deltas or its end; the newest word
+   * counts. It goes back to the provider with the next call, so none may be lost.
+   */
+  function keepMetadata(part: AssistantPart | undefined, metadata: unknown): void {
+    if (part !== undefined && metadata !== undefined) {
       part.providerMetadata = metadata as NonNullable<AssistantPart['providerMetadata']>;
     }
   }
 
+  function newestPart<T extends AssistantPart['type']>(
+    type: T,
+  ): Extract<AssistantPart, { type: T }> | undefined {
+    const part = fold.parts.at(-1);
+    return part?.type === type ? (part as Extract<AssistantPart, { type: T }>) : undefined;
+  }
+
+  function startBlock(type: 'text' | 'reasoning', id: string, metadata: unknown): void {
+    fold.closeBlock();
+    blocks.set(`${type} ${id}`, { metadata, shown: false });
+  }
+
+  function extendBlock(
+    type: 'text' | 'reasoning',
+    id: string,
+    metadata: unknown,
+    delta: StreamChunk | undefined,
+  ): StreamChunk[] {
+    const key = `${type} ${id}`;
+    const block = blocks.get(key) ?? { metadata: undefined, shown: false };
+    blocks.set(key, block);
+    block.metadata = metadata ?? block.metadata;
+    const chunks = delta === undefined ? [] : emit(delta);
+    block.shown ||= delta !== undefined;
+    if (block.shown) keepMetadata(newestPart(type), block.metadata);
+    return chunks;
+  }
+
+  function endBlock(type: 'text' | 'reasoning', id: string, metadata: unknown): StreamChunk[] {
+    const key = `${type} ${id}`;
+    const chunks = extendBlock(type, id, metadata, undefined);
+    const block = blocks.get(key);
+    blocks.delete(key);
+    if (block?.shown === false && block.metadata !== undefined) {
+      // Nothing to see, yet the provider wants it back: encrypted or redacted reasoning.
+      fold.parts.push({ type, text: '' });
+      keepMetadata(fold.parts.at(-1), block.metadata);
+    }
+    if (type === 'reasoning' && block?.shown === true && newestPart(type) !== undefined) {
+      return emit(chunk<'thinking'>({ type: 'thinking', content: '', isComplete: true }));
+    }
+    fold.closeBlock();
+    return chunks;
+  }
+
   function accept(part: LanguageModelV4StreamPart): StreamChunk[] {
     switch (part.type) {
+      case 'text-start':
+        startBlock('text', part.id, part.providerMetadata);
+        return [];
       case 'text-delta': {
-        if (part.delta === '') return [];
-        return emit(chunk<'text_delta'>({ type: 'text_delta', delta: part.delta }));
+        const { id, delta, providerMetadata } = part;
+        const shown = delta === '' ? undefined : chunk<'text_delta'>({ type: 'text_delta', delta });
+        return extendBlock('text', id, providerMetadata, shown);
       }
       case 'text-end':
-        keepMetadata('text', part.providerMetadata);
+        return endBlock('text', part.id, part.providerMetadata);
+      case 'reasoning-start':
+        startBlock('reasoning', part.id, part.providerMetadata);
         return [];
       case 'reasoning-delta': {
-        if (part.delta === '') {
-          keepMetadata('reasoning', part.providerMetadata);
-          return [];
-        }
-        const chunks = emit(
-          chunk<'thinking'>({ type: 'thinking', content: part.delta, isComplete: false }),
-        );
-        keepMetadata('reasoning', part.providerMetadata);
-        return chunks;
+        const { id, delta, providerMetadata } = part;
+        const shown =
+          delta === ''
+            ? undefined
+            : chunk<'thinking'>({ type: 'thinking', content: delta, isComplete: false });
+        return extendBlock('reasoning', id, providerMetadata, shown);
       }
-      case 'reasoning-end': {
-        if (fold.parts.at(-1)?.type !== 'reasoning') return [];
-        keepMetadata('reasoning', part.providerMetadata);
-        return emit(chunk<'thinking'>({ type: 'thinking', content: '', isComplete: true }));
-      }
+      case 'reasoning-end':
+        return endBlock('reasoning', part.id, part.providerMetadata);
       case 'tool-input-start': {
         if (part.providerExecuted === true) return [];
         const toolCallId = ids.toSessionId(part.id);
@@ -117,14 +169,20 @@ export function createStepReply(
         if (part.providerExecuted === true) return [];
         const toolCallId = ids.toSessionId(part.toolCallId);
         calls.push({ toolCallId, toolName: part.toolName, input: part.input });
-        if (fold.argumentText.has(toolCallId)) return [];
-        return emit(
-          chunk<'tool_arg_stream_start'>({
-            type: 'tool_arg_stream_start',
-            toolCallId,
-            toolName: part.toolName,
-          }),
+        const chunks = fold.argumentText.has(toolCallId)
+          ? []
+          : emit(
+              chunk<'tool_arg_stream_start'>({
+                type: 'tool_arg_stream_start',
+                toolCallId,
+                toolName: part.toolName,
+              }),
+            );
+        keepMetadata(
+          fold.parts.find((made) => made.type === 'tool-call' && made.toolCallId === toolCallId),
+          part.providerMetadata,
         );
+        return chunks;
       }
       case 'finish':
         finish = { reason: toFinishReason(part.finishReason.unified), usage: toUsage(part.usage) };
@@ -134,7 +192,7 @@ export function createStepReply(
     }
   }
 
-  return { accept, fold, calls, finish: () => finish };
+  return { accept, fold, calls, begun: () => begun, finish: () => finish };
 }
 
 function toFinishReason(reason: string): FinishReason {
