@@ -118,7 +118,7 @@ describe('follow', () => {
     for (const [n, word] of words.entries()) {
       await say(word);
       if (n % 100 === 50) {
-        await stores.redis.client('KILL', 'TYPE', 'pubsub');
+        await stores.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
       }
     }
     await until('all has come', () => follower.entries.length >= words.length);

@@ -1,0 +1,326 @@
+import { describe, expect, it } from '@jest/globals';
+import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { CancelledFailure } from '@temporalio/common';
+import { z } from 'zod';
+import { defineTool } from '../../agents/index.js';
+import { attemptOf, createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { textIn } from '../support/session-driver.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+const { text, call, finish } = parts;
+
+function rateLimited(retryAfterMs = 1): APICallError {
+  return new APICallError({
+    message: 'slow down',
+    url: 'http://model',
+    requestBodyValues: {},
+    statusCode: 429,
+    responseHeaders: { 'retry-after-ms': String(retryAfterMs) },
+  });
+}
+
+/** Says some words, then hangs until told to go: by its signal, or never. */
+async function* hangAfter(
+  said: LanguageModelV4StreamPart[],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield* said;
+  await new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      reject(new Error('aborted'));
+    });
+  });
+}
+
+const open = (said: string): LanguageModelV4StreamPart[] => text(said).slice(0, -1);
+
+describe('model step', () => {
+  it('streams and commits a reply, and ends the run', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel(sayInTurn([...text('Hello.'), ...finish()]));
+    const { session, begin, step } = createHarness(stores, { model });
+    const run = await begin();
+    expect(await step(run, 1)).toEqual({ kind: 'ended', step: 1, status: 'completed' });
+    const log = await session.log();
+    expect(textIn(log)).toBe('Hello.');
+    const types = log.map(({ message }) => message.type);
+    expect(types[0]).toBe('step_start');
+    expect(types.slice(-4)).toEqual([
+      'step_end',
+      'checkpoint_created',
+      'step_committed',
+      'stream_end',
+    ]);
+    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+      { role: 'assistant', messageId: 'msg-1', parts: [{ type: 'text', text: 'Hello.' }] },
+    ]);
+  });
+
+  it('after a crash that came after the commit returns what was committed, without a model call', async () => {
+    const model = fakeModel(sayInTurn([...text('Once.'), ...finish()]));
+    const { session, begin, step } = createHarness(await openTestStores(), { model });
+    const run = await begin();
+    const first = await step(run, 1);
+    expect(await step(run, 1, 2)).toEqual(first);
+    expect(model.doStreamCalls).toHaveLength(1);
+    expect(textIn(await session.log())).toBe('Once.');
+  });
+
+  it('that crashed leaves nothing of its text when the next attempt says something else', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel((n, { abortSignal }) =>
+      n === 0 ? hangAfter(open('First draft'), abortSignal) : [...text('Second.'), ...finish()],
+    );
+    const { session, begin, step } = createHarness(stores, { model });
+    const run = await begin();
+    const lost = step(run, 1, 1);
+    await until(
+      'the first attempt speaks',
+      async () => textIn(await session.log()) === 'First draft',
+    );
+    // Temporal thinks that the first worker is dead; it is not.
+    expect(await step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'completed' });
+    expect(textIn(await session.log())).toBe('Second.');
+    expect(await session.messages('stream_resync')).toMatchObject([{ reason: 'crash_recovery' }]);
+    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+      { parts: [{ text: 'Second.' }] },
+    ]);
+    await stores.redis.spublish(`hx:{${session.id}}:stop`, run.runId);
+    // The zombie comes back: whatever it was about to commit is refused.
+    await lost.catch(() => undefined);
+    expect(await stores.store.readRows(session.id, 0)).toHaveLength(2);
+  });
+
+  it('asks a failing provider again, within its budget, without doubled text', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel((n) => {
+      if (n === 0) return Promise.reject(rateLimited());
+      if (n === 1) return [...open('half a'), { type: 'error', error: rateLimited() }];
+      return [...text('whole'), ...finish()];
+    });
+    const { session, begin, step } = createHarness(stores, { model });
+    expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
+    expect(textIn(await session.log())).toBe('whole');
+    expect(await session.messages('step_discarded')).toHaveLength(2);
+    expect(await session.messages('stream_resync')).toHaveLength(1);
+    expect(
+      model.doStreamCalls.map(({ providerOptions }) => providerOptions?.['helix']),
+    ).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
+  });
+
+  it('asks again when the stream breaks off without a finish', async () => {
+    const model = fakeModel((n) => (n === 0 ? text('cut') : [...text('whole'), ...finish()]));
+    const { session, begin, step } = createHarness(await openTestStores(), { model });
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
+    expect(textIn(await session.log())).toBe('whole');
+    expect(await session.messages('step_discarded')).toMatchObject([
+      { reason: 'provider_stream_cut' },
+    ]);
+  });
+
+  it('out of budget keeps the partial reply and fails the run', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel((n) => [
+      ...open(`try ${String(n)}`),
+      { type: 'error', error: rateLimited() },
+    ]);
+    const { session, begin, step } = createHarness(stores, { model });
+    expect(await step(await begin(), 1)).toMatchObject({
+      kind: 'ended',
+      status: 'failed',
+      error: { code: 'provider_rate_limited', retryable: true },
+    });
+    expect(model.doStreamCalls).toHaveLength(5);
+    expect(textIn(await session.log())).toBe('try 4');
+    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+      { interrupted: 'failure', parts: [{ text: 'try 4' }] },
+    ]);
+    expect(await begin()).toMatchObject({ messageId: 'msg-3' });
+  });
+
+  it('counts failures over attempts of the activity', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel((n) =>
+      n < 3 ? Promise.reject(rateLimited(n === 2 ? 60_000 : 1)) : Promise.reject(rateLimited()),
+    );
+    const { session, begin, step } = createHarness(stores, { model });
+    const run = await begin();
+    const environment = attemptOf(1);
+    const first = step(run, 1, 1, environment);
+    await until(
+      'it waits as long as it was told to',
+      async () => (await session.messages('step_discarded')).length === 3,
+    );
+    environment.cancel('WORKER_SHUTDOWN');
+    await expect(first).rejects.toBeInstanceOf(CancelledFailure);
+    expect(await step(run, 1, 2)).toMatchObject({ status: 'failed' });
+    // Three before, one that met the cancelled signal at most, and two of the second attempt.
+    expect(await session.messages('error')).toHaveLength(1);
+    expect(model.doStreamCalls.length).toBeGreaterThanOrEqual(5);
+    expect(model.doStreamCalls.length).toBeLessThanOrEqual(6);
+  });
+
+  it('fails at once on what will not get better', async () => {
+    const refusal = new APICallError({
+      message: 'no',
+      url: 'http://model',
+      requestBodyValues: {},
+      statusCode: 401,
+    });
+    const model = fakeModel(() => Promise.reject(refusal));
+    const { begin, step } = createHarness(await openTestStores(), { model });
+    expect(await step(await begin(), 1)).toMatchObject({
+      error: { code: 'provider_unauthorized', message: 'The model provider refused the key.' },
+    });
+    expect(model.doStreamCalls).toHaveLength(1);
+  });
+
+  it.each(['interrupt', 'abort'] as const)('cut by %s keeps what was said', async (mode) => {
+    const stores = await openTestStores();
+    const model = fakeModel((_, { abortSignal }) => hangAfter(open('So far'), abortSignal));
+    const { session, begin, step } = createHarness(stores, { model });
+    const running = step(await begin(), 1);
+    await until('it speaks', async () => textIn(await session.log()) === 'So far');
+    await stores.store.stop(session.id, { mode });
+    const status = mode === 'abort' ? 'aborted' : 'interrupted';
+    expect(await running).toEqual({ kind: 'ended', step: 1, status });
+    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+      { interrupted: mode, parts: [{ text: 'So far' }] },
+    ]);
+    expect(model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
+  });
+
+  it('cut by a stop settles the call that was on its way', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel((_, { abortSignal }) =>
+      hangAfter(
+        [
+          ...text('I will'),
+          { type: 'tool-input-start', id: 'c1', toolName: 'x' },
+          { type: 'tool-input-delta', id: 'c1', delta: '{"a":' },
+        ],
+        abortSignal,
+      ),
+    );
+    const { session, begin, step } = createHarness(stores, { model });
+    const running = step(await begin(), 1);
+    await until(
+      'the call is on its way',
+      async () => (await session.messages('tool_arg_stream_delta')).length === 1,
+    );
+    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await running;
+    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+      { parts: [{ text: 'I will' }, { type: 'tool-call', toolCallId: 'c1', input: {} }] },
+      { role: 'tool', toolCallId: 'c1', errorCode: 'run_stopped' },
+    ]);
+  });
+
+  it('stops also when the model does not listen to its signal', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel(() => hangAfter(open('Deaf'), undefined));
+    const { session, begin, step } = createHarness(stores, { model });
+    const running = step(await begin(), 1);
+    await until('it speaks', async () => textIn(await session.log()) === 'Deaf');
+    await stores.store.stop(session.id, { mode: 'interrupt' });
+    expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
+  });
+
+  it('that finds a stop makes no model call and keeps what the dead attempt had said', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel(sayInTurn([...text('never'), ...finish()]));
+    const { session, begin, step } = createHarness(stores, { model });
+    const run = await begin();
+    const dead = session.writer(run.runId, 1, 1);
+    await session.claim(dead);
+    await session.say(dead, 1, 'Last words');
+    await stores.store.stop(session.id, { mode: 'interrupt' });
+    expect(await step(run, 1, 2)).toEqual({ kind: 'ended', step: 1, status: 'interrupted' });
+    expect(model.doStreamCalls).toHaveLength(0);
+    expect(textIn(await session.log())).toBe('Last words');
+    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+      { interrupted: 'interrupt', parts: [{ text: 'Last words' }] },
+    ]);
+  });
+
+  it('says that a run was superseded or ended elsewhere', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel(sayInTurn());
+    const { session, begin, step } = createHarness(stores, { model });
+    const run = await begin();
+    await stores.store.stop(session.id, { mode: 'abort' });
+    expect(await step(run, 1)).toEqual({ kind: 'ended', step: 1, status: 'aborted' });
+    await begin();
+    expect(await step(run, 1)).toEqual({ kind: 'superseded' });
+    expect(model.doStreamCalls).toHaveLength(0);
+  });
+
+  it('hands calls to the run by name and kind, and settles what cannot be called', async () => {
+    const stores = await openTestStores();
+    const make = (name: string, extra: object): ReturnType<typeof defineTool> =>
+      defineTool({
+        name,
+        description: name,
+        inputSchema: z.object({ n: z.number().optional() }),
+        execute: () => 1,
+        ...extra,
+      });
+    const tools = [
+      make('server', { timeoutMs: 7 }),
+      make('client', { execute: 'client' }),
+      make('approval', { requireApproval: true }),
+      make('rule', { requireApproval: ({ n }: { n?: number }) => n === 1 }),
+      make('broken', {
+        requireApproval: () => {
+          throw new Error('no idea');
+        },
+      }),
+      make('strict', {
+        inputSchema: z.object({}).refine(() => {
+          throw new Error('schema bug');
+        }),
+      }),
+    ];
+    const model = fakeModel(
+      sayInTurn([
+        ...call('c1', 'server', {}),
+        ...call('c2', 'client', {}),
+        ...call('c3', 'approval', {}),
+        ...call('c4', 'rule', { n: 1 }),
+        ...call('c5', 'rule', { n: 2 }),
+        ...call('c6', 'nobody', {}),
+        ...call('c7', 'server', { n: 'x' }),
+        ...call('c8', 'server', '{"n":'),
+        ...call('c9', 'broken', {}),
+        ...call('c10', 'strict', {}),
+        ...finish('tool-calls'),
+      ]),
+    );
+    const { session, begin, step } = createHarness(stores, { model, tools });
+    const outcome = await step(await begin(), 1);
+    expect(outcome).toMatchObject({ kind: 'calls' });
+    const kinds = outcome.kind === 'calls' ? outcome.calls.map((c) => [c.toolCallId, c.kind]) : [];
+    expect(kinds).toEqual([
+      ['c1', 'server'],
+      ['c2', 'client'],
+      ['c3', 'approval'],
+      ['c4', 'approval'],
+      ['c5', 'server'],
+      ['c9', 'approval'],
+    ]);
+    const errors = (await session.messages('tool_input_error')).map(({ toolCallId, error }) => [
+      toolCallId,
+      error.split(':')[0],
+    ]);
+    expect(errors).toEqual([
+      ['c6', 'There is no tool named "nobody".'],
+      ['c7', 'Invalid input for "server"'],
+      ['c8', 'Invalid input for "server"'],
+      ['c10', 'Invalid input for "strict"'],
+    ]);
+    // What a person sees is written with the row, never before.
+    expect(await session.messages('tool_approval_request')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineTool, type ToolContext } from '../../agents/index.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+type Execute = (input: unknown, context: ToolContext) => unknown;
+
+/** A run whose first step has asked for one call of the tool. */
+async function openCall(execute: Execute, extra: object = {}) {
+  const stores = await openTestStores();
+  const tool = defineTool({
+    name: 'tool',
+    description: 'A tool.',
+    inputSchema: z.object({ n: z.number().default(7) }),
+    execute,
+    ...extra,
+  });
+  const model = fakeModel(
+    sayInTurn([...parts.call('c1', 'tool', {}), ...parts.finish('tool-calls')]),
+  );
+  const harness = createHarness(stores, { model, tools: [tool] });
+  const run = await harness.begin();
+  await harness.step(run, 1);
+  const result = async (): Promise<unknown> => {
+    const call = await stores.store.readCall(harness.session.id, 'c1');
+    return call?.row;
+  };
+  return { ...harness, stores, run, result };
+}
+
+/** Resolves never, unless its call is cut. */
+const hang: Execute = () => new Promise(() => undefined);
+
+describe('tool call', () => {
+  it('executes with what the schema made of the input, and settles the result', async () => {
+    const seen: unknown[] = [];
+    const { tool, run, result, session } = await openCall((input, context) => {
+      seen.push(input, context.idempotencyKey, context.attempt);
+      return { ok: true };
+    });
+    expect(await tool(run, 1, 'c1')).toBe('settled');
+    expect(seen).toEqual([{ n: 7 }, `${run.runId}/c1`, 1]);
+    expect(await result()).toMatchObject({ role: 'tool', toolCallId: 'c1', output: { ok: true } });
+    expect(await session.messages('tool_end')).toMatchObject([
+      { result: { ok: true }, providerExecuted: true },
+    ]);
+  });
+
+  it('gives the error of a tool that throws to the model', async () => {
+    const { tool, run, result } = await openCall(() => {
+      throw new Error('out of paper');
+    });
+    expect(await tool(run, 1, 'c1')).toBe('settled');
+    expect(await result()).toMatchObject({
+      error: 'out of paper',
+      errorCode: 'tool_execution_failed',
+    });
+  });
+
+  it('settles results that are no JSON, too large or of the wrong form as errors or null', async () => {
+    const cases: [Execute, object, object][] = [
+      [() => undefined, { output: null }, {}],
+      [() => 10n, { errorCode: 'tool_execution_failed' }, {}],
+      [() => 'x'.repeat(200 * 1024), { errorCode: 'tool_result_too_large' }, {}],
+      [() => 'text', { errorCode: 'tool_execution_failed' }, { outputSchema: z.number() }],
+    ];
+    for (const [execute, expected, extra] of cases) {
+      const { tool, run, result } = await openCall(execute, extra);
+      expect(await tool(run, 1, 'c1')).toBe('settled');
+      expect(await result()).toMatchObject(expected);
+    }
+  });
+
+  it('is carried out once however often Temporal tries, as long as the first try lives', async () => {
+    let times = 0;
+    const { tool, run, result } = await openCall(async () => {
+      times += 1;
+      await hang(undefined, undefined as never);
+    });
+    void tool(run, 1, 'c1', 1).catch(() => undefined);
+    await until('it runs', () => times === 1);
+    expect(await tool(run, 1, 'c1', 2)).toBe('settled');
+    expect(times).toBe(1);
+    expect(await result()).toMatchObject({ errorCode: 'tool_outcome_unknown' });
+  });
+
+  it('is carried out again when it is idempotent, and the first try is refused', async () => {
+    let times = 0;
+    let release: (() => void) | undefined;
+    const { tool, run, result, stores, session } = await openCall(
+      async () => {
+        times += 1;
+        const mine = times;
+        if (mine === 1) await new Promise<void>((resolve) => (release = resolve));
+        return `try ${String(mine)}`;
+      },
+      { idempotent: true },
+    );
+    const first = tool(run, 1, 'c1', 1).catch((error: unknown) => error);
+    await until('it runs', () => times === 1);
+    const second = tool(run, 1, 'c1', 2);
+    expect(await second).toBe('settled');
+    release?.();
+    expect(await first).toBe('settled');
+    expect(await result()).toMatchObject({ output: 'try 2' });
+    expect(await session.messages('tool_end')).toHaveLength(1);
+    expect(await stores.store.readRows(session.id, 0)).toHaveLength(2);
+  });
+
+  it('that takes longer than allowed says so', async () => {
+    const { tool, run, result } = await openCall(hang, { timeoutMs: 20 });
+    await tool(run, 1, 'c1');
+    expect(await result()).toMatchObject({ errorCode: 'tool_timeout' });
+  });
+
+  it('is cut by a stop, whether or not the tool listens', async () => {
+    let signal: AbortSignal | undefined;
+    const { tool, run, stores, session } = await openCall((input, context) => {
+      signal = context.abortSignal;
+      return hang(input, context);
+    });
+    const running = tool(run, 1, 'c1');
+    await until('it runs', () => signal !== undefined);
+    await stores.store.stop(session.id, { mode: 'interrupt' });
+    expect(await running).toBe('stopped');
+    expect(signal?.aborted).toBe(true);
+    expect(await stores.store.readRows(session.id, 2)).toMatchObject([
+      { toolCallId: 'c1', errorCode: 'tool_outcome_unknown' },
+    ]);
+  });
+
+  it('emits events before its result, in order', async () => {
+    const { tool, run, session } = await openCall(async (_, { emit }) => {
+      await emit('progress', { done: 1 });
+      await emit('progress', { done: 2 });
+      return 'done';
+    });
+    await tool(run, 1, 'c1');
+    const types = (await session.log()).map(({ message }) => message.type);
+    expect(types.slice(-3)).toEqual(['custom', 'custom', 'tool_end']);
+    expect(await session.messages('custom')).toMatchObject([
+      { eventName: 'progress', data: { done: 1 } },
+      { data: { done: 2 } },
+    ]);
+  });
+
+  it('of an approval is not carried out before somebody said yes', async () => {
+    let times = 0;
+    const { tool, run, session } = await openCall(() => (times += 1), { requireApproval: true });
+    expect(await tool(run, 1, 'c1')).toBe('settled');
+    expect(times).toBe(0);
+    await session.decide(run.runId, 'c1', true);
+    await tool(run, 1, 'c1', 2);
+    await tool(run, 1, 'c1', 3);
+    expect(times).toBe(1);
+    // A call that a person approved counts as the client's.
+    expect((await session.messages('tool_end'))[0]).not.toHaveProperty('providerExecuted');
+  });
+});

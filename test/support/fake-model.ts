@@ -1,0 +1,65 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider';
+import { ReadableStream } from 'node:stream/web';
+import { MockLanguageModelV4 } from 'ai/test';
+
+type Part = LanguageModelV4StreamPart;
+type Metadata = Record<string, Record<string, string>>;
+
+const USAGE: LanguageModelV4Usage = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 2, text: 2, reasoning: undefined },
+};
+
+export const parts = {
+  text: (text: string, id = 't1', providerMetadata?: Metadata): Part[] => [
+    { type: 'text-start', id },
+    ...[...text].map((delta): Part => ({ type: 'text-delta', id, delta })),
+    { type: 'text-end', id, ...(providerMetadata && { providerMetadata }) },
+  ],
+  call: (
+    toolCallId: string,
+    toolName: string,
+    input: unknown,
+    providerMetadata?: Metadata,
+  ): Part[] => [
+    {
+      type: 'tool-call',
+      toolCallId,
+      toolName,
+      input: typeof input === 'string' ? input : JSON.stringify(input),
+      ...(providerMetadata && { providerMetadata }),
+    },
+  ],
+  finish: (unified: LanguageModelV4FinishReason['unified'] = 'stop'): Part[] => [
+    { type: 'finish', finishReason: { unified, raw: undefined }, usage: USAGE },
+  ],
+};
+
+/** What a model does when it is asked the nth time, from 0. */
+export type Script = (
+  n: number,
+  options: LanguageModelV4CallOptions,
+) => AsyncIterable<Part> | Iterable<Part> | Promise<never>;
+
+/** A real language-model object that says what it is told to say, and keeps what it was asked. */
+export function fakeModel(script: Script): MockLanguageModelV4 {
+  let asked = 0;
+  return new MockLanguageModelV4({
+    supportedUrls: { '*/*': [/.*/] },
+    doStream: async (options) => {
+      const said = await script(asked++, options);
+      // Node's own class: the one of the browser's types has no `from` yet.
+      return { stream: ReadableStream.from(said) as unknown as globalThis.ReadableStream<Part> };
+    },
+  });
+}
+
+/** Always the same replies, one after another. */
+export function sayInTurn(...replies: Part[][]): Script {
+  return (n) => replies[n] ?? [...parts.text('done'), ...parts.finish()];
+}
