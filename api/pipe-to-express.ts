@@ -24,6 +24,7 @@ export async function pipeToExpress(
   response: Response,
   options: PipeOptions,
 ): Promise<void> {
+  if (response.destroyed) return;
   const reader = new AbortController();
   const leave = (): void => {
     reader.abort();

@@ -1,6 +1,11 @@
 import { Router } from 'express';
 import type { Request, Response } from 'express';
-import { decideReply, toReplyHeaders, type HandleChatStreamParams } from '../../ai-sdk/index.js';
+import {
+  decideReply,
+  StreamBrokenError,
+  toReplyHeaders,
+  type HandleChatStreamParams,
+} from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ChatRequest, HEADERS } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
@@ -61,7 +66,11 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       await pipeToExpress(reply.frames, response, { headers, ...pace });
     } catch (error) {
       // The reader was cut and comes back; nothing is lost.
-      deps.logger.warn({ err: error, sessionId }, 'a stream was cut');
+      if (error instanceof StreamBrokenError) {
+        deps.logger.info({ sessionId, reason: error.message }, 'a stream was cut');
+      } else {
+        deps.logger.warn({ err: error, sessionId }, 'a stream was cut');
+      }
     }
   }
 }

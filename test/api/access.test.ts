@@ -1,0 +1,108 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createApi } from '../../api/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+let api: ApiServer | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function createHello(): FakeRuntime {
+  return createFakeRuntime(async (session) => {
+    session.step();
+    session.say('Hello.');
+    session.commit();
+    session.end();
+    await Promise.resolve();
+  });
+}
+
+describe('who may do what', () => {
+  it('no app without an authenticator, unless said out loud', () => {
+    const deps = { ...createFakeRuntime(), namespace: 'default', checks: {}, logger };
+    expect(() => createApi(deps)).toThrow('authenticate');
+    expect(() => createApi({ ...deps, allowUnauthenticated: true })).not.toThrow();
+  });
+
+  it('strangers learn nothing of a session', async () => {
+    api = await startApi(createHello(), {
+      defaultAgent: 'lab',
+      allowUnauthenticated: false,
+      authenticate: (request) => {
+        const userId = request.get('x-user');
+        return userId === undefined ? undefined : { userId };
+      },
+    });
+    const ann = { 'x-user': 'ann' };
+    const bob = { 'x-user': 'bob' };
+    const posted = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] }, ann);
+    expect(posted.status).toBe(200);
+    await posted.text();
+
+    expect((await api.get('/api/chat/s1/snapshot', ann)).status).toBe(200);
+    expect((await api.get('/api/chat/s1/snapshot', bob)).status).toBe(404);
+    expect((await api.get('/api/chat/s1', { ...bob, 'x-resume-from-sequence': '0' })).status).toBe(
+      204,
+    );
+    expect((await api.post('/api/chat/s1/stop', {}, bob)).status).toBe(404);
+    const refused = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] }, bob);
+    expect(refused.status).toBe(404);
+    expect(refused.headers.get('x-run-id')).toBeNull();
+    expect((await api.get('/api/chat/s1/snapshot')).status).toBe(401);
+    expect((await api.post('/api/chat/s1/stop', {}, ann)).status).toBe(202);
+  });
+
+  it('without accounts, other sites may not act through a browser', async () => {
+    api = await startApi(createHello(), { defaultAgent: 'lab' });
+    const response = await api.post(
+      '/api/chat/s1',
+      { messages: [say('u1', 'hi')] },
+      { 'sec-fetch-site': 'cross-site' },
+    );
+    expect(response.status).toBe(401);
+    expect(api.runtime.sessions.size).toBe(0);
+  });
+});
+
+describe('when something breaks', () => {
+  it('an outage is 503, typed', async () => {
+    const runtime = createHello();
+    runtime.executor.execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ error: 'Not now.', code: 'unavailable' });
+  });
+
+  it('an unexpected error shows no internals, and is logged with all of them', async () => {
+    const runtime = createHello();
+    runtime.store.load = () => Promise.reject(new Error('secret: redis://:password@host'));
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
+    expect(response.status).toBe(500);
+    const text = await response.text();
+    expect(JSON.parse(text)).toMatchObject({ code: 'internal_error' });
+    expect(text).not.toContain('secret');
+    expect(api.logged).toHaveLength(1);
+  });
+
+  it('tells what is ready', async () => {
+    const checks = {
+      redis: () => Promise.resolve(),
+      worker: () => Promise.reject(new Error('none polls')),
+    };
+    api = await startApi(createHello(), { checks });
+    expect((await api.get('/healthz')).status).toBe(200);
+    const response = await api.get('/readyz');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({
+      status: 'unavailable',
+      checks: { redis: 'ok', worker: 'failed' },
+    });
+  });
+});

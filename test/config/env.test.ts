@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, parseEnv } from '../../config/env.js';
+
+describe('parseEnv', () => {
+  it('has a default for everything that may be left out', () => {
+    expect(parseEnv({})).toEqual({
+      PORT: 3000,
+      HOST: '127.0.0.1',
+      REDIS_URL: 'redis://127.0.0.1:6379',
+      TEMPORAL_ADDRESS: '127.0.0.1:7233',
+      TEMPORAL_NAMESPACE: 'default',
+      TASK_QUEUE: 'agent-runs',
+      DATA_DIR: '.data',
+      HELIX_ALLOW_UNAUTHENTICATED: false,
+      LOG_LEVEL: 'info',
+    });
+  });
+
+  it('takes an empty variable for one that is not set, and leaves strangers alone', () => {
+    expect(parseEnv({ MODEL: '', PORT: ' ', PATH: '/bin' })).toEqual(parseEnv({}));
+  });
+
+  it.each([
+    ['1', true],
+    ['true', true],
+    ['on', true],
+    ['0', false],
+    ['no', false],
+  ])('HELIX_ALLOW_UNAUTHENTICATED=%s is %s', (text, value) => {
+    const config = parseEnv({ HELIX_ALLOW_UNAUTHENTICATED: text });
+    expect(config.HELIX_ALLOW_UNAUTHENTICATED).toBe(value);
+  });
+
+  it.each([
+    ['PORT', 'abc'],
+    ['PORT', '70000'],
+    ['PORT', '1.5'],
+    ['REDIS_URL', 'localhost:6379'],
+    ['REDIS_URL', 'http://localhost'],
+    ['TEMPORAL_ADDRESS', 'localhost'],
+    ['MODEL', 'open ai'],
+    ['TEMPORAL_UI_URL', 'nowhere'],
+    ['HELIX_ALLOW_UNAUTHENTICATED', 'maybe'],
+    ['LOG_LEVEL', 'loud'],
+  ])('names %s when it is "%s", in one line', (name, value) => {
+    const parse = (): unknown => parseEnv({ [name]: value });
+    expect(parse).toThrow(ConfigError);
+    expect(parse).toThrow(new RegExp(`^Bad configuration: ${name} [^\\n]+$`));
+  });
+
+  it('names all that is wrong', () => {
+    expect(() => parseEnv({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/PORT .*; LOG_LEVEL /);
+  });
+});
