@@ -28,7 +28,7 @@ export function decideSweep(
   now: number,
 ): 'forget' | 'look' | 'start' | 'wake' | 'fail' | 'nothing' {
   if (record === undefined || isTerminal(record.status)) return 'forget';
-  if (workflow === undefined) return record.status === 'starting' ? 'start' : 'look';
+  if (workflow === undefined) return 'look';
   if (workflow === 'unknown') return 'start';
   if (workflow === 'closed') return 'fail';
   return record.resume !== undefined && now - record.updatedAt > UNTAKEN_MS ? 'wake' : 'nothing';
@@ -44,9 +44,8 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
   async function lookAt(sessionId: string): Promise<void> {
     const record = await store.load(sessionId);
     const first = decideSweep(record, undefined, Date.now());
-    if (first === 'forget') return store.forgetDue(sessionId);
+    if (first === 'forget') return forget(sessionId);
     if (record === undefined) return;
-    if (first === 'start') return executor.startRun(record);
     const state = await workflows.state(record.runId);
     // The run may have ended while Temporal was asked.
     const current = await store.load(sessionId);
@@ -57,28 +56,18 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
       case 'wake':
         return current.resume === undefined ? undefined : executor.wake(current, current.resume);
       case 'fail':
-        await endClosed(current);
-        return;
+        logger.warn({ runId: current.runId }, 'a run was closed in Temporal before it ended');
+        return executor.endLost(current);
       default:
         return;
     }
   }
 
-  async function endClosed(record: SessionRecord): Promise<void> {
-    logger.warn({ runId: record.runId }, 'a run was closed in Temporal before it ended');
-    await store.end({
-      sessionId: record.sessionId,
-      runId: record.runId,
-      agentType: record.agent,
-      step: record.committedStep,
-      status: 'failed',
-      error: {
-        code: 'framework_run_lost',
-        message: 'The run was ended from outside. Send a message to go on.',
-        retryable: true,
-      },
-      now: Date.now(),
-    });
+  /** A run may begin between the look and the removal: then its session belongs on the list. */
+  async function forget(sessionId: string): Promise<void> {
+    await store.forgetDue(sessionId);
+    const record = await store.load(sessionId);
+    if (record !== undefined && !isTerminal(record.status)) await store.noteDue(sessionId, 0);
   }
 
   return async () => {

@@ -6,9 +6,9 @@ import { parseApprovalId } from '../protocol/ids.js';
 import type { Decision, ToolRow } from '../protocol/rows.js';
 import { isTerminal, type Resumption, type RunInput } from '../protocol/run.js';
 import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import { readPartialReply } from '../stores/partial-reply.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import type { AgentExecutor, ApprovalResponse } from './agent-executor.js';
-import { readPartialReply } from './partial-reply.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** A stop that no writer has confirmed after this long is carried out without it. */
@@ -35,6 +35,8 @@ export interface TemporalAgentExecutor extends AgentExecutor {
   startRun: (record: SessionRecord) => Promise<void>;
   /** Wakes a run whose answers are complete and not yet taken. */
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
+  /** Ends a run whose workflow is gone; what it had said is kept. */
+  endLost: (record: SessionRecord) => Promise<void>;
 }
 
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
@@ -149,6 +151,25 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
     });
   }
 
+  async function endLost(record: SessionRecord): Promise<void> {
+    const { sessionId, runId, agent, committedStep } = record;
+    const row = await readPartialReply(streamManager, record, 'failure');
+    await store.end({
+      sessionId,
+      runId,
+      agentType: agent,
+      step: row?.step ?? committedStep,
+      status: 'failed',
+      error: {
+        code: 'framework_run_lost',
+        message: 'The run was ended from outside. Send a message to go on.',
+        retryable: true,
+      },
+      ...(row !== undefined && { row }),
+      now: Date.now(),
+    });
+  }
+
   return {
     execute: async (input) => {
       const nonce = randomBytes(6).toString('hex');
@@ -179,5 +200,6 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
     },
     startRun,
     wake,
+    endLost,
   };
 }

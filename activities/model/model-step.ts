@@ -147,7 +147,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
     let failure: ProviderFailure | undefined;
     try {
       const model = resolveModel(agent.llmConfig.model);
-      await readStream(await openStream(model, turn), reply, chunks);
+      await readStream(await openStream(model, turn), reply, chunks, attempt.signal);
       const finish = reply.finish();
       if (finish === undefined || finish.reason === 'error') throw new StreamCutError();
     } catch (error) {
@@ -206,8 +206,14 @@ async function readStream(
   { stream }: LanguageModelV4StreamResult,
   reply: StepReply,
   chunks: ChunkWriter,
+  signal: AbortSignal,
 ): Promise<void> {
   const reader = stream.getReader();
+  // Ends a read that waits, also when the model does not listen to its signal.
+  const leave = (): void => {
+    reader.cancel().catch(() => undefined);
+  };
+  signal.addEventListener('abort', leave, { once: true });
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -218,8 +224,9 @@ async function readStream(
       if (room !== undefined) await room;
     }
   } finally {
+    signal.removeEventListener('abort', leave);
     // Frees the provider's connection when we leave early; a stream that is done does not mind.
-    reader.cancel().catch(() => undefined);
+    leave();
   }
 }
 

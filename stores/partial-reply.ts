@@ -2,8 +2,8 @@ import type { LogEntry } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import { createReplyFold } from '../protocol/reply-fold.js';
 import type { AssistantRow } from '../protocol/rows.js';
-import type { SessionRecord } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { SessionRecord } from './session-store.js';
+import type { StreamManager } from './stream-manager.js';
 
 /**
  * What a step had said when its writer went silent, folded from the log: the text that people saw.
