@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  type Worker,
+} from '@temporalio/worker';
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createActivities } from '../../activities/index.js';
+import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import {
+  createRunWorkflows,
+  createSweep,
+  createTemporalExecutor,
+  registerSearchAttributes,
+  type RunWorkflows,
+  type TemporalAgentExecutor,
+} from '../../executor/index.js';
+import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
+import type { RunStatus } from '../../protocol/run.js';
+import type { RunRecord, SessionRecord } from '../../stores/session-store.js';
+import { createAgentWorker } from '../../worker/create-worker.js';
+import { newSessionId, userMessage } from './session-driver.js';
+import type { TestStores } from './test-stores.js';
+import { until } from './until.js';
+
+export function sharedTemporalAddress(): string {
+  const address = process.env['TEST_TEMPORAL_ADDRESS'];
+  if (address === undefined) throw new Error('TEST_TEMPORAL_ADDRESS is not set: use npm test');
+  return address;
+}
+
+const quiet = { info: () => undefined, warn: () => undefined };
+
+export interface RunHarness {
+  client: Client;
+  executor: TemporalAgentExecutor;
+  workflows: RunWorkflows;
+  taskQueue: string;
+  /** Starts a worker; without one nothing runs. */
+  startWorker: () => Promise<{ stop: () => Promise<void> }>;
+  /** One sweep, as if every session were due. */
+  sweep: (sessionId: string) => Promise<void>;
+  begin: (sessionId: string, agent: string, text: string) => Promise<RunRecord>;
+  newSessionId: () => string;
+  decide: (run: RunRecord, toolCallId: string, approved: boolean) => Promise<string>;
+  untilStatus: (sessionId: string, ...statuses: RunStatus[]) => Promise<SessionRecord>;
+  /** Result of the run's workflow, or the type of its failure. */
+  result: (run: RunRecord) => Promise<unknown>;
+}
+
+let bundle: Promise<string> | undefined;
+
+/** The workflows as a worker loads them, bundled once per test file. */
+function bundlePath(): Promise<string> {
+  bundle ??= (async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'helix-bundle-'));
+    afterwards.push(() => rm(folder, { recursive: true }));
+    const { code } = await bundleWorkflowCode({
+      workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+      logger: new DefaultLogger('ERROR'),
+    });
+    const path = join(folder, 'bundle.js');
+    await writeFile(path, code);
+    return path;
+  })();
+  return bundle;
+}
+
+const afterwards: (() => Promise<unknown>)[] = [];
+
+afterAll(async () => {
+  for (const undo of afterwards.reverse()) await undo();
+});
+
+/** Executor, sweep and workers on a real Temporal, with a task queue of their own. */
+export async function createRunHarness(
+  stores: TestStores,
+  agents: AgentDefinition[],
+  address = sharedTemporalAddress(),
+): Promise<RunHarness> {
+  try {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
+  } catch {
+    // Installed by an earlier test of this file.
+  }
+  const taskQueue = `test-${randomBytes(6).toString('hex')}`;
+  const connection = Connection.lazy({ address });
+  afterwards.push(() => connection.close());
+  const client = new Client({ connection });
+  const { store, streamManager } = stores;
+  const registry = new AgentRegistry(agents);
+  const workflows = createRunWorkflows(client, taskQueue);
+  const executor = createTemporalExecutor({
+    store,
+    streamManager,
+    workflows,
+    agents: registry,
+    searchAttributes: await registerSearchAttributes(connection, 'default'),
+    modelName: 'fake:1',
+    sessionUrl: (sessionId) => `http://page/${sessionId}`,
+    logger: quiet,
+  });
+
+  async function startWorker(): Promise<{ stop: () => Promise<void> }> {
+    const native = await NativeConnection.connect({ address });
+    const worker: Worker = await createAgentWorker({
+      connection: native,
+      namespace: 'default',
+      taskQueue,
+      activities: createActivities({
+        store,
+        streamManager,
+        agents: registry,
+        services: {},
+        logger: quiet,
+      }),
+      workflows: { bundlePath: await bundlePath() },
+    });
+    const running = worker.run();
+    let stopped: Promise<void> | undefined;
+    const stop = (): Promise<void> =>
+      (stopped ??= (async () => {
+        worker.shutdown();
+        await running;
+        await native.close();
+      })());
+    afterwards.push(stop);
+    return { stop };
+  }
+
+  return {
+    client,
+    executor,
+    workflows,
+    taskQueue,
+    startWorker,
+    sweep: (sessionId) => {
+      // The list of the test's own session only: the index is shared with other tests.
+      const own = {
+        ...store,
+        leaseSweep: () => Promise.resolve(true),
+        dueSessions: () => Promise.resolve([sessionId]),
+      };
+      return createSweep({ store: own, executor, workflows, holder: taskQueue, logger: quiet })();
+    },
+    begin: async (sessionId, agent, text) => {
+      const id = randomBytes(4).toString('hex');
+      const result = await executor.execute({
+        sessionId,
+        agent,
+        owner: 'ann',
+        tenant: 'acme',
+        messages: [userMessage(id, text)],
+      });
+      if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
+      return result.run;
+    },
+    newSessionId,
+    decide: async ({ sessionId, runId }, toolCallId, approved) => {
+      const { kind } = await executor.submitToolResult({
+        sessionId,
+        kind: 'approval-response',
+        toolCallId,
+        approvalId: formatApprovalId(runId, toolCallId),
+        approved,
+        by: 'ann',
+      });
+      return kind;
+    },
+    untilStatus: (sessionId, ...statuses) =>
+      until(`the run is ${statuses.join(' or ')}`, async () => {
+        const record = await store.load(sessionId);
+        return record !== undefined && statuses.includes(record.status) ? record : undefined;
+      }),
+    result: ({ runId }) =>
+      client.workflow
+        .getHandle(workflowIdOf(runId))
+        .result()
+        .catch((error: unknown) => {
+          const cause = (error as Error).cause as { type?: string; message?: string } | undefined;
+          return { failed: cause?.type ?? cause?.message ?? String(error) };
+        }),
+  };
+}

@@ -1,0 +1,77 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { APICallError } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { fakeModel, parts } from './fake-model.js';
+
+/** What the newest message asks the model to do. */
+interface Wish {
+  calls?: { tool: string; id: string }[];
+  hang?: boolean;
+  fail?: boolean;
+}
+
+export interface TestAgent {
+  agent: AgentDefinition;
+  /** Ids of executed calls, in order. */
+  executed: string[];
+}
+
+/**
+ * An agent that is told by a message what to do: `{calls}` in its first step, then it says `done`;
+ * `{hang}` speaks without end, `{fail}` fails for good; anything else is said back.
+ */
+export function createTestAgent(name = 'tester'): TestAgent {
+  const executed: string[] = [];
+  const tool = (toolName: string, extra: object): ReturnType<typeof defineTool> =>
+    defineTool({
+      name: toolName,
+      description: toolName,
+      inputSchema: z.object({}),
+      execute: (_, { toolCallId }) => {
+        executed.push(toolCallId);
+        return { done: toolCallId };
+      },
+      ...extra,
+    });
+  const model = fakeModel((_, { prompt, abortSignal }) => {
+    const at = prompt.findLastIndex(({ role }) => role === 'user');
+    const said = prompt[at]?.content;
+    const first = Array.isArray(said) && said[0]?.type === 'text' ? said[0].text : '';
+    const wish = (first.startsWith('{') ? JSON.parse(first) : {}) as Wish;
+    if (wish.fail === true) return Promise.reject(refused());
+    if (wish.hang === true) return speakOn(abortSignal);
+    if (wish.calls === undefined) return [...parts.text(`You said ${first}`), ...parts.finish()];
+    if (prompt.length > at + 1) return [...parts.text('done'), ...parts.finish()];
+    const calls = wish.calls.flatMap(({ tool: of, id }) => parts.call(id, of, {}));
+    return [...calls, ...parts.finish('tool-calls')];
+  });
+  const agent = defineAgent({
+    name,
+    systemPrompt: '',
+    tools: [tool('echo', {}), tool('charge', { requireApproval: true })],
+    llmConfig: { model },
+  });
+  return { agent, executed };
+}
+
+function refused(): APICallError {
+  return new APICallError({
+    message: 'no',
+    url: 'http://model',
+    requestBodyValues: {},
+    statusCode: 401,
+  });
+}
+
+async function* speakOn(
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield { type: 'text-start', id: 't' };
+  yield { type: 'text-delta', id: 't', delta: 'And' };
+  await new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      reject(new Error('aborted'));
+    });
+  });
+}

@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { AgentState } from '../../protocol/run.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { drive, textIn } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+let stores: TestStores;
+let runs: RunHarness;
+const { agent, executed } = createTestAgent();
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+});
+
+const wish = (value: object): string => JSON.stringify(value);
+const asks = (...calls: [tool: string, id: string][]): string =>
+  wish({ calls: calls.map(([tool, id]) => ({ tool, id })) });
+
+async function rolesOf(sessionId: string): Promise<string[]> {
+  return (await stores.store.readRows(sessionId, 0)).map(({ role }) => role);
+}
+
+describe('a run on a worker', () => {
+  it('of text alone completes in one step, with a handful of events', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, 'hello');
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 1 });
+    expect(textIn(await stores.streamManager.read(id, 0, 100))).toBe('You said hello');
+    const { events } = await runs.client.workflow.getHandle(workflowIdOf(run.runId)).fetchHistory();
+    expect(events?.length).toBeLessThanOrEqual(12);
+    expect(JSON.stringify(events)).not.toContain('You said');
+  });
+
+  it('carries out the tools of a step, each once, and goes on', async () => {
+    const id = runs.newSessionId();
+    const calls = ['a', 'b', 'c'].map((name): [string, string] => ['echo', `${id}-${name}`]);
+    const run = await runs.begin(id, agent.name, asks(...calls));
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    expect(executed.filter((call) => call.startsWith(id)).sort()).toEqual(
+      calls.map(([, call]) => call),
+    );
+    expect(await rolesOf(id)).toEqual(['user', 'assistant', 'tool', 'tool', 'tool', 'assistant']);
+  });
+
+  it('waits for an approval, and carries out what was approved only', async () => {
+    const id = runs.newSessionId();
+    const [yes, no] = [`${id}-yes`, `${id}-no`];
+    const run = await runs.begin(id, agent.name, asks(['charge', yes], ['charge', no]));
+    await runs.untilStatus(id, 'waiting_approval');
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const state = await until('the workflow waits', async () => {
+      const reply = await handle.query<AgentState>('agentState');
+      return reply.phase === 'waiting' ? reply : undefined;
+    });
+    expect(state.waitingFor.map(({ toolCallId }) => toolCallId)).toEqual([yes, no]);
+    expect(await runs.decide(run, no, false)).toBe('stored');
+    expect(await runs.decide(run, yes, true)).toBe('stored');
+    expect(await runs.decide(run, yes, false)).toBe('already_completed');
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    expect(executed.filter((call) => call.startsWith(id))).toEqual([yes]);
+    expect(await stores.store.readRows(id, 2, 4)).toMatchObject([
+      { toolCallId: yes, output: { done: yes } },
+      { toolCallId: no, denied: true },
+    ]);
+  });
+
+  it('stopped while it waits is over at once, workflow included', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, asks(['charge', `${id}-c`]));
+    await runs.untilStatus(id, 'waiting_approval');
+    expect(await runs.executor.stop(id, { mode: 'interrupt', reason: 'bye' })).toEqual({
+      kind: 'ended',
+      runId: run.runId,
+    });
+    expect(await runs.result(run)).toEqual({ status: 'interrupted', steps: 1 });
+    expect(executed.some((call) => call.startsWith(id))).toBe(false);
+  });
+
+  it('stopped while the model speaks keeps what it said', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, wish({ hang: true }));
+    await until(
+      'it speaks',
+      async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
+    );
+    const asked = Date.now();
+    await runs.executor.stop(id, { mode: 'abort' });
+    expect(await runs.result(run)).toEqual({ status: 'aborted', steps: 1 });
+    // Well before the API would end it over the worker's head.
+    expect(Date.now() - asked).toBeLessThan(2_000);
+    expect(await stores.store.readRows(id, 1)).toMatchObject([
+      { interrupted: 'abort', parts: [{ text: 'And' }] },
+    ]);
+  });
+
+  it('cancelled in Temporal stops: while the model speaks and while it waits', async () => {
+    const speaking = runs.newSessionId();
+    const one = await runs.begin(speaking, agent.name, wish({ hang: true }));
+    await until(
+      'it speaks',
+      async () => textIn(await stores.streamManager.read(speaking, 0, 9)) === 'And',
+    );
+    const waiting = runs.newSessionId();
+    const two = await runs.begin(waiting, agent.name, asks(['charge', `${waiting}-c`]));
+    await runs.untilStatus(waiting, 'waiting_approval');
+    for (const { runId } of [one, two]) {
+      await runs.client.workflow.getHandle(workflowIdOf(runId)).cancel();
+    }
+    expect(await runs.result(one)).toEqual({ status: 'interrupted', steps: 1 });
+    expect(await runs.result(two)).toEqual({ status: 'interrupted', steps: 1 });
+    expect(await stores.store.readRows(speaking, 1)).toMatchObject([
+      { interrupted: 'interrupt', parts: [{ text: 'And' }] },
+    ]);
+    const session = drive(stores, waiting);
+    expect(await session.messages('run_interrupted')).toMatchObject([
+      { reason: 'cancelled in Temporal' },
+    ]);
+  });
+
+  it('that fails fails its workflow with the typed code, and the session goes on', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, wish({ fail: true }));
+    expect(await runs.result(run)).toEqual({ failed: 'provider_unauthorized' });
+    expect(await stores.store.load(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_unauthorized' },
+    });
+    const next = await runs.begin(id, agent.name, 'again');
+    expect(await runs.result(next)).toEqual({ status: 'completed', steps: 1 });
+  });
+
+  it('abandoned while it waits gives way, and its workflow ends', async () => {
+    const id = runs.newSessionId();
+    const old = await runs.begin(id, agent.name, asks(['charge', `${id}-c`]));
+    await runs.untilStatus(id, 'waiting_approval');
+    const next = await runs.begin(id, agent.name, 'never mind');
+    expect(await runs.result(next)).toEqual({ status: 'completed', steps: 1 });
+    expect(await runs.result(old)).toEqual({ status: 'superseded', steps: 1 });
+    expect(await rolesOf(id)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant']);
+  });
+
+  it('can be found and read by operators', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, asks(['charge', `${id}-c`]));
+    await runs.untilStatus(id, 'waiting_approval');
+    const query = `AgentSession = '${id}' AND AgentStatus = 'waiting_approval'`;
+    const listed = await until('it is listed as waiting', async () => {
+      for await (const found of runs.client.workflow.list({ query })) return found;
+      return undefined;
+    });
+    expect(listed.workflowId).toBe(workflowIdOf(run.runId));
+    expect(listed.searchAttributes).toMatchObject({
+      AgentName: [agent.name],
+      AgentTenant: ['acme'],
+      AgentModel: ['fake:1'],
+      AgentTurn: [1],
+    });
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const described = await handle.describe();
+    expect(await described.staticSummary()).toBe(`${agent.name}: turn 1 of ${id}`);
+    expect(await described.staticDetails()).toContain(`http://page/${id}`);
+    await runs.executor.stop(id, { mode: 'interrupt' });
+    await runs.result(run);
+  });
+});
