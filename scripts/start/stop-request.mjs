@@ -1,5 +1,7 @@
 // Listens for everything that asks a foreground command to end.
 
+import { describeProcess, identityOf, isSameProcess } from '../system/process-identity.mjs';
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_MS = 1000;
 
@@ -15,16 +17,31 @@ export function listenForStop({ onRepeat }) {
     else controller.abort();
   };
   for (const signal of SIGNALS) process.on(signal, request);
-
-  const parent = process.ppid;
-  if (process.env.npm_lifecycle_event) {
-    setInterval(() => {
-      if (process.ppid !== parent && !controller.signal.aborted) request();
-    }, PARENT_CHECK_MS).unref();
-  }
+  if (process.env.npm_lifecycle_event) watchNpm(() => controller.abort());
   // The screen may go away before the product does: that is no reason to fall over.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return controller.signal;
+}
+
+function watchNpm(onEnd) {
+  const npm = identityOf(findNpm() ?? process.ppid);
+  const timer = setInterval(() => {
+    if (isSameProcess(npm)) return;
+    clearInterval(timer);
+    onEnd();
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}
+
+/** Between npm and this process there may be a shell, which does not end with npm. */
+function findNpm() {
+  let pid = process.ppid;
+  for (let generation = 0; generation < 3; generation += 1) {
+    const ancestor = describeProcess(pid);
+    if (!ancestor || ancestor.command.startsWith('npm')) return ancestor && pid;
+    pid = ancestor.parent;
+  }
+  return undefined;
 }
 
 /** Resolves when the stop is requested. */

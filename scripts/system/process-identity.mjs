@@ -31,3 +31,14 @@ export function identityOf(pid) {
 export function isSameProcess({ pid, startTime }) {
   return startTime !== undefined && startTimeOf(pid) === startTime;
 }
+
+/** The id of a process's parent and its command line. Undefined where the system has no /proc. */
+export function describeProcess(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    return { parent: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]), command };
+  } catch {
+    return undefined;
+  }
+}

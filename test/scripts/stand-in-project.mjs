@@ -31,9 +31,12 @@ const SERVER = `
   createServer((_request, response) => response.end()).listen(process.env.PORT);
 `;
 
-/** Starts `npm start` without npm, and lets a test wait for what it prints. */
-export function startCommand(root, env = {}, args = []) {
-  const child = spawn(process.execPath, [join(root, 'scripts/start.mjs'), ...args], {
+/** Starts the product, with or without npm, and lets a test wait for what it prints. */
+export function startCommand(root, env = {}, args = [], { throughNpm = false } = {}) {
+  const [file, before] = throughNpm
+    ? ['npm', ['start']]
+    : [process.execPath, [join(root, 'scripts/start.mjs')]];
+  const child = spawn(file, [...before, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...engines(), ...env },
   });
@@ -56,10 +59,8 @@ export function startCommand(root, env = {}, args = []) {
     child,
     exited,
     output: () => seen.join('\n'),
-    /** The next line that matches from now on, or with `from: 'start'` any line so far as well. */
-    line(pattern, { from } = {}) {
-      const before = from === 'start' ? seen.find((line) => line?.match(pattern)) : undefined;
-      if (before) return Promise.resolve(before.match(pattern));
+    /** The next line that matches. */
+    line(pattern) {
       return new Promise((resolve, reject) => {
         const check = (line) => {
           const match = line?.match(pattern);

@@ -19,15 +19,15 @@ afterEach(async () => {
   }
 });
 
-function start(root, env, args) {
-  const command = startCommand(root, env, args);
+function start(...options) {
+  const command = startCommand(...options);
   commands.push(command);
   return command;
 }
 
-async function startWhole() {
+async function startWhole(options) {
   const root = createStandInProject(tempFolder());
-  const command = start(root);
+  const command = start(root, {}, [], options);
   const pids = {};
   const noted = ['worker', 'api'].map(async (role) => {
     const [, pid] = await command.line(new RegExp(`^${role} .*up (\\d+)`));
@@ -81,10 +81,12 @@ describe('npm start', () => {
     }
   });
 
-  test('killed itself, leaves nothing running', async () => {
-    const { command, pids } = await startWhole();
+  test.each([
+    ['killed itself', {}],
+    ['when the npm that started it is killed', { throughNpm: true }],
+  ])('%s, leaves nothing running', async (_name, options) => {
+    const { command, pids } = await startWhole(options);
     command.child.kill('SIGKILL');
-    await command.exited;
     await expect(allGone(pids)).resolves.toBe(true);
   });
 });

@@ -12,7 +12,14 @@ const ANSWER_MS = 5000;
 const STALL_MS = 15_000;
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
 
-export async function downloadTemporal({ target, version, isTemporal, progress }) {
+/** `service` is a parameter so that a test can stand in for it. */
+export async function downloadTemporal({
+  service = SERVICE,
+  target,
+  version,
+  isTemporal,
+  progress,
+}) {
   const architecture = ARCHITECTURES[process.arch];
   if (!architecture) throw new Error(`no download for ${process.arch}`);
   const query = new URLSearchParams({
@@ -20,7 +27,7 @@ export async function downloadTemporal({ target, version, isTemporal, progress }
     platform: process.platform,
     format: 'tar.gz',
   });
-  const { archiveUrl, fileToExtract } = await askForArchive(`${SERVICE}/v${version}?${query}`);
+  const { archiveUrl, fileToExtract } = await askForArchive(`${service}/v${version}?${query}`);
 
   const folder = await mkdtemp(join(dirname(target), 'download-'));
   try {
