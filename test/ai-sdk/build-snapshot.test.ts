@@ -1,0 +1,46 @@
+import { describe, expect, it } from '@jest/globals';
+import { buildSnapshot, handleChatStream } from '../../ai-sdk/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { ask, asking, user } from './ask.js';
+
+describe('buildSnapshot', () => {
+  it('is null for unknown sessions and for strangers', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    expect(await buildSnapshot(runtime, { sessionId: 'other' })).toBeNull();
+    const caller = { userId: 'somebody' };
+    expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
+  });
+
+  it('shows what a run has so far, if asked to', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      session.say('Half a ');
+      session.say('sentence');
+      return Promise.resolve();
+    });
+    const deps = { ...runtime, defaultAgent: 'lab' };
+    const running = await handleChatStream(deps, { sessionId: 's1', messages: [user('u1')] });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const params = { sessionId: 's1', includePartialContent: true };
+    const snapshot = await buildSnapshot(runtime, params);
+    expect(snapshot?.messages.at(-1)).toMatchObject({
+      id: 'msg-1',
+      parts: [
+        { type: 'step-start' },
+        { type: 'text', text: 'Half a sentence', state: 'streaming' },
+      ],
+    });
+    await running.body?.cancel();
+  });
+
+  it('leaves out hidden messages', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.end();
+      return Promise.resolve();
+    });
+    await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u1')]);
+    const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+    expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);
+  });
+});

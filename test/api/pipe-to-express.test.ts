@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import express from 'express';
+import { pipeToExpress, type PipeOptions } from '../../api/index.js';
+
+let server: Server | undefined;
+afterEach(async () => {
+  server?.closeAllConnections();
+  server?.close();
+  if (server?.listening === true) await once(server, 'close');
+});
+
+interface Piping {
+  port: number;
+  /** Settles with the pipe: undefined, or what it threw. */
+  settled: Promise<unknown>;
+}
+
+async function startPipe(
+  frames: (signal: AbortSignal) => AsyncIterable<string>,
+  options: Partial<PipeOptions> = {},
+): Promise<Piping> {
+  let settle: (value: unknown) => void = () => undefined;
+  const settled = new Promise((resolve) => {
+    settle = resolve;
+  });
+  const app = express();
+  app.get('/', (_request, response) => {
+    pipeToExpress(frames, response, { headers: { 'x-run-id': 'r1' }, ...options }).then(
+      () => { settle(undefined); },
+      settle,
+    );
+  });
+  server = createServer(app);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, settled };
+}
+
+const read = (port: number, init?: RequestInit): Promise<Response> =>
+  fetch(`http://127.0.0.1:${String(port)}/`, init);
+
+/** Resolves when the signal fires. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => { resolve(); });
+  });
+}
+
+describe('pipeToExpress', () => {
+  it('sends headers at once, then frames, then ends', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { port, settled } = await startPipe(async function* () {
+      await gate;
+      yield 'data: 1\n\n';
+      yield 'data: 2\n\n';
+    });
+    const response = await read(port);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
+    expect(response.headers.get('x-run-id')).toBe('r1');
+    release();
+    expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n');
+    expect(await settled).toBeUndefined();
+  });
+
+  it('cuts the socket when the frames break off: nobody takes half for whole', async () => {
+    const { port, settled } = await startPipe(async function* () {
+      yield await Promise.resolve('data: 1\n\n');
+      throw new Error('the log broke off');
+    });
+    const response = await read(port);
+    await expect(response.text()).rejects.toThrow();
+    expect(await settled).toEqual(new Error('the log broke off'));
+  });
+
+  it('stops following as soon as the reader leaves', async () => {
+    const { port, settled } = await startPipe(async function* (signal) {
+      yield 'data: 1\n\n';
+      await aborted(signal);
+    });
+    const reader = new AbortController();
+    const response = await read(port, { signal: reader.signal });
+    await response.body?.getReader().read();
+    reader.abort();
+    expect(await settled).toBeUndefined();
+  });
+
+  it('keeps a silent stream open with comments', async () => {
+    const { port } = await startPipe(
+      async function* (signal) {
+        yield 'data: 1\n\n';
+        await aborted(signal);
+      },
+      { keepAliveMs: 10 },
+    );
+    const response = await read(port);
+    let text = '';
+    for await (const bytes of response.body ?? []) {
+      text += new TextDecoder().decode(bytes);
+      if (text.includes(': keep-alive\n\n')) break;
+    }
+    expect(text.startsWith('data: 1\n\n')).toBe(true);
+  });
+
+  it('cuts a reader that takes nothing, and buffers no more than a little for it', async () => {
+    let written = 0;
+    const { port, settled } = await startPipe(
+      async function* () {
+        for (;;) {
+          written += 64 * 1024;
+          yield await Promise.resolve(`data: ${'x'.repeat(64 * 1024)}\n\n`);
+        }
+      },
+      { stallMs: 200 },
+    );
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+    expect(await settled).toBeUndefined();
+    // What the kernel takes for the socket, and one frame more.
+    expect(written).toBeLessThan(16 * 1024 * 1024);
+    socket.destroy();
+  });
+});

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+let api: ApiServer | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+describe('streams over HTTP', () => {
+  it('a reader who was given part of a dead attempt is cut, and gets the whole turn from GET', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      session.say('half');
+      return Promise.resolve();
+    });
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const session = runtime.sessions.get('s1');
+    while (!(session?.record.sequence ?? 0)) await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    session?.discard();
+    await expect(readAll(reader)).rejects.toThrow();
+
+    session?.step();
+    session?.say('whole');
+    const again = await api.get('/api/chat/s1/stream');
+    session?.commit();
+    session?.end();
+    const text = await again.text();
+    expect(text).toContain('"delta":"whole"');
+    expect(text).not.toContain('half');
+  });
+
+  it('a reader that leaves stops nothing', async () => {
+    const runtime = createFakeRuntime();
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
+    await response.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(runtime.sessions.get('s1')?.record.status).toBe('running');
+  });
+
+  it('each viewer knows by itself what its snapshot showed', async () => {
+    const runtime = createFakeRuntime();
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
+    const active = await api.get('/api/chat/s1/snapshot');
+    const sawWork = active.headers.get('set-cookie') ?? '';
+    expect(sawWork).toMatch(/^helix-snapshot=0; Path=\/api\/chat\/s1; .*HttpOnly/);
+    const session = runtime.sessions.get('s1');
+    session?.step();
+    session?.say('Done.');
+    session?.commit();
+    session?.end();
+    const ended = await api.get('/api/chat/s1/snapshot');
+    const sawEnd = ended.headers.get('set-cookie') ?? '';
+
+    const toCookie = (header: string): { cookie: string } => ({
+      cookie: header.split(';')[0] ?? '',
+    });
+    expect((await api.get('/api/chat/s1', toCookie(sawEnd))).status).toBe(204);
+    const gap = await api.get('/api/chat/s1', toCookie(sawWork));
+    expect(gap.status).toBe(200);
+    expect(await gap.text()).toContain('Done.');
+    // Without a cookie, any active snapshot of the last minute counts.
+    const unknown = await api.get('/api/chat/s1');
+    expect(unknown.status).toBe(200);
+    await unknown.text();
+  });
+
+  it('tells the page about agents and operators', async () => {
+    api = await startApi(createFakeRuntime(), {
+      defaultAgent: 'lab',
+      temporalUi: 'http://127.0.0.1:8233',
+    });
+    expect(await (await api.get('/api/config')).json()).toEqual({
+      agents: ['lab', 'support'],
+      defaultAgent: 'lab',
+      temporalUi: 'http://127.0.0.1:8233',
+      namespace: 'default',
+    });
+  });
+
+  it('a stop is taken, and taken again', async () => {
+    const runtime = createFakeRuntime();
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
+    const stop = await api.post('/api/chat/s1/stop', '', {});
+    expect(stop.status).toBe(202);
+    expect(await stop.json()).toEqual({ result: 'ended', runId: 's1:1-abc' });
+    expect(await response.text()).toContain('"type":"message-metadata"');
+    const again = await api.post('/api/chat/s1/stop', { mode: 'interrupt' });
+    expect(again.status).toBe(202);
+    expect(await again.json()).toMatchObject({ result: 'nothing' });
+  });
+});
+
+async function readAll(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
+  while ((await reader?.read())?.done === false) {
+    // Read on: only how it ends matters.
+  }
+}
