@@ -1,0 +1,83 @@
+import { describe, expect, it } from '@jest/globals';
+import { APICallError } from '@ai-sdk/provider';
+import {
+  parseRetryAfter,
+  retryDelay,
+  StreamCutError,
+  toProviderFailure,
+} from '../../activities/model/provider-failure.js';
+
+function refusal(statusCode?: number, responseHeaders?: Record<string, string>): APICallError {
+  return new APICallError({
+    message: 'secret detail',
+    url: 'http://model',
+    requestBodyValues: {},
+    ...(statusCode !== undefined && { statusCode }),
+    ...(responseHeaders !== undefined && { responseHeaders }),
+  });
+}
+
+const coded = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+
+describe('a failure of the provider', () => {
+  it.each([
+    ['429', refusal(429), 'provider_rate_limited', true],
+    ['503', refusal(503), 'provider_overloaded', true],
+    ['529', refusal(529), 'provider_overloaded', true],
+    ['500', refusal(500), 'provider_error', true],
+    ['502', refusal(502), 'provider_error', true],
+    ['408', refusal(408), 'provider_error', true],
+    ['409', refusal(409), 'provider_error', true],
+    ['no status', refusal(), 'provider_error', true],
+    ['401', refusal(401), 'provider_unauthorized', false],
+    ['403', refusal(403), 'provider_unauthorized', false],
+    ['400', refusal(400), 'provider_invalid_request', false],
+    ['404', refusal(404), 'provider_invalid_request', false],
+    ['422', refusal(422), 'provider_invalid_request', false],
+    ['a cut stream', new StreamCutError(), 'provider_stream_cut', true],
+    ['a failed fetch', new TypeError('fetch failed'), 'provider_error', true],
+    ['a system error', coded, 'provider_error', true],
+    ['one that is wrapped', new Error('x', { cause: coded }), 'provider_error', true],
+    ['a bug', new Error('x'), 'provider_error', false],
+    ['no error at all', 'text', 'provider_error', false],
+  ] as [string, unknown, string, boolean][])('of %s is typed', (_, error, code, retryable) => {
+    const failure = toProviderFailure(error);
+    expect(failure).toMatchObject({ code, retryable });
+    expect(failure.message).not.toContain('secret');
+  });
+
+  it('carries when to come back', () => {
+    expect(toProviderFailure(refusal(429, { 'retry-after': '2' })).retryAfterMs).toBe(2_000);
+    expect(toProviderFailure(refusal(503, { 'retry-after-ms': '7' })).retryAfterMs).toBe(7);
+    expect(toProviderFailure(refusal(500))).not.toHaveProperty('retryAfterMs');
+  });
+});
+
+describe('parseRetryAfter', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  it.each([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ 'retry-after': '1.5' }, 1_500],
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' }, 3_000],
+    [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after-ms': '40', 'retry-after': '9' }, 40],
+    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9_000],
+    [{ 'retry-after-ms': '-1', 'retry-after': '9' }, 9_000],
+  ] as [Record<string, string> | undefined, number | undefined][])(
+    'of %j is %j ms',
+    (headers, ms) => {
+      expect(parseRetryAfter(headers, now)).toBe(ms);
+    },
+  );
+});
+
+describe('retryDelay', () => {
+  it('doubles, unless the provider says when, and has a limit', () => {
+    expect([1, 2, 3, 4].map((n) => retryDelay(n, undefined))).toEqual([250, 500, 1_000, 2_000]);
+    expect(retryDelay(1, 50)).toBe(50);
+    expect(retryDelay(1, 3_600_000)).toBe(60_000);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { decideSweep } from '../../executor/sweep.js';
+import type { WorkflowState } from '../../executor/run-workflows.js';
+import type { RunStatus } from '../../protocol/run.js';
+import type { SessionRecord } from '../../stores/session-store.js';
+
+function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    sessionId: 's',
+    agent: 'a',
+    owner: 'o',
+    createdAt: 0,
+    updatedAt: 0,
+    sequence: 0,
+    turn: 1,
+    runId: 's:1-x',
+    status,
+    stream: 'active',
+    messageId: 'msg-1',
+    turnStartSequence: 0,
+    turnStartRow: 0,
+    runStartedAt: 0,
+    committedStep: 0,
+    claimedStep: 0,
+    pauseSequence: 0,
+    ...extra,
+  };
+}
+
+const resume = { step: 1, approved: [] };
+const LIVE = [
+  'starting',
+  'running',
+  'waiting_approval',
+  'waiting_tool',
+  'waiting_children',
+] as const;
+const OVER = ['completed', 'failed', 'interrupted', 'aborted'] as const;
+const STATES: (WorkflowState | undefined)[] = [undefined, 'running', 'closed', 'unknown'];
+
+describe('decideSweep', () => {
+  it.each(OVER)('forgets a session whose run is %s', (status) => {
+    for (const state of STATES) expect(decideSweep(recordOf(status), state, 0)).toBe('forget');
+  });
+
+  it('forgets a session that is not there', () => {
+    expect(decideSweep(undefined, undefined, 0)).toBe('forget');
+  });
+
+  it.each(LIVE)('asks Temporal about a run that is %s, then starts or ends it', (status) => {
+    expect(decideSweep(recordOf(status), undefined, 0)).toBe('look');
+    expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('start');
+    expect(decideSweep(recordOf(status), 'closed', 0)).toBe('fail');
+    expect(decideSweep(recordOf(status), 'running', 0)).toBe('nothing');
+  });
+
+  it('wakes a run that has not taken its answers for a while', () => {
+    const record = recordOf('running', { resume, updatedAt: 1_000 });
+    expect(decideSweep(record, 'running', 2_000)).toBe('nothing');
+    expect(decideSweep(record, 'running', 3_001)).toBe('wake');
+    expect(decideSweep(record, 'closed', 9_000)).toBe('fail');
+  });
+});

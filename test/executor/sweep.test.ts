@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createSweep } from '../../executor/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { drive, newNonce, textIn, userMessage } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+let stores: TestStores;
+let runs: RunHarness;
+const { agent, executed } = createTestAgent();
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+});
+
+const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
+
+describe('the sweep', () => {
+  it('starts a run that was made and never started', async () => {
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    await runs.sweep(session.id);
+    await runs.untilStatus(session.id, 'completed');
+    await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
+  });
+
+  it('ends a run whose workflow was terminated; what was said stays, the session answers', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
+    await until(
+      'it speaks',
+      async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
+    );
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
+    await runs.sweep(id);
+    expect(await stores.store.load(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'framework_run_lost' },
+    });
+    expect(await stores.store.readRows(id, 1)).toMatchObject([
+      { interrupted: 'failure', parts: [{ text: 'And' }] },
+    ]);
+    const next = await runs.begin(id, agent.name, 'hello?');
+    expect(await runs.result(next)).toMatchObject({ status: 'completed' });
+  });
+
+  it('ends a waiting run whose workflow was terminated', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
+    await runs.sweep(id);
+    expect(await stores.store.load(id)).toMatchObject({ status: 'failed' });
+    expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
+  });
+
+  it('ends a run whose workflow was terminated before it did anything', async () => {
+    // No worker on this queue: the run stays at its start.
+    const idle = await createRunHarness(stores, [agent]);
+    const id = idle.newSessionId();
+    const run = await idle.begin(id, agent.name, 'hello');
+    await idle.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
+    await idle.sweep(id);
+    expect(await stores.store.load(id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('leaves a run alone that waits for a person, and one that waits for a worker', async () => {
+    const idle = await createRunHarness(stores, [agent]);
+    const starting = idle.newSessionId();
+    await idle.begin(starting, agent.name, 'hello');
+    const waiting = runs.newSessionId();
+    await runs.begin(waiting, agent.name, charge(`${waiting}-c`));
+    await runs.untilStatus(waiting, 'waiting_approval');
+    const [before, log] = [await stores.store.load(waiting), await drive(stores, waiting).log()];
+    await runs.sweep(waiting);
+    await idle.sweep(starting);
+    expect(await stores.store.load(waiting)).toEqual(before);
+    expect(await drive(stores, waiting).log()).toEqual(log);
+    expect(await stores.store.load(starting)).toMatchObject({ status: 'starting' });
+    await runs.executor.stop(waiting, { mode: 'abort' });
+    await idle.executor.stop(starting, { mode: 'abort' });
+  });
+
+  it('gives a run an answer whose signal was lost', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    // Stored, as the API would, by a process that died before it could signal.
+    expect(await drive(stores, id).decide(run.runId, `${id}-c`, true)).toMatchObject({
+      kind: 'stored',
+    });
+    await until('the sweep wakes it', async () => {
+      await runs.sweep(id);
+      return (await stores.store.load(id))?.status === 'completed';
+    });
+    expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
+  });
+
+  it('does not lose sight of a run that begins while the one before is forgotten', async () => {
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, []);
+    const store = {
+      ...stores.store,
+      leaseSweep: () => Promise.resolve(true),
+      dueSessions: () => Promise.resolve([session.id]),
+      // The next message comes just before the session is taken off the list.
+      forgetDue: async (sessionId: string) => {
+        await stores.store.noteDue(sessionId, 3_000);
+        await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
+        await stores.store.forgetDue(sessionId);
+      },
+    };
+    const { executor, workflows } = runs;
+    const logger = { warn: () => undefined };
+    await createSweep({ store, executor, workflows, holder: 'x', logger })();
+    expect(await stores.redis.zscore('hx:active', session.id)).not.toBeNull();
+    await stores.store.stop(session.id, { mode: 'abort' });
+  });
+
+  it('forgets sessions that rest', async () => {
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    await stores.store.noteDue(session.id, 0);
+    await session.ask(runId, 1, []);
+    await runs.sweep(session.id);
+    expect(await stores.redis.zscore('hx:active', session.id)).toBeNull();
+  });
+});
+
+describe('the list of sessions to look at', () => {
+  it('gives what is due, oldest first, and not again before its time', async () => {
+    const ids = [drive(stores).id, drive(stores).id, drive(stores).id] as const;
+    await stores.store.noteDue(ids[0], -1_000_000);
+    await stores.store.noteDue(ids[1], -2_000_000);
+    await stores.store.noteDue(ids[2], 60_000);
+    const due = (await stores.store.dueSessions(10_000, 60_000)).filter((id) =>
+      (ids as readonly string[]).includes(id),
+    );
+    expect(due).toEqual([ids[1], ids[0]]);
+    expect(await stores.store.dueSessions(10_000, 60_000)).not.toContain(ids[0]);
+    for (const id of ids) await stores.store.forgetDue(id);
+  });
+});

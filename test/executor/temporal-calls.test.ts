@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals';
+import { withinDeadline } from '../../executor/temporal-calls.js';
+
+/** A connection that adds nothing of its own. */
+const connection = { withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() };
+
+function grpcError(code: number): Error {
+  return Object.assign(new Error(`grpc ${String(code)}`), { code });
+}
+
+describe('a call to Temporal', () => {
+  it('gives its result, and its own error as it is', async () => {
+    expect(await withinDeadline(connection, () => Promise.resolve(7))).toBe(7);
+    const error = new Error('no such thing');
+    await expect(withinDeadline(connection, () => Promise.reject(error))).rejects.toBe(error);
+    const notFound = grpcError(5);
+    await expect(withinDeadline(connection, () => Promise.reject(notFound))).rejects.toBe(notFound);
+  });
+
+  it('that is never answered is unavailable in time', async () => {
+    const asked = Date.now();
+    const never = new Promise<never>(() => undefined);
+    await expect(withinDeadline(connection, () => never)).rejects.toMatchObject({
+      name: 'HelixError',
+      code: 'unavailable',
+    });
+    expect(Date.now() - asked).toBeLessThan(3_000);
+  });
+
+  it.each([4, 8, 14])(
+    'that fails with gRPC code %i is unavailable, also when wrapped',
+    async (code) => {
+      const bare = grpcError(code);
+      const wrapped = new Error('service error', { cause: new Error('x', { cause: bare }) });
+      for (const error of [bare, wrapped]) {
+        await expect(withinDeadline(connection, () => Promise.reject(error))).rejects.toMatchObject(
+          {
+            code: 'unavailable',
+            cause: error,
+          },
+        );
+      }
+    },
+  );
+});

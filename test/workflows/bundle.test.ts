@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+
+/** Measured when this test was written, plus a fifth. A worker loads this for every workflow it keeps. */
+const BUDGET_BYTES = 660_000;
+
+let code = '';
+
+beforeAll(async () => {
+  const bundle = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)),
+    logger: new DefaultLogger('ERROR'),
+  });
+  // Without the source map, which has the names of all files.
+  code = bundle.code.replace(/\/\/# sourceMappingURL=.*$/s, '');
+}, 120_000);
+
+/** Packages whose modules are in the bundle. */
+function packagesIn(bundled: string): string[] {
+  const paths = bundled.matchAll(/node_modules\/((?:@[\w.-]+\/)?[\w.-]+)\//g);
+  return [...new Set([...paths].flatMap(([, name]) => name ?? []))].sort();
+}
+
+describe('the workflow bundle', () => {
+  it('holds the workflow and nothing that has no place in the sandbox', () => {
+    expect(code).toContain('agentRun');
+    const packages = packagesIn(code);
+    expect(packages).toContain('@temporalio/workflow');
+    for (const name of ['zod', 'ai', 'ioredis', '@ai-sdk/provider', 'express', 'pino']) {
+      expect(packages).not.toContain(name);
+    }
+    for (const file of ['protocol/chunk.ts', 'protocol/rows.ts', 'stores/', 'activities/']) {
+      expect(code).not.toContain(`./${file}`);
+    }
+  });
+
+  it('keeps to its size', () => {
+    process.stdout.write(`workflow bundle: ${String(Buffer.byteLength(code))} bytes\n`);
+    expect(Buffer.byteLength(code)).toBeLessThan(BUDGET_BYTES);
+  });
+});
