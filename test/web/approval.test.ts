@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
-import { Conversation } from '../../web/src/conversation.js';
+import type { Conversation } from '../../web/src/conversation.js';
 import { eventually } from './eventually.js';
+import { atRest, openConversation } from './open-conversation.js';
 import { refusal, reply, snapshot, unreachable, Wire, WireServer } from './wire-server.js';
 
 const ASK: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Charge me' }] };
@@ -29,26 +30,16 @@ const charged = (id: string): Wire =>
     )
     .end();
 
-function open(server: WireServer, start: ReturnType<typeof snapshot>): Conversation {
-  return new Conversation({
-    sessionId: 's1',
-    agent: 'lab',
-    snapshot: start,
-    send: server.send,
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
-  });
-}
-
 const states = ({ chat }: Conversation): string[] =>
   (chat.lastMessage?.parts ?? []).flatMap((part) => ('state' in part ? [String(part.state)] : []));
 
 describe('an answer to an approval', () => {
   it('goes out by itself and continues the message', async () => {
     const server = new WireServer().on('POST', reply(charged('c1')));
-    const conversation = open(server, waiting('c1'));
+    const conversation = openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
     await eventually(() => states(conversation).includes('output-available'));
-    await eventually(() => conversation.chat.status === 'ready');
+    await atRest(conversation);
     expect(conversation.chat.messages).toHaveLength(2);
     expect(server.named('POST')).toHaveLength(1);
     expect(server.named('POST')[0]?.body.messageId).toBe('msg-1');
@@ -58,7 +49,7 @@ describe('an answer to an approval', () => {
     const server = new WireServer()
       .on('POST', unreachable, reply(charged('c1')))
       .on('GET snapshot', unreachable, reply(waiting('c1')));
-    const conversation = open(server, waiting('c1'));
+    const conversation = openConversation(server, waiting('c1'));
     conversation.answer('a-c1', false, 'too much');
     await eventually(() => states(conversation).includes('output-available'));
     const [first, second] = server.named('POST').map(({ body }) => body);
@@ -72,10 +63,10 @@ describe('an answer to an approval', () => {
     const server = new WireServer()
       .on('POST', refusal(503, 'unavailable'), reply(charged('c1')))
       .on('GET snapshot', reply(waiting('c1')));
-    const conversation = open(server, waiting('c1'));
+    const conversation = openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
     await eventually(() => server.named('GET snapshot').length === 1);
-    await eventually(() => !conversation.page.get().reconnecting);
+    await atRest(conversation);
     expect(conversation.page.get().notice?.retry).toBe(true);
     conversation.retry();
     await eventually(() => states(conversation).includes('output-available'));
@@ -86,10 +77,10 @@ describe('an answer to an approval', () => {
     const server = new WireServer()
       .on('POST', refusal(409, 'client_out_of_step'))
       .on('GET snapshot', reply(waiting('c2')));
-    const conversation = open(server, waiting('c1'));
+    const conversation = openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
     await eventually(() => server.named('GET snapshot').length === 1);
-    await eventually(() => !conversation.page.get().reconnecting);
+    await atRest(conversation);
     expect(states(conversation)).toEqual(['approval-requested']);
     expect(conversation.chat.lastMessage?.parts[0]).toMatchObject({ toolCallId: 'c2' });
     expect(server.named('POST')).toHaveLength(1);
@@ -99,17 +90,17 @@ describe('an answer to an approval', () => {
     const server = new WireServer()
       .on('POST', refusal(400, 'kind_mismatch'))
       .on('GET snapshot', reply(waiting('c1')));
-    const conversation = open(server, waiting('c1'));
+    const conversation = openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
     await eventually(() => server.named('GET snapshot').length === 1);
-    await eventually(() => !conversation.page.get().reconnecting);
+    await atRest(conversation);
     expect(states(conversation)).toEqual(['approval-requested']);
     expect(conversation.page.get().notice).toMatchObject({ retry: false });
   });
 
   it('survives a look at the server while another question is open', async () => {
     const server = new WireServer().on('GET snapshot', reply(waiting('c1', 'c2')));
-    const conversation = open(server, waiting('c1', 'c2'));
+    const conversation = openConversation(server, waiting('c1', 'c2'));
     conversation.answer('a-c1', true);
     await eventually(() => states(conversation).includes('approval-responded'));
     await conversation.refresh();
@@ -122,14 +113,14 @@ describe('a look of an idle page', () => {
   it('shows what another window brought about', async () => {
     const done = snapshot('ended', [ASK, { id: 'msg-1', role: 'assistant', parts: [] }]);
     const server = new WireServer().on('GET snapshot', reply(done));
-    const conversation = open(server, snapshot('ended', [ASK]));
+    const conversation = openConversation(server, snapshot('ended', [ASK]));
     await conversation.refresh();
     expect(conversation.chat.messages).toHaveLength(2);
   });
 
   it('changes nothing when the server cannot be reached', async () => {
     const server = new WireServer().on('GET snapshot', unreachable);
-    const conversation = open(server, waiting('c1'));
+    const conversation = openConversation(server, waiting('c1'));
     await conversation.refresh();
     expect(conversation.chat.messages).toHaveLength(2);
     expect(conversation.page.get()).toMatchObject({ notice: undefined, reconnecting: false });
