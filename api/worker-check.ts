@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 
 const CHECK_MS = 1_500;
+/** Workers ask again at least this often; Temporal lists those that went for minutes longer. */
+const POLL_MS = 70_000;
 
 /** Whether Temporal answers, and whether a worker takes runs from the queue. */
 export function createTemporalChecks(
@@ -20,7 +22,13 @@ export function createTemporalChecks(
           taskQueue: { name: taskQueue },
         }),
       );
-      if (pollers.length === 0) throw new Error('no worker polls the task queue');
+      const since = Date.now() - POLL_MS;
+      const isPolled = pollers.some(({ lastAccessTime }) => toMs(lastAccessTime) > since);
+      if (!isPolled) throw new Error('no worker polls the task queue');
     },
   };
+}
+
+function toMs(time: { seconds?: unknown } | null | undefined): number {
+  return Number(time?.seconds ?? 0) * 1000;
 }

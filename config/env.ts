@@ -13,6 +13,8 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 const text = z.string().min(1);
 const url = z.url('must be a URL');
+/** A page's address, to which paths are added. */
+const pageUrl = url.transform((value) => value.replace(/\/+$/, ''));
 
 const flag = z
   .enum(['1', 'true', 'yes', 'on', '0', 'false', 'no', 'off'], 'must be true or false')
@@ -38,13 +40,13 @@ const EnvSchema = z.object({
   /** `<provider>:<model id>`; the scripted model when absent. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
   DATA_DIR: text.default('.data'),
-  TEMPORAL_UI_URL: url.optional(),
+  TEMPORAL_UI_URL: pageUrl.optional(),
   DEFAULT_AGENT: text.optional(),
   /** Serve without an authenticator: everybody is the same user. */
   HELIX_ALLOW_UNAUTHENTICATED: flag,
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   /** Where people reach the page, for links out of the Temporal UI. */
-  PUBLIC_URL: url.optional(),
+  PUBLIC_URL: pageUrl.optional(),
   OPENAI_API_KEY: text.optional(),
   OPENAI_BASE_URL: url.optional(),
   ANTHROPIC_API_KEY: text.optional(),

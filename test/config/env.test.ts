@@ -48,6 +48,10 @@ describe('parseEnv', () => {
     expect(parse).toThrow(new RegExp(`^Bad configuration: ${name} [^\\n]+$`));
   });
 
+  it("takes a page's address with or without a slash at its end", () => {
+    expect(parseEnv({ PUBLIC_URL: 'https://chat.test/' }).PUBLIC_URL).toBe('https://chat.test');
+  });
+
   it('names all that is wrong', () => {
     expect(() => parseEnv({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/PORT .*; LOG_LEVEL /);
   });

@@ -10,6 +10,7 @@ type ChatLibrary = Pick<
   | 'lastAssistantMessageIsCompleteWithApprovalResponses'
   | 'lastAssistantMessageIsCompleteWithToolCalls'
   | 'uiMessageChunkSchema'
+  | 'validateUIMessages'
 >;
 
 /** The AI SDK's client in both majors. Their shapes agree where these tests touch them. */
