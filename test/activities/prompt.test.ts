@@ -8,7 +8,6 @@ import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 
-/** The same tools, once for the runtime and once for `streamText`. */
 const inputs = {
   echo: z.object({ value: z.string().describe('what to say'), times: z.number().optional() }),
   boom: z.object({}),
@@ -18,7 +17,7 @@ const inputs = {
 const carriedOut: Record<keyof typeof inputs, (input: never) => unknown> = {
   echo: ({ value }: { value: string }) => ({ value, list: [1, null, { deep: true }] }),
   boom: () => {
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- streamText puts the class name before the text of an Error, the runtime does not
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- of an Error, streamText tells the class too
     throw 'it went wrong';
   },
   text: () => 'plain text',
@@ -67,7 +66,7 @@ async function ask(
   return { theirs: theirs.doStreamCalls, ours: ours.doStreamCalls };
 }
 
-/** What counts for a provider: JSON, so that absent and undefined are the same. */
+// For a provider, absent and undefined are the same.
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 async function expectSame(...conversation: Parameters<typeof ask>): Promise<void> {
@@ -87,9 +86,7 @@ const asksFor = (...said: LanguageModelV4StreamPart[][]): LanguageModelV4StreamP
 ];
 
 describe('what a model is asked is what streamText would ask', () => {
-  it('with one message', async () => {
-    await expectSame([]);
-  });
+  it('with one message', () => expectSame([]));
 
   it('after tools: objects, text, null, errors, and several in one step', async () => {
     await expectSame([
@@ -243,7 +240,7 @@ describe('what a model is asked is what streamText would ask', () => {
           content: [{ type: 'tool-approval-response', approvalId: 'ap', ...denial }],
         },
       ],
-      tools: { ask: tool({ ...ask, needsApproval: true, execute: () => 1 }) },
+      tools: { ask: tool({ ...ask, execute: () => 1 }) },
     }).consumeStream();
 
     const stores = await openTestStores();

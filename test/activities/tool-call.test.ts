@@ -76,14 +76,17 @@ describe('tool call', () => {
 
   it('is carried out once however often Temporal tries, as long as the first try lives', async () => {
     let times = 0;
+    let release: (() => void) | undefined;
     const { tool, run, result } = await openCall(async () => {
       times += 1;
-      await hang(undefined, undefined as never);
+      await new Promise<void>((resolve) => (release = resolve));
     });
-    void tool(run, 1, 'c1', 1).catch(() => undefined);
+    const first = tool(run, 1, 'c1', 1);
     await until('it runs', () => times === 1);
     expect(await tool(run, 1, 'c1', 2)).toBe('settled');
     expect(times).toBe(1);
+    release?.();
+    expect(await first).toBe('settled');
     expect(await result()).toMatchObject({ errorCode: 'tool_outcome_unknown' });
   });
 

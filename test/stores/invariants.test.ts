@@ -149,7 +149,7 @@ async function live(stores: TestStores, events: readonly Event[]) {
         break;
       }
       case 'discard': {
-        const failure = 1 + Number(word);
+        const failure = 1 + word;
         const result = await stores.store.discard({
           writer: tokenOf(event.token),
           failure,

@@ -18,7 +18,7 @@ const USAGE: LanguageModelV4Usage = {
 export const parts = {
   text: (text: string, id = 't1', providerMetadata?: Metadata): Part[] => [
     { type: 'text-start', id },
-    ...[...text].map((delta): Part => ({ type: 'text-delta', id, delta })),
+    ...Array.from(text, (delta): Part => ({ type: 'text-delta', id, delta })),
     { type: 'text-end', id, ...(providerMetadata && { providerMetadata }) },
   ],
   call: (

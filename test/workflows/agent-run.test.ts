@@ -154,12 +154,15 @@ describe('a run on a worker', () => {
       return undefined;
     });
     expect(listed.workflowId).toBe(workflowIdOf(run.runId));
-    expect(listed.searchAttributes).toMatchObject({
-      AgentName: [agent.name],
-      AgentTenant: ['acme'],
-      AgentModel: ['fake:1'],
-      AgentTurn: [1],
-    });
+    const attributes = listed.typedSearchAttributes.getAll();
+    expect(Object.fromEntries(attributes.map(({ key, value }) => [key.name, value]))).toMatchObject(
+      {
+        AgentName: agent.name,
+        AgentTenant: 'acme',
+        AgentModel: 'fake:1',
+        AgentTurn: 1,
+      },
+    );
     const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     const described = await handle.describe();
     expect(await described.staticSummary()).toBe(`${agent.name}: turn 1 of ${id}`);
