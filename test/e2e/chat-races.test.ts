@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { CLIENT_7, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { postMessage, readSse } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(() => product.stop());
+
+const slowly = toScript({ say: 'Said once and only once.', deltas: 12, everyMs: 30 }).text;
+
+it('makes one run of one message, however often it is posted', async () => {
+  const { url, redis } = product;
+  const sessionId = newSessionId();
+  const message = { id: 'u1', text: slowly };
+  const readers = await Promise.all([1, 2, 3, 4].map(() => postMessage(url, sessionId, message)));
+  expect(await Promise.all(readers.map(({ done }) => done))).toEqual(Array(4).fill('ended'));
+  for (const reader of readers) {
+    expect(reader.status).toBe(200);
+    expect(reader.text()).toBe('Said once and only once.');
+  }
+  expect(new Set(readers.map(({ headers }) => headers.get('x-run-id'))).size).toBe(1);
+
+  const again = await postMessage(url, sessionId, message);
+  await again.done;
+  expect(again.text()).toBe('Said once and only once.');
+  const { messages } = await loadSnapshot(url, sessionId);
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+  expect(await redis.hget(`hx:{${sessionId}}:root`, 'runN')).toBe('1');
+});
+
+it('takes one of two different messages that come at once', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const readers = await Promise.all(
+    ['u1', 'u2'].map((id) => postMessage(url, sessionId, { id, text: slowly })),
+  );
+  await Promise.all(readers.map(({ done }) => done));
+  expect(readers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const { messages } = await loadSnapshot(url, sessionId);
+  expect(messages).toHaveLength(2);
+
+  // The one that was refused can be sent again now.
+  const refused = readers[0]?.status === 409 ? 'u1' : 'u2';
+  const retry = await postMessage(url, sessionId, { id: refused, text: slowly });
+  expect(await retry.done).toBe('ended');
+  expect(retry.text()).toBe('Said once and only once.');
+});
+
+it('refuses a message under an id that has said something else', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  await (
+    await postMessage(url, sessionId, { id: 'u1', text: slowly })
+  ).done;
+  const response = await fetch(`${url}/api/chat/${sessionId}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'other' } }),
+  });
+  expect(response.status).toBe(409);
+  expect(await response.json()).toMatchObject({ code: 'message_conflict' });
+});
+
+it('serves a hundred viewers of one reply, who come and go', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const said = 'For everybody who looks on. '.repeat(10);
+  const text = toScript({ say: said, deltas: 120, everyMs: 20 }).text;
+  const owner = await postMessage(url, sessionId, { id: 'u1', text });
+  await owner.gets('text-delta');
+  const leaving = new AbortController();
+  const follow = (signal?: AbortSignal): ReturnType<typeof readSse> =>
+    readSse(`${url}/api/chat/${sessionId}/stream`, signal === undefined ? {} : { signal });
+  const [stay, leave] = await Promise.all([
+    Promise.all(Array.from({ length: 50 }, () => follow())),
+    Promise.all(Array.from({ length: 50 }, () => follow(leaving.signal))),
+  ]);
+  await until('all see text', () => leave.every((reader) => reader.text() !== ''));
+  leaving.abort();
+  expect(new Set(await Promise.all(stay.map(({ done }) => done)))).toEqual(new Set(['ended']));
+  expect(new Set(stay.map((reader) => reader.text()))).toEqual(new Set([said]));
+  expect(await owner.done).toBe('ended');
+  expect(owner.text()).toBe(said);
+});
+
+it('stops a run once, from any side, and a run that rests not at all', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const stop = (): Promise<number> =>
+    fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' }).then(({ status }) => status);
+  expect(await stop()).toBe(404);
+  const client = openChat(CLIENT_7, { url, sessionId });
+  const reply = client.chat.sendMessage(toScript({ say: 'Too long.', hangMs: 60_000 }));
+  await until('the run is at work', async () => {
+    const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
+    return snapshot?.run?.status === 'running';
+  });
+  const startedAt = Date.now();
+  expect(await Promise.all([stop(), stop(), stop()])).toEqual([202, 202, 202]);
+  await reply;
+  // Well below the two seconds after which the API would end the run itself.
+  expect(Date.now() - startedAt).toBeLessThan(1_800);
+  expect(client.posts()).toBe(1);
+  expect((await loadSnapshot(url, sessionId)).run?.status).toBe('interrupted');
+  expect(await stop()).toBe(202);
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  callsOf,
+  CLIENTS,
+  loadSnapshot,
+  openChat,
+  toScript,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(() => product.stop());
+
+describe.each(CLIENTS)('%s: replies', (_name, library) => {
+  it('streams text piece by piece', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    const seen = new Set<number>();
+    const watch = setInterval(() => seen.add(client.reply().length), 5);
+    const said = 'Every word of this arrives once, äöü 🙂.';
+    await client.chat.sendMessage(toScript({ say: said, deltas: 20, everyMs: 20 }));
+    clearInterval(watch);
+    await untilRests(client, url);
+    expect(client.reply()).toBe(said);
+    expect(seen.size).toBeGreaterThan(5);
+    expect(client.chat.lastMessage?.id).toBe('msg-1');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('shows reasoning beside text', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(toScript({ think: 'Let me see.', say: 'I see.' }));
+    await untilRests(client, url);
+    expect(client.chat.lastMessage?.parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'reasoning', text: 'Let me see.' },
+      { type: 'text', text: 'I see.' },
+    ]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('runs the tools of a step in parallel', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    const startedAt = Date.now();
+    await client.chat.sendMessage(
+      toScript({
+        say: 'Two naps.',
+        calls: [
+          { tool: 'sleep', id: 'c1', args: { ms: 1_500 }, argDeltas: 3 },
+          { tool: 'sleep', id: 'c2', args: { ms: 1_500 } },
+          { tool: 'echo', id: 'c3', args: { value: { deep: [1, 'ä'] } } },
+        ],
+      }),
+    );
+    await untilRests(client, url);
+    // One after the other, the naps alone would take longer.
+    expect(Date.now() - startedAt).toBeLessThan(3_000);
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'c1', state: 'output-available', output: { slept: 1_500 } },
+      { toolCallId: 'c2', state: 'output-available', output: { slept: 1_500 } },
+      { toolCallId: 'c3', state: 'output-available', output: { value: { deep: [1, 'ä'] } } },
+    ]);
+    expect(client.reply()).toBe('Two naps.done');
+    expect(client.posts()).toBe(1);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('gives the error of a tool to the model and goes on', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ calls: [{ tool: 'boom', id: 'c1', args: { message: 'no luck' } }] }),
+    );
+    await untilRests(client, url);
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'c1', state: 'output-error', errorText: 'no luck' },
+    ]);
+    expect(client.reply()).toBe('done');
+    expect(client.errors).toEqual([]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('answers a second turn with the first one in mind', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(toScript({ say: 'First answer.' }));
+    await client.chat.sendMessage(toScript({ quote: true }));
+    await untilRests(client, url);
+    expect(client.chat.messages.map(({ id }) => id).filter((id) => id.startsWith('msg-'))).toEqual([
+      'msg-1',
+      'msg-3',
+    ]);
+    expect(client.reply().match(/First answer\./g)).toHaveLength(2);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('shows a failed run as an error and answers the next message', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ say: 'Half is kept', deltas: 2, fail: { status: 400, afterDeltas: 1 } }),
+    );
+    await untilRests(client, url);
+    expect(client.chat.status).toBe('error');
+    expect(client.errors).toHaveLength(1);
+    const failed = await loadSnapshot(url, sessionId);
+    expect(failed).toMatchObject({ status: 'failed', run: { status: 'failed' } });
+    expect(failed.messages.at(-1)).toMatchObject({ role: 'assistant', id: 'msg-1' });
+    expect(client.reply()).toBe('Half i');
+
+    await client.chat.sendMessage(toScript({ say: 'All is well.' }));
+    await untilRests(client, url);
+    expect(client.chat.status).toBe('ready');
+    expect(client.reply()).toBe('All is well.');
+    expect(client.posts()).toBe(2);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('asks a provider again that failed for a moment, without doubled text', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ say: 'Got it.', fail: { status: 429, retryAfterMs: 50, times: 2 } }),
+    );
+    await untilRests(client, url);
+    expect(client.reply()).toBe('Got it.');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('stops in the middle of a reply and keeps the part', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    const said = 'All of this is never said. '.repeat(50);
+    const reply = client.chat.sendMessage(toScript({ say: said, deltas: 400, everyMs: 25 }));
+    await until('some text', () => client.reply().length > 20);
+    const stop = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    expect(stop.status).toBe(202);
+    await reply;
+    await untilRests(client, url);
+    expect(client.chat.status).toBe('ready');
+    expect(said.startsWith(client.reply())).toBe(true);
+    expect(client.reply().length).toBeLessThan(said.length);
+    expect(client.posts()).toBe(1);
+    const stored = await loadSnapshot(url, sessionId);
+    expect(stored).toMatchObject({ status: 'ended', run: { status: 'interrupted' } });
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('stops a tool at work without being asked again by the client', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    const reply = client.chat.sendMessage(
+      toScript({ calls: [{ tool: 'sleep', id: 'c1', args: { ms: 60_000 } }] }),
+    );
+    await until('the call is shown', () =>
+      callsOf(client.chat.lastMessage).some(({ state }) => state === 'input-available'),
+    );
+    await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    await reply;
+    await untilRests(client, url);
+    expect(client.posts()).toBe(1);
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'output-error' }]);
+    const stored = await loadSnapshot(url, sessionId);
+    expect(stored.run?.status).toBe('interrupted');
+    await expectStoredAsShown(client, url, sessionId);
+
+    await client.chat.sendMessage(toScript({ say: 'Here again.' }));
+    await untilRests(client, url);
+    expect(client.reply()).toBe('Here again.');
+  });
+
+  it('refuses to regenerate with a typed error', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(toScript({ say: 'Once.' }));
+    await client.chat.regenerate();
+    await untilRests(client, url);
+    expect(client.chat.status).toBe('error');
+    expect(client.requests.at(-1)?.status).toBe(400);
+    const { messages } = await loadSnapshot(url, sessionId);
+    expect(messages).toHaveLength(2);
+  });
+});

@@ -1,0 +1,91 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  callsOf,
+  CLIENT_7,
+  openChat,
+  toScript,
+  untilAsked,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+
+let product: Product;
+let proxy: TcpProxy;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(() => product.stop());
+
+// The first worker of each test reaches Redis over a wire that the test can cut.
+beforeEach(async () => {
+  await product.kill9Worker();
+  proxy = await startTcpProxy(product.redisServer.port);
+  await product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(proxy.port)}` });
+});
+afterEach(() => proxy.close());
+
+/** Executions of `charge` in a session. */
+async function countCharges(sessionId: string): Promise<number> {
+  const all = await product.redis.hgetall('lab:charges');
+  return Object.entries(all).reduce(
+    (sum, [key, count]) => (key.startsWith(`${sessionId}:`) ? sum + Number(count) : sum),
+    0,
+  );
+}
+
+describe('an approved charge whose worker dies', () => {
+  it.each([
+    { moment: 'just before the effect', trap: 'lab:charges', when: 'before', charged: 0 },
+    { moment: 'just after the effect', trap: 'lab:charges', when: 'after', charged: 1 },
+  ] as const)('$moment is not made again', async ({ trap, when, charged }) => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }),
+    );
+    const id = await untilAsked(client);
+    const sprung = proxy.holdAt(trap, when);
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    await sprung;
+    await until('the effect', async () => (await countCharges(sessionId)) === charged);
+    await product.kill9Worker();
+    await product.startWorker();
+    await untilRests(client, url);
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { state: 'output-error', errorText: expect.stringContaining('not known') as string },
+    ]);
+    expect(client.reply()).toBe('done');
+    expect(await countCharges(sessionId)).toBe(charged);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('just after its result was stored keeps that result', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }),
+    );
+    const id = await untilAsked(client);
+    const sprung = proxy.holdAt('"charged":5', 'after');
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    await sprung;
+    await until(
+      'the result',
+      () => callsOf(client.chat.lastMessage)[0]?.state === 'output-available',
+    );
+    await product.kill9Worker();
+    await product.startWorker();
+    await untilRests(client, url);
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { state: 'output-available', output: { charged: 5 } },
+    ]);
+    expect(client.reply()).toBe('done');
+    expect(await countCharges(sessionId)).toBe(1);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+});

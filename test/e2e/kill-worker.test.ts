@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  callsOf,
+  CLIENT_7,
+  CLIENTS,
+  loadChat,
+  loadSnapshot,
+  openChat,
+  toScript,
+  untilAsked,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { postMessage, readSse } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+
+const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(10);
+const SECOND = 'What the second attempt says is something else.';
+/** Says one thing when it is asked first, and another when it is asked again. */
+const changesItsMind = {
+  say: SECOND,
+  deltas: 10,
+  everyMs: 10,
+  attempts: [{ say: FIRST, deltas: 300, everyMs: 40 }, {}],
+};
+const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
+
+let product: Product;
+let isUp = true;
+beforeAll(async () => {
+  product = await startProduct();
+});
+beforeEach(async () => {
+  if (!isUp) await product.startWorker();
+  isUp = true;
+});
+afterAll(() => product.stop());
+
+async function killWorker(): Promise<void> {
+  await product.kill9Worker();
+  isUp = false;
+}
+
+async function startWorker(): Promise<void> {
+  await product.startWorker();
+  isUp = true;
+}
+
+describe('kill -9 of the worker', () => {
+  it('in the middle of a reply: only what the second attempt says is left', async () => {
+    const { url } = product;
+    const pages = CLIENTS.map(([, library]) => {
+      const sessionId = newSessionId();
+      const client = openChat(library, { url, sessionId });
+      const reply = client.chat.sendMessage(
+        toScript(
+          { say: 'Step one.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] },
+          changesItsMind,
+        ),
+      );
+      return { library, sessionId, client, reply };
+    });
+    const [sessionId = ''] = pages.map((page) => page.sessionId);
+    await until('all see the first attempt', () =>
+      pages.every(({ client }) => client.reply().includes('The first attempt')),
+    );
+    const stream = `${url}/api/chat/${sessionId}/stream`;
+    const common = await readSse(stream);
+    const newer = await readSse(stream, { headers: { 'x-ai-sdk-profile': 'v7' } });
+    await until('viewers see it as well', () =>
+      [common, newer].every((reader) => reader.text().includes('The first attempt')),
+    );
+
+    await killWorker();
+    await startWorker();
+
+    // A client that knows how is told to forget; any other is cut off, so that it comes back.
+    expect(await newer.done).toBe('ended');
+    expect(newer.parts.map(({ type }) => type)).toContain('reset-step');
+    expect(newer.text()).toBe(`Step one.${SECOND}`);
+    expect(await common.done).toBe('cut');
+    expect(common.text()).not.toContain(SECOND);
+    for (const { library, sessionId, client, reply } of pages) {
+      await reply;
+      expect(client.chat.status).toBe('error');
+      const { client: again, resumed } = await loadChat(library, { url, sessionId });
+      await resumed;
+      await untilRests(again, url);
+      expect(again.errors).toEqual([]);
+      expect(again.reply()).toBe(`Step one.${SECOND}`);
+      await expectStoredAsShown(again, url, sessionId);
+      // Nor does the model hear of what the dead attempt said.
+      await again.chat.sendMessage(toScript({ quote: true }));
+      expect(again.reply()).toContain(`{"role":"assistant","text":"${SECOND}"}`);
+    }
+  });
+
+  it('while an approval waits, which is then given to nobody', async () => {
+    const { url, redis } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(toScript({ say: 'May I?', calls: [charge] }));
+    const id = await untilAsked(client);
+    await killWorker();
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    await until('the answer is stored', async () => {
+      const { messages } = await loadSnapshot(url, sessionId);
+      return !JSON.stringify(messages).includes('approval-requested');
+    });
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'approval-responded' }]);
+    await startWorker();
+    await untilRests(client, url);
+    expect(client.reply()).toBe('May I?done');
+    expect(client.posts()).toBe(2);
+    expect(await chargesOf(redis, sessionId)).toEqual(['1']);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('while an approval waits, which is then given to its successor', async () => {
+    const { url, redis } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(toScript({ say: 'May I?', calls: [charge] }));
+    await untilAsked(client);
+    await killWorker();
+    await startWorker();
+    const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
+    await resumed;
+    const id = await untilAsked(again);
+    await again.chat.addToolApprovalResponse({ id, approved: true });
+    await untilRests(again, url);
+    expect(again.reply()).toBe('May I?done');
+    expect(await chargesOf(redis, sessionId)).toEqual(['1']);
+    await expectStoredAsShown(again, url, sessionId);
+  });
+
+  it('while a tool runs: it is not run again, its outcome is unknown', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const startedAt = Date.now();
+    const reply = client.chat.sendMessage(
+      toScript({ calls: [{ tool: 'sleep', id: 'c1', args: { ms: 30_000 } }] }, { say: 'Awake.' }),
+    );
+    await until('the tool has started', async () => {
+      const state = await product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
+      return state === 'started';
+    });
+    await killWorker();
+    await startWorker();
+    await reply;
+    await untilRests(client, url);
+    expect(Date.now() - startedAt).toBeLessThan(25_000);
+    expect(client.reply()).toBe('Awake.');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { state: 'output-error', errorText: expect.stringContaining('not known') as string },
+    ]);
+    const rows = await product.redis.lrange(`hx:{${sessionId}}:rows`, 0, -1);
+    expect(rows.join('\n')).toContain('"errorCode":"tool_outcome_unknown"');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('before it has begun: the message is answered by the next one', async () => {
+    const { url } = product;
+    await killWorker();
+    const sessionId = newSessionId();
+    const text = toScript({ say: 'Here I am.' }).text;
+    const reader = await postMessage(url, sessionId, { id: 'u1', text });
+    await reader.gets('start');
+    await startWorker();
+    expect(await reader.done).toBe('ended');
+    expect(reader.text()).toBe('Here I am.');
+  });
+});
+
+async function chargesOf(redis: Product['redis'], sessionId: string): Promise<string[]> {
+  const all = await redis.hgetall('lab:charges');
+  return Object.entries(all).flatMap(([key, n]) => (key.startsWith(`${sessionId}:`) ? [n] : []));
+}

@@ -1,0 +1,163 @@
+import { Chat as ChatOf7 } from '@ai-sdk/react';
+import * as ai7 from 'ai';
+import type { UIMessage } from 'ai';
+import { Chat as ChatOf6 } from 'ai-sdk-react-v6';
+import * as ai6 from 'ai-v6';
+import type { FrontendSnapshot } from '../../protocol/http.js';
+import { until } from './until.js';
+
+interface ClientLibrary {
+  Chat: typeof ChatOf7;
+  DefaultChatTransport: typeof ai7.DefaultChatTransport;
+  answersAreComplete: typeof ai7.lastAssistantMessageIsCompleteWithApprovalResponses;
+}
+
+const CLIENT_6: ClientLibrary = {
+  Chat: ChatOf6 as unknown as typeof ChatOf7,
+  DefaultChatTransport: ai6.DefaultChatTransport as unknown as typeof ai7.DefaultChatTransport,
+  answersAreComplete:
+    ai6.lastAssistantMessageIsCompleteWithApprovalResponses as unknown as ClientLibrary['answersAreComplete'],
+};
+
+export const CLIENT_7: ClientLibrary = {
+  Chat: ChatOf7,
+  DefaultChatTransport: ai7.DefaultChatTransport,
+  answersAreComplete: ai7.lastAssistantMessageIsCompleteWithApprovalResponses,
+};
+
+/** Both majors of the AI SDK, with the chat of their React packages. Their shapes agree here. */
+export const CLIENTS: readonly [name: string, library: ClientLibrary][] = [
+  ['ai 6', CLIENT_6],
+  ['ai 7', CLIENT_7],
+];
+
+export type Snapshot = FrontendSnapshot<UIMessage>;
+
+export interface SentRequest {
+  method: string;
+  status: number | undefined;
+  headers: Headers | undefined;
+}
+
+export interface ChatClient {
+  readonly chat: ChatOf7<UIMessage>;
+  /** Everything that was sent for the chat, snapshots left out. */
+  readonly requests: SentRequest[];
+  readonly errors: Error[];
+  posts: () => number;
+  /** What a page stores and posts: keys without a value are none. */
+  messages: () => UIMessage[];
+  /** The text of the newest message if it is the agent's. */
+  reply: () => string;
+}
+
+export interface ClientOptions {
+  url: string;
+  sessionId: string;
+  agent?: string;
+  messages?: UIMessage[];
+  headers?: Record<string, string>;
+}
+
+/** A stock chat on a stock transport, which answers approvals by itself. */
+export function openChat(library: ClientLibrary, options: ClientOptions): ChatClient {
+  const requests: SentRequest[] = [];
+  const errors: Error[] = [];
+  const chat = new library.Chat({
+    id: options.sessionId,
+    messages: options.messages ?? [],
+    transport: new library.DefaultChatTransport<UIMessage>({
+      api: `${options.url}/api/chat`,
+      body: { agent: options.agent ?? 'lab' },
+      headers: options.headers ?? {},
+      fetch: async (input, init) => {
+        const request: SentRequest = {
+          method: init?.method ?? 'GET',
+          status: undefined,
+          headers: undefined,
+        };
+        requests.push(request);
+        if (requests.length > 12) throw new Error('the client posts without end');
+        const response = await fetch(input, init);
+        request.status = response.status;
+        request.headers = response.headers;
+        return response;
+      },
+    }),
+    sendAutomaticallyWhen: library.answersAreComplete,
+    onError: (error) => errors.push(error),
+  });
+  return {
+    chat,
+    requests,
+    errors,
+    posts: () => requests.filter(({ method }) => method === 'POST').length,
+    messages: () => JSON.parse(JSON.stringify(chat.messages)) as UIMessage[],
+    reply: () => (chat.lastMessage?.role === 'assistant' ? textOf(chat.lastMessage) : ''),
+  };
+}
+
+/** A page that is loaded (again): the snapshot, then the stream of what is at work. */
+export async function loadChat(
+  library: ClientLibrary,
+  options: ClientOptions,
+): Promise<{ client: ChatClient; snapshot: Snapshot; resumed: Promise<void> }> {
+  const snapshot = await loadSnapshot(options.url, options.sessionId);
+  const client = openChat(library, { ...options, messages: snapshot.messages });
+  return { client, snapshot, resumed: client.chat.resumeStream() };
+}
+
+export async function loadSnapshot(url: string, sessionId: string): Promise<Snapshot> {
+  const response = await fetch(`${url}/api/chat/${sessionId}/snapshot`);
+  if (response.status !== 200) throw new Error(`snapshot: ${String(response.status)}`);
+  return (await response.json()) as Snapshot;
+}
+
+export function textOf(message: UIMessage): string {
+  return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** Calls of a message, in order. */
+export function callsOf(message: UIMessage | undefined): ai7.DynamicToolUIPart[] {
+  return (message?.parts ?? []).filter((part) => part.type === 'dynamic-tool');
+}
+
+export function isBusy({ chat }: ChatClient): boolean {
+  return chat.status === 'submitted' || chat.status === 'streaming';
+}
+
+/**
+ * Resolves when the chat rests. What it sends by itself it sends at the end of a response, so it
+ * has to be found at rest several times, with a round trip to the server between.
+ */
+export async function untilRests(client: ChatClient, url: string): Promise<void> {
+  let rested = 0;
+  await until(
+    'the chat rests',
+    async () => {
+      const before = client.requests.length;
+      await fetch(`${url}/healthz`).then((response) => response.arrayBuffer());
+      rested = isBusy(client) || client.requests.length > before ? 0 : rested + 1;
+      return rested === 3;
+    },
+    30_000,
+  );
+}
+
+/** The open question of the newest message. */
+export function untilAsked(client: ChatClient, toolCallId?: string): Promise<string> {
+  return until('the agent asks for approval', () => {
+    if (client.chat.status !== 'ready') return undefined;
+    const call = callsOf(client.chat.lastMessage).find(
+      (part) =>
+        part.state === 'approval-requested' &&
+        (toolCallId === undefined || part.toolCallId === toolCallId),
+    );
+    return call?.state === 'approval-requested' ? call.approval.id : undefined;
+  });
+}
+
+/** A message that tells the lab agent what to do, step by step. */
+export function toScript(...script: object[]): { text: string } {
+  return { text: JSON.stringify({ script }) };
+}

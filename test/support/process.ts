@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const STOP_MS = 40_000;
+
+/** A real process of the product, with everything that it has said. */
+export interface ProductProcess {
+  readonly pid: number;
+  readonly exitCode: Promise<number | null>;
+  /** What it wrote to stdout and stderr so far. */
+  log: () => string;
+  /** Resolves with the log line that carries this message. */
+  says: (message: string) => Promise<Record<string, unknown>>;
+  kill9: () => Promise<void>;
+  /** @throws Error if it has ended by itself before */
+  stop: () => Promise<void>;
+}
+
+/** Starts `node dist/<role>/main.js`, which ends with this process. */
+export function startProcess(role: 'api' | 'worker', env: Record<string, string>): ProductProcess {
+  const child = spawn(process.execPath, [`dist/${role}/main.js`], {
+    cwd: ROOT,
+    // Only what a machine has anyway; the settings are the test's.
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let log = '';
+  let hasEnded = false;
+  let isWanted = false;
+  const take = (text: Buffer): void => {
+    log += text.toString();
+  };
+  child.stdout?.on('data', take);
+  child.stderr?.on('data', take);
+  const exitCode = new Promise<number | null>((resolve) => {
+    child.once('error', (error) => {
+      log += error.message;
+      resolve(null);
+    });
+    child.once('close', (code, signal) => {
+      log += `(ended with ${signal ?? String(code)})\n`;
+      resolve(code);
+    });
+  }).finally(() => {
+    hasEnded = true;
+  });
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (hasEnded && !isWanted) throw new Error(`the ${role} ended by itself:\n${log}`);
+    isWanted = true;
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+    await exitCode;
+    clearTimeout(timer);
+    if (signal === 'SIGTERM' && child.signalCode === 'SIGKILL') {
+      throw new Error(`the ${role} does not end when it is told to:\n${log}`);
+    }
+  }
+
+  return {
+    pid: child.pid ?? 0,
+    exitCode,
+    log: () => log,
+    says: (message) =>
+      until(`the ${role} says "${message}"`, () => {
+        if (hasEnded) throw new Error(`the ${role} ended:\n${log}`);
+        return findLine(log, message);
+      }),
+    kill9: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  };
+}
+
+function findLine(log: string, message: string): Record<string, unknown> | undefined {
+  for (const line of log.split('\n')) {
+    if (!line.includes(`"msg":${JSON.stringify(message)}`)) continue;
+    return JSON.parse(line) as Record<string, unknown>;
+  }
+  return undefined;
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { startProcess, type ProductProcess } from './process.js';
+import { startRedis, type RedisServer } from './redis-server.js';
+import { until } from './until.js';
+
+export interface ProductOptions {
+  /** Default: the Temporal that all test files share. */
+  temporalAddress?: string;
+  /** For the API and the worker alike. */
+  env?: Record<string, string>;
+}
+
+/** The product as people run it: real processes on real engines. */
+export interface Product {
+  /** Where the API listens; stays the same when it is started again. */
+  readonly url: string;
+  readonly taskQueue: string;
+  /** Its own Redis, with the append-only file on. */
+  readonly redisServer: RedisServer;
+  /** For looking at what is stored. */
+  readonly redis: Redis;
+  startApi: () => Promise<void>;
+  /** With other settings than the product's, when given. */
+  startWorker: (env?: Record<string, string>) => Promise<void>;
+  kill9Api: () => Promise<void>;
+  kill9Worker: () => Promise<void>;
+  isReady: () => Promise<boolean>;
+  stop: () => Promise<void>;
+}
+
+/** A session id that no other test uses. */
+export function newSessionId(): string {
+  return `e2e-${randomBytes(6).toString('hex')}`;
+}
+
+export async function startProduct(options: ProductOptions = {}): Promise<Product> {
+  const taskQueue = `e2e-${randomBytes(6).toString('hex')}`;
+  // A Redis of its own: sweepers look after every session that they find there.
+  const redisServer = await startRedis();
+  const redis = new Redis(redisServer.url);
+  redis.on('error', () => undefined);
+  const env = {
+    HOST: '127.0.0.1',
+    REDIS_URL: redisServer.url,
+    TEMPORAL_ADDRESS: options.temporalAddress ?? sharedTemporal(),
+    TASK_QUEUE: taskQueue,
+    HELIX_ALLOW_UNAUTHENTICATED: '1',
+    DEFAULT_AGENT: 'support',
+    ...options.env,
+  };
+  let port = '0';
+  let api: ProductProcess | undefined;
+  let worker: ProductProcess | undefined;
+
+  async function startApi(): Promise<void> {
+    api = startProcess('api', { ...env, PORT: port });
+    const line = await api.says('api listens');
+    port = String(line['port']);
+  }
+
+  async function startWorker(extra: Record<string, string> = {}): Promise<void> {
+    worker = startProcess('worker', { ...env, ...extra });
+    await worker.says('worker runs');
+  }
+
+  async function isReady(): Promise<boolean> {
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await response?.arrayBuffer();
+    return response?.status === 200;
+  }
+
+  async function stop(): Promise<void> {
+    const ends = await Promise.allSettled([api?.stop(), worker?.stop()]);
+    redis.disconnect();
+    await redisServer.close();
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  try {
+    await Promise.all([startApi(), startWorker()]);
+    await until('the product is ready', isReady);
+  } catch (error) {
+    await stop().catch(() => undefined);
+    throw error;
+  }
+  return {
+    get url() {
+      return `http://127.0.0.1:${port}`;
+    },
+    taskQueue,
+    redisServer,
+    redis,
+    startApi,
+    startWorker,
+    kill9Api: async () => api?.kill9(),
+    kill9Worker: async () => worker?.kill9(),
+    isReady,
+    stop,
+  };
+}
+
+export function sharedTemporal(): string {
+  const address = process.env['TEST_TEMPORAL_ADDRESS'];
+  if (address === undefined) {
+    throw new Error('TEST_TEMPORAL_ADDRESS is not set: run the tests with npm test');
+  }
+  return address;
+}

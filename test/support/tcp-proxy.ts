@@ -1,0 +1,66 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A stretch of wire that a test can cut at a given word. */
+export interface TcpProxy {
+  readonly port: number;
+  /**
+   * Holds back everything from the moment at which a client sends this text: `after` lets the text
+   * through and keeps the answer, `before` keeps the text itself. Resolves when it has come.
+   */
+  holdAt: (text: string, when: 'before' | 'after') => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export async function startTcpProxy(target: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let trap: { text: string; when: 'before' | 'after'; sprung: () => void } | undefined;
+  let isHolding = false;
+
+  /** Whether these bytes may pass. */
+  function passes(bytes: Buffer): boolean {
+    if (isHolding) return false;
+    if (trap === undefined || !bytes.includes(trap.text)) return true;
+    isHolding = true;
+    trap.sprung();
+    return trap.when === 'after';
+  }
+
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1');
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      if (passes(bytes)) upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (!isHolding) client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    holdAt: (text, when) =>
+      new Promise((sprung) => {
+        trap = { text, when, sprung };
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}
