@@ -57,6 +57,19 @@ describe('start call', () => {
     expect(await session.start(runId, 1, 's', 1)).toEqual({ kind: 'settled' });
   });
 
+  it('again withdraws what the first one wrote, and nothing of its siblings', async () => {
+    const session = drive(await openTestStores());
+    const { runId } = await session.newRun();
+    const calls = ['s', 't'].map((id) => newCall(id, 'server', { idempotent: true }));
+    await session.ask(runId, 1, calls);
+    await session.start(runId, 1, 's', 1);
+    await session.start(runId, 1, 't', 1);
+    await session.say(session.callWriter(runId, 1, 's', 1), 1, 'gone');
+    await session.say(session.callWriter(runId, 1, 't', 1), 1, 'kept');
+    await session.start(runId, 1, 's', 2);
+    expect((await session.messages('text_delta')).map(({ delta }) => delta)).toEqual(['kept']);
+  });
+
   it('refuses what nobody approved, what a person executes, and what nobody asked for', async () => {
     const session = drive(await openTestStores());
     const { runId } = await session.newRun();
