@@ -9,7 +9,6 @@ import { createStandInProject, enginePid, startCommand } from './stand-in-projec
 import { useTempFolders } from './temp-folder.mjs';
 
 const READY = /Ctrl-C stops/;
-const tempFolder = useTempFolders();
 const commands = [];
 
 afterEach(async () => {
@@ -18,6 +17,8 @@ afterEach(async () => {
     await exited;
   }
 });
+// Hooks run in this order: the folders go when nothing works in them any more.
+const tempFolder = useTempFolders();
 
 function start(...options) {
   const command = startCommand(...options);
