@@ -28,10 +28,9 @@ async function startPipe(
   });
   const app = express();
   app.get('/', (_request, response) => {
-    pipeToExpress(frames, response, { headers: { 'x-run-id': 'r1' }, ...options }).then(
-      () => { settle(undefined); },
-      settle,
-    );
+    pipeToExpress(frames, response, { headers: { 'x-run-id': 'r1' }, ...options }).then(() => {
+      settle(undefined);
+    }, settle);
   });
   server = createServer(app);
   server.listen(0, '127.0.0.1');
@@ -45,7 +44,9 @@ const read = (port: number, init?: RequestInit): Promise<Response> =>
 /** Resolves when the signal fires. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    signal.addEventListener('abort', () => { resolve(); });
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
   });
 }
 
