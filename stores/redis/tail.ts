@@ -94,6 +94,9 @@ export function createTail(
         cursor = fresh[fresh.length - 1]?.sequence ?? cursor;
         yield fresh;
       }
+    } catch (error) {
+      // Whoever left does not ask what went wrong meanwhile.
+      if (!hasLeft(signal)) throw error;
     } finally {
       signal.removeEventListener('abort', abort);
       leave();
@@ -114,6 +117,11 @@ export function createTail(
   }
 
   return { follow };
+}
+
+/** Read through a function, since a signal may fire during any wait. */
+function hasLeft(signal: AbortSignal): boolean {
+  return signal.aborted;
 }
 
 function parseBatch(message: string): Batch {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
 import { startFollower } from '../support/follower.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
@@ -94,11 +95,21 @@ describe('a Redis that is away', () => {
 
   it('does not keep a follower that wants to leave', async () => {
     const api = await open('api');
+    const redis = new Redis(server.url);
     const session = drive(api);
     await session.begin();
     const follower = startFollower(api.streamManager, session.id, 0);
+    await until('it is subscribed', async () => {
+      const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${session.id}}:channel`);
+      return Number((counts as unknown[])[1]) > 0;
+    });
+    redis.disconnect();
     await server.stop();
+    // This one reads the log, again and again, while Redis is away.
+    const reader = startFollower(api.streamManager, session.id, 0);
+    await expect(api.ping()).rejects.toMatchObject({ code: 'unavailable' });
     await follower.stop();
+    await reader.stop();
     await server.restart();
   });
 });
