@@ -18,6 +18,7 @@ async function main(): Promise<void> {
       workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
       maxHeartbeatThrottleInterval: '1s',
       defaultHeartbeatThrottleInterval: '1s',
+      maxConcurrentActivityTaskExecutions: 1_000,
     });
     await worker.run();
   } finally {
