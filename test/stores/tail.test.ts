@@ -129,6 +129,17 @@ describe('follow', () => {
     expect(new Set(sequences(follower.entries)).size).toBe(words.length + 1);
   });
 
+  it('reads the log as soon as its connection is back, without waiting for the idle check', async () => {
+    const { stores, session, say } = await openSpeaker();
+    const follower = startFollower(stores.streamManager, session.id, 0);
+    await say('a');
+    await until('it is live', () => follower.entries.length === 1);
+    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
+    await stores.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await until('the log was read', () => follower.entries.length === 2, 2_500);
+    await follower.stop();
+  });
+
   it('ends when it is told to, and lets go of the channel', async () => {
     const { stores, session, say } = await openSpeaker();
     const follower = startFollower(stores.streamManager, session.id, 0);
