@@ -4,8 +4,8 @@ import type { ToolContext } from '../agents/tool-context.js';
 import type { CallActivityRef, RunActivities } from '../protocol/activities.js';
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { ToolRow } from '../protocol/rows.js';
-import type { CallSpec, Writer } from '../stores/session-store.js';
+import type { Decision, ToolRow } from '../protocol/rows.js';
+import type { CallSpec, StartCallResult, Writer } from '../stores/session-store.js';
 import { callWriter, openAttempt, type Attempt } from './attempt.js';
 import { createChunkWriter, type ChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
@@ -52,7 +52,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     ref: CallActivityRef,
     writer: Writer,
     attempt: Attempt,
-    { call, execution }: { call: CallSpec; execution: number },
+    { call, execution, decision }: Extract<StartCallResult, { kind: 'execute' }>,
   ): Promise<'settled' | 'stopped' | 'superseded'> {
     const chunks = createChunkWriter(streamManager, writer, {
       stop: () => {
@@ -65,7 +65,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     const tool = agents.resolve(ref.agent).tools.find(({ name }) => name === call.toolName);
     const outcome = await execute(ref, attempt, tool, call, execution, chunks);
     await chunks.flush();
-    const { row, chunk } = toResult(ref, call, outcome);
+    const { row, chunk } = toResult(ref, call, outcome, decision);
     const settled = await store.settleCall({
       source: 'tool',
       writer,
@@ -160,12 +160,19 @@ function toResult(
   ref: CallActivityRef,
   { toolCallId, toolName, kind }: CallSpec,
   outcome: Outcome,
+  decision: Decision | undefined,
 ): { row: ToolRow; chunk: StreamChunk } {
   const failed = 'error' in outcome;
   const result: unknown = failed ? null : outcome.output;
   const error = failed ? { error: outcome.error, errorCode: outcome.errorCode } : {};
   return {
-    row: { role: 'tool', toolCallId, toolName, ...(failed ? error : { output: result }) },
+    row: {
+      role: 'tool',
+      toolCallId,
+      toolName,
+      ...(failed ? error : { output: result }),
+      ...(decision !== undefined && { decision }),
+    },
     chunk: {
       type: 'tool_end',
       ...toBase(ref),

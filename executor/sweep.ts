@@ -31,7 +31,8 @@ export function decideSweep(
   if (workflow === undefined) return 'look';
   if (workflow === 'unknown') return 'start';
   if (workflow === 'closed') return 'fail';
-  return record.resume !== undefined && now - record.updatedAt > UNTAKEN_MS ? 'wake' : 'nothing';
+  const isUntaken = record.resume !== undefined && record.resumeTaken !== true;
+  return isUntaken && now - record.updatedAt > UNTAKEN_MS ? 'wake' : 'nothing';
 }
 
 /**
@@ -52,15 +53,21 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
     if (current?.runId !== record.runId) return;
     switch (decideSweep(current, state, Date.now())) {
       case 'start':
-        return executor.startRun(current);
+        await executor.startRun(current);
+        // A fresh execution finds the step that asked, and waits for the answers that were given.
+        return wake(current);
       case 'wake':
-        return current.resume === undefined ? undefined : executor.wake(current, current.resume);
+        return wake(current);
       case 'fail':
         logger.warn({ runId: current.runId }, 'a run was closed in Temporal before it ended');
         return executor.endLost(current);
       default:
         return;
     }
+  }
+
+  async function wake(record: SessionRecord): Promise<void> {
+    if (record.resume !== undefined) await executor.wake(record, record.resume);
   }
 
   /** A run may begin between the look and the removal: then its session belongs on the list. */

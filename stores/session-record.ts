@@ -64,6 +64,8 @@ export interface SessionRecord {
   stop?: StopRequest;
   /** Set from the answer that completed a batch until the next step is claimed. */
   resume?: Resumption;
+  /** True once a call that those answers approved has started: the wake-up has arrived. */
+  resumeTaken?: boolean;
   /** Turn of which an active snapshot was handed out within the last 60 s. */
   activeSnapshotTurn?: number;
 }

@@ -140,7 +140,13 @@ export interface StartCallInput {
 }
 
 export type StartCallResult =
-  | { kind: 'execute'; call: CallSpec; execution: number }
+  | {
+      kind: 'execute';
+      call: CallSpec;
+      execution: number;
+      /** The approval that this execution rests on. */
+      decision?: Decision;
+    }
   | { kind: 'settled' }
   | { kind: 'stopped' }
   | { kind: 'superseded' }

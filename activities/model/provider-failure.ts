@@ -32,7 +32,9 @@ export function toProviderFailure(error: unknown): ProviderFailure {
   return {
     code: 'provider_error',
     message: 'The model could not be reached.',
-    retryable: isNetwork(error),
+    // Errors that come in the middle of a stream are often plain objects or texts: the provider
+    // had accepted the request, so asking again is right unless it says that the request is wrong.
+    retryable: error instanceof Error ? isNetwork(error) : !isRequestFault(error),
   };
 }
 
@@ -71,6 +73,13 @@ function fromApiCall(error: APICallError): ProviderFailure {
         message: 'The model provider refused the request.',
         retryable,
       };
+}
+
+/** `type` of an error object as Anthropic and OpenAI send it. */
+function isRequestFault(error: unknown): boolean {
+  const type: unknown =
+    typeof error === 'object' && error !== null && 'type' in error ? error.type : '';
+  return /^(invalid_request|authentication|permission|not_found)_error$/.test(String(type));
 }
 
 function isNetwork(error: unknown): boolean {

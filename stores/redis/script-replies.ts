@@ -1,3 +1,4 @@
+import type { Decision } from '../../protocol/rows.js';
 import {
   isTerminal,
   type Resumption,
@@ -121,10 +122,15 @@ export function toCommitResult([kind, a, b]: ScriptReply): CommitResult {
   }
 }
 
-export function toStartCallResult([kind, spec, execution]: ScriptReply): StartCallResult {
+export function toStartCallResult([kind, spec, execution, decision]: ScriptReply): StartCallResult {
   switch (kind) {
     case 'EXECUTE':
-      return { kind: 'execute', call: parse(spec) as CallSpec, execution: Number(execution) };
+      return {
+        kind: 'execute',
+        call: parse(spec) as CallSpec,
+        execution: Number(execution),
+        ...(decision !== '' && { decision: parse(decision) as Decision }),
+      };
     case 'SETTLED':
       return { kind: 'settled' };
     case 'STOPPED':

@@ -155,7 +155,7 @@ function toRecord(sessionId: string, root: Record<string, string>): SessionRecor
     ...(root['checkpoint'] !== undefined && { checkpointId: root['checkpoint'] }),
     ...(error && { error }),
     ...(stop && { stop }),
-    ...(resume && { resume }),
+    ...(resume && { resume, resumeTaken: root['taken'] !== undefined }),
     ...(root['snapTurn'] !== undefined &&
       snapshotIsFresh && { activeSnapshotTurn: number('snapTurn') }),
   };

@@ -39,7 +39,9 @@ describe('a failure of the provider', () => {
     ['a system error', coded, 'provider_error', true],
     ['one that is wrapped', new Error('x', { cause: coded }), 'provider_error', true],
     ['a bug', new Error('x'), 'provider_error', false],
-    ['no error at all', 'text', 'provider_error', false],
+    ['a text in the stream', 'text', 'provider_error', true],
+    ['an object in the stream', { type: 'overloaded_error' }, 'provider_error', true],
+    ['a refusal in the stream', { type: 'invalid_request_error' }, 'provider_error', false],
   ] as [string, unknown, string, boolean][])('of %s is typed', (_, error, code, retryable) => {
     const failure = toProviderFailure(error);
     expect(failure).toMatchObject({ code, retryable });

@@ -60,4 +60,9 @@ describe('decideSweep', () => {
     expect(decideSweep(record, 'running', 3_001)).toBe('wake');
     expect(decideSweep(record, 'closed', 9_000)).toBe('fail');
   });
+
+  it('leaves a run alone whose approved tool runs for long', () => {
+    const record = recordOf('running', { resume, resumeTaken: true, updatedAt: 1_000 });
+    expect(decideSweep(record, 'running', 60_000)).toBe('nothing');
+  });
 });

@@ -24,7 +24,7 @@ if owner < token then
     'f:' .. writer, string.format('%d', log.seq))
   redis.call('SADD', K.busy, 'model')
   redis.call('HSET', K.root, 'status', 'running', 'stream', 'active', 'claimed', step, 'updated', ARGV[7])
-  redis.call('HDEL', K.root, 'resume')
+  redis.call('HDEL', K.root, 'resume', 'taken')
 end
 local failures = tonumber(redis.call('HGET', K.writers, 'fails:' .. ARGV[6]) or '0')
 return { 'CLAIMED', redis.call('LLEN', K.rows), log.seq, failures, r.messageId }

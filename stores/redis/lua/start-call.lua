@@ -1,7 +1,7 @@
 --[[ start call: permission to execute a tool. A call that had started is not executed again unless
      the tool is idempotent: it is settled as tool_outcome_unknown.
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now  8 toolCallId
-     -> SETTLED | STOPPED | SUPERSEDED | FENCED | REFUSED | EXECUTE spec execution ]]
+     -> SETTLED | STOPPED | SUPERSEDED | FENCED | REFUSED | EXECUTE spec execution decision-or-'' ]]
 local run, writer, token, id = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[8]
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = tonumber(ARGV[6]), now = tonumber(ARGV[7]) }
 local r = root_table()
@@ -29,5 +29,6 @@ if owner < token then
   redis.call('HSET', K.calls, 'state:' .. id, 'started')
   redis.call('HINCRBY', K.calls, 'n:' .. id, 1)
   redis.call('HSET', K.root, 'updated', ARGV[7])
+  if state == 'approved' then redis.call('HSET', K.root, 'taken', r.committed) end
 end
-return { 'EXECUTE', call_field(id, 'spec'), tonumber(call_field(id, 'n')) }
+return { 'EXECUTE', call_field(id, 'spec'), tonumber(call_field(id, 'n')), call_field(id, 'decision') or '' }

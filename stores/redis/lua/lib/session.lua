@@ -49,8 +49,10 @@ end
 -- Settles a call by a code of CODE_TEXT.
 local function settle_by_code(log, who, id, code)
   local name, kind = call_field(id, 'name'), call_field(id, 'kind')
+  local decision = call_field(id, 'decision')
   settle_row(id, cjson.encode({
     role = 'tool', toolCallId = id, toolName = name, error = CODE_TEXT[code], errorCode = code,
+    decision = decision and cjson.decode(decision) or nil,
   }))
   local chunk = { toolCallId = id, toolName = name, result = cjson.null, error = CODE_TEXT[code], errorCode = code }
   if kind == 'server' then chunk.providerExecuted = true end
@@ -167,7 +169,7 @@ local function finish(r, log, who, status, error_json, reason, code)
   local stream = (status == 'failed' or status == 'aborted') and 'failed' or 'ended'
   redis.call('HSET', K.root, 'status', status, 'stream', stream, 'updated', string.format('%d', who.now))
   if error_json ~= '' then redis.call('HSET', K.root, 'error', error_json) end
-  redis.call('HDEL', K.root, 'stop', 'resume')
+  redis.call('HDEL', K.root, 'stop', 'resume', 'taken')
   redis.call('DEL', K.busy, K.writers)
   redis.call('HSET', K.runs, r.run, cjson.encode({
     runId = r.run, turn = tonumber(r.turn), status = status, startedAt = tonumber(r.started), endedAt = who.now,
