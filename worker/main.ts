@@ -25,7 +25,8 @@ async function main(): Promise<void> {
   const model = modelFromSpec(config.MODEL, config);
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
-      logger[level === 'ERROR' ? 'error' : 'warn']({ meta }, message);
+      const err: unknown = meta?.['error'];
+      logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta }, message);
     }),
   });
 
@@ -77,8 +78,8 @@ async function main(): Promise<void> {
     // Ends on SIGINT or SIGTERM, which Temporal's runtime listens for.
     await worker.run();
   } finally {
-    await sweeper.stop();
-    await redis.close();
+    // Together: a sweep that waits for a Redis that is away ends when its connection does.
+    await Promise.all([sweeper.stop(), redis.close()]);
     await clientConnection.close();
     await connection.close();
   }
