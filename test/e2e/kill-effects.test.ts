@@ -16,16 +16,19 @@ let product: Product;
 let proxy: TcpProxy;
 beforeAll(async () => {
   product = await startProduct();
+  await product.kill9Worker();
 });
 afterAll(() => product.stop());
 
 // The first worker of each test reaches Redis over a wire that the test can cut.
 beforeEach(async () => {
-  await product.kill9Worker();
   proxy = await startTcpProxy(product.redisServer.port);
   await product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(proxy.port)}` });
 });
-afterEach(() => proxy.close());
+afterEach(async () => {
+  await product.kill9Worker();
+  await proxy.close();
+});
 
 /** Executions of `charge` in a session. */
 async function countCharges(sessionId: string): Promise<number> {
@@ -56,7 +59,7 @@ describe('an approved charge whose worker dies', () => {
     await product.startWorker();
     await untilRests(client, url);
     expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { state: 'output-error', errorText: expect.stringContaining('not known') as string },
+      { state: 'output-error', errorText: expect.stringContaining('not known') },
     ]);
     expect(client.reply()).toBe('done');
     expect(await countCharges(sessionId)).toBe(charged);
@@ -89,3 +92,21 @@ describe('an approved charge whose worker dies', () => {
     await expectStoredAsShown(client, url, sessionId);
   });
 });
+
+it.each(['before', 'after'] as const)(
+  'a wire that breaks %s an append was taken neither loses nor doubles text',
+  async (when) => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const said = Array.from({ length: 80 }, (_, n) => `word-${String(n)} `).join('');
+    const sprung = proxy.holdAt('word-40', when);
+    const reply = client.chat.sendMessage(toScript({ say: said, deltas: 80, everyMs: 10 }));
+    await sprung;
+    proxy.cut();
+    await reply;
+    await untilRests(client, url);
+    expect(client.reply()).toBe(said);
+    await expectStoredAsShown(client, url, sessionId);
+  },
+);

@@ -154,7 +154,7 @@ describe('kill -9 of the worker', () => {
     expect(Date.now() - startedAt).toBeLessThan(25_000);
     expect(client.reply()).toBe('Awake.');
     expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { state: 'output-error', errorText: expect.stringContaining('not known') as string },
+      { state: 'output-error', errorText: expect.stringContaining('not known') },
     ]);
     const rows = await product.redis.lrange(`hx:{${sessionId}}:rows`, 0, -1);
     expect(rows.join('\n')).toContain('"errorCode":"tool_outcome_unknown"');

@@ -4,6 +4,8 @@ import { until } from './until.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STOP_MS = 40_000;
+/** A process starts in a second, on a machine that has nothing else to do. */
+const SAYS_MS = 45_000;
 
 /** A real process of the product, with everything that it has said. */
 export interface ProductProcess {
@@ -50,6 +52,7 @@ export function startProcess(role: 'api' | 'worker', env: Record<string, string>
   async function end(signal: NodeJS.Signals): Promise<void> {
     if (hasEnded && !isWanted) throw new Error(`the ${role} ended by itself:\n${log}`);
     isWanted = true;
+    if (hasEnded) return;
     child.kill(signal);
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
     await exitCode;
@@ -63,11 +66,13 @@ export function startProcess(role: 'api' | 'worker', env: Record<string, string>
     pid: child.pid ?? 0,
     exitCode,
     log: () => log,
-    says: (message) =>
-      until(`the ${role} says "${message}"`, () => {
+    says: async (message) => {
+      const find = (): Record<string, unknown> | undefined => {
         if (hasEnded) throw new Error(`the ${role} ended:\n${log}`);
         return findLine(log, message);
-      }),
+      };
+      return until(`the ${role} says "${message}"`, find, SAYS_MS);
+    },
     kill9: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   };

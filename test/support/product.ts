@@ -23,6 +23,9 @@ export interface Product {
   startApi: () => Promise<void>;
   /** With other settings than the product's, when given. */
   startWorker: (env?: Record<string, string>) => Promise<void>;
+  /** As a deploy does it; throws if it does not end. */
+  stopApi: () => Promise<void>;
+  stopWorker: () => Promise<void>;
   kill9Api: () => Promise<void>;
   kill9Worker: () => Promise<void>;
   isReady: () => Promise<boolean>;
@@ -93,6 +96,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     redis,
     startApi,
     startWorker,
+    stopApi: async () => api?.stop(),
+    stopWorker: async () => worker?.stop(),
     kill9Api: async () => api?.kill9(),
     kill9Worker: async () => worker?.kill9(),
     isReady,

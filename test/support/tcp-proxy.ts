@@ -8,6 +8,8 @@ export interface TcpProxy {
    * through and keeps the answer, `before` keeps the text itself. Resolves when it has come.
    */
   holdAt: (text: string, when: 'before' | 'after') => Promise<void>;
+  /** Breaks every connection; what was held back is lost. New ones are let through. */
+  cut: () => void;
   close: () => Promise<void>;
 }
 
@@ -55,6 +57,11 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       new Promise((sprung) => {
         trap = { text, when, sprung };
       }),
+    cut: () => {
+      trap = undefined;
+      isHolding = false;
+      for (const socket of sockets) socket.destroy();
+    },
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  CLIENT_7,
+  loadSnapshot,
+  openChat,
+  toScript,
+  untilAsked,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { postMessage } from '../support/sse-reader.js';
+import { startTemporal, type TemporalServer } from '../support/temporal-server.js';
+import { until } from '../support/until.js';
+
+let temporal: TemporalServer;
+let product: Product;
+beforeAll(async () => {
+  temporal = await startTemporal();
+  product = await startProduct({ temporalAddress: temporal.address });
+});
+afterAll(async () => {
+  await product.stop();
+  await temporal.close();
+});
+
+/** A refusal, and how long it took. */
+async function postRaw(
+  sessionId: string,
+  message: { id: string; text: string },
+): Promise<{ status: number; code: unknown; ms: number }> {
+  const startedAt = Date.now();
+  const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=lab`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message: { ...message, role: 'user', content: message.text } }),
+  });
+  const body = (await response.json()) as { error: string; code: string };
+  return { status: response.status, code: body.code, ms: Date.now() - startedAt };
+}
+
+/** The product takes messages again, all of its processes being the ones it began with. */
+async function untilRecovered(): Promise<void> {
+  await until('the product is ready again', product.isReady, 30_000);
+  const text = toScript({ say: 'Back.' }).text;
+  const reader = await postMessage(product.url, newSessionId(), { id: 'u1', text });
+  expect(await reader.done).toBe('ended');
+  expect(reader.text()).toBe('Back.');
+}
+
+describe('Temporal', () => {
+  it('killed and started again while an approval waits', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
+    );
+    const id = await untilAsked(client);
+    await temporal.kill9();
+    await temporal.restart();
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    await untilRests(client, url);
+    expect(client.reply()).toBe('May I?done');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('away: an answer is kept, and the run goes on when it is back', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
+    );
+    const id = await untilAsked(client);
+    await temporal.stop();
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    await until('the answer is stored', async () => {
+      const { messages } = await loadSnapshot(url, sessionId);
+      return !JSON.stringify(messages).includes('approval-requested');
+    });
+    await temporal.restart();
+    await untilRests(client, url);
+    expect(client.reply()).toBe('May I?done');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('away: a message is refused in time, and not lost', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const message = { id: 'u1', text: toScript({ say: 'Late, but here.' }).text };
+    await temporal.stop();
+    const refusal = await postRaw(sessionId, message);
+    expect(refusal).toMatchObject({ status: 503, code: 'unavailable' });
+    expect(refusal.ms).toBeLessThan(3_000);
+    await until('the product says so', async () => !(await product.isReady()));
+
+    await temporal.restart();
+    const again = await postMessage(url, sessionId, message);
+    expect(again.status).toBe(200);
+    expect(await again.done).toBe('ended');
+    expect(again.text()).toBe('Late, but here.');
+    const { messages } = await loadSnapshot(url, sessionId);
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    await untilRecovered();
+  });
+
+  it('away: a message that nobody sends again is answered all the same', async () => {
+    const sessionId = newSessionId();
+    await temporal.stop();
+    await postRaw(sessionId, { id: 'u1', text: toScript({ say: 'By itself.' }).text });
+    await temporal.restart();
+    const snapshot = await until(
+      'the run ends',
+      async () => {
+        const found = await loadSnapshot(product.url, sessionId);
+        return found.status === 'ended' && found;
+      },
+      30_000,
+    );
+    expect(JSON.stringify(snapshot.messages.at(-1))).toContain('By itself.');
+  });
+});
+
+describe('Redis', () => {
+  it('killed in the middle of a reply: no gap, no double, the same response', async () => {
+    const { url, redisServer } = product;
+    const sessionId = newSessionId();
+    const said = Array.from({ length: 200 }, (_, n) => `${String(n)} `).join('');
+    const text = toScript({ say: said, deltas: 200, everyMs: 25 }).text;
+    const reader = await postMessage(url, sessionId, { id: 'u1', text });
+    await until('some text', () => reader.text().length > 50);
+    await redisServer.kill9();
+    await redisServer.restart();
+    expect(reader.text().length).toBeLessThan(said.length);
+    expect(await reader.done).toBe('ended');
+    expect(reader.text()).toBe(said);
+    const { messages } = await loadSnapshot(url, sessionId);
+    expect(messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', text: said });
+  });
+
+  it('restarted while an approval waits', async () => {
+    const { url, redisServer } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
+    );
+    const id = await untilAsked(client);
+    await redisServer.restart();
+    await until('the API has its store back', product.isReady);
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    await untilRests(client, url);
+    expect(client.reply()).toBe('May I?done');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('away: every request is refused in time, nothing is half taken', async () => {
+    const { url, redisServer } = product;
+    const sessionId = newSessionId();
+    await redisServer.stop();
+    const refusal = await postRaw(sessionId, { id: 'u1', text: 'hello' });
+    expect(refusal).toMatchObject({ status: 503, code: 'unavailable' });
+    expect(refusal.ms).toBeLessThan(3_000);
+    for (const path of ['snapshot', 'stream']) {
+      const response = await fetch(`${url}/api/chat/${sessionId}/${path}`);
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({ code: 'unavailable' });
+    }
+    await redisServer.restart();
+    await untilRecovered();
+    expect((await fetch(`${url}/api/chat/${sessionId}/snapshot`)).status).toBe(404);
+  });
+
+  it('away: processes that are told to go do so', async () => {
+    await product.redisServer.stop();
+    await Promise.all([product.stopWorker(), product.stopApi()]);
+    await product.redisServer.restart();
+    await Promise.all([product.startWorker(), product.startApi()]);
+    await untilRecovered();
+  });
+});

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { startProcess } from '../support/process.js';
+import { sharedTemporal } from '../support/product.js';
+import { sharedRedisUrl } from '../support/test-stores.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** A port on which nothing listens. */
+const NOWHERE = 1;
+const ROLES = ['api', 'worker'] as const;
+
+interface Case {
+  server: string;
+  port: number;
+  env: Record<string, string>;
+}
+
+interface Ending {
+  code: number | null;
+  output: string;
+  ms: number;
+}
+
+/** `npm run start:<role>` without npm, to its end. */
+async function runScript(role: string, env: Record<string, string>): Promise<Ending> {
+  const startedAt = Date.now();
+  const child = spawn(process.execPath, ['scripts/start.mjs', role], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, output, ms: Date.now() - startedAt };
+}
+
+/** The process itself, to its end. */
+async function runProcess(
+  role: (typeof ROLES)[number],
+  env: Record<string, string>,
+): Promise<Ending> {
+  const startedAt = Date.now();
+  const started = startProcess(role, env);
+  const code = await started.exitCode;
+  return { code, output: started.log(), ms: Date.now() - startedAt };
+}
+
+function expectSentence({ code, output, ms }: Ending, words: string[]): void {
+  expect(code).toBe(1);
+  for (const word of words) expect(output).toContain(word);
+  expect(output).not.toMatch(/^\s+at /m);
+  // Ten seconds of patience, and a machine that is busy with other tests.
+  expect(ms).toBeLessThan(45_000);
+}
+
+const settings = (): Record<string, string> => ({
+  PORT: '0',
+  REDIS_URL: sharedRedisUrl(),
+  TEMPORAL_ADDRESS: sharedTemporal(),
+  HELIX_ALLOW_UNAUTHENTICATED: '1',
+});
+
+describe.each(ROLES)('the %s without a server that it needs', (role) => {
+  it('says which, and ends', async () => {
+    const silent = createServer();
+    const silentPort = await listen(silent);
+    const cases = [NOWHERE, silentPort].flatMap((port): Case[] => [
+      { server: 'Redis', port, env: { REDIS_URL: `redis://127.0.0.1:${String(port)}` } },
+      { server: 'Temporal', port, env: { TEMPORAL_ADDRESS: `127.0.0.1:${String(port)}` } },
+    ]);
+    try {
+      await Promise.all(
+        cases.map(async ({ server, port, env }) => {
+          const ending = await runProcess(role, { ...settings(), ...env });
+          expectSentence(ending, [`${server} at`, `127.0.0.1:${String(port)}`]);
+        }),
+      );
+    } finally {
+      silent.close();
+    }
+  });
+
+  it('says so as well when it was started by its script', async () => {
+    const PORT = String(await findFreePort());
+    const where = `127.0.0.1:${String(NOWHERE)}`;
+    await Promise.all([
+      runScript(role, { ...settings(), PORT, REDIS_URL: `redis://${where}` }).then((ending) => {
+        expectSentence(ending, ['Redis', where]);
+      }),
+      runScript(role, { ...settings(), PORT, TEMPORAL_ADDRESS: where }).then((ending) => {
+        expectSentence(ending, ['Temporal', where]);
+      }),
+    ]);
+  });
+});
+
+describe('a setting that is wrong is named', () => {
+  it.each([
+    ['PORT', 'http'],
+    ['PORT', '70000'],
+    ['REDIS_URL', 'localhost'],
+    ['REDIS_URL', 'http://127.0.0.1'],
+    ['TEMPORAL_ADDRESS', 'localhost'],
+    ['MODEL', ':'],
+    ['LOG_LEVEL', 'loud'],
+    ['DEFAULT_AGENT', 'nobody'],
+    ['HELIX_ALLOW_UNAUTHENTICATED', 'maybe'],
+    ['HELIX_ALLOW_UNAUTHENTICATED', '0'],
+  ])('%s=%s', async (name, value) => {
+    const ending = await runProcess('api', { ...settings(), [name]: value });
+    expectSentence(ending, [name]);
+    expect(ending.output.trim().split('\n')).toHaveLength(2);
+  });
+
+  it('the port that is taken', async () => {
+    const other = createServer();
+    const port = await listen(other);
+    try {
+      expectSentence(await runProcess('api', { ...settings(), PORT: String(port) }), [
+        String(port),
+      ]);
+      const byScript = await runScript('api', { ...settings(), PORT: String(port) });
+      expectSentence(byScript, [`PORT ${String(port)}`]);
+    } finally {
+      other.close();
+    }
+  });
+});
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
