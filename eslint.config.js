@@ -55,7 +55,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['web/vite.config.ts', 'jest.config.js', 'test/support/global-*.ts'],
+    files: ['web/vite.config.ts', 'jest.config.js', 'test/support/global-*.mjs'],
     rules: { 'no-restricted-syntax': 'off' },
   },
   {

@@ -16,6 +16,5 @@ export { createReplyModel } from './scripted/reply-model.js';
 export type { ReplyModelConfig } from './scripted/reply-model.js';
 export { createReply } from './scripted/reply.js';
 export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js';
-export { ScriptCall, ScriptEntry, ScriptFailure } from './scripted/script-entry.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
 export type { ToolCallIdentity, ToolContext } from './tool-context.js';

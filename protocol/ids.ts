@@ -7,17 +7,6 @@ export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && SESSION_ID.test(value);
 }
 
-/** `<sessionId>:<n>-<nonce>`; n counts the session's runs, the nonce makes ids unrepeatable. */
-export function formatRunId(sessionId: string, n: number, nonce: string): string {
-  return `${sessionId}:${String(n)}-${nonce}`;
-}
-
-/** The session that a run belongs to, or undefined if the text is no run id. */
-export function sessionOfRun(runId: string): string | undefined {
-  const match = /^([A-Za-z0-9_-]{1,128}):\d+-[A-Za-z0-9]+$/.exec(runId);
-  return match?.[1];
-}
-
 /** Temporal's workflow id of a run. */
 export function workflowIdOf(runId: string): string {
   return `run:${runId}`;
@@ -33,11 +22,6 @@ export function parseApprovalId(id: string): { runId: string; toolCallId: string
   const at = id.indexOf('::');
   if (at <= 0 || at + 2 >= id.length) return undefined;
   return { runId: id.slice(0, at), toolCallId: id.slice(at + 2) };
-}
-
-/** Id of the assistant UI message that answers a turn. */
-export function formatMessageId(startUIMessageCount: number): string {
-  return `msg-${String(startUIMessageCount)}`;
 }
 
 /** True for ids that the server mints; user messages may not carry one. */

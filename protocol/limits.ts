@@ -30,6 +30,3 @@ export const LIMITS = {
   /** Model calls in one turn, unless the agent says otherwise. */
   maxSteps: 50,
 } as const;
-
-/** How long a finished session's stream is kept, in seconds. */
-export const STREAM_TTL_SECONDS = 24 * 60 * 60;

@@ -26,10 +26,6 @@ export function isTerminal(status: RunStatus): status is TerminalStatus {
   );
 }
 
-export function isWaiting(status: RunStatus): boolean {
-  return status.startsWith('waiting_');
-}
-
 /** How a stop ends a run: `interrupt` can be resumed, `abort` is final. */
 export type StopMode = 'interrupt' | 'abort';
 
