@@ -20,6 +20,8 @@ export interface Product {
   readonly redisServer: RedisServer;
   /** For looking at what is stored. */
   readonly redis: Redis;
+  /** Resolves when the API has logged this message. */
+  apiSays: (message: string) => Promise<unknown>;
   startApi: () => Promise<void>;
   /** With other settings than the product's, when given. */
   startWorker: (env?: Record<string, string>) => Promise<void>;
@@ -94,6 +96,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     taskQueue,
     redisServer,
     redis,
+    apiSays: async (message) => api?.says(message),
     startApi,
     startWorker,
     stopApi: async () => api?.stop(),
