@@ -103,6 +103,10 @@ it.each(['before', 'after'] as const)(
     const sprung = proxy.holdAt('word-40', when);
     const reply = client.chat.sendMessage(toScript({ say: said, deltas: 80, everyMs: 10 }));
     await sprung;
+    await until('what got through is stored', async () => {
+      const entries = await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
+      return JSON.stringify(entries).includes('word-40') === (when === 'after');
+    });
     proxy.cut();
     await reply;
     await untilRests(client, url);
