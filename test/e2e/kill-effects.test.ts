@@ -99,13 +99,14 @@ it.each(['before', 'after'] as const)(
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
-    const said = Array.from({ length: 80 }, (_, n) => `word-${String(n)} `).join('');
-    const sprung = proxy.holdAt('word-40', when);
+    // Words of one length, so that each is a piece of its own.
+    const said = Array.from({ length: 80 }, (_, n) => `word-${String(100 + n)} `).join('');
+    const sprung = proxy.holdAt('word-140', when);
     const reply = client.chat.sendMessage(toScript({ say: said, deltas: 80, everyMs: 10 }));
     await sprung;
     await until('what got through is stored', async () => {
       const entries = await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
-      return JSON.stringify(entries).includes('word-40') === (when === 'after');
+      return JSON.stringify(entries).includes('word-140') === (when === 'after');
     });
     proxy.cut();
     await reply;
