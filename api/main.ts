@@ -5,7 +5,7 @@ import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
 import { ConfigError, parseEnv, type Config } from '../config/env.js';
 import { createLogger, type Logger } from '../config/logger.js';
-import { endWithParent, startProcess, untilReachable } from '../config/startup.js';
+import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { createExampleAgents } from '../examples/index.js';
 import {
   createRunWorkflows,
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   const namespace = config.TEMPORAL_NAMESPACE;
   const [connection] = await Promise.all([
     untilReachable(`Temporal at ${address}`, () => Connection.connect({ address })),
-    untilReachable(`Redis at ${config.REDIS_URL}`, redis.ping),
+    untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),
   ]);
   const client = new Client({ connection, namespace });
   const executor = createTemporalExecutor({

@@ -40,6 +40,14 @@ async function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
+/** A server's address without the user and password that its URL may carry. */
+export function withoutSecrets(url: string): string {
+  const shown = new URL(url);
+  shown.username = '';
+  shown.password = '';
+  return shown.href;
+}
+
 /** Ends the process with the parent that supervises it, however that parent went. */
 export function endWithParent(proc: NodeJS.Process): void {
   if (proc.send === undefined) return;

@@ -6,7 +6,7 @@ import { createActivities } from '../activities/index.js';
 import { AgentRegistry, modelFromSpec } from '../agents/index.js';
 import { parseEnv } from '../config/env.js';
 import { createLogger } from '../config/logger.js';
-import { endWithParent, startProcess, untilReachable } from '../config/startup.js';
+import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { createExampleAgents } from '../examples/index.js';
 import {
   createRunWorkflows,
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   });
 
   const redis = createRedisStores({ url: config.REDIS_URL, role: 'worker' });
-  await untilReachable(`Redis at ${config.REDIS_URL}`, redis.ping);
+  await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
   const address = config.TEMPORAL_ADDRESS;
   const namespace = config.TEMPORAL_NAMESPACE;
