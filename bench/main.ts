@@ -46,16 +46,25 @@ async function main(): Promise<void> {
     for (const { name, take } of chosen(options)) {
       say(`${name} …`);
       const readCpu = startCpuMeter(bench.pids);
-      const { rows, notes } = await Promise.race([take(bench), stop]);
+      const { rows, notes } = await Promise.race([take(bench).catch(toFailure(name)), stop]);
       report.rows.push(...rows);
       report.notes.push(...notes, `${name}, CPU % of a core: ${formatShares(readCpu())}`);
     }
   } finally {
     // What was measured before an interruption is still worth reading.
-    if (report.rows.length > 0) print(report);
+    if (report.notes.length > 0) print(report);
     await close();
   }
   say('done');
+}
+
+/** One measurement that fails says so under the table, and the others are taken all the same. */
+function toFailure(name: string): (error: unknown) => Report {
+  return (error) => {
+    process.exitCode = 1;
+    const text = error instanceof Error ? error.message : String(error);
+    return { rows: [], notes: [`${name} FAILED: ${text}`] };
+  };
 }
 
 function chosen({ only }: Options): Measurement[] {
@@ -90,7 +99,7 @@ function print({ rows, notes }: Report): void {
 }
 
 main().then(
-  () => process.exit(0),
+  () => process.exit(),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);
     process.exit(1);

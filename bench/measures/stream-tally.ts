@@ -23,11 +23,15 @@ export class StreamTally {
     this.#isOpen = false;
   }
 
-  /** Each delta holds one stamp or, if the writer was behind, several. */
-  accept(json: string, at: number): void {
+  /** The JSON of an event; those that are no text are of no interest here. */
+  acceptEvent(json: string, at: number): void {
     if (!json.startsWith('{"type":"text-delta"')) return;
+    this.acceptDelta((JSON.parse(json) as { delta: string }).delta, at);
+  }
+
+  /** Each delta holds one stamp or, if the writer was behind, several. */
+  acceptDelta(delta: string, at: number): void {
     this.frames += 1;
-    const { delta } = JSON.parse(json) as { delta: string };
     for (const stamp of delta.trimEnd().split(' ').map(Number)) {
       this.received += 1;
       if (stamp <= this.#newest) this.doubled += 1;

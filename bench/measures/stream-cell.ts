@@ -1,0 +1,105 @@
+import type { Bench } from '../bench.js';
+import type { ChatClient } from '../client/chat-client.js';
+import { toLabText } from '../client/lab-script.js';
+import { newSessionId } from '../client/session-ids.js';
+import { sleep } from '../clock.js';
+import { startCpuMeter, type CpuShares } from '../processes/cpu-meter.js';
+import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { summarize, type Summary } from '../report/statistics.js';
+import { followLogs } from './log-followers.js';
+import { StreamTally } from './stream-tally.js';
+
+export const EVERY_MS = 20;
+const WINDOW_MS = 15_000;
+/** Turns begun per second: more than the engine starts would pile up before the window opens. */
+const STARTS_PER_SECOND = 25;
+const BEGUN_WITHIN_MS = 45_000;
+const SETTLE_MS = 1_500;
+/** No stream ends by itself before it is stopped. */
+const LONGEST_MS = BEGUN_WITHIN_MS + SETTLE_MS + WINDOW_MS + 30_000;
+
+/** So many streams at once, watched for a while. */
+export interface Cell {
+  /** Streams that were going in time. */
+  begun: number;
+  /** Model → client. */
+  latency: Summary;
+  /** Model → a follower of the log: the half of the way that the worker and Redis have. */
+  log: Summary;
+  lost: number;
+  doubled: number;
+  perFrame: number;
+  cpu: CpuShares;
+}
+
+export async function measureCell(bench: Bench, streams: number): Promise<Cell> {
+  const label = `chunk-latency: ${String(streams)} streams`;
+  const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
+  const all = Array.from({ length: streams }, () => new StreamTally(newSessionId()));
+  try {
+    bench.say(`${label}, starting`);
+    const finished = startStreams(bench.chat, all);
+    await Promise.race([finished, untilBegun(all)]);
+    const tallies = all.filter(({ received }) => received > 0);
+    const logs = followLogs(redis.streamManager, tallies);
+    await sleep(SETTLE_MS);
+
+    const windowMs = bench.isQuick ? 2_000 : WINDOW_MS;
+    bench.say(`${label}, ${String(windowMs / 1000)} s`);
+    const readCpu = startCpuMeter(bench.pids);
+    for (const tally of [...tallies, ...logs.tallies]) tally.openWindow();
+    await sleep(windowMs);
+    for (const tally of [...tallies, ...logs.tallies]) tally.closeWindow();
+    const cpu = readCpu();
+
+    await logs.stop();
+    await Promise.all(all.map(({ sessionId }) => bench.chat.stop(sessionId)));
+    await finished;
+    const lost = await Promise.all(tallies.map((tally) => countLost(redis.store, tally)));
+    return {
+      begun: tallies.length,
+      latency: summarize(tallies.flatMap(({ latencies }) => latencies)),
+      log: summarize(logs.tallies.flatMap(({ latencies }) => latencies)),
+      lost: sum(lost),
+      doubled: sum(tallies.map(({ doubled }) => doubled)),
+      perFrame:
+        sum(tallies.map(({ received }) => received)) / sum(tallies.map(({ frames }) => frames)),
+      cpu,
+    };
+  } finally {
+    await redis.close();
+  }
+}
+
+/** Begins all replies, each at its own moment: the streams share no beat. */
+async function startStreams(chat: ChatClient, tallies: readonly StreamTally[]): Promise<void> {
+  const text = toLabText({ stamp: true, deltas: LONGEST_MS / EVERY_MS, everyMs: EVERY_MS });
+  await Promise.all(
+    tallies.map(async (tally, index) => {
+      await sleep((1000 / STARTS_PER_SECOND) * (index + Math.random()));
+      await chat.say(tally.sessionId, text, (json, at) => {
+        tally.acceptEvent(json, at);
+      });
+    }),
+  );
+}
+
+async function untilBegun(tallies: readonly StreamTally[]): Promise<void> {
+  const giveUpAt = Date.now() + BEGUN_WITHIN_MS;
+  while (tallies.some(({ received }) => received === 0) && Date.now() < giveUpAt) await sleep(50);
+}
+
+/** What the model said is what its stored reply says: whatever did not arrive of it was lost. */
+async function countLost(
+  store: Pick<RedisStores['store'], 'readRows'>,
+  tally: StreamTally,
+): Promise<number> {
+  const rows = await store.readRows(tally.sessionId, 0);
+  const parts = rows.flatMap((row) => (row.role === 'assistant' ? row.parts : []));
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+  return text.split(' ').length - 1 - (tally.received - tally.doubled);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
