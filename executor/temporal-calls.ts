@@ -30,10 +30,10 @@ function unavailable(cause: unknown): HelixError {
     : new HelixError('unavailable', 'The agents cannot be reached right now.', { cause });
 }
 
-/** gRPC: deadline exceeded (4), resource exhausted (8), unavailable (14); wrapped or bare. */
+/** gRPC: cancelled by a server that gave up (1), deadline exceeded (4), resource exhausted (8), unavailable (14). */
 function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
-  if (code === 4 || code === 8 || code === 14) return true;
+  if (code === 1 || code === 4 || code === 8 || code === 14) return true;
   return isOutage(error.cause);
 }

@@ -14,8 +14,6 @@ export interface SessionKeys {
   stop: string;
   /** Every key, in the order in which lua/lib/session.lua expects them. */
   all: string[];
-  /** What lua/append.lua expects. */
-  append: string[];
 }
 
 export function sessionKeys(sessionId: string): SessionKeys {
@@ -46,8 +44,13 @@ export function sessionKeys(sessionId: string): SessionKeys {
     channel: key('channel'),
     stop: key('stop'),
     all,
-    append: [key('root'), key('stream'), key('writers'), key('channel')],
   };
+}
+
+/** What lua/append.lua expects; apart from the others, since it is asked for with every token. */
+export function appendKeys(sessionId: string): string[] {
+  const prefix = `hx:{${sessionId}}:`;
+  return [`${prefix}root`, `${prefix}stream`, `${prefix}writers`, `${prefix}channel`];
 }
 
 /** Sessions whose run may need attention, by the time at which they are looked at next. */

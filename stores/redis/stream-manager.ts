@@ -3,7 +3,8 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { AppendResult, StreamManager } from '../stream-manager.js';
 import { createChannels } from './channels.js';
 import { reach } from './connection.js';
-import { sessionKeys } from './keys.js';
+import { gatherWrites } from './gather-writes.js';
+import { appendKeys, sessionKeys } from './keys.js';
 import { runScript } from './scripts.js';
 import { createTail } from './tail.js';
 
@@ -27,8 +28,9 @@ export function createRedisStreamManager(redis: Redis, subscriber: Redis): Strea
 
   return {
     append: async (writer, batch, chunks) => {
+      gatherWrites(redis);
       const reply = await reach(
-        runScript(redis, 'append', sessionKeys(writer.sessionId).append, [
+        runScript(redis, 'append', appendKeys(writer.sessionId), [
           writer.runId,
           writer.name,
           writer.token,
