@@ -1,6 +1,6 @@
 import type { Bench } from '../bench.js';
-import type { ChatClient } from '../client/chat-client.js';
 import { toLabText } from '../client/lab-script.js';
+import { sayRaw } from '../client/raw-chat.js';
 import { newSessionId } from '../client/session-ids.js';
 import { sleep } from '../clock.js';
 import { startCpuMeter, type CpuShares } from '../processes/cpu-meter.js';
@@ -38,7 +38,7 @@ export async function measureCell(bench: Bench, streams: number): Promise<Cell> 
   const all = Array.from({ length: streams }, () => new StreamTally(newSessionId()));
   try {
     bench.say(`${label}, starting`);
-    const finished = startStreams(bench.chat, all);
+    const finished = startStreams(bench.product.port, all);
     await Promise.race([finished, untilBegun(all)]);
     const tallies = all.filter(({ received }) => received > 0);
     const logs = followLogs(redis.streamManager, tallies);
@@ -72,12 +72,12 @@ export async function measureCell(bench: Bench, streams: number): Promise<Cell> 
 }
 
 /** Begins all replies, each at its own moment: the streams share no beat. */
-async function startStreams(chat: ChatClient, tallies: readonly StreamTally[]): Promise<void> {
+async function startStreams(port: number, tallies: readonly StreamTally[]): Promise<void> {
   const text = toLabText({ stamp: true, deltas: LONGEST_MS / EVERY_MS, everyMs: EVERY_MS });
   await Promise.all(
     tallies.map(async (tally, index) => {
       await sleep((1000 / STARTS_PER_SECOND) * (index + Math.random()));
-      await chat.say(tally.sessionId, text, (json, at) => {
+      await sayRaw(port, tally.sessionId, text, (json, at) => {
         tally.acceptEvent(json, at);
       });
     }),
