@@ -1,0 +1,3 @@
+// The types of ports.mjs, for the tests.
+
+export function anyFreePort(host?: string): Promise<number>;

@@ -1,0 +1,65 @@
+import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
+import { slotOf, SLOTS } from './redis-slots.js';
+import { until } from './until.js';
+
+/** Three masters on loopback that share the slots, each a third. */
+export interface RedisCluster {
+  /** For `createRedisStores`: names every node. */
+  readonly url: string;
+  readonly nodes: readonly RedisProcess[];
+  /** The node that had a key's slot at the start: 0, 1 or 2. */
+  ownerOf: (key: string) => number;
+  close: () => Promise<void>;
+}
+
+export async function startCluster(): Promise<RedisCluster> {
+  const nodes = await Promise.all([startNode(), startNode(), startNode()]);
+  const share = Math.ceil(SLOTS / nodes.length);
+  try {
+    await Promise.all(
+      nodes.map(({ ask }, n) =>
+        ask((redis) =>
+          redis.cluster('ADDSLOTSRANGE', n * share, Math.min((n + 1) * share, SLOTS) - 1),
+        ),
+      ),
+    );
+    await meet(nodes);
+    await Promise.all(nodes.map((node) => until('the cluster is whole', () => isWhole(node))));
+  } catch (error) {
+    await Promise.all(nodes.map((node) => node.close()));
+    throw error;
+  }
+  return {
+    url: `redis-cluster://${nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`,
+    nodes,
+    ownerOf: (key) => Math.floor(slotOf(key) / share),
+    close: async () => {
+      await Promise.all(nodes.map((node) => node.close()));
+    },
+  };
+}
+
+type Node = RedisProcess & { busPort: number };
+
+async function startNode(): Promise<Node> {
+  // The default, the port plus 10,000, may be taken or out of range.
+  const busPort = await anyFreePort();
+  const node = await startRedisProcess((where) => [
+    ...dataArguments(where),
+    ...['--cluster-enabled', 'yes', '--cluster-port', String(busPort)],
+    ...['--cluster-node-timeout', '2000', '--cluster-config-file', 'nodes.conf'],
+  ]);
+  return { ...node, busPort };
+}
+
+async function meet([first, ...others]: Node[]): Promise<void> {
+  for (const { port, busPort } of others) {
+    await first?.ask((redis) => redis.call('CLUSTER', 'MEET', '127.0.0.1', port, busPort));
+  }
+}
+
+async function isWhole({ ask }: RedisProcess): Promise<boolean> {
+  const info = await ask((redis) => redis.cluster('INFO'));
+  return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
+}

@@ -1,0 +1,20 @@
+/** Slots of a Redis Cluster, as its specification computes them. */
+export const SLOTS = 16_384;
+
+/** The slot of a key, by the hash tag rule. */
+export function slotOf(key: string): number {
+  return crc16(/^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? key) % SLOTS;
+}
+
+/** CRC16-XMODEM. */
+export function crc16(text: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit += 1) {
+      crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
+    }
+    crc &= 0xffff;
+  }
+  return crc;
+}
