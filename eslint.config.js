@@ -28,6 +28,8 @@ export default tseslint.config(
         { considerDefaultExhaustiveForUnions: true },
       ],
       '@typescript-eslint/require-await': 'off',
+      // The classes of the Helix packages take their methods from factories.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowConstructorOnly: true }],
       // Records of Redis fields and HTTP headers are read by name.
       '@typescript-eslint/dot-notation': 'off',
       'no-console': 'error',

@@ -19,13 +19,179 @@ export type {
   ToolContext,
   ToolDefinition,
 } from './agents/index.js';
-export { isStreamEnd, StreamChunkSchema, StreamMessageSchema } from './protocol/chunk.js';
-export type { LogEntry, StreamChunk, StreamEnd, StreamMessage } from './protocol/chunk.js';
-export { HelixError } from './protocol/errors.js';
+
+export {
+  FinishReason,
+  isStreamEnd,
+  JsonPatchOperation,
+  StreamChunkSchema,
+  StreamMessageSchema,
+  SuspendedChildWaitPayload,
+  Usage,
+} from './protocol/chunk.js';
+export type { ChunkOf, ChunkType, LogEntry, StreamChunk, StreamMessage } from './protocol/chunk.js';
+export { isControlMessage } from './protocol/control-message.js';
+export type {
+  ControlMessage,
+  StreamEnd,
+  StreamStatusChange,
+  StreamTruncated,
+} from './protocol/control-message.js';
+export {
+  isCheckpointCreatedChunk,
+  isCustomEventChunk,
+  isErrorChunk,
+  isExecutorSupersededChunk,
+  isFileChunk,
+  isOutputChunk,
+  isRunInterruptedChunk,
+  isRunPausedChunk,
+  isRunResumedChunk,
+  isSourceDocumentChunk,
+  isSourceUrlChunk,
+  isStatePatchChunk,
+  isStepCommittedChunk,
+  isStepDiscardedChunk,
+  isStepEndChunk,
+  isStepStartChunk,
+  isStreamResyncChunk,
+  isSubAgentEndChunk,
+  isSubAgentStartChunk,
+  isSuspensionMarkerChunk,
+  isTextDeltaChunk,
+  isThinkingChunk,
+  isToolApprovalRequestChunk,
+  isToolApprovalResponseChunk,
+  isToolArgStreamDeltaChunk,
+  isToolArgStreamEndChunk,
+  isToolArgStreamStartChunk,
+  isToolEndChunk,
+  isToolInputErrorChunk,
+  isToolOutputErrorChunk,
+  isToolStartChunk,
+} from './protocol/chunk-guards.js';
+export type {
+  CheckpointCreatedChunk,
+  CustomEventChunk,
+  ErrorChunk,
+  ExecutorSupersededChunk,
+  FileChunk,
+  OutputChunk,
+  RunInterruptedChunk,
+  RunPausedChunk,
+  RunResumedChunk,
+  SourceDocumentChunk,
+  SourceUrlChunk,
+  StatePatchChunk,
+  StepCommittedChunk,
+  StepDiscardedChunk,
+  StepEndChunk,
+  StepStartChunk,
+  StreamResyncChunk,
+  SubAgentEndChunk,
+  SubAgentStartChunk,
+  SuspensionMarkerChunk,
+  TextDeltaChunk,
+  ThinkingChunk,
+  ToolApprovalRequestChunk,
+  ToolApprovalResponseChunk,
+  ToolArgStreamDeltaChunk,
+  ToolArgStreamEndChunk,
+  ToolArgStreamStartChunk,
+  ToolEndChunk,
+  ToolInputErrorChunk,
+  ToolOutputErrorChunk,
+  ToolStartChunk,
+} from './protocol/chunk-types.js';
+export {
+  collectAll,
+  collectText,
+  excludeTypes,
+  filterByAgentId,
+  filterByAgentType,
+  filterByType,
+  filterWith,
+  skip,
+  take,
+} from './protocol/chunk-filters.js';
+export { combineStreams } from './protocol/combine-streams.js';
+export {
+  createStreamEndSentinel,
+  isStreamEndSentinel,
+  STREAM_END_SENTINEL,
+} from './protocol/stream-end-sentinel.js';
+export type { StreamEndSentinel } from './protocol/stream-end-sentinel.js';
+export {
+  StreamChunkEvent,
+  StreamEndEvent,
+  StreamEvent,
+  StreamFailEvent,
+  StreamStatusEvent,
+  StreamTruncatedEvent,
+  toWireEvents,
+} from './protocol/wire-events.js';
+export type { WireEvent } from './protocol/wire-events.js';
+export { formatWireEvent, parseStreamEvent } from './protocol/wire-text.js';
+
+export {
+  AgentAlreadyRunningError,
+  HelixError,
+  StaleStateError,
+  StreamTruncatedError,
+} from './protocol/errors.js';
 export type { ErrorCode } from './protocol/errors.js';
 export type { FrontendSnapshot } from './protocol/http.js';
 export { LIMITS } from './protocol/limits.js';
-export type { AssistantRow, Row, ToolRow, UserRow } from './protocol/rows.js';
-export type { RunError, RunStatus, StreamStatus } from './protocol/run.js';
-export type { SessionStore } from './stores/session-store.js';
-export type { StreamManager } from './stores/stream-manager.js';
+export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './protocol/rows.js';
+export type {
+  RunError,
+  RunStatus,
+  StopRequest,
+  StreamStatus,
+  TerminalStatus,
+} from './protocol/run.js';
+
+export type {
+  CreateWriterOptions,
+  ReaderOptions,
+  ReaderState,
+  ResumableReaderOptions,
+  ResumableStreamReader,
+  StoredChunk,
+  StreamInfo,
+  StreamManager,
+  StreamReader,
+  StreamWriter,
+} from './stores/stream-manager.js';
+export type {
+  AppendResult,
+  LogPosition,
+  MarkResult,
+  OpenWriterResult,
+  StreamLog,
+  StreamMark,
+  TruncateOptions,
+} from './stores/stream-log.js';
+export type {
+  Checkpoint,
+  CheckpointPage,
+  CustomState,
+  MessagePage,
+  PendingCall,
+  PromotedState,
+  RunInfo,
+  SessionDocuments,
+  SessionState,
+  StagedChanges,
+  SuspensionContext,
+  VersionedState,
+} from './stores/session-state.js';
+export type {
+  CallSpec,
+  CallState,
+  InterruptRecord,
+  OpenCall,
+  SessionRecord,
+  SessionStore,
+  SessionView,
+} from './stores/session-store.js';

@@ -4,7 +4,7 @@ import type { Writer } from '../stores/session-store.js';
 const HEARTBEAT_MS = 1_000;
 
 /** Why work was cut short, beside the worker's own cancellation. */
-export type CutReason = 'stop' | 'fenced' | 'superseded';
+export type CutReason = 'stop' | 'fenced' | 'superseded' | 'rewound';
 
 /** One attempt of an activity: its place in the order of attempts, its heart, and its cut signal. */
 export interface Attempt {

@@ -1,9 +1,12 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
+import { splitOversized } from './split-deltas.js';
 import type { Writer } from '../stores/session-store.js';
+import type { AppendResult } from '../stores/stream-log.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 
-export type WriterLoss = 'fenced' | 'superseded';
+/** Why an attempt owns its writer no more; `rewound`: the store became older than the writer. */
+export type WriterLoss = 'fenced' | 'superseded' | 'rewound';
 
 /** Writes chunks under a claim: one append in flight, what arrives meanwhile goes into the next. */
 export interface ChunkWriter {
@@ -15,18 +18,22 @@ export interface ChunkWriter {
   flush: () => Promise<void>;
   /** Set once a write was refused: this attempt owns the writer no more. */
   lost: () => WriterLoss | undefined;
+  /** Highest sequence that the store has told. */
+  known: () => number;
 }
 
 /** Chunks waiting beyond this make the producer wait. */
 const HIGH_WATER = 2_000;
 
 export function createChunkWriter(
-  streamManager: StreamManager,
+  streamManager: Pick<StreamManager, 'append'>,
   writer: Writer,
   on: { stop: () => void; lost: (loss: WriterLoss) => void },
+  claimedAt = 0,
 ): ChunkWriter {
   let queue: StreamChunk[] = [];
   let batch = 0;
+  let known = claimedAt;
   let pumping: Promise<void> | undefined;
   let failure: Error | undefined;
   let loss: WriterLoss | undefined;
@@ -36,11 +43,12 @@ export function createChunkWriter(
       const [taken, rest] = takeBatch(queue);
       queue = rest;
       batch += 1;
-      const reply = await streamManager.append(writer, batch, taken);
+      const reply = await streamManager.append(writer, batch, taken, known);
       if (reply.kind === 'appended') {
+        known = reply.sequence;
         if (reply.stopRequested) on.stop();
       } else {
-        loss = reply.kind;
+        loss = toLoss(reply.kind);
         on.lost(loss);
       }
     }
@@ -60,7 +68,7 @@ export function createChunkWriter(
   return {
     push: (chunks) => {
       if (loss !== undefined || chunks.length === 0) return;
-      for (const chunk of chunks) queue.push(chunk);
+      for (const chunk of chunks) queue.push(...splitOversized(chunk));
       start();
     },
     room: () => (queue.length > HIGH_WATER ? pumping : undefined),
@@ -69,7 +77,13 @@ export function createChunkWriter(
       if (failure !== undefined) throw failure;
     },
     lost: () => loss,
+    known: () => known,
   };
+}
+
+/** The stream of a run pauses only when the run's writers are done. */
+function toLoss(kind: Exclude<AppendResult['kind'], 'appended'>): WriterLoss {
+  return kind === 'closed' ? 'superseded' : kind;
 }
 
 /** As many chunks as fit into one append, adjacent deltas of one block merged. Pure. */

@@ -4,7 +4,7 @@ import type { ActivityDeps } from './deps.js';
 /** Bookkeeping that no model step or tool carries out along the way. */
 export function createRunEnd({ store }: ActivityDeps): Pick<RunActivities, 'endRun' | 'stopRun'> {
   return {
-    endRun: async ({ sessionId, runId, agent, step, status, error }) => {
+    endRun: async ({ sessionId, runId, agent, step, status, error, known }) => {
       const result = await store.end({
         sessionId,
         runId,
@@ -12,6 +12,7 @@ export function createRunEnd({ store }: ActivityDeps): Pick<RunActivities, 'endR
         step,
         status,
         ...(error !== undefined && { error }),
+        floor: known,
         now: Date.now(),
       });
       return result.kind === 'ended' ? result.status : 'superseded';

@@ -1,10 +1,11 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import type { ToolDefinition } from '../agents/tool-definition.js';
 import type { ToolContext } from '../agents/tool-context.js';
-import type { CallActivityRef, RunActivities } from '../protocol/activities.js';
+import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Decision, ToolRow } from '../protocol/rows.js';
+import { toCheckedJson } from '../stores/checked-messages.js';
 import type { CallSpec, StartCallResult, Writer } from '../stores/session-store.js';
 import { callWriter, openAttempt, type Attempt } from './attempt.js';
 import { createChunkWriter, type ChunkWriter } from './chunk-writer.js';
@@ -30,10 +31,10 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       switch (start.kind) {
         case 'settled':
         case 'refused':
-          return 'settled';
+          return { kind: 'settled' };
         case 'stopped':
         case 'superseded':
-          return start.kind;
+          return { kind: start.kind };
         case 'fenced':
           throw ApplicationFailure.create({
             message: 'another attempt owns this call',
@@ -53,7 +54,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     writer: Writer,
     attempt: Attempt,
     { call, execution, decision }: Extract<StartCallResult, { kind: 'execute' }>,
-  ): Promise<'settled' | 'stopped' | 'superseded'> {
+  ): Promise<ToolCallOutcome> {
     const chunks = createChunkWriter(streamManager, writer, {
       stop: () => {
         attempt.cut('stop');
@@ -80,7 +81,10 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         type: 'fenced',
       });
     }
-    return attempt.cutReason() === 'stop' ? 'stopped' : 'settled';
+    return {
+      kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',
+      ...(settled.kind === 'stored' && { sequence: settled.sequence }),
+    };
   }
 
   async function execute(
@@ -136,7 +140,10 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       attempt: execution,
       abortSignal,
       emit: async (eventName, data) => {
-        chunks.push([{ type: 'custom', ...toBase(ref), eventName, data }]);
+        const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data };
+        // Refused here, what does not fit is the tool's error and not that of its writer.
+        toCheckedJson([chunk]);
+        chunks.push([chunk]);
         await chunks.flush();
       },
       services: deps.services,
@@ -150,7 +157,7 @@ function bounded(output: unknown): Outcome {
   // What JSON cannot carry (functions, undefined) becomes null; BigInt and cycles throw to the caller.
   const json = JSON.stringify(output) as string | undefined;
   if (json === undefined) return { output: null };
-  if (Buffer.byteLength(json) > LIMITS.inlineResultBytes) {
+  if (Buffer.byteLength(json) > LIMITS.answerBytes) {
     return { error: 'The result is too large.', errorCode: 'tool_result_too_large' };
   }
   return { output: JSON.parse(json) as unknown };

@@ -7,7 +7,7 @@ import type { StreamManager } from '../stores/stream-manager.js';
 /** What the bridge works with. */
 export interface ChatDeps {
   executor: Pick<AgentExecutor, 'execute' | 'submitToolResult'>;
-  store: Pick<SessionStore, 'load' | 'readView' | 'noteActiveSnapshot'>;
+  store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** Which agents there are. */
   agents: { has: (name: string) => boolean };

@@ -21,7 +21,7 @@ export async function decideReply(
     checkSessionId(params.sessionId);
     const isReading = isRead(params);
     const said = isReading ? [] : readUserMessages(deps, params);
-    const found = await deps.store.load(params.sessionId);
+    const found = await deps.store.readRecord(params.sessionId);
     const isForeign = found !== undefined && !isOwner(found, toCaller(params));
     // Strangers learn nothing, and stock clients take a refused GET for an error.
     if (isReading && (found === undefined || isForeign)) return { kind: 'nothing' };

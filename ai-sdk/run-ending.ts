@@ -1,4 +1,5 @@
-import type { FinishReason, StreamChunk, StreamEnd } from '../protocol/chunk.js';
+import type { FinishReason, StreamChunk } from '../protocol/chunk.js';
+import type { StreamEnd } from '../protocol/control-message.js';
 
 /** How the run stands at the newest chunk: at work, paused, or over. */
 export class RunEnding {

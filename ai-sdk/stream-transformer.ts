@@ -1,4 +1,5 @@
 import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../protocol/chunk.js';
+import { isControlMessage } from '../protocol/control-message.js';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { ContentBlocks } from './content-blocks.js';
 import { toControlPart, toEventPart, toSourcePart, toWarningPart } from './content-parts.js';
@@ -71,8 +72,9 @@ export class StreamTransformer {
     const message = 'message' in item ? item.message : item;
     const result: Transformed = { events: [] };
     if ('message' in item) result.sequence = item.sequence;
-    if (message.type === 'stream_end') {
-      this.#ending.end(message);
+    if (isControlMessage(message)) {
+      if (message.type === 'stream_end') this.#ending.end(message);
+      if (message.type === 'stream_truncated') result.mustCut = true;
       return result;
     }
     this.#agentId ??= message.agentId;

@@ -36,6 +36,8 @@ const REASONS: Record<Exclude<SettleCallResult['kind'], 'stored'>, RejectedInten
   kind_mismatch: 'kind-mismatch',
   stale_run: 'stale-run',
   fenced: 'stale-run',
+  expired: 'expired',
+  not_due: 'not-pending',
 };
 
 async function submit(

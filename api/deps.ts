@@ -8,7 +8,7 @@ import type { ApiLogger } from './refusals.js';
 /** What the HTTP side is made of. */
 export interface ApiDeps extends IdentityOptions {
   executor: AgentExecutor;
-  store: Pick<SessionStore, 'load' | 'readView' | 'noteActiveSnapshot'>;
+  store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
   /** For first contacts that name none. */

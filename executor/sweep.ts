@@ -43,13 +43,13 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
   const { store, executor, workflows, holder, logger } = deps;
 
   async function lookAt(sessionId: string): Promise<void> {
-    const record = await store.load(sessionId);
+    const record = await store.readRecord(sessionId);
     const first = decideSweep(record, undefined, Date.now());
     if (first === 'forget') return forget(sessionId);
     if (record === undefined) return;
     const state = await workflows.state(record.runId);
     // The run may have ended while Temporal was asked.
-    const current = await store.load(sessionId);
+    const current = await store.readRecord(sessionId);
     if (current?.runId !== record.runId) return;
     switch (decideSweep(current, state, Date.now())) {
       case 'start':
@@ -73,7 +73,7 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
   /** A run may begin between the look and the removal: then its session belongs on the list. */
   async function forget(sessionId: string): Promise<void> {
     await store.forgetDue(sessionId);
-    const record = await store.load(sessionId);
+    const record = await store.readRecord(sessionId);
     if (record !== undefined && !isTerminal(record.status)) await store.noteDue(sessionId, 0);
   }
 

@@ -86,7 +86,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
     const call = await store.readCall(sessionId, toolCallId);
     if (runId === undefined) return { kind: 'not_pending' };
     const now = Date.now();
-    const record = await store.load(sessionId);
+    const record = await store.readRecord(sessionId);
     if (record === undefined) return { kind: 'not_pending' };
     const decision: Decision = {
       approved,
@@ -116,13 +116,15 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
       runId,
       decision,
       ...(!approved && { row }),
-      chunks: [chunk],
+      // A call that is not there is refused: there is nothing to tell of it.
+      chunks: call === undefined ? [] : [chunk],
       now,
     });
     if (result.kind === 'stored') {
-      const { resume } = result;
+      const { resume, sequence } = result;
       const signal = {
         toolCallId,
+        sequence,
         approved,
         ...(by !== undefined && { by }),
         ...(resume && { resume }),
@@ -136,7 +138,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
 
   /** No writer confirmed: its step is folded from the log, and it is fenced off. */
   async function enforceStop(sessionId: string, runId: string): Promise<void> {
-    const record = await store.load(sessionId);
+    const record = await store.readRecord(sessionId);
     if (record?.runId !== runId || isTerminal(record.status)) return;
     const mode = record.stop?.mode ?? 'interrupt';
     const row = await readPartialReply(streamManager, record, mode);

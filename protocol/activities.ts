@@ -8,6 +8,8 @@ export interface StepRef {
   turn: number;
   step: number;
   maxSteps: number;
+  /** Highest sequence that the run was told of. */
+  known: number;
 }
 
 export interface CallActivityRef {
@@ -25,13 +27,21 @@ export interface EndRef {
   step: number;
   status: TerminalStatus;
   error?: RunError;
+  /** Highest sequence that the run was told of. */
+  known: number;
+}
+
+export interface ToolCallOutcome {
+  kind: 'settled' | 'stopped' | 'superseded';
+  /** Sequence of the result, if this attempt settled the call. */
+  sequence?: number;
 }
 
 export interface RunActivities {
   /** One model call: claim, stream, commit. */
   modelStep: (ref: StepRef) => Promise<StepOutcome>;
   /** One tool execution: ask permission, execute, settle. */
-  toolCall: (ref: CallActivityRef) => Promise<'settled' | 'stopped' | 'superseded'>;
+  toolCall: (ref: CallActivityRef) => Promise<ToolCallOutcome>;
   /** Ends the run in Redis; harmless when it has ended. */
   endRun: (ref: EndRef) => Promise<TerminalStatus | 'superseded'>;
   /** Leaves a stop record, as the API does; for a cancel from the Temporal UI. */

@@ -1,33 +1,36 @@
 import { z } from 'zod';
+import { ControlMessage, type StreamEnd } from './control-message.js';
+import { JsonPatchOperation } from './json-patch.js';
 import { LIMITS } from './limits.js';
+
+export { JsonPatchOperation } from './json-patch.js';
 
 /**
  * The stream protocol's chunks; PROTOCOL.md is the normative text. Writers are strict, readers
  * skip types they do not know. Field names are those of the Helix stream protocol (v7); fields
  * marked "extension" are additions, which readers may ignore.
  */
+const id = z.string().min(1).max(LIMITS.idChars);
+const count = z.int().nonnegative();
+/** What JSON would silently leave out is refused: readers rely on the field. */
+const json = z
+  .unknown()
+  .refine((value) => !['undefined', 'function', 'symbol'].includes(typeof value), 'is no JSON');
+
 const base = {
   /** Session id of the agent that speaks; a sub-agent has its own. */
-  agentId: z.string(),
+  agentId: id,
   /** Name of the agent's definition. */
-  agentType: z.string(),
+  agentType: id,
   /** Milliseconds since the epoch. */
   timestamp: z.number(),
   /** 1-based in each turn; 0 before the first model call. */
-  step: z.number().int().nonnegative(),
+  step: count,
 };
-const id = z.string().min(1).max(LIMITS.idChars);
 
 function chunk<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) {
   return z.object({ type: z.literal(type), ...base, ...shape });
 }
-
-const JsonPatchOperation = z.object({
-  op: z.enum(['add', 'remove', 'replace', 'move', 'copy', 'test']),
-  path: z.string(),
-  from: z.string().optional(),
-  value: z.unknown().optional(),
-});
 
 export const FinishReason = z.enum([
   'stop',
@@ -39,6 +42,7 @@ export const FinishReason = z.enum([
 ]);
 export type FinishReason = z.infer<typeof FinishReason>;
 
+/** Tokens, as the provider counts them. */
 export const Usage = z.object({
   inputTokens: z.number(),
   outputTokens: z.number(),
@@ -46,6 +50,31 @@ export const Usage = z.object({
   cacheWriteTokens: z.number().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
+
+/** A sub-agent that its parent waits for. */
+export const SuspendedChildWaitPayload = z.object({
+  subSessionId: id,
+  subAgentType: id,
+  /** The parent's call that started it. */
+  callId: id,
+});
+export type SuspendedChildWaitPayload = z.infer<typeof SuspendedChildWaitPayload>;
+
+/** Internal: why a run rests, for whoever follows it; never shown to clients. */
+const SuspensionMarker = z.discriminatedUnion('kind', [
+  chunk('suspension_marker', {
+    kind: z.literal('suspended_client_tool'),
+    payload: z.object({ toolCallIds: z.array(id) }),
+  }),
+  chunk('suspension_marker', {
+    kind: z.literal('suspended_step_partial'),
+    payload: z.object({ toolCallIds: z.array(id), stepId: id }),
+  }),
+  chunk('suspension_marker', {
+    kind: z.literal('suspended_awaiting_children'),
+    payload: z.object({ children: z.array(SuspendedChildWaitPayload) }),
+  }),
+]);
 
 export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('text_delta', { delta: z.string() }),
@@ -56,17 +85,20 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('tool_start', {
     toolCallId: id,
     toolName: id,
-    arguments: z.unknown(),
+    /** An object in the Helix protocol; a tool's schema may want something else. */
+    arguments: json,
     /** Extension: false or absent when the client executes the call. */
     providerExecuted: z.boolean().optional(),
   }),
   chunk('tool_end', {
     toolCallId: id,
     toolName: id,
-    result: z.unknown(),
+    result: json,
     error: z.string().optional(),
     errorCode: z.string().optional(),
     providerExecuted: z.boolean().optional(),
+    /** Extension, in the store only: the result is kept apart; readers of the log get it in `result`. */
+    resultRef: id.optional(),
   }),
   chunk('tool_input_error', {
     toolCallId: id,
@@ -78,26 +110,26 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('tool_approval_request', {
     toolCallId: id,
     toolName: id,
-    approvalId: z.string(),
-    input: z.unknown(),
+    approvalId: z.string().min(1),
+    input: json,
     isAutomatic: z.boolean().optional(),
   }),
   chunk('tool_approval_response', {
     toolCallId: id,
     toolName: id,
-    approvalId: z.string(),
+    approvalId: z.string().min(1),
     approved: z.boolean(),
     reason: z.string().optional(),
     isAutomatic: z.boolean().optional(),
   }),
-  chunk('subagent_start', { subAgentType: z.string(), subSessionId: z.string(), callId: id }),
+  chunk('subagent_start', { subAgentType: id, subSessionId: id, callId: id }),
   chunk('subagent_end', {
-    subAgentType: z.string(),
-    subSessionId: z.string(),
+    subAgentType: id,
+    subSessionId: id,
     callId: id,
-    result: z.unknown(),
+    result: json,
   }),
-  chunk('custom', { eventName: z.string().min(1).max(LIMITS.idChars), data: z.unknown() }),
+  chunk('custom', { eventName: id, data: json }),
   chunk('state_patch', { patches: z.array(JsonPatchOperation) }),
   chunk('error', {
     error: z.string(),
@@ -113,7 +145,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
       .optional(),
     recoverable: z.boolean(),
   }),
-  chunk('output', { output: z.unknown() }),
+  chunk('output', { output: json }),
   chunk('source_url', { sourceId: z.string(), url: z.string(), title: z.string().optional() }),
   chunk('source_document', {
     sourceId: z.string(),
@@ -136,7 +168,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('run_resumed', {
     runId: z.string(),
     fromCheckpointId: z.string().nullable(),
-    fromStepCount: z.number(),
+    fromStepCount: count,
     mode: z.string(),
   }),
   chunk('run_paused', {
@@ -149,45 +181,34 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('checkpoint_created', {
     runId: z.string(),
     checkpointId: z.string(),
-    stepCount: z.number(),
+    stepCount: count,
   }),
   chunk('step_committed', { runId: z.string(), stepId: z.string(), checkpointId: z.string() }),
   chunk('step_discarded', { runId: z.string(), stepId: z.string(), reason: z.string() }),
   chunk('stream_resync', {
     checkpointId: z.string(),
-    stepCount: z.number(),
-    messageCount: z.number(),
-    fromSequence: z.number(),
+    stepCount: count,
+    messageCount: count,
+    fromSequence: count,
     reason: z.enum(['crash_recovery', 'rollback', 'branch', 'retry']),
   }),
-  chunk('suspension_marker', {
-    kind: z.enum([
-      'suspended_client_tool',
-      'suspended_awaiting_children',
-      'suspended_step_partial',
-    ]),
-    payload: z.record(z.string(), z.unknown()),
-  }),
+  SuspensionMarker,
 ]);
 export type StreamChunk = z.infer<typeof StreamChunkSchema>;
 export type ChunkType = StreamChunk['type'];
 export type ChunkOf<T extends ChunkType> = Extract<StreamChunk, { type: T }>;
 
-/** The one control message: the run's end transition writes it, nobody else. */
-export const StreamEnd = z.object({
-  type: z.literal('stream_end'),
-  streamId: z.string(),
-  timestamp: z.number(),
-  finalOutput: z.unknown().optional(),
-  /** Extension: how the run ended. */
-  status: z.enum(['completed', 'failed', 'interrupted', 'aborted']).optional(),
-});
-export type StreamEnd = z.infer<typeof StreamEnd>;
+/** The types that this version knows; readers skip others. */
+export const CHUNK_TYPES: ReadonlySet<string> = new Set<ChunkType>(
+  StreamChunkSchema.options.map((option) =>
+    'shape' in option ? option.shape.type.value : 'suspension_marker',
+  ),
+);
 
-export const StreamMessageSchema = z.union([StreamChunkSchema, StreamEnd]);
+export const StreamMessageSchema = z.union([StreamChunkSchema, ControlMessage]);
 export type StreamMessage = z.infer<typeof StreamMessageSchema>;
 
-export function isStreamEnd(message: StreamMessage): message is StreamEnd {
+export function isStreamEnd(message: { type: string }): message is StreamEnd {
   return message.type === 'stream_end';
 }
 

@@ -1,4 +1,4 @@
-/** Errors of the contract: a closed set of codes. Recognised by name, since classes do not survive module reloads. */
+/** Errors of the contract: a closed set of codes. */
 export type ErrorCode =
   | 'validation_error'
   | 'not_found'
@@ -17,6 +17,18 @@ export type ErrorCode =
   | 'kind_mismatch'
   | 'stale_run'
   | 'client_out_of_step'
+  | 'expired'
+  | 'stale_state'
+  | 'invalid_patch'
+  | 'invalid_chunk'
+  | 'chunk_too_large'
+  | 'stream_owned'
+  | 'stream_paused'
+  | 'stream_truncated'
+  | 'writer_fenced'
+  | 'writer_closed'
+  | 'rewound'
+  | 'corrupt_record'
   | 'internal_error';
 
 /** HTTP status of each code. */
@@ -38,14 +50,31 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   kind_mismatch: 400,
   stale_run: 409,
   client_out_of_step: 409,
+  expired: 409,
+  stale_state: 409,
+  invalid_patch: 400,
+  invalid_chunk: 400,
+  chunk_too_large: 413,
+  stream_owned: 409,
+  stream_paused: 409,
+  stream_truncated: 410,
+  writer_fenced: 409,
+  writer_closed: 409,
+  rewound: 409,
+  corrupt_record: 500,
   internal_error: 500,
 };
+
+/** By this instances are known: classes do not survive module reloads and duplicated packages. */
+const MARK = Symbol.for('helix.error');
 
 /**
  * A refusal with a typed code. `message` is safe to show to a client; what only developers should
  * read belongs into `cause`, which goes to the log.
  */
 export class HelixError extends Error {
+  override readonly name: string = 'HelixError';
+  readonly [MARK] = true;
   readonly code: ErrorCode;
   readonly detail: unknown;
 
@@ -55,7 +84,6 @@ export class HelixError extends Error {
     options: { cause?: unknown; detail?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'HelixError';
     this.code = code;
     this.detail = options.detail;
   }
@@ -64,7 +92,45 @@ export class HelixError extends Error {
     return HTTP_STATUS[this.code];
   }
 
+  /** True for every HelixError and what extends it. */
   static isInstance(error: unknown): error is HelixError {
-    return error instanceof Error && error.name === 'HelixError' && 'code' in error;
+    return error instanceof Error && MARK in error;
+  }
+}
+
+/** Somebody else has changed the session since it was loaded. */
+export class StaleStateError extends HelixError {
+  override readonly name = 'StaleStateError';
+
+  constructor(sessionId: string, expectedVersion: number) {
+    super('stale_state', 'The session was changed meanwhile; load it again.', {
+      detail: { sessionId, expectedVersion },
+    });
+  }
+}
+
+/** A run is at work in this session, and one at a time is the rule. */
+export class AgentAlreadyRunningError extends HelixError {
+  override readonly name = 'AgentAlreadyRunningError';
+
+  constructor(sessionId: string) {
+    super('agent_already_running', 'The agent is still answering.', { detail: { sessionId } });
+  }
+}
+
+/** Chunks beyond this reader's start were removed; load the state again and read from there. */
+export class StreamTruncatedError extends HelixError {
+  override readonly name = 'StreamTruncatedError';
+  /** Chunks of steps above this were removed. */
+  readonly truncatedAtStep: number;
+  /** Highest sequence of the stream at that moment. */
+  readonly atSequence: number;
+
+  constructor(streamId: string, truncatedAtStep: number, atSequence: number) {
+    super('stream_truncated', 'Part of what was read has been withdrawn.', {
+      detail: { streamId, truncatedAtStep, atSequence },
+    });
+    this.truncatedAtStep = truncatedAtStep;
+    this.atSequence = atSequence;
   }
 }

@@ -7,9 +7,34 @@ export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && SESSION_ID.test(value);
 }
 
+const CHILD_PART = /^\d+-[A-Za-z0-9]{1,64}$/;
+
+/** True for the id of a session or of a sub-agent's; a stream's id is that of its session. */
+export function isStreamId(value: unknown): value is string {
+  if (typeof value !== 'string') return false;
+  const root = rootOf(value);
+  return isSessionId(root) && (root === value || CHILD_PART.test(value.slice(root.length + 1)));
+}
+
+/** Id of a sub-agent's session; clients cannot choose such ids, and the nonce keeps it unguessable. */
+export function formatChildSessionId(rootSessionId: string, n: number, nonce: string): string {
+  return `${rootSessionId}.${String(n)}-${nonce}`;
+}
+
+/** The session in whose slot and stream a sub-agent's session lives; a root's own id. */
+export function rootOf(sessionId: string): string {
+  const dot = sessionId.indexOf('.');
+  return dot < 0 ? sessionId : sessionId.slice(0, dot);
+}
+
 /** Temporal's workflow id of a run. */
 export function workflowIdOf(runId: string): string {
   return `run:${runId}`;
+}
+
+/** Which run of its session it is, from 1; 0 if the id is none. */
+export function runNumberOf(runId: string): number {
+  return Number(/:(\d+)-[^:]*$/.exec(runId)?.[1] ?? 0);
 }
 
 /** The id that an approval is asked and answered under. */

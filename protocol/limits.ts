@@ -7,8 +7,10 @@ export const LIMITS = {
   chunkBytes: 256 * 1024,
   /** Serialised result of a tool call or answer. */
   answerBytes: 1024 * 1024,
-  /** A tool result up to this size travels inside its chunk. */
-  inlineResultBytes: 192 * 1024,
+  /** A tool result up to this size travels inside its chunk; larger ones are kept apart. */
+  inlineResultBytes: 64 * 1024,
+  /** Arguments of one call; larger ones go back to the model as an error. */
+  callInputBytes: 128 * 1024,
   /** Length of any id other than a session id. */
   idChars: 256,
   /** Error text that is stored or shown. */

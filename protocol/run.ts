@@ -77,8 +77,15 @@ export interface CallRef {
 
 /** What a committed step leaves to do. Stored with the step, so that a repeated claim returns the same. */
 export type StepOutcome =
-  | { kind: 'calls'; step: number; calls: CallRef[] }
-  | { kind: 'ended'; step: number; status: TerminalStatus; error?: RunError }
+  | { kind: 'calls'; step: number; calls: CallRef[]; sequence?: number }
+  | {
+      kind: 'ended';
+      step: number;
+      status: TerminalStatus;
+      error?: RunError;
+      /** Sequence of the commit, if this attempt made it. */
+      sequence?: number;
+    }
   /** Another run owns the session now, or this one was ended elsewhere. */
   | { kind: 'superseded' }
   /** A call of the step before still waits: the wake-up was premature. */
@@ -96,6 +103,8 @@ export interface AnswerSignal {
   approved?: boolean;
   by?: string;
   resume?: Resumption;
+  /** Sequence at which the answer was stored. */
+  sequence?: number;
 }
 
 /** Payload of the `stop` signal; without `recorded` it was sent by hand and the stop is yet to be recorded. */

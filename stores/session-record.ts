@@ -4,6 +4,7 @@ import type {
   Resumption,
   RunError,
   RunStatus,
+  StopMode,
   StopRequest,
   StreamStatus,
 } from '../protocol/run.js';
@@ -33,6 +34,19 @@ export interface OpenCall {
   decision?: Decision;
   /** Sequence of the pause that asked. */
   askedAt?: number;
+  /** ms since the epoch by the store's clock. */
+  deadline?: number;
+}
+
+/** How a run was stopped. */
+export interface InterruptRecord {
+  runId: string;
+  mode: StopMode;
+  reason?: string;
+  by?: string;
+  /** ms since the epoch. */
+  at: number;
+  checkpointId: string | null;
 }
 
 export interface SessionRecord {
@@ -68,6 +82,12 @@ export interface SessionRecord {
   resumeTaken?: boolean;
   /** Turn of which an active snapshot was handed out within the last 60 s. */
   activeSnapshotTurn?: number;
+  /** Version of the agent's own state; 0 until it is first saved. */
+  stateVersion: number;
+  /** How the newest run was stopped. */
+  interrupted?: InterruptRecord;
+  /** Tells this session from an erased one of the same id. */
+  born: string;
 }
 
 export interface SessionView {

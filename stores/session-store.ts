@@ -1,6 +1,7 @@
 import type { Row } from '../protocol/rows.js';
 import type { StopRequest } from '../protocol/run.js';
 import type { OpenCall, SessionRecord, SessionView } from './session-record.js';
+import type { SessionDocuments } from './session-state.js';
 import type {
   BeginInput,
   BeginResult,
@@ -22,6 +23,7 @@ import type {
 export type {
   CallSpec,
   CallState,
+  InterruptRecord,
   OpenCall,
   SessionRecord,
   SessionView,
@@ -53,7 +55,7 @@ export type {
  * its first result; stop record; fence; expected state*, and may be repeated: a client that was cut
  * off after sending gets the first result again.
  */
-export interface SessionStore {
+export interface SessionStore extends SessionDocuments {
   /** Accepts user messages and makes a run for them. The only transition that creates a session. */
   begin: (input: BeginInput) => Promise<BeginResult>;
   /** Makes a writer the owner of a step; withdraws what earlier attempts left. */
@@ -72,7 +74,7 @@ export interface SessionStore {
   end: (input: EndInput) => Promise<EndResult>;
 
   /** The session's record, or undefined. One read, consistent in itself. */
-  load: (sessionId: string) => Promise<SessionRecord | undefined>;
+  readRecord: (sessionId: string) => Promise<SessionRecord | undefined>;
   /** Rows `from` (inclusive, 0-based) up to `to` (exclusive; all when absent). */
   readRows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
   /** Everything a snapshot is made of, read at one moment. */

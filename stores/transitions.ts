@@ -1,5 +1,5 @@
 import type { StreamMessage } from '../protocol/chunk.js';
-import type { Decision, Row } from '../protocol/rows.js';
+import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type {
   CallKind,
   Resumption,
@@ -64,11 +64,15 @@ export interface Writer {
   token: number;
   /** Who speaks: the base fields of the chunks that the store writes by itself. */
   agentType: string;
+  /** Default: the session's id. */
+  agentId?: string;
   step: number;
 }
 
 export interface ClaimInput {
   writer: Writer;
+  /** Highest sequence that the run was told of; a store that has less was restored. */
+  known: number;
   now: number;
 }
 
@@ -80,13 +84,17 @@ export type ClaimResult =
       /** Provider failures of this step so far. */
       failures: number;
       messageId: string;
+      /** Tells this session from an erased one of the same id. */
+      born: string;
     }
   /** Committed before, perhaps even later steps: the newest outcome. */
   | { kind: 'done'; outcome: StepOutcome }
   | { kind: 'stopped'; stop: StopRequest }
   | { kind: 'superseded' }
   | { kind: 'fenced' }
-  | { kind: 'not_ready' };
+  | { kind: 'not_ready' }
+  /** The store is older than the run: what it waits for, or the run itself, is not there. */
+  | { kind: 'rewound' };
 
 export interface DiscardInput {
   writer: Writer;
@@ -113,6 +121,8 @@ export interface NewCall {
 
 export interface CommitInput {
   writer: Writer;
+  /** Highest sequence that the writer was told of. */
+  known: number;
   row?: Row;
   calls: NewCall[];
   /** Written with the row, in this order, before anything the store adds. */
@@ -131,7 +141,8 @@ export type CommitResult =
   | { kind: 'done'; outcome: StepOutcome }
   | { kind: 'stopped'; stop: StopRequest }
   | { kind: 'superseded' }
-  | { kind: 'fenced' };
+  | { kind: 'fenced' }
+  | { kind: 'rewound' };
 
 export interface StartCallInput {
   writer: Writer;
@@ -159,7 +170,7 @@ export type SettleCallInput =
       source: 'tool';
       writer: Writer;
       toolCallId: string;
-      row: Row;
+      row: ToolRow;
       chunks: StreamMessage[];
       now: number;
     }
@@ -172,7 +183,30 @@ export type SettleCallInput =
       runId: string;
       decision: Decision;
       /** Present when denied: the call's result. */
-      row?: Row;
+      row?: ToolRow;
+      chunks: StreamMessage[];
+      now: number;
+    }
+  | {
+      /** A client's result or error; an approval takes an error only: the call is not carried out. */
+      source: 'client';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run that asked. */
+      runId: string;
+      row: ToolRow;
+      chunks: StreamMessage[];
+      now: number;
+    }
+  | {
+      /** The deadline has passed by the store's clock, and nobody has answered. */
+      source: 'expiry';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      runId: string;
+      row: ToolRow;
       chunks: StreamMessage[];
       now: number;
     };
@@ -184,7 +218,11 @@ export type SettleCallResult =
   | { kind: 'not_pending' }
   | { kind: 'kind_mismatch' }
   | { kind: 'stale_run' }
-  | { kind: 'fenced' };
+  | { kind: 'fenced' }
+  /** The answer came after the deadline. */
+  | { kind: 'expired' }
+  /** The deadline has not passed yet, or there is none. */
+  | { kind: 'not_due' };
 
 export type StopResult =
   /** Nothing runs. */
@@ -202,6 +240,8 @@ export interface EndInput {
   error?: RunError;
   /** Partial reply that nobody committed. */
   row?: Row;
+  /** Highest sequence that the run was told of: what follows is numbered above it. */
+  floor?: number;
   /** Also when a writer is still at work: it is fenced off. */
   now: number;
 }

@@ -22,6 +22,7 @@ import {
   afterStep,
   afterTools,
   INITIAL_CARRY,
+  learn,
   releasedFor,
   takeAnswer,
   type Next,
@@ -74,10 +75,18 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
           view.show('model', next.step);
           outcome = await model.modelStep.executeWithOptions(
             { summary: `step ${String(next.step)}` },
-            [{ ...ref(), turn: input.turn, step: next.step, maxSteps: input.maxSteps }],
+            [
+              {
+                ...ref(),
+                turn: input.turn,
+                step: next.step,
+                maxSteps: input.maxSteps,
+                known: carry.known,
+              },
+            ],
           );
           if (outcome.kind === 'calls' || outcome.kind === 'ended')
-            carry = { ...carry, step: outcome.step };
+            carry = learn({ ...carry, step: outcome.step }, outcome.sequence);
           next =
             outcome.kind === 'not_ready' ? await notReady(next.step) : afterStep(outcome, input);
           break;
@@ -106,14 +115,15 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     }
   }
 
-  function runTool(step: number, call: CallRef): Promise<unknown> {
-    return tools.toolCall.executeWithOptions(
+  async function runTool(step: number, call: CallRef): Promise<void> {
+    const { sequence } = await tools.toolCall.executeWithOptions(
       {
         summary: call.toolName,
         ...(call.timeoutMs !== undefined && { startToCloseTimeout: call.timeoutMs + 30_000 }),
       },
       [{ ...ref(), step, toolCallId: call.toolCallId }],
     );
+    carry = learn(carry, sequence);
   }
 
   /** No timer, no polling: whoever stores the last answer signals. */
@@ -141,7 +151,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
 
   function end(status: TerminalStatus): Promise<TerminalStatus | 'superseded'> {
     return bookkeeping.endRun.executeWithOptions({ summary: status }, [
-      { ...ref(), step: carry.step, status },
+      { ...ref(), step: carry.step, status, known: carry.known },
     ]);
   }
 

@@ -16,9 +16,16 @@ export interface Carry {
   /** Approved calls that a completed batch has released, by the step that asked. */
   released: { step: number; approved: string[] } | undefined;
   stopRequested: boolean;
+  /** Highest sequence that was told: a store that has less was restored. */
+  known: number;
 }
 
-export const INITIAL_CARRY: Carry = { step: 0, released: undefined, stopRequested: false };
+export const INITIAL_CARRY: Carry = {
+  step: 0,
+  released: undefined,
+  stopRequested: false,
+  known: 0,
+};
 
 export type Next =
   | { do: 'model'; step: number }
@@ -78,7 +85,14 @@ export function takeAnswer(carry: Carry, signal: AnswerSignal | undefined): Carr
   const resume = signal?.resume as { step?: unknown; approved?: unknown } | null | undefined;
   if (typeof resume?.step !== 'number' || !Array.isArray(resume.approved)) return carry;
   const approved = resume.approved.filter((id): id is string => typeof id === 'string');
-  return { ...carry, released: { step: resume.step, approved } };
+  return learn({ ...carry, released: { step: resume.step, approved } }, signal?.sequence);
+}
+
+/** Takes note of how far the store has come. */
+export function learn(carry: Carry, sequence: unknown): Carry {
+  return typeof sequence === 'number' && sequence > carry.known
+    ? { ...carry, known: sequence }
+    : carry;
 }
 
 /** The batch that a waiting run may go on with, if it has come. */

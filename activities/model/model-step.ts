@@ -43,24 +43,30 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       unlisten = await streamManager.onStop(ref.sessionId, () => {
         attempt.cut('stop');
       });
-      const claim = await store.claim({ writer, now: Date.now() });
+      const claim = await store.claim({ writer, known: ref.known, now: Date.now() });
       if (claim.kind === 'done') return claim.outcome;
       if (claim.kind === 'stopped') return await endStopped(deps, ref, claim.stop);
       if (claim.kind === 'superseded') return await endedElsewhere(ref);
       if (claim.kind === 'not_ready') return { kind: 'not_ready' };
       if (claim.kind === 'fenced') throw fenced();
+      if (claim.kind === 'rewound') return await endRewound(ref, ref.known);
       Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
 
       const agent = agents.resolve(ref.agent);
-      const rows = await rowsCache.load(ref.sessionId, claim.rowCount);
-      const chunks = createChunkWriter(streamManager, writer, {
-        stop: () => {
-          attempt.cut('stop');
+      const rows = await rowsCache.load({ ...ref, born: claim.born }, claim.rowCount);
+      const chunks = createChunkWriter(
+        streamManager,
+        writer,
+        {
+          stop: () => {
+            attempt.cut('stop');
+          },
+          lost: (loss) => {
+            attempt.cut(loss);
+          },
         },
-        lost: (loss) => {
-          attempt.cut(loss);
-        },
-      });
+        claim.sequence,
+      );
       for (;;) {
         const reply = createStepReply(
           { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
@@ -72,12 +78,14 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         const lost = chunks.lost();
         if (lost === 'superseded') return await endedElsewhere(ref);
         if (lost === 'fenced') throw fenced();
+        if (lost === 'rewound') return await endRewound(ref, chunks.known());
         const commit = createStepCommit(deps, {
           ref,
           writer,
           agent,
           messageId: claim.messageId,
           reply,
+          known: chunks.known,
         });
         if (attempt.cutReason() === 'stop') return await settled(ref, commit.stopped());
         if (failure === undefined) return await settled(ref, commit.complete());
@@ -109,9 +117,27 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
     }
   };
 
-  async function settled(ref: StepRef, commit: Promise<StepOutcome>): Promise<StepOutcome> {
+  async function settled(
+    ref: StepRef,
+    commit: Promise<StepOutcome | 'rewound'>,
+  ): Promise<StepOutcome> {
     const outcome = await commit;
+    if (outcome === 'rewound') return endRewound(ref, ref.known);
     return outcome.kind === 'superseded' ? endedElsewhere(ref) : outcome;
+  }
+
+  /** The store has lost what this run did: nothing is written over the gap. */
+  async function endRewound(ref: StepRef, known: number): Promise<StepOutcome> {
+    const { sessionId, runId, agent: agentType, step } = ref;
+    logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');
+    const error: RunError = {
+      code: 'state_lost',
+      message: 'Part of this conversation was lost. Send a message to go on.',
+      retryable: false,
+    };
+    const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
+    await store.end({ ...end, status: 'failed', error });
+    return { kind: 'ended', step, status: 'failed', error };
   }
 
   async function endPoisoned(ref: StepRef): Promise<StepOutcome> {
@@ -135,7 +161,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
 
   /** A run that was ended by somebody else, a stop for instance, still says how it ended. */
   async function endedElsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
-    const record = await store.load(sessionId);
+    const record = await store.readRecord(sessionId);
     if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };
     const { status, error } = record;
     return { kind: 'ended', step, status, ...(error !== undefined && { error }) };

@@ -118,9 +118,9 @@ async function kindOf(
 /** A schema whose own code throws refuses the input, it does not fail the step. */
 async function checkInput(
   { inputSchema }: ToolDefinition,
-  { ok, value }: { ok: boolean; value: unknown },
+  { ok, value, why }: { ok: boolean; value: unknown; why?: string },
 ): Promise<{ data: unknown } | { why: string }> {
-  if (!ok) return { why: 'the input is no valid JSON' };
+  if (!ok) return { why: why ?? 'the input is no valid JSON' };
   try {
     const checked = await inputSchema.safeParseAsync(value);
     return checked.success ? { data: checked.data } : { why: describeIssues(checked.error.issues) };
@@ -161,7 +161,10 @@ function toBase(
   return { agentId, agentType, step, timestamp };
 }
 
-function parseInput(text: string): { ok: boolean; value: unknown } {
+function parseInput(text: string): { ok: boolean; value: unknown; why?: string } {
+  // They would travel with every later step.
+  if (Buffer.byteLength(text) > LIMITS.callInputBytes)
+    return { ok: false, value: {}, why: 'the input is larger than 128 KB' };
   if (text.trim() === '') return { ok: true, value: {} };
   try {
     return { ok: true, value: JSON.parse(text) as unknown };

@@ -18,20 +18,25 @@ interface StepCommitInput {
   agent: AgentDefinition;
   messageId: string;
   reply: StepReply;
+  /** Highest sequence that the attempt was told of. */
+  known: () => number;
 }
+
+/** `rewound`: the store is older than this attempt, nothing was stored. */
+type Committed = StepOutcome | 'rewound';
 
 /** The three ways in which a step's reply is stored. */
 export interface StepCommit {
   /** The model said all it had to say. */
-  complete: () => Promise<StepOutcome>;
+  complete: () => Promise<Committed>;
   /** A stop cut it: the partial reply is kept. */
-  stopped: () => Promise<StepOutcome>;
+  stopped: () => Promise<Committed>;
   /** The provider failed for good: the partial reply is kept, the run fails. */
-  failed: (error: RunError) => Promise<StepOutcome>;
+  failed: (error: RunError) => Promise<Committed>;
 }
 
 export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): StepCommit {
-  const { ref, writer, agent, messageId, reply } = input;
+  const { ref, writer, agent, messageId, reply, known } = input;
   const scope: CallScope = {
     agentId: ref.sessionId,
     agentType: ref.agent,
@@ -39,7 +44,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     runId: ref.runId,
   };
 
-  async function complete(): Promise<StepOutcome> {
+  async function complete(): Promise<Committed> {
     const opened = await Promise.all(
       reply.calls.map((call) => openCall(scope, agent.tools, call, Date.now())),
     );
@@ -51,8 +56,8 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     return store(opened, outcome, { answersStop: false, ...finalOf(outcome) });
   }
 
-  async function stopped(): Promise<StepOutcome> {
-    const record = await deps.store.load(ref.sessionId);
+  async function stopped(): Promise<Committed> {
+    const record = await deps.store.readRecord(ref.sessionId);
     const mode = record?.stop?.mode ?? 'interrupt';
     const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status };
@@ -64,7 +69,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  async function failed({ code, message, retryable }: RunError): Promise<StepOutcome> {
+  async function failed({ code, message, retryable }: RunError): Promise<Committed> {
     const error: RunError = { code, message, retryable };
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'failed', error };
     const text = 'The run failed before this call was carried out.';
@@ -87,7 +92,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     opened: OpenedCall[],
     outcome: StepOutcome,
     how: Pick<CommitInput, 'answersStop' | 'final'> & { interrupted?: AssistantRow['interrupted'] },
-  ): Promise<StepOutcome> {
+  ): Promise<Committed> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
     const parts = withCalls(reply.fold.parts, calls, ref.runId);
@@ -106,6 +111,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
     const result = await deps.store.commit({
       writer,
+      known: known(),
       ...(row !== undefined && { row }),
       calls,
       chunks: [
@@ -120,13 +126,15 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
     switch (result.kind) {
       case 'committed':
-        return outcome;
+        return 'step' in outcome ? { ...outcome, sequence: result.sequence } : outcome;
       case 'done':
         return result.outcome;
       case 'stopped':
         return stopped();
       case 'superseded':
         return { kind: 'superseded' };
+      case 'rewound':
+        return 'rewound';
       case 'fenced':
         throw ApplicationFailure.create({
           message: 'another attempt owns this step',
@@ -167,7 +175,7 @@ export async function endStopped(
   ref: StepRef,
   stop: StopRequest,
 ): Promise<StepOutcome> {
-  const record = await deps.store.load(ref.sessionId);
+  const record = await deps.store.readRecord(ref.sessionId);
   const row =
     record?.runId === ref.runId
       ? await readPartialReply(deps.streamManager, record, stop.mode)

@@ -28,7 +28,7 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     response.set(toReplyHeaders(sessionId));
     const { mode, reason } = parseBody(StopBody, request);
     const caller = await readIdentity(request);
-    const record = await deps.store.load(sessionId);
+    const record = await deps.store.readRecord(sessionId);
     if (record === undefined || !isOwner(record, caller)) throw notFound();
     const said = reason === undefined ? {} : { reason };
     const stop = await deps.executor.stop(sessionId, { mode, ...said, by: caller.userId });

@@ -49,7 +49,7 @@ async function timeStop(bench: Bench, { store }: RedisStores): Promise<number> {
     if (json.startsWith('{"type":"data-run-interrupted"')) interruptedAt = at;
   });
   // A silent model shows nothing, but its step has an owner.
-  while (((await store.load(sessionId))?.claimedStep ?? 0) < 1) await sleep(5);
+  while (((await store.readRecord(sessionId))?.claimedStep ?? 0) < 1) await sleep(5);
   await sleep(50 + Math.random() * 50);
   const from = wallClock();
   await bench.chat.stop(sessionId);

@@ -1,6 +1,5 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { HelixError } from '../../protocol/errors.js';
-import { loadScripts } from './scripts.js';
 
 /** A request of the API waits at most this long for Redis. */
 const API_COMMAND_TIMEOUT_MS = 1_500;
@@ -30,7 +29,7 @@ function optionsFor(role: RedisRole): RedisOptions {
 }
 
 export function connectCommands(url: string, role: RedisRole): Redis {
-  const redis = new Redis(url, { ...optionsFor(role), scripts: loadScripts() });
+  const redis = new Redis(url, optionsFor(role));
   redis.on('error', ignoreHere);
   return redis;
 }

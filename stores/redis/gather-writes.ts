@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 
 const gathering = new WeakSet<Duplex>();
 
@@ -8,7 +8,7 @@ const gathering = new WeakSet<Duplex>();
  * streams many appends fall into one turn, and a call each is a third of a worker's time. Each
  * command keeps its own reply, unlike in a pipeline, so none waits for another.
  */
-export function gatherWrites(redis: Redis): void {
+export function gatherWrites(redis: Redis | Cluster): void {
   const socket = socketOf(redis);
   if (socket === undefined || gathering.has(socket)) return;
   gathering.add(socket);
@@ -20,6 +20,6 @@ export function gatherWrites(redis: Redis): void {
 }
 
 /** ioredis keeps its socket to itself; without one, writes go out one by one. */
-function socketOf(redis: Redis): Duplex | undefined {
+function socketOf(redis: Redis | Cluster): Duplex | undefined {
   return (redis as unknown as { stream?: Duplex | null }).stream ?? undefined;
 }

@@ -1,9 +1,14 @@
 import type { SessionStore } from '../session-store.js';
 import type { StreamManager } from '../stream-manager.js';
+import { createStreamManager } from '../streams/create-stream-manager.js';
 import { connectCommands, connectSubscriber, reach, type RedisRole } from './connection.js';
+import { createContext, type RedisStoreOptions } from './create-context.js';
 import { readRedisSettings, type RedisSettings } from './settings.js';
 import { createRedisSessionStore } from './session-store.js';
-import { createRedisStreamManager } from './stream-manager.js';
+import { createRedisStreamLog } from './stream-log.js';
+
+export { RedisStateStore, RedisStreamManager } from './seed-classes.js';
+export type { RedisStoreOptions } from './create-context.js';
 
 export interface RedisStores {
   store: SessionStore;
@@ -21,13 +26,16 @@ export interface RedisStores {
  * Both stores on one Redis: a connection for commands, one for subscriptions. Connects in the
  * background; `ping` tells when Redis answers.
  */
-export function createRedisStores(options: { url: string; role: RedisRole }): RedisStores {
+export function createRedisStores(
+  options: { url: string; role: RedisRole } & RedisStoreOptions,
+): RedisStores {
   const commands = connectCommands(options.url, options.role);
   const subscriber = connectSubscriber(options.url, options.role);
   for (const redis of [commands, subscriber]) redis.connect().catch(() => undefined);
+  const context = createContext(commands, options);
   return {
-    store: createRedisSessionStore(commands),
-    streamManager: createRedisStreamManager(commands, subscriber),
+    store: createRedisSessionStore(context),
+    streamManager: createStreamManager(createRedisStreamLog(context, subscriber)),
     ping: async () => {
       await reach(commands.ping());
     },

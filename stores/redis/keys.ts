@@ -1,59 +1,65 @@
-/**
- * Redis keys. All keys of a session carry the same hash tag, so that they live in one cluster slot
- * and one script may touch them all.
- */
-export interface SessionKeys {
-  root: string;
-  stream: string;
-  rows: string;
-  calls: string;
-  order: string;
-  writers: string;
-  messages: string;
-  channel: string;
-  stop: string;
-  /** Every key, in the order in which lua/lib/session.lua expects them. */
-  all: string[];
+import { rootOf } from '../../protocol/ids.js';
+
+/** Order in which lua/lib/session.lua expects the keys; the last two are channels and hold nothing. */
+const NAMES = [
+  'root',
+  'stream',
+  'rows',
+  'calls',
+  'order',
+  'busy',
+  'writers',
+  'messages',
+  'runs',
+  'checkpoints',
+  'settled',
+  'results',
+  'states',
+  'staged',
+  'channel',
+  'stop',
+] as const;
+export type KeyName = (typeof NAMES)[number];
+
+export type SessionKeys = Record<KeyName, string> & { all: string[] };
+
+/** Names of keys under one prefix. */
+export interface KeySpace {
+  /**
+   * Keys of a session. They carry the hash tag of the root session, so that a session and its
+   * sub-agents live in one cluster slot and one script may touch them all.
+   */
+  session: (sessionId: string) => SessionKeys;
+  /** What lua/append.lua expects; apart from the others, since it is asked for with every token. */
+  append: (sessionId: string) => string[];
+  channel: (sessionId: string) => string;
+  /** Sessions whose run may need attention, by the time at which they are looked at next. */
+  activeIndex: string;
+  /** Who sweeps. */
+  sweepLease: string;
 }
 
-export function sessionKeys(sessionId: string): SessionKeys {
-  const key = (name: string): string => `hx:{${sessionId}}:${name}`;
-  const all = [
-    key('root'),
-    key('stream'),
-    key('rows'),
-    key('calls'),
-    key('order'),
-    key('busy'),
-    key('writers'),
-    key('messages'),
-    key('runs'),
-    key('checkpoints'),
-    key('settled'),
-    key('channel'),
-    key('stop'),
-  ];
+export const DEFAULT_PREFIX = 'hx';
+
+export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
+  const base = (sessionId: string): string => {
+    const root = rootOf(sessionId);
+    const own = root === sessionId ? '' : `${sessionId.slice(root.length + 1)}:`;
+    return `${prefix}:{${root}}:${own}`;
+  };
   return {
-    root: key('root'),
-    stream: key('stream'),
-    rows: key('rows'),
-    calls: key('calls'),
-    order: key('order'),
-    writers: key('writers'),
-    messages: key('messages'),
-    channel: key('channel'),
-    stop: key('stop'),
-    all,
+    session: (sessionId) => {
+      const start = base(sessionId);
+      const all = NAMES.map((name) => start + name);
+      const byName = Object.fromEntries(NAMES.map((name, at) => [name, all[at]]));
+      return { ...(byName as Record<KeyName, string>), all };
+    },
+    append: (sessionId) => {
+      const start = base(sessionId);
+      return [`${start}root`, `${start}stream`, `${start}writers`, `${start}channel`];
+    },
+    channel: (sessionId) => `${base(sessionId)}channel`,
+    activeIndex: `${prefix}:active`,
+    sweepLease: `${prefix}:sweeper`,
   };
 }
-
-/** What lua/append.lua expects; apart from the others, since it is asked for with every token. */
-export function appendKeys(sessionId: string): string[] {
-  const prefix = `hx:{${sessionId}}:`;
-  return [`${prefix}root`, `${prefix}stream`, `${prefix}writers`, `${prefix}channel`];
-}
-
-/** Sessions whose run may need attention, by the time at which they are looked at next. */
-export const ACTIVE_INDEX = 'hx:active';
-/** Who sweeps. */
-export const SWEEP_LEASE = 'hx:sweeper';

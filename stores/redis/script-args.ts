@@ -1,6 +1,6 @@
 import { formatApprovalId } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
-import type { Row } from '../../protocol/rows.js';
+import { toCheckedJson } from '../checked-messages.js';
+import { keepApart } from './large-results.js';
 import type {
   BeginInput,
   CallSpec,
@@ -14,7 +14,7 @@ import type {
 
 export function writerArgs(writer: Writer, now: number): (string | number)[] {
   return [
-    writer.sessionId,
+    writer.agentId ?? writer.sessionId,
     writer.runId,
     writer.name,
     writer.token,
@@ -24,7 +24,7 @@ export function writerArgs(writer: Writer, now: number): (string | number)[] {
   ];
 }
 
-export function beginArgs(input: BeginInput): (string | number)[] {
+export function beginArgs(input: BeginInput, maxEntries: number): (string | number)[] {
   return [
     input.sessionId,
     input.agent,
@@ -32,7 +32,7 @@ export function beginArgs(input: BeginInput): (string | number)[] {
     input.tenant ?? '',
     input.nonce,
     input.now,
-    LIMITS.streamEntries,
+    maxEntries,
     input.messages.length,
     ...input.messages.flatMap((message) => [
       message.id,
@@ -54,8 +54,9 @@ export function commitArgs(input: CommitInput): (string | number)[] {
     final?.status ?? '',
     final?.error === undefined ? '' : JSON.stringify(final.error),
     final?.status === 'failed' ? 'run_failed' : 'run_stopped',
+    input.known,
     input.chunks.length,
-    ...input.chunks.map((chunk) => JSON.stringify(chunk)),
+    ...toCheckedJson(input.chunks),
     input.calls.length,
     ...input.calls.flatMap((call) => [
       call.toolCallId,
@@ -80,7 +81,7 @@ export function commitArgs(input: CommitInput): (string | number)[] {
 }
 
 export function settleArgs(input: SettleCallInput): (string | number)[] {
-  const row: Row | undefined = input.row;
+  const { row, chunks, output } = keepApart(input.row, input.chunks);
   const who =
     input.source === 'tool'
       ? writerArgs(input.writer, input.now)
@@ -92,8 +93,10 @@ export function settleArgs(input: SettleCallInput): (string | number)[] {
     row === undefined ? '' : JSON.stringify(row),
     input.source === 'approval' ? JSON.stringify(input.decision) : '',
     input.source === 'approval' && input.decision.approved ? '1' : '',
-    input.chunks.length,
-    ...input.chunks.map((chunk) => JSON.stringify(chunk)),
+    row?.error === undefined ? '' : '1',
+    output ?? '',
+    chunks.length,
+    ...toCheckedJson(chunks),
   ];
 }
 
@@ -107,5 +110,6 @@ export function endArgs(input: EndInput): (string | number)[] {
     input.error === undefined ? '' : JSON.stringify(input.error),
     input.row === undefined ? '' : JSON.stringify(input.row),
     input.now,
+    input.floor ?? 0,
   ];
 }

@@ -73,7 +73,7 @@ function doneOrSuperseded(
 }
 
 export function toClaimResult(reply: ScriptReply): ClaimResult {
-  const [kind, a, b, failures, messageId] = reply;
+  const [kind, a, b, failures, messageId, born] = reply;
   switch (kind) {
     case 'CLAIMED':
       return {
@@ -82,6 +82,7 @@ export function toClaimResult(reply: ScriptReply): ClaimResult {
         sequence: Number(b),
         failures: Number(failures),
         messageId: String(messageId),
+        born: String(born),
       };
     case 'DONE':
       return doneOrSuperseded(a, b);
@@ -93,6 +94,8 @@ export function toClaimResult(reply: ScriptReply): ClaimResult {
       return { kind: 'fenced' };
     case 'NOT_READY':
       return { kind: 'not_ready' };
+    case 'REWOUND':
+      return { kind: 'rewound' };
     default:
       throw unexpected('claim', kind);
   }
@@ -117,6 +120,8 @@ export function toCommitResult([kind, a, b]: ScriptReply): CommitResult {
       return { kind: 'superseded' };
     case 'FENCED':
       return { kind: 'fenced' };
+    case 'REWOUND':
+      return { kind: 'rewound' };
     default:
       throw unexpected('commit', kind);
   }
@@ -164,6 +169,10 @@ export function toSettleCallResult([kind, sequence, resume]: ScriptReply): Settl
       return { kind: 'stale_run' };
     case 'FENCED':
       return { kind: 'fenced' };
+    case 'EXPIRED':
+      return { kind: 'expired' };
+    case 'NOT_DUE':
+      return { kind: 'not_due' };
     default:
       throw unexpected('settle-call', kind);
   }

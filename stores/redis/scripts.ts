@@ -1,51 +1,81 @@
 import { readFileSync } from 'node:fs';
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
+import { reach } from './connection.js';
 
-/** One Lua file per state transition; the files under lua/lib are put before each. */
-const SCRIPTS = {
-  begin: { keys: 13, libs: ['log', 'session'] },
-  claim: { keys: 13, libs: ['log', 'session'] },
-  append: { keys: 4, libs: ['log'] },
-  discard: { keys: 13, libs: ['log', 'session'] },
-  commit: { keys: 13, libs: ['log', 'session'] },
-  'start-call': { keys: 13, libs: ['log', 'session'] },
-  'settle-call': { keys: 13, libs: ['log', 'session'] },
-  stop: { keys: 13, libs: ['log', 'session'] },
-  end: { keys: 13, libs: ['log', 'session'] },
-  'note-snapshot': { keys: 1, libs: [] },
-} as const;
+/** Scripts that work on the keys of a whole session; the files under lua/lib are put before each. */
+const SESSION_SCRIPTS = [
+  'begin',
+  'claim',
+  'discard',
+  'commit',
+  'start-call',
+  'settle-call',
+  'stop',
+  'end',
+  'open-writer',
+  'close-writer',
+  'mark',
+  'truncate',
+  'save-state',
+  'stage',
+  'drop-staged',
+  'erase',
+] as const;
+const SESSION_KEYS = 16;
 
-export type ScriptName = keyof typeof SCRIPTS;
+export type ScriptName =
+  (typeof SESSION_SCRIPTS)[number] | 'append' | 'note-snapshot' | 'read-page';
 export type ScriptReply = (string | number)[];
+
+/** How long what has ended is kept, seconds. */
+export interface Expiry {
+  streamTtlSeconds: number;
+  /** 0: for ever. */
+  sessionTtlSeconds: number;
+}
+
+/** One Lua file per state transition. */
+export interface Scripts {
+  run: (
+    name: ScriptName,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ) => Promise<ScriptReply>;
+}
 
 function readLua(path: string): string {
   return readFileSync(new URL(`./lua/${path}.lua`, import.meta.url), 'utf8');
 }
 
-/** What ioredis needs to call the scripts by name (EVALSHA, with EVAL where the server forgot them). */
-export function loadScripts(): Record<string, { lua: string; numberOfKeys: number }> {
-  return Object.fromEntries(
-    Object.entries(SCRIPTS).map(([name, { keys, libs }]) => [
-      name,
-      {
-        lua: [...libs.map((lib) => readLua(`lib/${lib}`)), readLua(name)].join('\n'),
-        numberOfKeys: keys,
-      },
-    ]),
-  );
+/** Adds the scripts to a connection (EVALSHA, with EVAL where the server forgot them). */
+export function createScripts(redis: Redis | Cluster, expiry: Expiry): Scripts {
+  const settings = [
+    `local STREAM_TTL_SECONDS = ${String(expiry.streamTtlSeconds)}`,
+    `local SESSION_TTL_SECONDS = ${String(expiry.sessionTtlSeconds)}`,
+  ];
+  // ioredis keeps commands by name on the connection, which may be somebody else's as well.
+  const nameOf = (name: ScriptName): string =>
+    `helix/${name}/${String(expiry.streamTtlSeconds)}/${String(expiry.sessionTtlSeconds)}`;
+  const define = (name: ScriptName, numberOfKeys: number, parts: string[]): void => {
+    redis.defineCommand(nameOf(name), { numberOfKeys, lua: parts.join('\n') });
+  };
+  const [log, session] = [readLua('lib/log'), readLua('lib/session')];
+  for (const name of SESSION_SCRIPTS) {
+    define(name, SESSION_KEYS, [...settings, log, session, readLua(name)]);
+  }
+  define('append', 4, [log, readLua('append')]);
+  define('note-snapshot', 1, [readLua('note-snapshot')]);
+  define('read-page', 1, [readLua('read-page')]);
+
+  // Their names are not in the types of ioredis.
+  const commands = redis as unknown as Record<string, ScriptCall>;
+  return {
+    run: (name, keys, args) => {
+      const call = commands[nameOf(name)];
+      if (call === undefined) throw new Error(`script ${name} is not loaded`);
+      return reach(call.call(redis, ...keys, ...args));
+    },
+  };
 }
 
 type ScriptCall = (...args: (string | number)[]) => Promise<ScriptReply>;
-
-/** Calls a script on a connection that was made with `loadScripts()`. */
-export function runScript(
-  redis: Redis,
-  name: ScriptName,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<ScriptReply> {
-  // ioredis adds the scripts as methods at run time; their names are not in its types.
-  const call = (redis as unknown as Record<string, ScriptCall>)[name];
-  if (call === undefined) throw new Error(`script ${name} is not loaded`);
-  return call.call(redis, ...keys, ...args);
-}

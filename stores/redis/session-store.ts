@@ -1,7 +1,7 @@
-import type { Redis } from 'ioredis';
+import { createSessionDocuments } from '../session-documents.js';
 import type { SessionStore } from '../session-store.js';
-import { reach } from './connection.js';
-import { sessionKeys } from './keys.js';
+import type { RedisContext } from './context.js';
+import { createDocumentPrimitives } from './document-primitives.js';
 import { beginArgs, commitArgs, endArgs, settleArgs, writerArgs } from './script-args.js';
 import {
   toBeginResult,
@@ -13,23 +13,31 @@ import {
   toStartCallResult,
   toStopResult,
 } from './script-replies.js';
-import { runScript, type ScriptName, type ScriptReply } from './scripts.js';
+import type { ScriptName, ScriptReply } from './scripts.js';
+import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
 
 /** The record of sessions in Redis: each transition is one Lua file, this file is its calling form. */
-export function createRedisSessionStore(redis: Redis): SessionStore {
+export function createRedisSessionStore(context: RedisContext): SessionStore {
+  const { keys, scripts } = context;
   const run = (
     name: ScriptName,
     sessionId: string,
     args: (string | number)[],
-  ): Promise<ScriptReply> => reach(runScript(redis, name, sessionKeys(sessionId).all, args));
+  ): Promise<ScriptReply> => scripts.run(name, keys.session(sessionId).all, args);
+  const reads = createSessionReads(context);
 
   return {
-    ...createSessionReads(redis),
+    ...reads,
+    ...createSessionIndex(context),
+    ...createSessionDocuments({ ...reads, ...createDocumentPrimitives(context) }),
     begin: async (input) =>
-      toBeginResult(await run('begin', input.sessionId, beginArgs(input)), input),
-    claim: async ({ writer, now }) =>
-      toClaimResult(await run('claim', writer.sessionId, writerArgs(writer, now))),
+      toBeginResult(
+        await run('begin', input.sessionId, beginArgs(input, context.maxEntries)),
+        input,
+      ),
+    claim: async ({ writer, known, now }) =>
+      toClaimResult(await run('claim', writer.sessionId, [...writerArgs(writer, now), known])),
     discard: async ({ writer, reason, failure, now }) =>
       toDiscardResult(
         await run('discard', writer.sessionId, [...writerArgs(writer, now), reason, failure]),

@@ -2,7 +2,6 @@ import type { Redis } from 'ioredis';
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createChannels } from './channels.js';
-import { sessionKeys } from './keys.js';
 
 /** A quiet follower looks into the log this often: a publish may be lost, the log is not. */
 const IDLE_CHECK_MS = 4_000;
@@ -24,11 +23,13 @@ interface Follower {
   wake: (() => void) | undefined;
 }
 
-export type ReadLog = (
-  sessionId: string,
-  fromSequence: number,
-  limit: number,
-) => Promise<LogEntry[]>;
+/** The log that a tail keeps to. */
+export interface TailedLog {
+  channelOf: (streamId: string) => string;
+  read: (streamId: string, fromSequence: number, limit: number) => Promise<LogEntry[]>;
+  /** Puts what is kept apart back into published entries. */
+  resolve: (streamId: string, entries: LogEntry[]) => LogEntry[] | Promise<LogEntry[]>;
+}
 
 /**
  * Follows sessions' logs: subscribe, then read the log from the cursor, then go live. The log is
@@ -36,7 +37,7 @@ export type ReadLog = (
  */
 export function createTail(
   subscriber: Redis,
-  readLog: ReadLog,
+  log: TailedLog,
 ): {
   follow: (
     sessionId: string,
@@ -66,7 +67,7 @@ export function createTail(
   ): AsyncGenerator<LogEntry[]> {
     const follower: Follower = { queue: [], stale: true, wake: undefined };
     const abort = (): void => follower.wake?.();
-    const leave = await channels.join(sessionKeys(sessionId).channel, follower);
+    const leave = await channels.join(log.channelOf(sessionId), follower);
     signal.addEventListener('abort', abort);
     let cursor = fromSequence;
     try {
@@ -92,7 +93,8 @@ export function createTail(
         const fresh = batch.entries.filter((entry) => entry.sequence > cursor);
         if (fresh.length === 0) continue;
         cursor = fresh[fresh.length - 1]?.sequence ?? cursor;
-        yield fresh;
+        const whole = log.resolve(sessionId, fresh);
+        yield whole instanceof Promise ? await whole : whole;
       }
     } catch (error) {
       // Whoever left does not ask what went wrong meanwhile.
@@ -106,7 +108,7 @@ export function createTail(
       let at = from;
       for (;;) {
         const page = await readThroughOutage(
-          () => readLog(sessionId, at, LIMITS.replayPage),
+          () => log.read(sessionId, at, LIMITS.replayPage),
           signal,
         );
         if (page.length > 0) yield page;

@@ -64,7 +64,8 @@ describe('tool call', () => {
     const cases: [Execute, object, object][] = [
       [() => undefined, { output: null }, {}],
       [() => 10n, { errorCode: 'tool_execution_failed' }, {}],
-      [() => 'x'.repeat(200 * 1024), { errorCode: 'tool_result_too_large' }, {}],
+      [() => 'x'.repeat(200 * 1024), { output: 'x'.repeat(200 * 1024) }, {}],
+      [() => 'x'.repeat(1024 * 1024), { errorCode: 'tool_result_too_large' }, {}],
       [() => 'text', { errorCode: 'tool_execution_failed' }, { outputSchema: z.number() }],
     ];
     for (const [execute, expected, extra] of cases) {

@@ -129,7 +129,7 @@ describe('StreamTransformer', () => {
     const events = run(transformer, [
       ...chunks(text('a')),
       ...chunks(
-        { type: 'suspension_marker', kind: 'suspended_client_tool', payload: {} },
+        { type: 'suspension_marker', kind: 'suspended_client_tool', payload: { toolCallIds: [] } },
         { type: 'tool_start', toolCallId: 'f', toolName: '__finish__', arguments: {} },
         { type: 'tool_end', toolCallId: 'f', toolName: '__finish__', result: {} },
         { type: 'tool_end', toolCallId: 'unknown', toolName: 'echo', result: 1 },

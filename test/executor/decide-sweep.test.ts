@@ -23,6 +23,8 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
     committedStep: 0,
     claimedStep: 0,
     pauseSequence: 0,
+    stateVersion: 0,
+    born: 'abc',
     ...extra,
   };
 }

@@ -37,7 +37,7 @@ describe('the sweep', () => {
     );
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
     await runs.sweep(id);
-    expect(await stores.store.load(id)).toMatchObject({
+    expect(await stores.store.readRecord(id)).toMatchObject({
       status: 'failed',
       error: { code: 'framework_run_lost' },
     });
@@ -54,7 +54,7 @@ describe('the sweep', () => {
     await runs.untilStatus(id, 'waiting_approval');
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
     await runs.sweep(id);
-    expect(await stores.store.load(id)).toMatchObject({ status: 'failed' });
+    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'failed' });
     expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
   });
 
@@ -65,7 +65,7 @@ describe('the sweep', () => {
     const run = await idle.begin(id, agent.name, 'hello');
     await idle.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
     await idle.sweep(id);
-    expect(await stores.store.load(id)).toMatchObject({ status: 'failed' });
+    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'failed' });
   });
 
   it('leaves a run alone that waits for a person, and one that waits for a worker', async () => {
@@ -75,12 +75,15 @@ describe('the sweep', () => {
     const waiting = runs.newSessionId();
     await runs.begin(waiting, agent.name, charge(`${waiting}-c`));
     await runs.untilStatus(waiting, 'waiting_approval');
-    const [before, log] = [await stores.store.load(waiting), await drive(stores, waiting).log()];
+    const [before, log] = [
+      await stores.store.readRecord(waiting),
+      await drive(stores, waiting).log(),
+    ];
     await runs.sweep(waiting);
     await idle.sweep(starting);
-    expect(await stores.store.load(waiting)).toEqual(before);
+    expect(await stores.store.readRecord(waiting)).toEqual(before);
     expect(await drive(stores, waiting).log()).toEqual(log);
-    expect(await stores.store.load(starting)).toMatchObject({ status: 'starting' });
+    expect(await stores.store.readRecord(starting)).toMatchObject({ status: 'starting' });
     await runs.executor.stop(waiting, { mode: 'abort' });
     await idle.executor.stop(starting, { mode: 'abort' });
   });
@@ -95,7 +98,7 @@ describe('the sweep', () => {
     });
     await until('the sweep wakes it', async () => {
       await runs.sweep(id);
-      return (await stores.store.load(id))?.status === 'completed';
+      return (await stores.store.readRecord(id))?.status === 'completed';
     });
     expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
   });

@@ -12,7 +12,7 @@ describe.each(['worker', 'api'] as const)('begin, on a connection of the %s', (r
       kind: 'begun',
       run: { runId: `${session.id}:1-abc`, turn: 1, messageId: 'msg-1', startSequence: 0 },
     });
-    expect(await stores.store.load(session.id)).toMatchObject({
+    expect(await stores.store.readRecord(session.id)).toMatchObject({
       agent: 'tester',
       owner: 'ann',
       tenant: 'acme',
@@ -138,9 +138,9 @@ describe('begin', () => {
       error: { code: 'x', message: 'y', retryable: false },
       now: 1,
     });
-    expect((await stores.store.load(session.id))?.error).toBeDefined();
+    expect((await stores.store.readRecord(session.id))?.error).toBeDefined();
     await session.newRun();
-    const record = await stores.store.load(session.id);
+    const record = await stores.store.readRecord(session.id);
     expect(record?.error).toBeUndefined();
     expect(record).toMatchObject({ committedStep: 0, claimedStep: 0, status: 'starting' });
   });

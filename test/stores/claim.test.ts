@@ -7,14 +7,14 @@ describe('claim', () => {
     const stores = await openTestStores();
     const session = drive(stores);
     const { runId, messageId } = await session.newRun();
-    expect(await session.claim(session.writer(runId, 1, 5))).toEqual({
+    expect(await session.claim(session.writer(runId, 1, 5))).toMatchObject({
       kind: 'claimed',
       rowCount: 1,
       sequence: 0,
       failures: 0,
       messageId,
     });
-    expect(await stores.store.load(session.id)).toMatchObject({
+    expect(await stores.store.readRecord(session.id)).toMatchObject({
       status: 'running',
       stream: 'active',
       claimedStep: 1,
@@ -109,7 +109,7 @@ describe('claim', () => {
     });
   });
 
-  it('is not ready while a call of the step before waits, and while a step is missing', async () => {
+  it('is not ready while a call of the step before waits, and rewound while a step is missing', async () => {
     const session = drive(await openTestStores());
     const { runId } = await session.newRun();
     await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -118,7 +118,7 @@ describe('claim', () => {
     expect(await session.claim(session.writer(runId, 2, 1))).toEqual({ kind: 'not_ready' });
     await session.start(runId, 1, 'a');
     await session.finishCall(runId, 1, 'a', 1);
-    expect(await session.claim(session.writer(runId, 3, 1))).toEqual({ kind: 'not_ready' });
+    expect(await session.claim(session.writer(runId, 3, 1))).toEqual({ kind: 'rewound' });
     expect(await session.claim(session.writer(runId, 2, 1))).toMatchObject({
       kind: 'claimed',
       rowCount: 3,

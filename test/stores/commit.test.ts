@@ -49,7 +49,7 @@ describe('commit', () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
     await session.ask(runId, 1, [newCall('c', 'client')]);
-    expect(await stores.store.load(session.id)).toMatchObject({ status: 'waiting_tool' });
+    expect(await stores.store.readRecord(session.id)).toMatchObject({ status: 'waiting_tool' });
     expect(await session.messages('run_paused')).toMatchObject([{ reason: 'client_tool' }]);
   });
 
@@ -59,11 +59,11 @@ describe('commit', () => {
     const { runId } = await session.newRun();
     const calls = [newCall('s', 'server'), newCall('a', 'approval')];
     expect(await session.ask(runId, 1, calls)).toMatchObject({ paused: false });
-    expect(await stores.store.load(session.id)).toMatchObject({ stream: 'active' });
+    expect(await stores.store.readRecord(session.id)).toMatchObject({ stream: 'active' });
     await session.start(runId, 1, 's');
     expect(await session.messages('run_paused')).toEqual([]);
     await session.finishCall(runId, 1, 's', 1);
-    expect(await stores.store.load(session.id)).toMatchObject({ stream: 'paused' });
+    expect(await stores.store.readRecord(session.id)).toMatchObject({ stream: 'paused' });
     const types = (await session.log()).map(({ message }) => message.type);
     expect(types.slice(-3)).toEqual(['tool_end', 'suspension_marker', 'run_paused']);
   });
@@ -127,7 +127,7 @@ describe('commit', () => {
     expect(await session.messages('run_interrupted')).toMatchObject([
       { reason: 'why', checkpointId: `cpv1-${session.id}-s1-${runId.split(':')[1] ?? ''}` },
     ]);
-    expect((await stores.store.load(session.id))?.stop).toBeUndefined();
+    expect((await stores.store.readRecord(session.id))?.stop).toBeUndefined();
   });
 
   it('that is final ends run and stream', async () => {
@@ -146,7 +146,7 @@ describe('commit', () => {
         }),
       ],
     });
-    expect(await stores.store.load(session.id)).toMatchObject({
+    expect(await stores.store.readRecord(session.id)).toMatchObject({
       status: 'failed',
       stream: 'failed',
       error,

@@ -85,7 +85,7 @@ async function live(stores: TestStores, events: readonly Event[]) {
   let word = 0;
 
   for (const event of events) {
-    const record = await stores.store.load(session.id);
+    const record = await stores.store.readRecord(session.id);
     const runId = record?.runId ?? 'none';
     const step = (record?.committedStep ?? 0) + 1;
     const tokenOf = (token: number): ReturnType<typeof session.writer> =>
@@ -170,7 +170,7 @@ async function live(stores: TestStores, events: readonly Event[]) {
     await checkPause(stores, session.id);
   }
   // Whatever happened, every run can be brought to an end.
-  const open = await stores.store.load(session.id);
+  const open = await stores.store.readRecord(session.id);
   if (open !== undefined) {
     await stores.store.end({ ...ending(session.id, open.runId), status: 'interrupted' });
   }

@@ -51,7 +51,7 @@ describe('a Redis that restarts', () => {
     expect(follower.entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
 
     await server.restart();
-    expect(await worker.store.load(session.id)).toMatchObject({ status: 'waiting_approval' });
+    expect(await worker.store.readRecord(session.id)).toMatchObject({ status: 'waiting_approval' });
     expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
   });
 
@@ -81,7 +81,7 @@ describe('a Redis that is away', () => {
       name: 'HelixError',
       code: 'unavailable',
     });
-    await expect(api.store.load(session.id)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(api.store.readRecord(session.id)).rejects.toMatchObject({ code: 'unavailable' });
     expect(Date.now() - asked).toBeLessThan(3_000);
     await server.restart();
     await until('the API has Redis again', () =>
@@ -90,7 +90,7 @@ describe('a Redis that is away', () => {
         () => false,
       ),
     );
-    expect(await api.store.load(session.id)).toMatchObject({ status: 'starting' });
+    expect(await api.store.readRecord(session.id)).toMatchObject({ status: 'starting' });
   });
 
   it('does not keep a follower that wants to leave', async () => {

@@ -31,12 +31,12 @@ describe('settle call', () => {
     );
     expect(await session.decide(runId, 'a', true)).not.toHaveProperty('resume');
     expect(await session.decide(runId, 'b', false)).not.toHaveProperty('resume');
-    expect(await stores.store.load(session.id)).toMatchObject({ stream: 'paused' });
+    expect(await stores.store.readRecord(session.id)).toMatchObject({ stream: 'paused' });
     expect(await session.decide(runId, 'c', true)).toMatchObject({
       kind: 'stored',
       resume: { step: 1, approved: ['a', 'c'] },
     });
-    expect(await stores.store.load(session.id)).toMatchObject({
+    expect(await stores.store.readRecord(session.id)).toMatchObject({
       status: 'running',
       stream: 'active',
       resume: { step: 1, approved: ['a', 'c'] },
@@ -61,7 +61,7 @@ describe('settle call', () => {
     await session.start(runId, 1, 's');
     expect(await session.decide(runId, 'a', true)).toMatchObject({ resume: { approved: ['a'] } });
     await session.finishCall(runId, 1, 's', 1);
-    expect(await stores.store.load(session.id)).toMatchObject({ stream: 'active' });
+    expect(await stores.store.readRecord(session.id)).toMatchObject({ stream: 'active' });
     expect(await session.messages('run_paused')).toEqual([]);
     expect(await session.messages('run_resumed')).toEqual([]);
   });

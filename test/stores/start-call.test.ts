@@ -103,6 +103,6 @@ describe('start call', () => {
     await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
     await session.start(runId, 1, 's', 1);
     await session.start(runId, 1, 's', 2);
-    expect(await stores.store.load(session.id)).toMatchObject({ status: 'waiting_approval' });
+    expect(await stores.store.readRecord(session.id)).toMatchObject({ status: 'waiting_approval' });
   });
 });

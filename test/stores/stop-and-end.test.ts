@@ -17,7 +17,7 @@ describe('stop', () => {
       kind: 'ended',
       runId,
     });
-    expect(await stores.store.load(session.id)).toMatchObject({
+    expect(await stores.store.readRecord(session.id)).toMatchObject({
       status: 'interrupted',
       stream: 'ended',
     });
@@ -34,7 +34,7 @@ describe('stop', () => {
       kind: 'ended',
       runId,
     });
-    expect(await stores.store.load(session.id)).toMatchObject({
+    expect(await stores.store.readRecord(session.id)).toMatchObject({
       status: 'aborted',
       stream: 'failed',
     });
@@ -67,7 +67,7 @@ describe('stop', () => {
     });
     await until('the worker is told', () => told === 1);
     leave();
-    expect(await stores.store.load(session.id)).toMatchObject({
+    expect(await stores.store.readRecord(session.id)).toMatchObject({
       status: 'running',
       stop: { mode: 'interrupt', by: 'ann' },
     });
@@ -78,7 +78,7 @@ describe('stop', () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
     await session.claim(session.writer(runId, 1, 1));
-    const stopOf = async (): Promise<unknown> => (await stores.store.load(session.id))?.stop;
+    const stopOf = async (): Promise<unknown> => (await stores.store.readRecord(session.id))?.stop;
     await stores.store.stop(session.id, { mode: 'interrupt', reason: 'first' });
     await stores.store.stop(session.id, { mode: 'interrupt', reason: 'second' });
     expect(await stopOf()).toEqual({ mode: 'interrupt', reason: 'first' });
@@ -161,7 +161,7 @@ describe('end', () => {
     expect(await session.messages('error')).toMatchObject([
       { error: 'Lost.', code: 'framework_run_lost', recoverable: false },
     ]);
-    expect(await stores.store.load(session.id)).toMatchObject({ stream: 'failed', error });
+    expect(await stores.store.readRecord(session.id)).toMatchObject({ stream: 'failed', error });
   });
 });
 

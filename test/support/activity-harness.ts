@@ -1,4 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ToolCallOutcome } from '../../protocol/activities.js';
 import type { LanguageModel } from 'ai';
 import { createActivities } from '../../activities/index.js';
 import { AgentRegistry, defineAgent, type ToolDefinition } from '../../agents/index.js';
@@ -68,6 +69,7 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
     turn: run.turn,
     step,
     maxSteps: 50,
+    known: 0,
   });
   const harness: ActivityHarness = {
     session,
@@ -83,7 +85,9 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
     step: (run, step, attempt = 1, environment = attemptOf(attempt)) =>
       environment.run(activities.modelStep, ref(run, step)),
     tool: (run, step, toolCallId, attempt = 1) =>
-      attemptOf(attempt).run(activities.toolCall, { ...ref(run, step), toolCallId }),
+      attemptOf(attempt)
+        .run(activities.toolCall, { ...ref(run, step), toolCallId })
+        .then((outcome) => (outcome as ToolCallOutcome).kind),
     play: async (run, fromStep = 1) => {
       for (let step = fromStep; ; step += 1) {
         const outcome = await harness.step(run, step);

@@ -19,7 +19,7 @@ export type Play = (
 export interface FakeRuntime {
   sessions: Map<string, FakeSession>;
   executor: AgentExecutor;
-  store: Pick<SessionStore, 'load' | 'readView' | 'noteActiveSnapshot'>;
+  store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
 }
@@ -90,7 +90,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       },
     },
     store: {
-      load: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
+      readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
       readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
       noteActiveSnapshot: (sessionId, turn) => {
         const session = sessions.get(sessionId);

@@ -38,6 +38,8 @@ export class FakeSession {
       committedStep: 0,
       claimedStep: 0,
       pauseSequence: 0,
+      stateVersion: 0,
+      born: 'abc',
     };
   }
 

@@ -39,7 +39,7 @@ export interface SessionDriver {
   newRun: (messageId?: string) => Promise<RunRecord>;
   writer: (runId: string, step: number, token: number) => Writer;
   callWriter: (runId: string, step: number, toolCallId: string, token: number) => Writer;
-  claim: (writer: Writer) => Promise<ClaimResult>;
+  claim: (writer: Writer, known?: number) => Promise<ClaimResult>;
   say: (
     writer: Writer,
     batch: number,
@@ -155,6 +155,7 @@ export function drive(
       checkpointId: formatCheckpointId(by.runId, by.step),
       ...(calls.length === 0 && { final: { status: 'completed' as const } }),
       answersStop: false,
+      known: 0,
       now: Date.now(),
       ...extra,
     });
@@ -171,12 +172,12 @@ export function drive(
     },
     writer,
     callWriter,
-    claim: (by) => store.claim({ writer: by, now: Date.now() }),
+    claim: (by, known = 0) => store.claim({ writer: by, known, now: Date.now() }),
     say: (by, batch, text) => streamManager.append(by, batch, [textOf(by.step, text)]),
     commit,
     ask: async (runId, step, calls) => {
       const by = writer(runId, step, step);
-      const claim = await store.claim({ writer: by, now: Date.now() });
+      const claim = await store.claim({ writer: by, known: 0, now: Date.now() });
       if (claim.kind !== 'claimed') throw new Error(`claim replied ${claim.kind}`);
       return commit(by, { calls });
     },

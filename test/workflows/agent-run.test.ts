@@ -126,7 +126,7 @@ describe('a run on a worker', () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, wish({ fail: true }));
     expect(await runs.result(run)).toEqual({ failed: 'provider_unauthorized' });
-    expect(await stores.store.load(id)).toMatchObject({
+    expect(await stores.store.readRecord(id)).toMatchObject({
       status: 'failed',
       error: { code: 'provider_unauthorized' },
     });

@@ -82,7 +82,7 @@ describe('an answer', () => {
       fc.property(Garbage, (garbage) => {
         const carry = takeAnswer(INITIAL_CARRY, garbage as AnswerSignal);
         const { released, ...rest } = carry;
-        expect(rest).toEqual({ step: 0, stopRequested: false });
+        expect(rest).toEqual({ step: 0, stopRequested: false, known: 0 });
         if (released === undefined) return;
         expect(typeof released.step).toBe('number');
         expect(released.approved.every((id) => typeof id === 'string')).toBe(true);

@@ -1,5 +1,5 @@
 --[[ begin: accepts user messages and makes a run for them; the only script that creates a session.
-     ARGV 1 sessionId  2 agent  3 owner  4 tenant  5 nonce  6 now  7 stream cap  8 message count,
+     ARGV 1 sessionId  2 agent  3 owner  4 tenant  5 nonce  6 now  7 stream cap, 0: none  8 message count,
           then per message: id, hash, row, '1' if hidden
      -> ACCEPTED             every message was accepted before
         BEGUN run turn messageId startSequence superseded-run-or-''
@@ -41,16 +41,17 @@ for _, at in ipairs(fresh) do
   redis.call('HSET', K.messages, ARGV[at], ARGV[at + 1])
   if ARGV[at + 3] ~= '1' then ui = ui + 1 end
 end
-if redis.call('XLEN', K.stream) > cap then
+if cap > 0 and redis.call('XLEN', K.stream) > cap then
   -- Whole old turns only; the turn before this one stays, somebody may be reading its end.
-  redis.call('XTRIM', K.stream, 'MINID', string.format('%d', tonumber(r.turnSeq or '0') + 1) .. '-0')
+  trim_log(tonumber(r.turnSeq or '0'))
 end
 log.close()
-redis.call('PERSIST', K.stream)
+recount_controls()
+keep_for_ever()
 redis.call('DEL', K.busy, K.writers, K.order)
-redis.call('HDEL', K.root, 'stop', 'error', 'resume', 'outcome', 'snapTurn', 'snapAt')
+redis.call('HDEL', K.root, 'stop', 'error', 'interrupted', 'resume', 'outcome', 'snapTurn', 'snapAt')
 if not r.agent then
-  redis.call('HSET', K.root, 'agent', agent, 'owner', owner, 'tenant', tenant, 'created', ARGV[6])
+  redis.call('HSET', K.root, 'agent', agent, 'owner', owner, 'tenant', tenant, 'created', ARGV[6], 'born', nonce)
 end
 local seq = string.format('%d', log.seq)
 local message = 'msg-' .. string.format('%d', ui)

@@ -2,14 +2,15 @@
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now
           8 row or ''  9 outcome  10 checkpointId  11 '1' if this answers a stop
           12 terminal status or ''  13 error or ''  14 code for calls that stay open
-          15 chunk count, chunks, then call count and per call: id, name, kind, spec, row or '',
+          15 known: highest sequence that the writer was told  16 chunk count, chunks, then call count and per call: id, name, kind, spec, row or '',
           '1' if it may be repeated
-     -> DONE outcome status | STOPPED stop | SUPERSEDED | FENCED | COMMITTED sequence paused ]]
+     -> DONE outcome status | STOPPED stop | REWOUND | SUPERSEDED | FENCED | COMMITTED sequence paused ]]
 local run, writer, step = ARGV[2], ARGV[3], tonumber(ARGV[6])
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
 local r = root_table()
+if r.run == run and tonumber(r.committed) >= step then return { 'DONE', r.outcome, r.status } end
+if tonumber(r.seq or '0') < tonumber(ARGV[15]) then return { 'REWOUND' } end
 if r.run ~= run then return { 'SUPERSEDED' } end
-if tonumber(r.committed) >= step then return { 'DONE', r.outcome, r.status } end
 if r.stop and ARGV[11] ~= '1' and not TERMINAL[r.status] then return { 'STOPPED', r.stop } end
 if TERMINAL[r.status] then return { 'SUPERSEDED' } end
 if redis.call('HGET', K.writers, 't:' .. writer) ~= ARGV[4] then return { 'FENCED' } end
@@ -17,8 +18,8 @@ if tonumber(r.committed) ~= step - 1 then return { 'FENCED' } end
 
 local log = open_session_log(r)
 if ARGV[8] ~= '' then push_reply(r, ARGV[8]) end
-local at = 16
-for _ = 1, tonumber(ARGV[15]) do
+local at = 17
+for _ = 1, tonumber(ARGV[16]) do
   log.write(writer, ARGV[at])
   at = at + 1
 end
@@ -38,12 +39,13 @@ for _ = 1, calls do
   at = at + 6
 end
 redis.call('SREM', K.busy, 'model')
-for _, field in ipairs({ 't:', 'b:', 's:', 'f:' }) do redis.call('HDEL', K.writers, field .. writer) end
+release_writer(writer)
 redis.call('RPUSH', K.checkpoints, cjson.encode({
   id = ARGV[10], runId = run, stepCount = step, messageCount = redis.call('LLEN', K.rows),
-  streamSequence = log.seq, timestamp = who.now,
+  streamSequence = log.seq, timestamp = who.now, stateVersion = tonumber(r.stateV or '0'),
 }))
-redis.call('HSET', K.root, 'committed', step, 'outcome', ARGV[9], 'checkpoint', ARGV[10], 'updated', ARGV[7])
+redis.call('HSET', K.root, 'committed', step, 'outcome', ARGV[9], 'checkpoint', ARGV[10], 'updated', ARGV[7],
+  'checkpointV', r.stateV or '0')
 r.checkpoint, r.committed = ARGV[10], ARGV[6]
 local paused = false
 if ARGV[12] ~= '' then

@@ -24,8 +24,7 @@ if state == 'started' and owner < token then
   withdraw(writer)
 end
 if owner < token then
-  redis.call('HSET', K.writers, 't:' .. writer, ARGV[4], 'b:' .. writer, 0, 's:' .. writer, 0,
-    'f:' .. writer, r.seq)
+  own_writer(writer, ARGV[4], tonumber(r.seq))
   redis.call('HSET', K.calls, 'state:' .. id, 'started')
   redis.call('HINCRBY', K.calls, 'n:' .. id, 1)
   redis.call('HSET', K.root, 'updated', ARGV[7])

@@ -1,17 +1,21 @@
 --[[ What the transitions share. Keys of a session, in this order in every script but append:
      1 root  2 stream  3 rows  4 calls  5 order  6 busy  7 writers  8 messages  9 runs
-     10 checkpoints  11 settled  12 channel  13 stop channel
+     10 checkpoints  11 settled  12 results  13 states  14 staged  15 channel  16 stop channel
      root: hash, the session and its newest run. calls: hash of <field>:<toolCallId> for the calls of
      the newest committed step. order: their ids. busy: what can still progress without a person.
      writers: hash of t: token, b: batch, s: sequence of that batch, f: sequence before its first
-     entry, per writer; fails:<step>. settled: ids of all calls ever taken in. ]]
+     entry, per writer; fails:<step>. settled: ids of all calls ever taken in. results: large results
+     by call. states: the agent's own state by version. staged: changes to it that calls ask for.
+     STREAM_TTL_SECONDS and SESSION_TTL_SECONDS (0: never) are set by the loader. ]]
 local K = {
   root = KEYS[1], stream = KEYS[2], rows = KEYS[3], calls = KEYS[4], order = KEYS[5], busy = KEYS[6],
   writers = KEYS[7], messages = KEYS[8], runs = KEYS[9], checkpoints = KEYS[10], settled = KEYS[11],
-  channel = KEYS[12], stop = KEYS[13],
+  results = KEYS[12], states = KEYS[13], staged = KEYS[14], channel = KEYS[15], stop = KEYS[16],
 }
-local CALL_FIELDS = { 'state:', 'name:', 'kind:', 'spec:', 'row:', 'decision:', 'asked:', 'again:', 'n:' }
-local STREAM_TTL_SECONDS = 86400
+local STORED = 14 -- how many of the keys hold data
+local CALL_FIELDS = {
+  'state:', 'name:', 'kind:', 'spec:', 'row:', 'decision:', 'asked:', 'again:', 'n:', 'deadline:', 'late:',
+}
 
 local CODE_TEXT = {
   run_stopped = 'The run was stopped before this call was carried out.',
@@ -24,6 +28,42 @@ local function root_table()
   local flat, r = redis.call('HGETALL', K.root), {}
   for i = 1, #flat, 2 do r[flat[i]] = flat[i + 1] end
   return r
+end
+
+-- Milliseconds since the epoch by the clock of Redis: deadlines do not depend on callers' clocks.
+local function store_now()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+end
+
+-- Nothing of a session that is at work or waits expires.
+local function keep_for_ever()
+  for i = 1, STORED do redis.call('PERSIST', KEYS[i]) end
+end
+
+-- Forgets the control messages of a stream that has expired.
+local function recount_controls()
+  if redis.call('EXISTS', K.stream) == 0 then redis.call('HSET', K.root, 'controls', 0) end
+end
+
+-- Removes the entries up to a sequence.
+local function trim_log(sequence)
+  local controls = 0
+  for _, entry in ipairs(redis.call('XRANGE', K.stream, '-', string.format('%d', sequence) .. '-0')) do
+    if entry[2][2] == '' and entry[2][4]:find('^{"[^}]*"type":"stream_[est]') then controls = controls + 1 end
+  end
+  redis.call('HINCRBY', K.root, 'controls', -controls)
+  redis.call('XTRIM', K.stream, 'MINID', string.format('%d', sequence + 1) .. '-0')
+end
+
+-- Arms the expiry of what has ended; a stream without a session goes as a whole.
+local function arm_expiry(has_session)
+  redis.call('EXPIRE', K.stream, STREAM_TTL_SECONDS)
+  local rest = has_session and SESSION_TTL_SECONDS or STREAM_TTL_SECONDS
+  if rest == 0 then return end
+  for i = 1, STORED do
+    if KEYS[i] ~= K.stream then redis.call('EXPIRE', KEYS[i], rest) end
+  end
 end
 
 local function open_session_log(r)
@@ -110,11 +150,21 @@ local function withdraw(writer)
   return removed
 end
 
+-- Makes an attempt the owner of its writer name.
+local function own_writer(writer, token, seq)
+  redis.call('HSET', K.writers, 't:' .. writer, token, 'b:' .. writer, 0, 's:' .. writer, 0,
+    'f:' .. writer, string.format('%d', seq))
+end
+
+local function release_writer(writer)
+  redis.call('HDEL', K.writers, 't:' .. writer, 'b:' .. writer, 's:' .. writer, 'f:' .. writer)
+end
+
 -- Withdraws an attempt and tells viewers.
 local function discard_attempt(r, log, who, writer, reason)
   local removed = withdraw(writer)
   log.write('', own_chunk(who, 'step_discarded', {
-    runId = r.run, stepId = 's' .. string.format('%d', who.step), reason = reason,
+    runId = r.run or '', stepId = 's' .. string.format('%d', who.step), reason = reason,
   }))
   if removed > 0 then
     log.write('', own_chunk(who, 'stream_resync', {
@@ -144,10 +194,35 @@ local function pause_if_waiting(r, log, who)
   }))
   for _, id in ipairs(waiting) do
     redis.call('HSET', K.calls, 'asked:' .. id, string.format('%d', log.seq))
+    local timeout = cjson.decode(call_field(id, 'spec')).timeoutMs
+    if timeout then
+      redis.call('HSET', K.calls, 'deadline:' .. id, string.format('%d', store_now() + timeout))
+    end
   end
   redis.call('HSET', K.root, 'status', approval and 'waiting_approval' or 'waiting_tool',
     'stream', 'paused', 'pauseSeq', string.format('%d', log.seq))
   return true
+end
+
+-- The last answer of a batch releases the calls that were approved; a paused run goes on.
+local function resume_if_answered(r, log, who)
+  local approved = {}
+  for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
+    local state = call_field(id, 'state')
+    if state == 'waiting' then return '' end
+    if state == 'approved' then approved[#approved + 1] = id end
+  end
+  for _, id in ipairs(approved) do redis.call('SADD', K.busy, id) end
+  local list = #approved == 0 and '[]' or cjson.encode(approved)
+  local resumption = '{"step":' .. r.committed .. ',"approved":' .. list .. '}'
+  -- While siblings still run nothing had paused, and the workflow waits for them anyway.
+  if r.stream == 'paused' then
+    log.write('', own_chunk(who, 'run_resumed', {
+      runId = r.run, fromCheckpointId = r.checkpoint or cjson.null, fromStepCount = who.step, mode = 'continue',
+    }))
+  end
+  redis.call('HSET', K.root, 'status', 'running', 'stream', 'active', 'resume', resumption)
+  return resumption
 end
 
 -- The end of a run: run, session and stream become terminal together, expiry is armed.
@@ -163,16 +238,24 @@ local function finish(r, log, who, status, error_json, reason, code)
     if error_json ~= '' then e = cjson.decode(error_json) end
     log.write('', own_chunk(who, 'error', { error = e.message, code = e.code, recoverable = false }))
   end
-  log.write('', cjson.encode({
+  log.control(cjson.encode({
     type = 'stream_end', streamId = who.agentId, timestamp = who.now, status = status,
   }))
   local stream = (status == 'failed' or status == 'aborted') and 'failed' or 'ended'
   redis.call('HSET', K.root, 'status', status, 'stream', stream, 'updated', string.format('%d', who.now))
   if error_json ~= '' then redis.call('HSET', K.root, 'error', error_json) end
+  if status == 'interrupted' or status == 'aborted' then
+    local stop = r.stop and cjson.decode(r.stop) or {}
+    redis.call('HSET', K.root, 'interrupted', cjson.encode({
+      runId = r.run, mode = status == 'aborted' and 'abort' or 'interrupt', reason = reason, by = stop.by,
+      at = who.now, checkpointId = r.checkpoint or cjson.null,
+    }))
+  end
   redis.call('HDEL', K.root, 'stop', 'resume', 'taken')
   redis.call('DEL', K.busy, K.writers)
   redis.call('HSET', K.runs, r.run, cjson.encode({
-    runId = r.run, turn = tonumber(r.turn), status = status, startedAt = tonumber(r.started), endedAt = who.now,
+    runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),
+    startSequence = tonumber(r.turnSeq), startedAt = tonumber(r.started), endedAt = who.now,
   }))
-  redis.call('EXPIRE', K.stream, STREAM_TTL_SECONDS)
+  arm_expiry(true)
 end

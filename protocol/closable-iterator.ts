@@ -1,0 +1,81 @@
+/**
+ * Iterators that can be closed while a read is under way. An async generator cannot: its `return`
+ * waits for the pending `next`, which on a quiet live stream may never settle.
+ */
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** A source that is being read. */
+export interface OpenSource<T> {
+  read: () => Promise<IteratorResult<T, undefined>>;
+  /** Closes the source, unless it has ended or failed by itself. */
+  close: () => Promise<void>;
+}
+
+/** Opens a source with the first read. */
+export function openSource<T>(source: AsyncIterable<T>): OpenSource<T> {
+  let iterator: AsyncIterator<T> | undefined;
+  let isOver = false;
+
+  return {
+    read: async () => {
+      if (isOver) return DONE;
+      try {
+        iterator ??= source[Symbol.asyncIterator]();
+        const result = await iterator.next();
+        if (result.done !== true) return result;
+        isOver = true;
+        return DONE;
+      } catch (error) {
+        isOver = true;
+        throw error;
+      }
+    },
+    close: async () => {
+      if (isOver) return;
+      isOver = true;
+      iterator ??= source[Symbol.asyncIterator]();
+      await iterator.return?.();
+    },
+  };
+}
+
+/**
+ * An iterator over what `read` gives. Reads take turns, also when they are asked for at once. After
+ * an error, and after `return`, it has ended and `close` has been called.
+ */
+export function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterableIterator<T> {
+  let isOver = false;
+  let lastTurn: Promise<unknown> = Promise.resolve();
+
+  async function turn(): Promise<IteratorResult<T, undefined>> {
+    if (isOver) return DONE;
+    try {
+      const result = await read();
+      if (result.done !== true) return result;
+      isOver = true;
+      return DONE;
+    } catch (error) {
+      isOver = true;
+      // What went wrong first is what the reader is told.
+      await close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  return {
+    next: () => {
+      const result = lastTurn.then(turn);
+      lastTurn = result.catch(() => undefined);
+      return result;
+    },
+    return: async () => {
+      isOver = true;
+      await close();
+      return DONE;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** Stands for the end of a stream where no detail is needed; the same in every copy of this package. */
+export const STREAM_END_SENTINEL = Symbol.for('helix.stream.end');
+
+/** Marks the end of a stream among its chunks, in queues of one process; never stored or sent. */
+export interface StreamEndSentinel {
+  __streamEnd: true;
+  status: 'ended' | 'failed';
+  /** Why it failed. */
+  error?: string;
+}
+
+export function createStreamEndSentinel(
+  status: StreamEndSentinel['status'],
+  error?: string,
+): StreamEndSentinel {
+  return { __streamEnd: true, status, ...(error !== undefined && { error }) };
+}
+
+export function isStreamEndSentinel(value: unknown): value is StreamEndSentinel {
+  if (typeof value !== 'object' || value === null) return false;
+  const { __streamEnd, status } = value as Partial<StreamEndSentinel>;
+  return __streamEnd === true && (status === 'ended' || status === 'failed');
+}

@@ -1,0 +1,70 @@
+import type { DocumentPrimitives, NumberedChanges } from '../session-documents.js';
+import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
+import type { RedisContext } from './context.js';
+import { reach } from './connection.js';
+import { parseStored } from './stored-json.js';
+
+type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows'>;
+
+/** Runs, checkpoints, the agent's own state and its staged changes in Redis. */
+export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext): Primitives {
+  return {
+    countRows: (sessionId) => reach(redis.llen(keys.session(sessionId).rows)),
+    readEndedRuns: async (sessionId) =>
+      (await reach(redis.hvals(keys.session(sessionId).runs))).map(
+        (run) => parseStored(run, 'run') as RunInfo,
+      ),
+    countCheckpoints: (sessionId) => reach(redis.llen(keys.session(sessionId).checkpoints)),
+    readCheckpoints: async (sessionId, from, to) =>
+      (await reach(redis.lrange(keys.session(sessionId).checkpoints, from, to))).map(
+        (checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint,
+      ),
+    readState: async (sessionId, version) => {
+      const state = await reach(redis.hget(keys.session(sessionId).states, String(version)));
+      return state === null ? undefined : (parseStored(state, 'state') as CustomState);
+    },
+    saveState: async (sessionId, expectedVersion, state, taken) => {
+      const [kind, version] = await scripts.run('save-state', keys.session(sessionId).all, [
+        expectedVersion,
+        JSON.stringify(state),
+        Date.now(),
+        taken?.stepId ?? '',
+        taken?.staged.length ?? 0,
+        ...(taken?.staged ?? []).flatMap(({ toolCallId, n }) => [toolCallId, n]),
+      ]);
+      if (kind === 'SAVED') return { kind: 'saved', version: Number(version) };
+      return { kind: kind === 'STALE' ? 'stale' : 'not_found' };
+    },
+    stage: async (sessionId, stepId, changes) => {
+      const [kind] = await scripts.run('stage', keys.session(sessionId).all, [
+        stepId,
+        changes.toolCallId,
+        JSON.stringify(changes),
+      ]);
+      return kind === 'STAGED';
+    },
+    readStaged: async (sessionId, stepId) => {
+      const staged = await reach(redis.hgetall(keys.session(sessionId).staged));
+      return Object.entries(staged)
+        .filter(([field]) => field.startsWith(`${stepId}/`))
+        .map(([, value]) => toNumbered(value))
+        .sort((a, b) => a.n - b.n);
+    },
+    dropStaged: async (sessionId, stepId) =>
+      (await scripts.run('drop-staged', keys.session(sessionId).all, [stepId])).map(String),
+    erase: async (sessionId) => {
+      const end = { type: 'stream_end', streamId: sessionId, timestamp: Date.now() };
+      await scripts.run('erase', keys.session(sessionId).all, [
+        JSON.stringify({ ...end, status: 'aborted' }),
+      ]);
+      await reach(redis.zrem(keys.activeIndex, sessionId));
+    },
+  };
+}
+
+/** Stored as `<number> <changes>`. */
+function toNumbered(value: string): NumberedChanges {
+  const space = value.indexOf(' ');
+  const changes = parseStored(value.slice(space + 1), 'staged changes') as StagedChanges;
+  return { ...changes, n: Number(value.slice(0, space)) };
+}

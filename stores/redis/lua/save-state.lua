@@ -1,0 +1,21 @@
+--[[ save state: replaces the agent's own state if it is the expected version, and takes the staged
+     changes that it was made of.
+     ARGV 1 expected version  2 state  3 now  4 stepId of the staged changes  5 how many
+          6.. per change: toolCallId, number under which it was staged
+     -> SAVED version | STALE | NOT_FOUND ]]
+local r = root_table()
+if not r.agent then return { 'NOT_FOUND' } end
+local version = tonumber(r.stateV or '0')
+if version ~= tonumber(ARGV[1]) then return { 'STALE' } end
+for i = 0, tonumber(ARGV[5]) - 1 do
+  local field = ARGV[4] .. '/' .. ARGV[6 + 2 * i]
+  local staged = redis.call('HGET', K.staged, field)
+  if not staged or staged:match('^%d+') ~= ARGV[7 + 2 * i] then return { 'STALE' } end
+end
+for i = 0, tonumber(ARGV[5]) - 1 do redis.call('HDEL', K.staged, ARGV[4] .. '/' .. ARGV[6 + 2 * i]) end
+-- A version that a checkpoint names stays.
+if version ~= tonumber(r.checkpointV or '0') then redis.call('HDEL', K.states, r.stateV) end
+local next_version = string.format('%d', version + 1)
+redis.call('HSET', K.states, next_version, ARGV[2])
+redis.call('HSET', K.root, 'stateV', next_version, 'updated', ARGV[3])
+return { 'SAVED', version + 1 }

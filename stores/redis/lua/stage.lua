@@ -1,0 +1,7 @@
+--[[ stage: keeps what a call wants changed in the agent's own state, until its step is promoted.
+     ARGV 1 stepId  2 toolCallId  3 changes
+     -> STAGED | NOT_FOUND ]]
+if not root_table().agent then return { 'NOT_FOUND' } end
+local n = redis.call('HINCRBY', K.staged, 'n', 1)
+redis.call('HSET', K.staged, ARGV[1] .. '/' .. ARGV[2], string.format('%d', n) .. ' ' .. ARGV[3])
+return { 'STAGED' }

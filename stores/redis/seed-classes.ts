@@ -1,0 +1,80 @@
+import type { Cluster, Redis } from 'ioredis';
+import type { SessionStore } from '../session-store.js';
+import type { StreamManager } from '../stream-manager.js';
+import { createStreamManager } from '../streams/create-stream-manager.js';
+import { createContext } from './create-context.js';
+import { createRedisSessionStore } from './session-store.js';
+import { createRedisStreamLog } from './stream-log.js';
+
+/** Options under the names of the Helix store; times in seconds. */
+export interface RedisStateStoreOptions {
+  /** Before all keys. Default `hx`; both stores of a session need the same. */
+  prefix?: string;
+  /** How long a session is kept after its last run. Default: for ever. */
+  ttl?: number;
+}
+
+export interface RedisStreamManagerOptions {
+  prefix?: string;
+  /** How long the stream of an ended run is kept. Default one day. */
+  ttl?: number;
+  /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
+  maxChunks?: number;
+}
+
+/** A session store on a connection of the caller's. */
+export const RedisStateStore = class RedisStateStore {
+  constructor(redis: Redis | Cluster, { prefix, ttl }: RedisStateStoreOptions = {}) {
+    const options = {
+      ...(prefix !== undefined && { prefix }),
+      ...(ttl !== undefined && { sessionTtlSeconds: ttl }),
+    };
+    Object.assign(this, createRedisSessionStore(createContext(redis, options)));
+  }
+} as unknown as new (redis: Redis | Cluster, options?: RedisStateStoreOptions) => SessionStore;
+
+/** A stream manager that also closes the connection which it opened for subscriptions. */
+export interface ClosableStreamManager extends StreamManager {
+  close: () => Promise<void>;
+}
+
+type Subscriber = Redis | Cluster;
+
+/**
+ * A stream manager on a connection of the caller's. Without a `subscriber` it opens one of its own
+ * with the first reader; `close` ends that.
+ */
+export const RedisStreamManager = class RedisStreamManager {
+  constructor(
+    redis: Redis | Cluster,
+    second?: Subscriber | RedisStreamManagerOptions,
+    third?: RedisStreamManagerOptions,
+  ) {
+    const given = isConnection(second) ? second : undefined;
+    const { prefix, ttl, maxChunks } = third ?? (isConnection(second) ? {} : (second ?? {}));
+    const context = createContext(redis, {
+      ...(prefix !== undefined && { prefix }),
+      ...(ttl !== undefined && { streamTtlSeconds: ttl }),
+      ...(maxChunks !== undefined && { maxChunks }),
+    });
+    const subscriber = given ?? subscriberOf(redis);
+    Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber as Redis)), {
+      close: async () => {
+        if (given === undefined) subscriber.disconnect();
+        await Promise.resolve();
+      },
+    });
+  }
+} as unknown as new (
+  redis: Redis | Cluster,
+  subscriberOrOptions?: Subscriber | RedisStreamManagerOptions,
+  options?: RedisStreamManagerOptions,
+) => ClosableStreamManager;
+
+function isConnection(value: object | undefined): value is Subscriber {
+  return value !== undefined && 'ssubscribe' in value;
+}
+
+function subscriberOf(redis: Redis | Cluster): Subscriber {
+  return 'nodes' in redis ? redis.duplicate() : redis.duplicate({ lazyConnect: true });
+}

@@ -1,0 +1,22 @@
+import { HelixError } from '../../protocol/errors.js';
+
+/**
+ * What was stored as JSON. Only checked values are stored, so that anything else was put there by
+ * somebody else, or cut.
+ *
+ * @throws HelixError `corrupt_record`
+ */
+export function parseStored(text: string | undefined, what: string): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch (error) {
+    throw corrupt(what, error);
+  }
+}
+
+export function corrupt(what: string, cause?: unknown): HelixError {
+  return new HelixError('corrupt_record', 'A stored record cannot be read.', {
+    detail: { what },
+    cause,
+  });
+}

@@ -1,0 +1,79 @@
+import type { Row } from '../../protocol/rows.js';
+import type { RunStatus, StreamStatus } from '../../protocol/run.js';
+import type { CallState, OpenCall, SessionRecord } from '../session-store.js';
+import { corrupt, parseStored } from './stored-json.js';
+
+/** Hashes as Redis gives them → the record and calls of a session. Pure but for the clock. */
+
+/** A page that took an active snapshot may ask for the turn this much later. */
+const ACTIVE_SNAPSHOT_MS = 60_000;
+
+/** A call by its fields `<name>:<toolCallId>`. */
+export function toOpenCall(id: string, calls: Record<string, string>): OpenCall {
+  const field = (name: string): string | undefined => calls[`${name}:${id}`];
+  const row = field('row');
+  const decision = field('decision');
+  const asked = field('asked');
+  const deadline = field('deadline');
+  return {
+    spec: parseStored(field('spec'), `call ${id}`) as OpenCall['spec'],
+    state: field('state') as CallState,
+    ...(row !== undefined && { row: parseStored(row, `result of ${id}`) as Row }),
+    ...(decision !== undefined && {
+      decision: parseStored(decision, `decision about ${id}`) as OpenCall['decision'],
+    }),
+    ...(asked !== undefined && { askedAt: Number(asked) }),
+    ...(deadline !== undefined && { deadline: Number(deadline) }),
+  };
+}
+
+/** Undefined for a stream that has no session. */
+export function toRecord(
+  sessionId: string,
+  root: Record<string, string>,
+): SessionRecord | undefined {
+  if (root['agent'] === undefined) return undefined;
+  const number = (name: string): number => toNumber(name, root[name] ?? '0');
+  const json = (name: string): unknown =>
+    root[name] === undefined ? undefined : parseStored(root[name], name);
+  const error = json('error') as SessionRecord['error'];
+  const stop = json('stop') as SessionRecord['stop'];
+  const resume = json('resume') as SessionRecord['resume'];
+  const interrupted = json('interrupted') as SessionRecord['interrupted'];
+  const snapshotIsFresh = Date.now() - number('snapAt') < ACTIVE_SNAPSHOT_MS;
+  return {
+    sessionId,
+    agent: root['agent'],
+    owner: root['owner'] ?? '',
+    ...(root['tenant'] && { tenant: root['tenant'] }),
+    born: root['born'] ?? '',
+    createdAt: number('created'),
+    updatedAt: number('updated'),
+    sequence: number('seq'),
+    turn: number('turn'),
+    runId: root['run'] ?? '',
+    status: root['status'] as RunStatus,
+    stream: root['stream'] as StreamStatus,
+    messageId: root['messageId'] ?? '',
+    turnStartSequence: number('turnSeq'),
+    turnStartRow: number('turnRow'),
+    runStartedAt: number('started'),
+    committedStep: number('committed'),
+    claimedStep: number('claimed'),
+    pauseSequence: number('pauseSeq'),
+    stateVersion: number('stateV'),
+    ...(root['checkpoint'] !== undefined && { checkpointId: root['checkpoint'] }),
+    ...(error && { error }),
+    ...(stop && { stop }),
+    ...(interrupted && { interrupted }),
+    ...(resume && { resume, resumeTaken: root['taken'] !== undefined }),
+    ...(root['snapTurn'] !== undefined &&
+      snapshotIsFresh && { activeSnapshotTurn: number('snapTurn') }),
+  };
+}
+
+export function toNumber(what: string, text: string): number {
+  const number = Number(text);
+  if (!Number.isFinite(number)) throw corrupt(what);
+  return number;
+}

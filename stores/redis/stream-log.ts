@@ -1,0 +1,135 @@
+import type { Redis } from 'ioredis';
+import type { LogEntry } from '../../protocol/chunk.js';
+import type { StreamStatus } from '../../protocol/run.js';
+import { toCheckedJson } from '../checked-messages.js';
+import type { AppendResult, LogPosition, MarkResult, StreamLog } from '../stream-log.js';
+import { toControlMessage } from '../streams/control-message-of.js';
+import { createChannels } from './channels.js';
+import { reach } from './connection.js';
+import type { RedisContext } from './context.js';
+import { gatherWrites } from './gather-writes.js';
+import { resolveEntries } from './large-results.js';
+import { createReadLog } from './read-log.js';
+import { writerArgs } from './script-args.js';
+import { parseStored } from './stored-json.js';
+import { toNumber } from './stored-record.js';
+import { createTail } from './tail.js';
+
+/** The log in a Redis Stream, its tail over sharded Pub/Sub. */
+export function createRedisStreamLog(context: RedisContext, subscriber: Redis): StreamLog {
+  const { redis, keys, scripts } = context;
+
+  const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
+    resolveEntries(entries, (ids) => reach(redis.hmget(keys.session(streamId).results, ...ids)));
+  const readLog = createReadLog(context);
+  const read: StreamLog['read'] = async (streamId, fromSequence, limit) =>
+    resolve(streamId, await readLog(streamId, fromSequence, limit));
+  const tail = createTail(subscriber, { channelOf: keys.channel, read, resolve });
+  const stops = createChannels<() => void>(subscriber, (listeners) => {
+    for (const listener of listeners) listener();
+  });
+
+  return {
+    openWriter: async (writer, now) => {
+      const args = writerArgs(writer, now);
+      // The script wants stream and agent, not session and run.
+      const [kind, sequence] = await scripts.run(
+        'open-writer',
+        keys.session(writer.sessionId).all,
+        [writer.sessionId, ...args.slice(0, 1), ...args.slice(2)],
+      );
+      return kind === 'OPENED'
+        ? { kind: 'opened', sequence: Number(sequence) }
+        : { kind: 'fenced' };
+    },
+    closeWriter: async ({ sessionId, name, token }) => {
+      const [kind] = await scripts.run('close-writer', keys.session(sessionId).all, [name, token]);
+      return { kind: kind === 'CLOSED' ? 'closed' : 'fenced' };
+    },
+    append: async (writer, batch, messages, known = 0) => {
+      const texts = toCheckedJson(messages);
+      gatherWrites(redis);
+      const reply = await scripts.run('append', keys.append(writer.sessionId), [
+        writer.runId,
+        writer.name,
+        writer.token,
+        batch,
+        Date.now(),
+        known,
+        ...texts,
+      ]);
+      return toAppendResult(reply);
+    },
+    read,
+    follow: tail.follow,
+    inspect: async (streamId) => {
+      const { root, stream } = keys.session(streamId);
+      const names = ['stream', 'seq', 'turnSeq', 'controls', 'error', 'streamError'];
+      const replies = await reach(
+        redis
+          .multi()
+          .hmget(root, ...names)
+          .xlen(stream)
+          .exec(),
+      );
+      const [fields, entries] = (replies ?? []).map(([error, value]) => {
+        if (error) throw error;
+        return value;
+      }) as [(string | null)[], number];
+      return toPosition(fields, entries);
+    },
+    mark: async (streamId, mark, now) => {
+      const [kind] = await scripts.run('mark', keys.session(streamId).all, [
+        mark.status,
+        JSON.stringify(toControlMessage(streamId, mark, now)),
+        mark.status === 'failed' ? mark.error : '',
+        now,
+      ]);
+      return { kind: String(kind).toLowerCase() as MarkResult['kind'] };
+    },
+    truncate: async (streamId, step, { minSequence = 0, agentId = '' }, now) => {
+      const [removed, atSequence, lastRemoved] = await scripts.run(
+        'truncate',
+        keys.session(streamId).all,
+        [streamId, step, minSequence, agentId, now],
+      );
+      return {
+        removed: Number(removed),
+        atSequence: Number(atSequence),
+        lastRemoved: Number(lastRemoved),
+      };
+    },
+    onStop: (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
+  };
+}
+
+function toAppendResult([code, sequence, stop]: (string | number)[]): AppendResult {
+  switch (code) {
+    case 1:
+      return { kind: 'appended', sequence: Number(sequence), stopRequested: stop === 1 };
+    case 2:
+      return { kind: 'fenced' };
+    case 3:
+      return { kind: 'superseded' };
+    case 4:
+      return { kind: 'closed' };
+    default:
+      return { kind: 'rewound' };
+  }
+}
+
+function toPosition(fields: (string | null)[], entries: number): LogPosition | undefined {
+  const [status, sequence, turnStart, controls, runError, streamError] = fields;
+  if (status == null) return undefined;
+  const error =
+    runError == null
+      ? (streamError ?? undefined)
+      : (parseStored(runError, 'error') as { message: string }).message;
+  return {
+    status: status as StreamStatus,
+    sequence: toNumber('seq', sequence ?? '0'),
+    chunks: Math.max(0, entries - toNumber('controls', controls ?? '0')),
+    turnStartSequence: toNumber('turnSeq', turnStart ?? '0'),
+    ...(error !== undefined && { error }),
+  };
+}

@@ -1,0 +1,189 @@
+import { HelixError, StaleStateError } from '../protocol/errors.js';
+import { runNumberOf } from '../protocol/ids.js';
+import type { Row } from '../protocol/rows.js';
+import { applyChanges } from './apply-changes.js';
+import { checkCount, checkStreamId } from './checked-ids.js';
+import type { SessionRecord, SessionView } from './session-record.js';
+import type {
+  Checkpoint,
+  CustomState,
+  RunInfo,
+  SessionDocuments,
+  StagedChanges,
+} from './session-state.js';
+import { toPendingCalls, toRunInfo, toSuspension } from './session-summaries.js';
+
+/** What a store brings so that `SessionDocuments` can be made of it. */
+export interface DocumentPrimitives {
+  readRecord: (sessionId: string) => Promise<SessionRecord | undefined>;
+  readView: (sessionId: string) => Promise<SessionView | undefined>;
+  readRows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
+  countRows: (sessionId: string) => Promise<number>;
+  /** Runs that have ended, in any order. */
+  readEndedRuns: (sessionId: string) => Promise<RunInfo[]>;
+  countCheckpoints: (sessionId: string) => Promise<number>;
+  /** Checkpoints by index, oldest first; negative indexes count from the end, `to` is inclusive. */
+  readCheckpoints: (sessionId: string, from: number, to: number) => Promise<Checkpoint[]>;
+  /** The state of a version that is current or named by a checkpoint. */
+  readState: (sessionId: string, version: number) => Promise<CustomState | undefined>;
+  /** Replaces the state if it is still the expected version and the staged changes are these. */
+  saveState: (
+    sessionId: string,
+    expectedVersion: number,
+    state: CustomState,
+    taken?: { stepId: string; staged: NumberedChanges[] },
+  ) => Promise<{ kind: 'saved'; version: number } | { kind: 'stale' } | { kind: 'not_found' }>;
+  stage: (sessionId: string, stepId: string, changes: StagedChanges) => Promise<boolean>;
+  readStaged: (sessionId: string, stepId: string) => Promise<NumberedChanges[]>;
+  dropStaged: (sessionId: string, stepId: string) => Promise<string[]>;
+  erase: (sessionId: string) => Promise<void>;
+}
+
+/** Staged changes with the number that tells them from later ones of the same call. */
+export interface NumberedChanges extends StagedChanges {
+  n: number;
+}
+
+const PAGE = 50;
+const MAX_PAGE = 1_000;
+
+/** The documents of a session, over what a store brings. */
+export function createSessionDocuments(store: DocumentPrimitives): SessionDocuments {
+  async function existing(sessionId: string): Promise<SessionRecord> {
+    checkStreamId(sessionId);
+    const record = await store.readRecord(sessionId);
+    if (record === undefined) throw notFound();
+    return record;
+  }
+
+  async function stateOf(sessionId: string, version: number): Promise<CustomState> {
+    return version === 0 ? {} : ((await store.readState(sessionId, version)) ?? {});
+  }
+
+  return {
+    load: async (sessionId) => {
+      checkStreamId(sessionId);
+      for (;;) {
+        const view = await store.readView(sessionId);
+        if (view === undefined) return null;
+        const { record, rows, openCalls } = view;
+        const customState =
+          record.stateVersion === 0 ? {} : await store.readState(sessionId, record.stateVersion);
+        // Replaced between the two reads: the view is old as well.
+        if (customState === undefined) continue;
+        const suspension = toSuspension(view);
+        return {
+          ...record,
+          messages: rows,
+          customState,
+          version: record.stateVersion,
+          pendingClientToolCalls: toPendingCalls(openCalls),
+          ...(suspension !== null && { suspensionContext: suspension }),
+          ...(record.interrupted !== undefined && { interruptContext: record.interrupted }),
+        };
+      }
+    },
+    save: async (sessionId, { customState, version }) => {
+      checkStreamId(sessionId);
+      checkCount('version', version);
+      const saved = await store.saveState(sessionId, version, customState);
+      if (saved.kind === 'not_found') throw notFound();
+      if (saved.kind === 'stale') throw new StaleStateError(sessionId, version);
+      return { version: saved.version };
+    },
+    getMessages: async (sessionId, { offset = 0, limit = PAGE } = {}) => {
+      checkStreamId(sessionId);
+      checkCount('offset', offset);
+      checkCount('limit', limit);
+      const total = await store.countRows(sessionId);
+      const messages = await store.readRows(
+        sessionId,
+        offset,
+        Math.min(offset + limit, Math.max(offset, total)),
+      );
+      return { messages, total, hasMore: offset + messages.length < total };
+    },
+    getCurrentRun: async (sessionId) => {
+      checkStreamId(sessionId);
+      const record = await store.readRecord(sessionId);
+      return record === undefined ? null : toRunInfo(record, await store.readEndedRuns(sessionId));
+    },
+    listRuns: async (sessionId) => {
+      const record = await existing(sessionId);
+      const ended = await store.readEndedRuns(sessionId);
+      const older = ended.filter(({ runId }) => runId !== record.runId);
+      return [...older, toRunInfo(record, ended)].sort(
+        (a, b) => runNumberOf(a.runId) - runNumberOf(b.runId),
+      );
+    },
+    getCheckpoint: async (sessionId, checkpointId) => {
+      await existing(sessionId);
+      const all = await store.readCheckpoints(sessionId, 0, -1);
+      const checkpoint = all.find(({ id }) => id === checkpointId);
+      if (checkpoint === undefined) return null;
+      return { ...checkpoint, customState: await stateOf(sessionId, checkpoint.stateVersion) };
+    },
+    getLatestCheckpoint: async (sessionId) => {
+      await existing(sessionId);
+      return (await store.readCheckpoints(sessionId, -1, -1))[0] ?? null;
+    },
+    listCheckpoints: async (sessionId, { limit = PAGE, cursor } = {}) => {
+      await existing(sessionId);
+      checkCount('limit', limit);
+      // Checkpoints are only ever added, so their indexes stay.
+      const end = cursor === undefined ? await store.countCheckpoints(sessionId) : toIndex(cursor);
+      const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));
+      const found = end === 0 ? [] : await store.readCheckpoints(sessionId, start, end - 1);
+      return { checkpoints: found.reverse(), ...(start > 0 && { cursor: String(start) }) };
+    },
+    stageChanges: async (sessionId, stepId, changes) => {
+      checkStreamId(sessionId);
+      const staged = await store.stage(sessionId, stepId, { ...changes, timestamp: Date.now() });
+      if (!staged) throw notFound();
+    },
+    promoteStaging: async (sessionId, stepId) => {
+      for (;;) {
+        const { stateVersion } = await existing(sessionId);
+        const staged = await store.readStaged(sessionId, stepId);
+        const before = await stateOf(sessionId, stateVersion);
+        const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
+        if (staged.length === 0) return { customState: before, version: stateVersion, toolCallIds };
+        const customState = applyChanges(before, staged);
+        const saved = await store.saveState(sessionId, stateVersion, customState, {
+          stepId,
+          staged,
+        });
+        if (saved.kind === 'saved') return { customState, version: saved.version, toolCallIds };
+        if (saved.kind === 'not_found') throw notFound();
+      }
+    },
+    discardStaging: async (sessionId, stepId) => {
+      checkStreamId(sessionId);
+      return store.dropStaged(sessionId, stepId);
+    },
+    getPendingCalls: async (sessionId) => toPendingCalls((await viewOf(sessionId)).openCalls),
+    getSuspensionContext: async (sessionId) => toSuspension(await viewOf(sessionId)),
+    getInterruptRecord: async (sessionId) => (await existing(sessionId)).interrupted ?? null,
+    delete: async (sessionId) => {
+      checkStreamId(sessionId);
+      await store.erase(sessionId);
+    },
+  };
+
+  async function viewOf(sessionId: string): Promise<SessionView> {
+    checkStreamId(sessionId);
+    const view = await store.readView(sessionId);
+    if (view === undefined) throw notFound();
+    return view;
+  }
+}
+
+function toIndex(cursor: string): number {
+  const index = /^\d+$/.test(cursor) ? Number(cursor) : -1;
+  checkCount('cursor', index);
+  return index;
+}
+
+function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such session.');
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { toCheckedJson } from '../checked-messages.js';
+import { checkStreamId } from '../checked-ids.js';
+import { NO_RUN, type AppendResult, type StreamLog } from '../stream-log.js';
+import type { CreateWriterOptions, StreamWriter } from '../stream-manager.js';
+import type { Writer } from '../transitions.js';
+
+/** A writer goes on trying this long while the store is away; then its last write is in doubt. */
+const OUTAGE_MS = 30_000;
+
+interface Pending {
+  chunk: StreamChunk;
+  bytes: number;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** A writer that belongs to no run: one append in flight, what is written meanwhile goes together. */
+export async function openStreamWriter(
+  log: StreamLog,
+  streamId: string,
+  agentId: string,
+  agentType: string,
+  { name = randomBytes(6).toString('hex'), attempt = 1 }: CreateWriterOptions = {},
+): Promise<StreamWriter> {
+  checkStreamId(streamId);
+  for (const [what, text] of Object.entries({ agentId, agentType, name })) checkName(what, text);
+  if (!Number.isSafeInteger(attempt) || attempt < 1) {
+    throw new HelixError('validation_error', 'attempt must be a whole number from 1.');
+  }
+  const writer: Writer = {
+    sessionId: streamId,
+    runId: NO_RUN,
+    name: `w:${name}`,
+    token: attempt,
+    agentId,
+    agentType,
+    step: 0,
+  };
+  const opened = await log.openWriter(writer, Date.now());
+  if (opened.kind === 'fenced') throw refusal('fenced');
+
+  let known = opened.sequence;
+  let batch = 0;
+  let queue: Pending[] = [];
+  let pumping: Promise<void> | undefined;
+  let lost: HelixError | undefined;
+  let isClosed = false;
+
+  async function pump(): Promise<void> {
+    while (queue.length > 0) {
+      const taken = take(queue);
+      queue = queue.slice(taken.length);
+      try {
+        if (lost !== undefined) throw lost;
+        const chunks = taken.map(({ chunk }) => chunk);
+        // The number of a batch that was refused is used again: nothing was stored under it.
+        const reply = await throughOutage(() => log.append(writer, batch + 1, chunks, known));
+        if (reply.kind !== 'appended') throw refusal(reply.kind);
+        batch += 1;
+        known = reply.sequence;
+        for (const { resolve } of taken) resolve();
+      } catch (error) {
+        if (HelixError.isInstance(error) && error.code !== 'stream_paused') lost = error;
+        for (const { reject } of taken) reject(error);
+      }
+    }
+  }
+
+  return {
+    write: async (chunk) => {
+      if (isClosed) throw new HelixError('writer_closed', 'This writer has been closed.');
+      if (lost !== undefined) throw lost;
+      const [json = ''] = toCheckedJson([chunk]);
+      await new Promise<void>((resolve, reject) => {
+        queue.push({ chunk, bytes: json.length, resolve, reject });
+        pumping ??= pump().finally(() => {
+          pumping = undefined;
+        });
+      });
+    },
+    close: async () => {
+      isClosed = true;
+      await pumping;
+      if (lost === undefined) await log.closeWriter(writer);
+    },
+  };
+}
+
+function take(queue: readonly Pending[]): Pending[] {
+  let bytes = 0;
+  const fits = queue.findIndex((pending, at) => {
+    bytes += pending.bytes;
+    return at > 0 && bytes > LIMITS.appendBytes;
+  });
+  return fits < 0 ? [...queue] : queue.slice(0, fits);
+}
+
+/** Repeats an append whose outcome is unknown: the batch number makes it safe. */
+async function throughOutage(append: () => Promise<AppendResult>): Promise<AppendResult> {
+  const giveUpAt = Date.now() + OUTAGE_MS;
+  for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
+    try {
+      return await append();
+    } catch (error) {
+      const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
+      if (!isAway || Date.now() > giveUpAt) throw error;
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+  }
+}
+
+function refusal(kind: Exclude<AppendResult['kind'], 'appended'>): HelixError {
+  switch (kind) {
+    case 'closed':
+      return new HelixError('stream_paused', 'The stream is paused.');
+    case 'rewound':
+      return new HelixError('rewound', 'The store is older than what this writer was told.');
+    case 'fenced':
+    case 'superseded':
+      return new HelixError('writer_fenced', 'This writer has been replaced, or its stream ended.');
+  }
+}
+
+function checkName(what: string, text: unknown): void {
+  if (typeof text === 'string' && text.length > 0 && text.length <= LIMITS.idChars) return;
+  throw new HelixError('validation_error', `${what} must be a text of 1 to 256 characters.`);
+}
