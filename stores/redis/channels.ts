@@ -1,26 +1,50 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './clients.js';
+import { reach } from './connection.js';
 
 /** A channel stays subscribed this long after its last member left: the next step often follows at once. */
 const LINGER_MS = 2_000;
 
 /** Members of sharded Pub/Sub channels on one connection: subscribes with the first, leaves after the last. */
 export interface Channels<M> {
-  /** Resolves once messages published from now on will arrive. */
+  /** Becomes a member; messages may arrive from now on, and do once `ready` has resolved. */
+  enter: (channel: string, member: M) => Membership;
+  /** As `enter`. Resolves once messages published from now on will arrive. */
   join: (channel: string, member: M) => Promise<() => void>;
+  /** Channels that are subscribed, or will be. */
+  names: () => string[];
   all: () => Iterable<M>;
 }
 
+export interface Membership {
+  /** Resolves when the channel is subscribed; after a failure, asking again tries again. */
+  ready: () => Promise<void>;
+  leave: () => void;
+}
+
 export function createChannels<M>(
-  subscriber: Redis,
+  subscriber: RedisConnection,
   deliver: (members: Iterable<M>, message: string) => void,
 ): Channels<M> {
+  refuseUnsharded(subscriber);
   const members = new Map<string, Set<M>>();
-  const subscribed = new Map<string, Promise<unknown>>();
+  const subscribed = new Map<string, Promise<void>>();
+  const prefix = subscriber.options.keyPrefix ?? '';
 
   subscriber.on('smessage', (channel: string, message: string) => {
-    const present = members.get(channel);
+    const present = members.get(channel.slice(prefix.length));
     if (present !== undefined && present.size > 0) deliver(present, message);
   });
+
+  function subscribe(channel: string): Promise<void> {
+    const known = subscribed.get(channel);
+    if (known !== undefined) return known;
+    const ready = reach(subscriber.ssubscribe(channel)).then(() => undefined);
+    subscribed.set(channel, ready);
+    ready.catch(() => {
+      if (subscribed.get(channel) === ready) subscribed.delete(channel);
+    });
+    return ready;
+  }
 
   function leaveSoon(channel: string): void {
     setTimeout(() => {
@@ -32,28 +56,38 @@ export function createChannels<M>(
     }, LINGER_MS).unref();
   }
 
+  function enter(channel: string, member: M): Membership {
+    const present = members.get(channel) ?? new Set<M>();
+    members.set(channel, present.add(member));
+    return {
+      ready: () => subscribe(channel),
+      leave: () => {
+        if (present.delete(member) && present.size === 0) leaveSoon(channel);
+      },
+    };
+  }
+
   return {
+    enter,
     join: async (channel, member) => {
-      const present = members.get(channel) ?? new Set<M>();
-      members.set(channel, present.add(member));
-      let ready = subscribed.get(channel);
-      if (ready === undefined) {
-        ready = subscriber.ssubscribe(channel);
-        subscribed.set(channel, ready);
-      }
+      const { ready, leave } = enter(channel, member);
       try {
-        await ready;
+        await ready();
       } catch (error) {
-        subscribed.delete(channel);
-        present.delete(member);
+        leave();
         throw error;
       }
-      return () => {
-        if (present.delete(member) && present.size === 0) leaveSoon(channel);
-      };
+      return leave;
     },
+    names: () => [...subscribed.keys()],
     all: function* () {
       for (const present of members.values()) yield* present;
     },
   };
+}
+
+function refuseUnsharded(subscriber: RedisConnection): void {
+  if ('nodes' in subscriber && subscriber.options.shardedSubscribers !== true) {
+    throw new TypeError('A Cluster for subscriptions needs the option shardedSubscribers: true.');
+  }
 }

@@ -1,9 +1,7 @@
-import { Redis, type RedisOptions } from 'ioredis';
 import { HelixError } from '../../protocol/errors.js';
+import { createClient, type Patience, type RedisConnection } from './clients.js';
 
-/** A request of the API waits at most this long for Redis. */
-const API_COMMAND_TIMEOUT_MS = 1_500;
-const MAX_BACKOFF_MS = 5_000;
+export type { RedisConnection } from './clients.js';
 
 export type RedisRole = 'api' | 'worker';
 
@@ -11,48 +9,44 @@ export type RedisRole = 'api' | 'worker';
  * A worker waits for Redis as long as it takes and sends again what was in flight (the scripts
  * know repeats); the API refuses at once, so that a person gets an answer.
  */
-function optionsFor(role: RedisRole): RedisOptions {
-  const shared: RedisOptions = {
-    lazyConnect: true,
-    noDelay: true,
-    retryStrategy: (times) =>
-      Math.min(50 * 2 ** Math.min(times, 8), role === 'api' ? 500 : MAX_BACKOFF_MS),
-  };
-  return role === 'api'
-    ? {
-        ...shared,
-        enableOfflineQueue: false,
-        maxRetriesPerRequest: 0,
-        commandTimeout: API_COMMAND_TIMEOUT_MS,
-      }
-    : { ...shared, maxRetriesPerRequest: null };
-}
+const PATIENCE: Record<RedisRole, Patience> = {
+  api: { waits: false, retries: 0, timeoutMs: 1_500, maxBackoffMs: 500 },
+  worker: { waits: true, retries: null, timeoutMs: undefined, maxBackoffMs: 5_000 },
+};
 
-export function connectCommands(url: string, role: RedisRole): Redis {
-  const redis = new Redis(url, optionsFor(role));
-  redis.on('error', ignoreHere);
-  return redis;
+/** @throws HelixError `validation_error` if the URL is no address of a Redis */
+export function connectCommands(url: string, role: RedisRole): RedisConnection {
+  return createClient(url, PATIENCE[role], 'commands');
 }
 
 /** Subscriptions come back by themselves after a broken connection; what was missed is in the log. */
-export function connectSubscriber(url: string, role: RedisRole): Redis {
-  const redis = new Redis(url, {
-    ...optionsFor(role),
-    enableOfflineQueue: true,
-    maxRetriesPerRequest: null,
-    commandTimeout: undefined,
-  });
-  redis.on('error', ignoreHere);
-  return redis;
+export function connectSubscriber(url: string, role: RedisRole): RedisConnection {
+  const { maxBackoffMs } = PATIENCE[role];
+  return createClient(url, { ...PATIENCE.worker, maxBackoffMs }, 'subscriptions');
 }
 
-// Connection errors reach the caller of each command; an unobserved 'error' event would end the process.
-function ignoreHere(): void {
-  return;
+/** A connection for subscriptions to the same Redis as one of the caller's; connects when used. */
+export function duplicateForSubscriptions(redis: RedisConnection): RedisConnection {
+  const subscriber =
+    'nodes' in redis
+      ? redis.duplicate([], {
+          shardedSubscribers: true,
+          lazyConnect: true,
+          enableOfflineQueue: true,
+        })
+      : redis.duplicate({
+          lazyConnect: true,
+          enableOfflineQueue: true,
+          maxRetriesPerRequest: null,
+          commandTimeout: undefined,
+        });
+  subscriber.on('error', () => undefined);
+  return subscriber;
 }
 
 /** Replies by which a Redis says that it cannot serve right now. */
-const AWAY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM|BUSY) /;
+const AWAY =
+  /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|OOM|BUSY) /;
 
 /**
  * Turns an unreachable Redis into the typed refusal that clients may retry. An error that a script

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Cluster, Redis } from 'ioredis';
+import type { RedisConnection } from './clients.js';
 
 const gathering = new WeakSet<Duplex>();
 
@@ -8,8 +8,12 @@ const gathering = new WeakSet<Duplex>();
  * streams many appends fall into one turn, and a call each is a third of a worker's time. Each
  * command keeps its own reply, unlike in a pipeline, so none waits for another.
  */
-export function gatherWrites(redis: Redis | Cluster): void {
-  const socket = socketOf(redis);
+export function gatherWrites(redis: RedisConnection): void {
+  if ('nodes' in redis) for (const node of redis.nodes('master')) gatherOn(socketOf(node));
+  else gatherOn(socketOf(redis));
+}
+
+function gatherOn(socket: Duplex | undefined): void {
   if (socket === undefined || gathering.has(socket)) return;
   gathering.add(socket);
   socket.cork();
@@ -20,6 +24,6 @@ export function gatherWrites(redis: Redis | Cluster): void {
 }
 
 /** ioredis keeps its socket to itself; without one, writes go out one by one. */
-function socketOf(redis: Redis | Cluster): Duplex | undefined {
-  return (redis as unknown as { stream?: Duplex | null }).stream ?? undefined;
+function socketOf(redis: object): Duplex | undefined {
+  return (redis as { stream?: Duplex | null }).stream ?? undefined;
 }

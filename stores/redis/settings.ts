@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './clients.js';
 
 export interface RedisSettings {
   version: string;
@@ -6,9 +6,17 @@ export interface RedisSettings {
   warnings: string[];
 }
 
-/** Reads what durability rests on: `noeviction` and an append-only file. */
-export async function readRedisSettings(redis: Redis): Promise<RedisSettings> {
-  const info = await redis.info();
+/** Reads what durability rests on: `noeviction` and an append-only file, on every node of a cluster. */
+export async function readRedisSettings(redis: RedisConnection): Promise<RedisSettings> {
+  const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
+  const found = await Promise.all(nodes.map(async (node) => readInfo(await node.info())));
+  return {
+    version: [...new Set(found.map(({ version }) => version))].join(', '),
+    warnings: [...new Set(found.flatMap(({ warnings }) => warnings))],
+  };
+}
+
+function readInfo(info: string): RedisSettings {
   const field = (name: string): string =>
     new RegExp(`^${name}:(.*)\\r?$`, 'm').exec(info)?.[1]?.trim() ?? '';
   const warnings: string[] = [];

@@ -1,14 +1,14 @@
-import type { Redis } from 'ioredis';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { StreamStatus } from '../../protocol/run.js';
 import { toCheckedJson } from '../checked-messages.js';
 import type { AppendResult, LogPosition, MarkResult, StreamLog } from '../stream-log.js';
 import { toControlMessage } from '../streams/control-message-of.js';
 import { createChannels } from './channels.js';
-import { reach } from './connection.js';
+import { reach, type RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
 import { gatherWrites } from './gather-writes.js';
 import { resolveEntries } from './large-results.js';
+import { createReadPosition } from './log-pages.js';
 import { createReadLog } from './read-log.js';
 import { writerArgs } from './script-args.js';
 import { parseStored } from './stored-json.js';
@@ -16,7 +16,7 @@ import { toNumber } from './stored-record.js';
 import { createTail } from './tail.js';
 
 /** The log in a Redis Stream, its tail over sharded Pub/Sub. */
-export function createRedisStreamLog(context: RedisContext, subscriber: Redis): StreamLog {
+export function createRedisStreamLog(context: RedisContext, subscriber: RedisConnection): StreamLog {
   const { redis, keys, scripts } = context;
 
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
@@ -24,7 +24,12 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Redis): 
   const readLog = createReadLog(context);
   const read: StreamLog['read'] = async (streamId, fromSequence, limit) =>
     resolve(streamId, await readLog(streamId, fromSequence, limit));
-  const tail = createTail(subscriber, { channelOf: keys.channel, read, resolve });
+  const tail = createTail(subscriber, {
+    channelOf: keys.channel,
+    read,
+    readPosition: createReadPosition(redis, keys),
+    resolve,
+  });
   const stops = createChannels<() => void>(subscriber, (listeners) => {
     for (const listener of listeners) listener();
   });
@@ -99,7 +104,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Redis): 
         lastRemoved: Number(lastRemoved),
       };
     },
-    onStop: (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
+    onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };
 }
 

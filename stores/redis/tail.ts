@@ -1,119 +1,126 @@
-import type { Redis } from 'ioredis';
-import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
-import { LIMITS } from '../../protocol/limits.js';
+import type { LogEntry } from '../../protocol/chunk.js';
+import { parseBatch, type Batch } from './batches.js';
 import { createChannels } from './channels.js';
+import type { RedisConnection } from './clients.js';
+import { watchHearing } from './hearing.js';
+import { createInbox, type Inbox } from './inbox.js';
+import { createReadPage, type ReadPosition } from './log-pages.js';
+import { throughOutage } from './outage.js';
+import { createPlace } from './place.js';
+import { shareReads } from './shared-reads.js';
 
 /** A quiet follower looks into the log this often: a publish may be lost, the log is not. */
 const IDLE_CHECK_MS = 4_000;
-/** Batches kept for a follower that reads slowly; beyond that it reads the log again. */
-const MAX_QUEUED_BATCHES = 256;
-/** A follower waits this long for a Redis that is away, then gives up. */
-const OUTAGE_MS = 30_000;
-
-/** What a script published: the entries, and the sequence before them. */
-interface Batch {
-  previous: number;
-  entries: LogEntry[];
-}
-
-interface Follower {
-  queue: Batch[];
-  /** The queue does not tell the whole story: read the log. */
-  stale: boolean;
-  wake: (() => void) | undefined;
-}
 
 /** The log that a tail keeps to. */
 export interface TailedLog {
   channelOf: (streamId: string) => string;
   read: (streamId: string, fromSequence: number, limit: number) => Promise<LogEntry[]>;
+  readPosition: ReadPosition;
   /** Puts what is kept apart back into published entries. */
   resolve: (streamId: string, entries: LogEntry[]) => LogEntry[] | Promise<LogEntry[]>;
 }
 
-/**
- * Follows sessions' logs: subscribe, then read the log from the cursor, then go live. The log is
- * the truth; the channel only saves the read. Each message is parsed once for all followers.
- */
-export function createTail(
-  subscriber: Redis,
-  log: TailedLog,
-): {
+export interface Tail {
+  /** Entries after a sequence, first from the log and then live, in order, each once. */
   follow: (
-    sessionId: string,
+    streamId: string,
     fromSequence: number,
     signal: AbortSignal,
   ) => AsyncGenerator<LogEntry[]>;
-} {
-  const channels = createChannels<Follower>(subscriber, (followers, message) => {
-    const batch = parseBatch(message);
-    for (const follower of followers) offer(follower, batch);
+}
+
+/**
+ * Follows logs: subscribe, then read the log from the cursor, then go live. The log is the truth;
+ * the channel only saves the read. Each published message is parsed once for all followers, and a
+ * page that several want at once is read once.
+ */
+export function createTail(
+  subscriber: RedisConnection,
+  log: TailedLog,
+  options: { outageMs?: number } = {},
+): Tail {
+  const channels = createChannels<Inbox>(subscriber, (inboxes, text) => {
+    if (!hearing.isContinuous()) return;
+    const batch = parseBatch(text);
+    for (const inbox of inboxes) {
+      if (batch === undefined) inbox.miss();
+      else inbox.offer(batch);
+    }
   });
-  // A broken connection may have swallowed messages. The ping is answered after the renewed
-  // subscriptions, so that nothing falls between them and the read.
-  subscriber.on('ready', () => {
-    void subscriber
-      .ping()
-      .catch(() => undefined)
-      .then(() => {
-        for (const follower of channels.all()) markStale(follower);
-      });
+  const hearing = watchHearing(subscriber, channels.names, () => {
+    for (const inbox of channels.all()) inbox.miss();
   });
+  const readPage = shareReads(createReadPage(log.read, log.readPosition));
+
+  const resolving = new WeakMap<Batch, Promise<LogEntry[]>>();
+
+  /** Large results are fetched once for all followers who take a batch at the same time. */
+  function resolve(streamId: string, batch: Batch): LogEntry[] | Promise<LogEntry[]> {
+    const known = resolving.get(batch);
+    if (known !== undefined) return known;
+    const entries = log.resolve(streamId, batch.entries);
+    if (!(entries instanceof Promise)) return entries;
+    resolving.set(batch, entries);
+    const end = (): boolean => resolving.delete(batch);
+    entries.then(end, end);
+    return entries;
+  }
 
   async function* follow(
-    sessionId: string,
+    streamId: string,
     fromSequence: number,
     signal: AbortSignal,
   ): AsyncGenerator<LogEntry[]> {
-    const follower: Follower = { queue: [], stale: true, wake: undefined };
-    const abort = (): void => follower.wake?.();
-    const leave = await channels.join(log.channelOf(sessionId), follower);
-    signal.addEventListener('abort', abort);
-    let cursor = fromSequence;
+    const place = createPlace(fromSequence);
+    const inbox = createInbox();
+    const membership = channels.enter(log.channelOf(streamId), inbox);
+    signal.addEventListener('abort', inbox.wake);
     try {
-      while (!signal.aborted) {
-        if (follower.stale) {
-          follower.stale = false;
-          for await (const page of pagesAfter(cursor)) {
-            cursor = page[page.length - 1]?.sequence ?? cursor;
-            yield page;
-            if (isAborted(signal)) return;
-          }
+      await throughOutage(membership.ready, signal, options.outageMs);
+      while (!hasLeft(signal)) {
+        if (inbox.takeMiss()) {
+          yield* catchUp();
+          continue;
         }
-        const batch = follower.queue.shift();
+        const batch = inbox.first();
         if (batch === undefined) {
-          await nextEvent(follower, signal);
+          if ((await inbox.wait(IDLE_CHECK_MS)) === 'idle') inbox.miss();
           continue;
         }
-        if (batch.previous > cursor && batch.entries.some((entry) => entry.sequence > cursor)) {
-          // Something before this batch was missed; the log has both.
-          follower.stale = true;
+        if (place.isGapBefore(batch)) {
+          // Scripts write before they publish, so that the log has this batch as well.
+          inbox.removeFirst();
+          yield* catchUp();
           continue;
         }
-        const fresh = batch.entries.filter((entry) => entry.sequence > cursor);
-        if (fresh.length === 0) continue;
-        cursor = fresh[fresh.length - 1]?.sequence ?? cursor;
-        const whole = log.resolve(sessionId, fresh);
-        yield whole instanceof Promise ? await whole : whole;
+        const resolving = resolve(streamId, batch);
+        const entries =
+          resolving instanceof Promise ? await resolving.catch(() => undefined) : resolving;
+        if (entries === undefined) inbox.miss();
+        if (entries === undefined || inbox.first() !== batch) continue;
+        inbox.removeFirst();
+        const fresh = place.takeBatch(entries);
+        if (fresh.length > 0) yield fresh;
       }
     } catch (error) {
       // Whoever left does not ask what went wrong meanwhile.
       if (!hasLeft(signal)) throw error;
     } finally {
-      signal.removeEventListener('abort', abort);
-      leave();
+      signal.removeEventListener('abort', inbox.wake);
+      membership.leave();
     }
 
-    async function* pagesAfter(from: number): AsyncGenerator<LogEntry[]> {
-      let at = from;
+    async function* catchUp(): AsyncGenerator<LogEntry[]> {
       for (;;) {
-        const page = await readThroughOutage(
-          () => log.read(sessionId, at, LIMITS.replayPage),
+        const page = await throughOutage(
+          () => readPage(streamId, place.anchor()),
           signal,
+          options.outageMs,
         );
-        if (page.length > 0) yield page;
-        if (page.length < LIMITS.replayPage) return;
-        at = page[page.length - 1]?.sequence ?? at;
+        const fresh = place.takePage(page);
+        if (fresh.length > 0) yield fresh;
+        if (!page.isFull || hasLeft(signal)) return;
       }
     }
   }
@@ -124,62 +131,4 @@ export function createTail(
 /** Read through a function, since a signal may fire during any wait. */
 function hasLeft(signal: AbortSignal): boolean {
   return signal.aborted;
-}
-
-function parseBatch(message: string): Batch {
-  const [previous, entries] = JSON.parse(message) as [number, [number, string, StreamMessage][]];
-  return {
-    previous,
-    entries: entries.map(([sequence, writer, chunk]) => ({ sequence, writer, message: chunk })),
-  };
-}
-
-function offer(follower: Follower, batch: Batch): void {
-  if (follower.queue.length >= MAX_QUEUED_BATCHES) {
-    follower.queue.length = 0;
-    follower.stale = true;
-  } else {
-    follower.queue.push(batch);
-  }
-  follower.wake?.();
-}
-
-function markStale(follower: Follower): void {
-  follower.stale = true;
-  follower.wake?.();
-}
-
-/** The signal may fire during any wait, which the compiler does not see. */
-function isAborted(signal: AbortSignal): boolean {
-  return signal.aborted;
-}
-
-/** Resolves when there is something to look at: a batch, a stop, or the time for an idle check. */
-function nextEvent(follower: Follower, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      follower.stale = true;
-      done();
-    }, IDLE_CHECK_MS);
-    const done = (): void => {
-      clearTimeout(timer);
-      follower.wake = undefined;
-      resolve();
-    };
-    follower.wake = done;
-    if (signal.aborted || follower.stale || follower.queue.length > 0) done();
-  });
-}
-
-/** Reads again, with back-off, while Redis is away; throws the last error when it stays away. */
-async function readThroughOutage<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const giveUpAt = Date.now() + OUTAGE_MS;
-  for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
-    try {
-      return await read();
-    } catch (error) {
-      if (signal.aborted || Date.now() > giveUpAt) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delay));
-    }
-  }
 }

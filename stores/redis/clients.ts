@@ -1,0 +1,109 @@
+import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { parseRedisAddress, type RedisAddress } from './addresses.js';
+
+/** A connection to a Redis of any kind; a `Redis` may find its server through Sentinels. */
+export type RedisConnection = Redis | Cluster;
+
+/** How long and how often a client tries. */
+export interface Patience {
+  /** Commands wait in the process while there is no connection. */
+  waits: boolean;
+  /** Tries of one command after its connection broke; null: no limit. */
+  retries: number | null;
+  /** A command fails after this long. */
+  timeoutMs: number | undefined;
+  maxBackoffMs: number;
+}
+
+/** Between two tries of a command that a cluster redirects or cannot serve right now. */
+const REDIRECT_PAUSE_MS = 10;
+const CLUSTER_PAUSE_MS = 100;
+/** Who owns which slot is asked this often, for subscribers that hear nothing of a change. */
+const SLOTS_REFRESH_MS = 5_000;
+/** For the patient: one number that a command never reaches. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** A client that connects when told to; its connection errors reach the callers of its commands. */
+export function createClient(
+  url: string,
+  patience: Patience,
+  use: 'commands' | 'subscriptions',
+): RedisConnection {
+  const address = parseRedisAddress(url);
+  const client =
+    address.kind === 'cluster'
+      ? new Cluster(address.nodes, {
+          ...clusterOptions(patience, address),
+          shardedSubscribers: use === 'subscriptions',
+        })
+      : createRedis(address, patience);
+  // An unobserved 'error' event would end the process.
+  client.on('error', () => undefined);
+  return client;
+}
+
+function createRedis(
+  address: Exclude<RedisAddress, { kind: 'cluster' }>,
+  patience: Patience,
+): Redis {
+  const shared: RedisOptions = {
+    ...connectionOptions(patience),
+    lazyConnect: true,
+    enableOfflineQueue: patience.waits,
+    maxRetriesPerRequest: patience.retries,
+    retryStrategy: backOff(patience),
+    // A master that became a replica: look for the new one, and send the command there.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+  };
+  if (address.kind === 'standalone') return new Redis(address.url, shared);
+  const { sentinels, name, db, tls } = address;
+  return new Redis({
+    ...shared,
+    ...accessOptions(address),
+    ...{ sentinels, name, db },
+    sentinelRetryStrategy: backOff(patience),
+    // Tells of a failover also while the old master still answers.
+    failoverDetector: true,
+    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  });
+}
+
+function clusterOptions(
+  patience: Patience,
+  address: Extract<RedisAddress, { kind: 'cluster' }>,
+): ClusterOptions {
+  return {
+    lazyConnect: true,
+    enableOfflineQueue: patience.waits,
+    clusterRetryStrategy: backOff(patience),
+    maxRedirections: patience.retries === null ? NO_LIMIT : patience.retries + 8,
+    retryDelayOnMoved: REDIRECT_PAUSE_MS,
+    retryDelayOnTryAgain: CLUSTER_PAUSE_MS,
+    retryDelayOnFailover: CLUSTER_PAUSE_MS,
+    retryDelayOnClusterDown: CLUSTER_PAUSE_MS,
+    slotsRefreshInterval: SLOTS_REFRESH_MS,
+    redisOptions: { ...connectionOptions(patience), ...accessOptions(address) },
+  };
+}
+
+function connectionOptions({
+  timeoutMs,
+}: Patience): Pick<RedisOptions, 'noDelay' | 'commandTimeout'> {
+  return { noDelay: true, ...(timeoutMs !== undefined && { commandTimeout: timeoutMs }) };
+}
+
+function accessOptions(address: {
+  username?: string;
+  password?: string;
+  tls: boolean;
+}): Pick<RedisOptions, 'username' | 'password' | 'tls'> {
+  return {
+    ...(address.username !== undefined && { username: address.username }),
+    ...(address.password !== undefined && { password: address.password }),
+    ...(address.tls && { tls: {} }),
+  };
+}
+
+function backOff({ maxBackoffMs }: Patience): (times: number) => number {
+  return (times) => Math.min(50 * 2 ** Math.min(times, 8), maxBackoffMs);
+}
