@@ -25,7 +25,12 @@ async function main(): Promise<void> {
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
   const agents = createAgents(config);
 
-  const redis = createRedisStores({ url: config.REDIS_URL, role: 'api' });
+  const redis = createRedisStores({
+    url: config.REDIS_URL,
+    role: 'api',
+    streamTtlSeconds: config.STREAM_TTL,
+    sessionTtlSeconds: config.SESSION_TTL,
+  });
   const address = config.TEMPORAL_ADDRESS;
   const namespace = config.TEMPORAL_NAMESPACE;
   const [connection] = await Promise.all([

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
 /** A setting is missing or wrong; the message names the variable and is one line. */
 export class ConfigError extends Error {
@@ -27,13 +28,20 @@ const port = z
   .transform(Number)
   .pipe(z.number('must be a port number').int().min(0).max(65535, 'must be a port number'));
 
+const seconds = z
+  .string()
+  .transform(Number)
+  .pipe(z.number('must be a number of seconds').int().min(0, 'must be a number of seconds'));
+
 /** Every environment variable of the project, with its default. */
 const EnvSchema = z.object({
   PORT: port,
   HOST: text.default('127.0.0.1'),
-  REDIS_URL: z
-    .url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' })
-    .default('redis://127.0.0.1:6379'),
+  REDIS_URL: z.string().refine(isRedisUrl, REDIS_URL_FORMS).default('redis://127.0.0.1:6379'),
+  /** How long the stream of an ended run is kept; its transcript stays. */
+  STREAM_TTL: seconds.default(24 * 60 * 60),
+  /** How long a session is kept after its last run; 0: for ever. */
+  SESSION_TTL: seconds.default(0),
   TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: text.default('default'),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),

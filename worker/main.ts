@@ -30,7 +30,12 @@ async function main(): Promise<void> {
     }),
   });
 
-  const redis = createRedisStores({ url: config.REDIS_URL, role: 'worker' });
+  const redis = createRedisStores({
+    url: config.REDIS_URL,
+    role: 'worker',
+    streamTtlSeconds: config.STREAM_TTL,
+    sessionTtlSeconds: config.SESSION_TTL,
+  });
   await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
   const address = config.TEMPORAL_ADDRESS;
