@@ -1,4 +1,5 @@
 import { rootOf } from '../../protocol/ids.js';
+import { checkStreamId } from '../checked-ids.js';
 
 /** Order in which lua/lib/session.lua expects the keys; the last two are channels and hold nothing. */
 const NAMES = [
@@ -23,7 +24,7 @@ export type KeyName = (typeof NAMES)[number];
 
 export type SessionKeys = Record<KeyName, string> & { all: string[] };
 
-/** Names of keys under one prefix. */
+/** Names of keys under one prefix. @throws HelixError `validation_error` for an id that is none */
 export interface KeySpace {
   /**
    * Keys of a session. They carry the hash tag of the root session, so that a session and its
@@ -43,6 +44,7 @@ export const DEFAULT_PREFIX = 'hx';
 
 export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
   const base = (sessionId: string): string => {
+    checkStreamId(sessionId);
     const root = rootOf(sessionId);
     const own = root === sessionId ? '' : `${sessionId.slice(root.length + 1)}:`;
     return `${prefix}:{${root}}:${own}`;
