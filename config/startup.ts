@@ -42,6 +42,8 @@ async function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
 
 /** A server's address without the user and password that its URL may carry. */
 export function withoutSecrets(url: string): string {
+  // Several hosts are no URL to the platform.
+  if (!URL.canParse(url)) return url.replace(/^([a-z-]+:\/\/).*@/s, '$1');
   const shown = new URL(url);
   shown.username = '';
   shown.password = '';

@@ -2,6 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { SessionStore } from '../session-store.js';
 import type { StreamManager } from '../stream-manager.js';
 import { createStreamManager } from '../streams/create-stream-manager.js';
+import { duplicateForSubscriptions } from './connection.js';
 import { createContext } from './create-context.js';
 import { createRedisSessionStore } from './session-store.js';
 import { createRedisStreamLog } from './stream-log.js';
@@ -57,8 +58,8 @@ export const RedisStreamManager = class RedisStreamManager {
       ...(ttl !== undefined && { streamTtlSeconds: ttl }),
       ...(maxChunks !== undefined && { maxChunks }),
     });
-    const subscriber = given ?? subscriberOf(redis);
-    Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber as Redis)), {
+    const subscriber = given ?? duplicateForSubscriptions(redis);
+    Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber)), {
       close: async () => {
         if (given === undefined) subscriber.disconnect();
         await Promise.resolve();
@@ -73,8 +74,4 @@ export const RedisStreamManager = class RedisStreamManager {
 
 function isConnection(value: object | undefined): value is Subscriber {
   return value !== undefined && 'ssubscribe' in value;
-}
-
-function subscriberOf(redis: Redis | Cluster): Subscriber {
-  return 'nodes' in redis ? redis.duplicate() : redis.duplicate({ lazyConnect: true });
 }

@@ -42,6 +42,8 @@ describe('parseEnv', () => {
     ['STREAM_TTL', '1.5'],
     ['REDIS_URL', 'localhost:6379'],
     ['REDIS_URL', 'http://localhost'],
+    ['REDIS_URL', 'redis-cluster://a:x'],
+    ['REDIS_URL', 'redis-sentinel://a:26379'],
     ['TEMPORAL_ADDRESS', 'localhost'],
     ['MODEL', 'open ai'],
     ['TEMPORAL_UI_URL', 'nowhere'],
@@ -51,6 +53,14 @@ describe('parseEnv', () => {
     const parse = (): unknown => parseEnv({ [name]: value });
     expect(parse).toThrow(ConfigError);
     expect(parse).toThrow(new RegExp(`^Bad configuration: ${name} [^\\n]+$`));
+  });
+
+  it('takes several hosts for Redis, and never shows a password', () => {
+    const REDIS_URL = 'redis-sentinel://me:secret@a:26379,b:26379/main';
+    expect(parseEnv({ REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
+    expect(() => parseEnv({ REDIS_URL: 'redis-cluster://me:secret@' })).toThrow(
+      /^(?!.*secret).*REDIS_URL must be/,
+    );
   });
 
   it("takes a page's address with or without a slash at its end", () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LogEntry } from '../../protocol/chunk.js';
-import type { StreamManager } from '../../stores/stream-manager.js';
-import { drive, textIn } from '../support/session-driver.js';
-import { startFollower } from '../support/follower.js';
-import { openTestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
+import type { LogEntry } from '../../../protocol/chunk.js';
+import type { StreamManager } from '../../../stores/stream-manager.js';
+import { drive, textIn } from '../../support/session-driver.js';
+import { startFollower } from '../../support/follower.js';
+import { openTestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
 
 async function openSpeaker() {
   const stores = await openTestStores();

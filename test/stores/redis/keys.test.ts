@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { drive, newCall, newSessionId } from '../support/session-driver.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
-import { createKeySpace } from '../../stores/redis/keys.js';
+import { drive, newCall, newSessionId } from '../../support/session-driver.js';
+import { openTestStores, type TestStores } from '../../support/test-stores.js';
+import { createKeySpace } from '../../../stores/redis/keys.js';
 
 /** Time to live of each key of a session, in seconds; -1 is for ever. */
 async function lifetimes({ redis }: TestStores, sessionId: string): Promise<Map<string, number>> {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
-import { startFollower } from '../support/follower.js';
-import { startRedis, type RedisServer } from '../support/redis-server.js';
-import { drive, newCall, textIn, userMessage } from '../support/session-driver.js';
-import { until } from '../support/until.js';
+import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
+import { startFollower } from '../../support/follower.js';
+import { startRedis, type RedisServer } from '../../support/redis-server.js';
+import { drive, newCall, textIn, userMessage } from '../../support/session-driver.js';
+import { until } from '../../support/until.js';
 
 let server: RedisServer;
 const opened: RedisStores[] = [];
