@@ -1,4 +1,4 @@
-import { HelixError } from '../protocol/errors.js';
+import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { SessionView, UserMessage } from '../stores/session-store.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
@@ -42,7 +42,7 @@ export async function startTurn(
     case 'accepted':
       return repeatTurn(deps, params, messages);
     case 'busy':
-      throw new HelixError('agent_already_running', 'The agent is still answering.');
+      throw new AgentAlreadyRunningError(sessionId);
     case 'conflict':
       throw new HelixError(
         'message_conflict',
