@@ -46,10 +46,7 @@ export function combineStreams<T>(streams: readonly AsyncIterable<T>[]): AsyncIt
         });
         continue;
       }
-      if ('error' in arrival) {
-        sources.delete(arrival.source);
-        throw arrival.error;
-      }
+      if ('error' in arrival) throw arrival.error;
       if (arrival.result.done !== true) {
         idle.add(arrival.source);
         return arrival.result;

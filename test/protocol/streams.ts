@@ -1,0 +1,90 @@
+import type { StreamChunk } from '../../protocol/chunk.js';
+
+/** Text of one agent, as a chunk. */
+export function text(delta: string, agentId = 's1'): StreamChunk {
+  return { type: 'text_delta', delta, agentId, agentType: 'lab', timestamp: 1, step: 1 };
+}
+
+/** A stream of given items that counts what is read and tells whether it was closed. */
+export class Source<T> implements AsyncIterable<T> {
+  reads = 0;
+  closed = 0;
+  readonly #items: readonly T[];
+  readonly #failure: Error | undefined;
+
+  /** Throws `failure` after the last item, if there is one. */
+  constructor(items: readonly T[], failure?: Error) {
+    this.#items = items;
+    this.#failure = failure;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T> {
+    let at = 0;
+    return {
+      next: async () => {
+        this.reads += 1;
+        const item = this.#items[at];
+        if (at < this.#items.length) {
+          at += 1;
+          return { done: false, value: item as T };
+        }
+        if (this.#failure !== undefined) throw this.#failure;
+        return { done: true, value: undefined };
+      },
+      return: async () => {
+        this.closed += 1;
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
+
+/** A live stream: gives what is pushed, waits in between; closing it ends a waiting read. */
+export class LiveSource<T> implements AsyncIterable<T> {
+  closed = 0;
+  readonly #queue: T[] = [];
+  #isOver = false;
+  #wake: (() => void) | undefined;
+
+  push(item: T): void {
+    this.#queue.push(item);
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#wake?.();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T> {
+    return {
+      next: async () => {
+        for (;;) {
+          if (this.#queue.length > 0) return { done: false, value: this.#queue.shift() as T };
+          if (this.#isOver) return { done: true, value: undefined };
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        }
+      },
+      return: async () => {
+        this.closed += 1;
+        this.end();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}
+
+/** Lets everything that is ready happen. */
+export function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** Reads one item and leaves, as `break` does. */
+export async function readOne<T>(stream: AsyncIterable<T>): Promise<T | undefined> {
+  for await (const item of stream) return item;
+  return undefined;
+}

@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import fc from 'fast-check';
+import type { StreamMessage } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { toWireEvents, type StreamEvent, type WireEvent } from '../../protocol/wire-events.js';
+import { formatWireEvent, parseStreamEvent } from '../../protocol/wire-text.js';
+import { anyChunk, anyText, sampleOf } from './any-chunk.js';
+
+const count = fc.nat();
+const anyEvent: fc.Arbitrary<StreamEvent> = fc.oneof(
+  fc.record(
+    { type: fc.constant('chunk' as const), chunk: anyChunk, sequence: fc.nat().map((n) => n + 1) },
+    { requiredKeys: ['type', 'chunk'] },
+  ),
+  fc.record(
+    { type: fc.constant('end' as const), finalOutput: fc.jsonValue({ stringUnit: 'binary' }) },
+    { requiredKeys: ['type'] },
+  ),
+  fc.record({ type: fc.constant('fail' as const), error: anyText }),
+  fc.record({
+    type: fc.constant('status' as const),
+    status: fc.constantFrom('paused' as const, 'active' as const),
+  }),
+  fc.record(
+    { type: fc.constant('truncated' as const), truncatedAtStep: count, atSequence: count },
+    { requiredKeys: ['type', 'truncatedAtStep'] },
+  ),
+);
+
+function parseSse(text: string, cutAt: number): EventSourceMessage[] {
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => events.push(event) });
+  parser.feed(text.slice(0, cutAt));
+  parser.feed(text.slice(cutAt));
+  return events;
+}
+
+/** What JSON makes of a value: -0 and lone surrogates have no other form. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe('wire text', () => {
+  it('comes back through a stock SSE parser as it was, however it was cut', () => {
+    const wire = fc.record({ id: count, event: anyEvent }, { requiredKeys: ['event'] });
+    fc.assert(
+      fc.property(fc.array(wire, { maxLength: 4 }), count, (sent: WireEvent[], cutAt) => {
+        const text = sent.map(formatWireEvent).join('');
+        const received = parseSse(text, cutAt % (text.length + 1));
+        expect(received.map(({ data }) => parseStreamEvent(data))).toEqual(
+          sent.map(({ event }) => asJson(event)),
+        );
+        expect(received.map(({ id }) => id)).toEqual(
+          sent.map(({ id }) => (id === undefined ? undefined : String(id))),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is one line of data for any reader that splits text into lines', () => {
+    const event: StreamEvent = { type: 'fail', error: 'a\nb\rc\r\nd\u2028e\u2029f\u0085g\u000bh' };
+    const text = formatWireEvent({ id: 7, event });
+    expect(text.split(/[\n\r\u2028\u2029\u0085]/)).toEqual([
+      'id: 7',
+      expect.stringMatching(/^data: /),
+      '',
+      '',
+    ]);
+    expect(parseStreamEvent(text.slice('id: 7\ndata: '.length))).toEqual(event);
+  });
+
+  it('has an id only where there is one', () => {
+    const event: StreamEvent = { type: 'end' };
+    expect(formatWireEvent({ event })).toBe('data: {"type":"end"}\n\n');
+    expect(formatWireEvent({ id: 3, event })).toBe('id: 3\ndata: {"type":"end"}\n\n');
+  });
+});
+
+describe('parseStreamEvent', () => {
+  it.each([
+    '{"type":"invented_later","x":1}',
+    '{"type":"chunk","chunk":{"type":"invented_later"},"sequence":4}',
+  ])('skips %s', (data) => {
+    expect(parseStreamEvent(data)).toBeUndefined();
+  });
+
+  it('takes fields that it does not know', () => {
+    expect(parseStreamEvent('{"type":"status","status":"paused","later":1}')).toEqual({
+      type: 'status',
+      status: 'paused',
+    });
+  });
+
+  it.each([
+    '',
+    '{',
+    '[DONE]',
+    'null',
+    '1',
+    '[]',
+    '{}',
+    '{"type":1}',
+    '{"type":"chunk"}',
+    '{"type":"chunk","chunk":null}',
+    '{"type":"chunk","chunk":{"type":"text_delta"}}',
+    '{"type":"fail"}',
+    '{"type":"status","status":"ended"}',
+    '{"type":"truncated","truncatedAtStep":-1}',
+  ])('refuses %j', (data) => {
+    let thrown: unknown;
+    try {
+      parseStreamEvent(data);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(HelixError.isInstance(thrown)).toBe(true);
+    expect(thrown).toMatchObject({ code: 'validation_error' });
+  });
+});
+
+describe('toWireEvents', () => {
+  const eventsOf = (message: StreamMessage, writer = ''): WireEvent[] =>
+    toWireEvents({ sequence: 9, writer, message });
+  const about = { streamId: 's1', timestamp: 1 };
+
+  it('hands out chunks with their sequence', () => {
+    fc.assert(
+      fc.property(anyChunk, (chunk) => {
+        fc.pre(chunk.type !== 'suspension_marker');
+        expect(eventsOf(chunk, 'm1')).toEqual([
+          { id: 9, event: { type: 'chunk', chunk, sequence: 9 } },
+        ]);
+      }),
+    );
+  });
+
+  it('keeps the suspension marker inside', () => {
+    expect(eventsOf(sampleOf('suspension_marker'))).toEqual([]);
+  });
+
+  it.each([
+    ['run_paused', 'paused'],
+    ['run_resumed', 'active'],
+  ] as const)('tells of %s as a chunk and as a status; the id stands last', (type, status) => {
+    const chunk = sampleOf(type);
+    expect(eventsOf(chunk)).toEqual([
+      { event: { type: 'chunk', chunk, sequence: 9 } },
+      { id: 9, event: { type: 'status', status } },
+    ]);
+  });
+
+  it.each<[StreamMessage, StreamEvent]>([
+    [{ type: 'stream_end', ...about }, { type: 'end' }],
+    [{ type: 'stream_end', ...about, status: 'completed' }, { type: 'end' }],
+    [{ type: 'stream_end', ...about, status: 'interrupted' }, { type: 'end' }],
+    [
+      { type: 'stream_end', ...about, status: 'completed', finalOutput: null },
+      { type: 'end', finalOutput: null },
+    ],
+    [
+      { type: 'stream_end', ...about, status: 'failed', error: 'No.' },
+      { type: 'fail', error: 'No.' },
+    ],
+    [
+      { type: 'stream_end', ...about, status: 'failed' },
+      { type: 'fail', error: 'The run failed.' },
+    ],
+    [
+      { type: 'stream_end', ...about, status: 'aborted' },
+      { type: 'fail', error: 'The run was aborted.' },
+    ],
+    [
+      { type: 'stream_status', ...about, status: 'paused' },
+      { type: 'status', status: 'paused' },
+    ],
+    [
+      { type: 'stream_truncated', ...about, truncatedAtStep: 2, atSequence: 8, lastRemoved: 5 },
+      { type: 'truncated', truncatedAtStep: 2, atSequence: 8 },
+    ],
+  ])('makes of %j %j', (message, event) => {
+    expect(eventsOf(message)).toEqual([{ id: 9, event }]);
+  });
+});
