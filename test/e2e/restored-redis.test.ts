@@ -1,0 +1,81 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { loadSnapshot, toScript } from '../support/chat-client.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { postMessage } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+
+const AOF = 'appendonlydir';
+
+let product: Product;
+let backup: string;
+beforeAll(async () => {
+  product = await startProduct();
+  backup = mkdtempSync(join(tmpdir(), 'helix-backup-'));
+});
+afterAll(async () => {
+  await product.stop();
+  rmSync(backup, { recursive: true, force: true });
+});
+
+/** Keeps a copy of what Redis has on disk, all commands so far included. */
+async function backUp(): Promise<void> {
+  // `always` writes before it replies: what was answered is in the copy.
+  await product.redis.config('SET', 'appendfsync', 'always');
+  await product.redis.set('test:barrier', '1');
+  cpSync(join(product.redisServer.folder, AOF), join(backup, AOF), { recursive: true });
+}
+
+/** As an operator would after a disk was lost: the old file, the same address. */
+async function restore(): Promise<void> {
+  const folder = join(product.redisServer.folder, AOF);
+  await product.redisServer.kill9();
+  rmSync(folder, { recursive: true });
+  cpSync(join(backup, AOF), folder, { recursive: true });
+  await product.redisServer.restart();
+}
+
+describe('a Redis that came back older, in the middle of a reply', () => {
+  it('cuts readers, ends the run as lost without writing over the gap, and takes the next message', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const words = 'one two three four five six seven eight nine ten '.repeat(40);
+    const message = { id: 'u1', text: toScript({ say: words, deltas: 400, everyMs: 25 }).text };
+    const reader = await postMessage(url, sessionId, message);
+    await until('some of the reply has come', () => reader.text().length > 100);
+    await backUp();
+    const atBackup = reader.text();
+    await until('more of it has come', () => reader.text().length > atBackup.length + 200);
+    await restore();
+
+    expect(await reader.done).toBe('cut');
+    const lost = await until(
+      'the run is over',
+      async () => {
+        const snapshot = await loadSnapshot(url, sessionId);
+        return snapshot.status === 'failed' && snapshot;
+      },
+      30_000,
+    );
+    const entries = await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
+    const text = entries
+      .map(([, fields]) => JSON.parse(fields[3] ?? '{}') as { delta?: string })
+      .map(({ delta }) => delta ?? '')
+      .join('');
+    // What is left is a beginning of what was said: nothing follows the gap.
+    expect(words.startsWith(text)).toBe(true);
+    expect(text.length).toBeLessThan(reader.text().length);
+    expect(entries.at(-2)?.[1][3]).toContain('state_lost');
+    const lastShown = Number(lost.streamSequence);
+    expect(lastShown).toBeGreaterThan(entries.length);
+
+    const next = await postMessage(url, sessionId, {
+      id: 'u2',
+      text: toScript({ say: 'Here again.' }).text,
+    });
+    expect(await next.done).toBe('ended');
+    expect(next.text()).toBe('Here again.');
+  }, 90_000);
+});
