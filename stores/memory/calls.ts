@@ -1,0 +1,71 @@
+import type { Row } from '../../protocol/rows.js';
+import { fromJson, toJson, type Json } from './json.js';
+import { writeOwn, type Speaker } from './own-chunks.js';
+import type { MemorySession } from './session.js';
+
+const CODE_TEXT = {
+  run_stopped: 'The run was stopped before this call was carried out.',
+  run_failed: 'The run failed before this call was carried out.',
+  client_tool_abandoned: 'The user went on without answering this call.',
+  tool_outcome_unknown:
+    'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
+};
+
+/** Why the store settles a call by itself. */
+export type SettleCode = keyof typeof CODE_TEXT;
+
+export function settleCallWith(session: MemorySession, toolCallId: string, row: Json<Row>): void {
+  const call = session.calls.get(toolCallId);
+  if (call === undefined) return;
+  call.state = 'settled';
+  call.row = row;
+  session.busy.delete(toolCallId);
+}
+
+export function settleByCode(
+  session: MemorySession,
+  who: Speaker,
+  toolCallId: string,
+  code: SettleCode,
+): void {
+  const call = session.calls.get(toolCallId);
+  if (call === undefined) return;
+  const { toolName, kind, decision } = call;
+  const failure = { error: CODE_TEXT[code], errorCode: code };
+  const row: Row = {
+    role: 'tool',
+    toolCallId,
+    toolName,
+    ...failure,
+    ...(decision !== undefined && { decision: fromJson(decision) }),
+  };
+  settleCallWith(session, toolCallId, toJson(row));
+  writeOwn(session, who, 'tool_end', {
+    toolCallId,
+    toolName,
+    result: null,
+    ...failure,
+    ...(kind === 'server' && { providerExecuted: true }),
+  });
+}
+
+/** Settles whatever is open: what had started as outcome unknown, the rest by the given code. */
+export function closeCalls(session: MemorySession, who: Speaker, code: SettleCode): void {
+  for (const [toolCallId, { state }] of session.calls) {
+    if (state === 'settled') continue;
+    settleByCode(session, who, toolCallId, state === 'started' ? 'tool_outcome_unknown' : code);
+  }
+}
+
+export function hasUnsettledCalls(session: MemorySession): boolean {
+  return [...session.calls.values()].some(({ state }) => state !== 'settled');
+}
+
+/** Takes the settled calls' results into the transcript, in the order of the calls. */
+export function takeInResults(session: MemorySession): void {
+  for (const [toolCallId, { row }] of session.calls) {
+    if (row !== undefined) session.rows.push(row);
+    session.settled.add(toolCallId);
+  }
+  session.calls.clear();
+}

@@ -1,0 +1,90 @@
+import type { RunError, TerminalStatus } from '../../protocol/run.js';
+import type { InterruptRecord } from '../session-record.js';
+import type { RunInfo } from '../session-state.js';
+import { closeCalls, takeInResults, type SettleCode } from './calls.js';
+import { armExpiry } from './expiry.js';
+import { fromJson, toJson } from './json.js';
+import { writeControl } from './log.js';
+import { writeOwn, type Speaker } from './own-chunks.js';
+import type { MemoryRun, MemorySession, StoreContext } from './session.js';
+
+export interface Ending {
+  status: TerminalStatus;
+  error?: RunError | undefined;
+  reason?: string | undefined;
+  /** What becomes of calls that are open. */
+  code: SettleCode;
+}
+
+const ABORTED: RunError = {
+  code: 'framework_cancelled',
+  message: 'The run was aborted.',
+  retryable: false,
+};
+
+/** The end of a run: run, session and stream become terminal together, expiry is armed. */
+export function finish(
+  session: MemorySession,
+  run: MemoryRun,
+  who: Speaker,
+  { status, error, reason, code }: Ending,
+  context: StoreContext,
+): void {
+  closeCalls(session, who, code);
+  takeInResults(session);
+  const hasFailed = status === 'failed' || status === 'aborted';
+  const checkpointId = session.checkpointId ?? null;
+  if (status === 'interrupted') {
+    writeOwn(session, who, 'run_interrupted', {
+      runId: run.runId,
+      checkpointId,
+      ...(reason !== undefined && { reason }),
+    });
+  } else if (hasFailed) {
+    const { message, code: errorCode } = error ?? ABORTED;
+    writeOwn(session, who, 'error', { error: message, code: errorCode, recoverable: false });
+  }
+  writeControl(session.log, {
+    type: 'stream_end',
+    streamId: session.id,
+    timestamp: who.now,
+    status,
+  });
+  session.stream = hasFailed ? 'failed' : 'ended';
+  session.updatedAt = who.now;
+  if (error !== undefined) run.error = toJson(error);
+  if (status === 'interrupted' || status === 'aborted') {
+    const by = run.stop === undefined ? undefined : fromJson(run.stop).by;
+    const record: InterruptRecord = {
+      runId: run.runId,
+      mode: status === 'aborted' ? 'abort' : 'interrupt',
+      ...(reason !== undefined && { reason }),
+      ...(by !== undefined && { by }),
+      at: who.now,
+      checkpointId,
+    };
+    run.interrupted = toJson(record);
+  }
+  close(session, run, status, who.now);
+  armExpiry(session, context);
+}
+
+function close(session: MemorySession, run: MemoryRun, status: TerminalStatus, now: number): void {
+  run.status = status;
+  run.stop = undefined;
+  run.resume = undefined;
+  run.resumeTaken = false;
+  session.busy.clear();
+  session.writers.clear();
+  session.failures.clear();
+  const ended: RunInfo = {
+    runId: run.runId,
+    turn: run.turn,
+    status,
+    stepCount: run.committedStep,
+    startSequence: run.startSequence,
+    startedAt: run.startedAt,
+    endedAt: now,
+  };
+  session.endedRuns.push(toJson(ended));
+}

@@ -1,0 +1,13 @@
+/**
+ * What is stored is JSON text: nobody who handed a value in, or was handed one, can change it, and
+ * values come back as they would from Redis.
+ */
+export type Json<T> = string & { readonly of?: T };
+
+export function toJson<T>(value: T): Json<T> {
+  return JSON.stringify(value);
+}
+
+export function fromJson<T>(json: Json<T>): T {
+  return JSON.parse(json) as T;
+}

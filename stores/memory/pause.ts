@@ -1,0 +1,62 @@
+import type { Resumption } from '../../protocol/run.js';
+import { toJson } from './json.js';
+import { writeOwn, type Speaker } from './own-chunks.js';
+import type { MemoryRun, MemorySession } from './session.js';
+
+/** Pauses run, session and stream when only people can progress; true if it did. */
+export function pauseIfWaiting(
+  session: MemorySession,
+  run: MemoryRun,
+  who: Speaker,
+  storeNow: number,
+): boolean {
+  if (session.busy.size > 0) return false;
+  const waiting = [...session.calls].filter(([, { state }]) => state === 'waiting');
+  const first = waiting[0];
+  if (first === undefined) return false;
+  const asksApproval = waiting.some(([, { kind }]) => kind === 'approval');
+  writeOwn(session, who, 'suspension_marker', {
+    kind: 'suspended_client_tool',
+    payload: { toolCallIds: waiting.map(([toolCallId]) => toolCallId) },
+  });
+  writeOwn(session, who, 'run_paused', {
+    runId: run.runId,
+    reason: asksApproval ? 'approval' : 'client_tool',
+    pendingToolName: first[1].toolName,
+    pendingToolCallId: first[0],
+  });
+  session.pauseSequence = session.log.sequence;
+  for (const [, call] of waiting) {
+    call.askedAt = session.pauseSequence;
+    if (call.timeoutMs !== undefined) call.deadline = storeNow + call.timeoutMs;
+  }
+  run.status = asksApproval ? 'waiting_approval' : 'waiting_tool';
+  session.stream = 'paused';
+  return true;
+}
+
+/** The last answer of a batch releases the calls that were approved; a paused run goes on. */
+export function resumeIfAnswered(
+  session: MemorySession,
+  run: MemoryRun,
+  who: Speaker,
+): Resumption | undefined {
+  const calls = [...session.calls];
+  if (calls.some(([, { state }]) => state === 'waiting')) return undefined;
+  const approved = calls.flatMap(([id, { state }]) => (state === 'approved' ? [id] : []));
+  for (const toolCallId of approved) session.busy.add(toolCallId);
+  const resumption = { step: run.committedStep, approved };
+  // While siblings still run nothing had paused, and the workflow waits for them anyway.
+  if (session.stream === 'paused') {
+    writeOwn(session, who, 'run_resumed', {
+      runId: run.runId,
+      fromCheckpointId: session.checkpointId ?? null,
+      fromStepCount: who.step,
+      mode: 'continue',
+    });
+  }
+  run.status = 'running';
+  run.resume = toJson(resumption);
+  session.stream = 'active';
+  return resumption;
+}

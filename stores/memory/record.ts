@@ -1,0 +1,67 @@
+import type { OpenCall, SessionRecord } from '../session-record.js';
+import { fromJson, type Json } from './json.js';
+import type { MemoryCall, MemoryRun, MemorySession } from './session.js';
+
+/** A page that took an active snapshot may ask for the turn this much later. */
+const ACTIVE_SNAPSHOT_MS = 60_000;
+
+/** Undefined for a stream that has no session. */
+export function toRecord(
+  session: MemorySession | undefined,
+  now: number,
+): SessionRecord | undefined {
+  const { identity, run, stream, snapshot } = session ?? {};
+  if (session === undefined || identity === undefined || run === undefined) return undefined;
+  const { tenant, ...origin } = identity;
+  return {
+    sessionId: session.id,
+    ...origin,
+    ...(tenant !== '' && { tenant }),
+    updatedAt: session.updatedAt,
+    sequence: session.log.sequence,
+    stream: stream ?? 'active',
+    pauseSequence: session.pauseSequence,
+    stateVersion: session.stateVersion,
+    ...(session.checkpointId !== undefined && { checkpointId: session.checkpointId }),
+    ...(snapshot !== undefined &&
+      now - snapshot.at < ACTIVE_SNAPSHOT_MS && { activeSnapshotTurn: snapshot.turn }),
+    ...ofRun(run),
+  };
+}
+
+function ofRun(run: MemoryRun) {
+  return {
+    turn: run.turn,
+    runId: run.runId,
+    status: run.status,
+    messageId: run.messageId,
+    turnStartSequence: run.startSequence,
+    turnStartRow: run.startRow,
+    runStartedAt: run.startedAt,
+    committedStep: run.committedStep,
+    claimedStep: run.claimedStep,
+    ...ifPresent('error', run.error),
+    ...ifPresent('stop', run.stop),
+    ...ifPresent('interrupted', run.interrupted),
+    ...(run.resume !== undefined && {
+      resume: fromJson(run.resume),
+      resumeTaken: run.resumeTaken,
+    }),
+  };
+}
+
+export function toOpenCall(call: MemoryCall): OpenCall {
+  const { askedAt, deadline } = call;
+  return {
+    spec: fromJson(call.spec),
+    state: call.state,
+    ...ifPresent('row', call.row),
+    ...ifPresent('decision', call.decision),
+    ...(askedAt !== undefined && { askedAt }),
+    ...(deadline !== undefined && { deadline }),
+  };
+}
+
+function ifPresent<K extends string, T>(key: K, json: Json<T> | undefined): Partial<Record<K, T>> {
+  return json === undefined ? {} : ({ [key]: fromJson(json) } as Record<K, T>);
+}

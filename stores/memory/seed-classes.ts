@@ -1,0 +1,39 @@
+import type { SessionStore } from '../session-store.js';
+import type { StreamManager } from '../stream-manager.js';
+import { createStreamManager } from '../streams/create-stream-manager.js';
+import { createMemoryData, type MemoryData, type MemoryOptions } from './memory-data.js';
+import { createMemorySessionStore } from './session-store.js';
+import { createMemoryStreamLog } from './stream-log.js';
+
+/** A session store in memory; a stream manager that is given it works on the same sessions. */
+export interface InMemoryStateStore extends SessionStore {
+  readonly data: MemoryData;
+}
+
+export interface InMemoryStateStoreOptions extends MemoryOptions {
+  /** Shared with other stores; the other options are then its own. */
+  data?: MemoryData;
+}
+
+export interface InMemoryStreamManagerOptions extends InMemoryStateStoreOptions {
+  /** Whose sessions the streams belong to. */
+  stateStore?: Pick<InMemoryStateStore, 'data'>;
+}
+
+export const InMemoryStateStore = class InMemoryStateStore {
+  readonly data: MemoryData;
+
+  constructor({ data, ...options }: InMemoryStateStoreOptions = {}) {
+    this.data = data ?? createMemoryData(options);
+    Object.assign(this, createMemorySessionStore(this.data));
+  }
+} as unknown as new (options?: InMemoryStateStoreOptions) => InMemoryStateStore;
+
+export type InMemoryStreamManager = StreamManager;
+
+export const InMemoryStreamManager = class InMemoryStreamManager {
+  constructor({ stateStore, data, ...options }: InMemoryStreamManagerOptions = {}) {
+    const shared = stateStore?.data ?? data ?? createMemoryData(options);
+    Object.assign(this, createStreamManager(createMemoryStreamLog(shared)));
+  }
+} as unknown as new (options?: InMemoryStreamManagerOptions) => InMemoryStreamManager;

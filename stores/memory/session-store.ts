@@ -1,0 +1,57 @@
+import { toCheckedJson } from '../checked-messages.js';
+import { createSessionDocuments } from '../session-documents.js';
+import type { SessionStore } from '../session-store.js';
+import { createDocumentPrimitives } from './document-primitives.js';
+import type { MemoryData } from './memory-data.js';
+import { change, tellOfStop } from './session-access.js';
+import { createSessionIndex } from './session-index.js';
+import { createSessionReads } from './session-reads.js';
+import { toSettlingJson } from './settling-chunks.js';
+import { begin } from './transitions/begin.js';
+import { claim } from './transitions/claim.js';
+import { commit } from './transitions/commit.js';
+import { discard } from './transitions/discard.js';
+import { end } from './transitions/end.js';
+import { settleCall } from './transitions/settle-call.js';
+import { startCall } from './transitions/start-call.js';
+import { stop } from './transitions/stop.js';
+
+/** The record of sessions in memory: each transition is one file, this file is its calling form. */
+export function createMemorySessionStore(data: MemoryData): SessionStore {
+  const reads = createSessionReads(data);
+  return {
+    ...reads,
+    ...createSessionIndex(data),
+    ...createSessionDocuments({ ...reads, ...createDocumentPrimitives(data) }),
+    begin: async (input) =>
+      change(data, input.sessionId, (session, context) => begin(session, input, context)),
+    claim: async (input) =>
+      change(data, input.writer.sessionId, (session) => claim(session, input)),
+    discard: async (input) =>
+      change(data, input.writer.sessionId, (session) => discard(session, input)),
+    commit: async (input) => {
+      const chunks = toCheckedJson(input.chunks);
+      return change(data, input.writer.sessionId, (session, context) =>
+        commit(session, input, chunks, context),
+      );
+    },
+    startCall: async (input) =>
+      change(data, input.writer.sessionId, (session, context) =>
+        startCall(session, input, context),
+      ),
+    settleCall: async (input) => {
+      const chunks = toSettlingJson(input.row, input.chunks);
+      const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
+      return change(data, sessionId, (session, context) =>
+        settleCall(session, input, chunks, context),
+      );
+    },
+    stop: async (sessionId, request) => {
+      const result = change(data, sessionId, (session, context) => stop(session, request, context));
+      if (result.kind !== 'nothing') tellOfStop(data, sessionId);
+      return result;
+    },
+    end: async (input) =>
+      change(data, input.sessionId, (session, context) => end(session, input, context)),
+  };
+}

@@ -1,0 +1,156 @@
+import type { Decision, Row } from '../../protocol/rows.js';
+import type {
+  CallKind,
+  Resumption,
+  RunError,
+  RunStatus,
+  StepOutcome,
+  StopRequest,
+  StreamStatus,
+} from '../../protocol/run.js';
+import type { CallSpec, CallState, InterruptRecord } from '../session-record.js';
+import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
+import type { Json } from './json.js';
+import { createLog, type MemoryLog } from './log.js';
+
+/** A session with its stream, or a stream that is used by itself. */
+export interface MemorySession {
+  readonly id: string;
+  readonly log: MemoryLog;
+  /** Absent until a run or a writer opens the stream: then there is nothing to keep. */
+  stream?: StreamStatus;
+  /** Why a stream without runs has failed. */
+  streamError?: string | undefined;
+  /** Set by the first run. */
+  identity?: Identity;
+  /** The newest run. */
+  run?: MemoryRun;
+  /** How many runs there were. */
+  runCount: number;
+  updatedAt: number;
+  /** Messages that people see. */
+  visibleMessages: number;
+  pauseSequence: number;
+  checkpointId?: string;
+  /** Version of the custom state that the newest checkpoint names. */
+  checkpointVersion: number;
+  stateVersion: number;
+  /** The newest active snapshot that was handed out. */
+  snapshot?: { turn: number; at: number } | undefined;
+  readonly rows: Json<Row>[];
+  /** Calls of the newest committed step that no later step has taken in, in their order. */
+  readonly calls: Map<string, MemoryCall>;
+  /** Ids of all calls that were taken in. */
+  readonly settled: Set<string>;
+  /** What can still progress without a person: `model`, or ids of calls. */
+  readonly busy: Set<string>;
+  readonly writers: Map<string, WriterName>;
+  /** Provider failures by step of the newest run. */
+  readonly failures: Map<number, number>;
+  /** Hashes of the accepted user messages by id. */
+  readonly accepted: Map<string, string>;
+  readonly endedRuns: Json<RunInfo>[];
+  readonly checkpoints: Json<Checkpoint>[];
+  /** The agent's own state by version. */
+  readonly states: Map<number, Json<CustomState>>;
+  /** By step and call. */
+  readonly staged: Map<string, { n: number; changes: Json<StagedChanges> }>;
+  stagedCount: number;
+  /** When everything goes, ms since the epoch. */
+  expiresAt?: number | undefined;
+}
+
+export interface Identity {
+  agent: string;
+  owner: string;
+  /** Empty if there is none. */
+  tenant: string;
+  createdAt: number;
+  /** Tells this session from an erased one of the same id. */
+  born: string;
+}
+
+export interface MemoryRun {
+  readonly runId: string;
+  readonly turn: number;
+  readonly messageId: string;
+  /** Sequence before the turn's first entry. */
+  readonly startSequence: number;
+  readonly startRow: number;
+  readonly startedAt: number;
+  status: RunStatus;
+  committedStep: number;
+  claimedStep: number;
+  /** True once the turn has a reply. */
+  hasReplied: boolean;
+  /** What the newest committed step left to do. */
+  outcome?: Json<StepOutcome>;
+  error?: Json<RunError>;
+  stop?: Json<StopRequest> | undefined;
+  resume?: Json<Resumption> | undefined;
+  resumeTaken: boolean;
+  interrupted?: Json<InterruptRecord>;
+}
+
+export interface MemoryCall {
+  readonly toolName: string;
+  readonly kind: CallKind;
+  readonly spec: Json<CallSpec>;
+  readonly timeoutMs: number | undefined;
+  readonly idempotent: boolean;
+  state: CallState;
+  executions: number;
+  row?: Json<Row>;
+  decision?: Json<Decision>;
+  /** Sequence of the pause that asked. */
+  askedAt?: number;
+  deadline?: number;
+  /** Settled by its deadline, and the model has not been told: a late result replaces it. */
+  hasTimedOut: boolean;
+}
+
+/** A claimed name of a writer. */
+export interface WriterName {
+  readonly token: number;
+  /** Newest batch, and the sequence that it was answered with. */
+  batch: number;
+  batchSequence: number;
+  /** Sequence before the first entry that a later attempt would withdraw. */
+  first: number;
+}
+
+/** What a transition knows beyond its input. */
+export interface StoreContext {
+  /** The store's clock, ms since the epoch: deadlines and expiry do not depend on callers' clocks. */
+  now: number;
+  /** 0: for ever. */
+  sessionTtlSeconds: number;
+  streamTtlSeconds: number;
+  /** Entries of a stream before whole old turns are trimmed; 0: never. */
+  maxEntries: number;
+}
+
+export function createSession(id: string): MemorySession {
+  return {
+    id,
+    log: createLog(),
+    runCount: 0,
+    updatedAt: 0,
+    visibleMessages: 0,
+    pauseSequence: 0,
+    checkpointVersion: 0,
+    stateVersion: 0,
+    rows: [],
+    calls: new Map(),
+    settled: new Set(),
+    busy: new Set(),
+    writers: new Map(),
+    failures: new Map(),
+    accepted: new Map(),
+    endedRuns: [],
+    checkpoints: [],
+    states: new Map(),
+    staged: new Map(),
+    stagedCount: 0,
+  };
+}

@@ -1,0 +1,92 @@
+import type { StreamMessage } from '../../../protocol/chunk.js';
+import { formatApprovalId } from '../../../protocol/ids.js';
+import { isTerminal } from '../../../protocol/run.js';
+import type { CallSpec } from '../../session-record.js';
+import type { Checkpoint } from '../../session-state.js';
+import type { CommitInput, CommitResult, NewCall, Writer } from '../../transitions.js';
+import { settleCallWith } from '../calls.js';
+import { finish } from '../finish.js';
+import { fromJson, toJson, type Json } from '../json.js';
+import { write } from '../log.js';
+import { outcomeOf } from '../outcome.js';
+import { speakerOf } from '../own-chunks.js';
+import { pauseIfWaiting } from '../pause.js';
+import { pushReply } from '../reply.js';
+import type { MemoryRun, MemorySession, StoreContext } from '../session.js';
+
+/** Stores a step's reply and opens its calls; pauses or ends the run if nothing else is to do. */
+export function commit(
+  session: MemorySession,
+  input: CommitInput,
+  chunks: readonly Json<StreamMessage>[],
+  context: StoreContext,
+): CommitResult {
+  const { writer, final, now } = input;
+  const { run, log } = session;
+  if (run?.runId === writer.runId && run.committedStep >= writer.step) return outcomeOf(run);
+  if (log.sequence < input.known) return { kind: 'rewound' };
+  if (run?.runId !== writer.runId) return { kind: 'superseded' };
+  const isOver = isTerminal(run.status);
+  if (run.stop !== undefined && !input.answersStop && !isOver) {
+    return { kind: 'stopped', stop: fromJson(run.stop) };
+  }
+  if (isOver) return { kind: 'superseded' };
+  if (session.writers.get(writer.name)?.token !== writer.token) return { kind: 'fenced' };
+  if (run.committedStep !== writer.step - 1) return { kind: 'fenced' };
+
+  if (input.row !== undefined) pushReply(session, run, input.row);
+  for (const chunk of chunks) write(log, writer.name, chunk);
+  for (const call of input.calls) openCall(session, writer, call);
+  session.busy.delete('model');
+  session.writers.delete(writer.name);
+  markCommitted(session, run, input);
+  const who = speakerOf(writer, now);
+  let paused = false;
+  if (final === undefined) {
+    paused = pauseIfWaiting(session, run, who, context.now);
+  } else {
+    const reason = run.stop === undefined ? undefined : fromJson(run.stop).reason;
+    const code = final.status === 'failed' ? 'run_failed' : 'run_stopped';
+    finish(session, run, who, { ...final, reason, code }, context);
+  }
+  return { kind: 'committed', sequence: log.sequence, paused };
+}
+
+function openCall(session: MemorySession, { runId, step }: Writer, call: NewCall): void {
+  const { toolCallId, toolName, kind, input, row, timeoutMs, idempotent = false } = call;
+  const spec: CallSpec = {
+    toolCallId,
+    toolName,
+    kind,
+    input,
+    runId,
+    step,
+    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+  const state = kind === 'server' ? 'open' : 'waiting';
+  const fresh = { executions: 0, hasTimedOut: false };
+  const stored = { toolName, kind, spec: toJson(spec), timeoutMs, idempotent, state } as const;
+  session.calls.set(toolCallId, { ...stored, ...fresh });
+  if (row !== undefined) settleCallWith(session, toolCallId, toJson(row));
+  else if (state === 'open') session.busy.add(toolCallId);
+}
+
+function markCommitted(session: MemorySession, run: MemoryRun, input: CommitInput): void {
+  const { writer, checkpointId, outcome, now } = input;
+  const checkpoint: Checkpoint = {
+    id: checkpointId,
+    runId: writer.runId,
+    stepCount: writer.step,
+    messageCount: session.rows.length,
+    streamSequence: session.log.sequence,
+    timestamp: now,
+    stateVersion: session.stateVersion,
+  };
+  session.checkpoints.push(toJson(checkpoint));
+  session.checkpointId = checkpointId;
+  session.checkpointVersion = session.stateVersion;
+  session.updatedAt = now;
+  run.committedStep = writer.step;
+  run.outcome = toJson(outcome);
+}

@@ -1,0 +1,29 @@
+import type { OpenWriterResult } from '../../stream-log.js';
+import type { Writer } from '../../transitions.js';
+import { discardAttempt, ownWriter } from '../attempts.js';
+import { keepForEver } from '../expiry.js';
+import { speakerOf } from '../own-chunks.js';
+import type { MemorySession } from '../session.js';
+
+/**
+ * Makes an attempt the owner of a writer name that belongs to no run; withdraws what lower attempts
+ * left. Creates the stream if there is none, opens one that has ended.
+ */
+export function openWriter(session: MemorySession, writer: Writer, now: number): OpenWriterResult {
+  const { log } = session;
+  const { name, token } = writer;
+  const owner = session.writers.get(name)?.token ?? 0;
+  if (owner === token) return { kind: 'opened', sequence: log.sequence };
+  if (owner > token) return { kind: 'fenced' };
+  if (owner > 0) discardAttempt(session, speakerOf(writer, now), name, 'attempt_lost');
+  ownWriter(session, name, token);
+  const isOpen = session.stream === 'active' || session.stream === 'paused';
+  // The stream of a session is opened by its runs; a writer beside them leaves it as it is.
+  if (!isOpen && session.identity === undefined) {
+    session.stream = 'active';
+    session.streamError = undefined;
+    session.updatedAt = now;
+    keepForEver(session);
+  }
+  return { kind: 'opened', sequence: log.sequence };
+}

@@ -1,0 +1,51 @@
+import { isTerminal } from '../../../protocol/run.js';
+import type { StartCallInput, StartCallResult } from '../../transitions.js';
+import { ownWriter, withdraw } from '../attempts.js';
+import { settleByCode } from '../calls.js';
+import { fromJson } from '../json.js';
+import { speakerOf } from '../own-chunks.js';
+import { pauseIfWaiting } from '../pause.js';
+import type { MemorySession, StoreContext } from '../session.js';
+
+/**
+ * Permission to execute a tool. A call that had started is not executed again unless the tool is
+ * idempotent: it is settled as tool_outcome_unknown.
+ */
+export function startCall(
+  session: MemorySession,
+  { writer, toolCallId, now }: StartCallInput,
+  context: StoreContext,
+): StartCallResult {
+  const { run } = session;
+  const { name, token, runId } = writer;
+  const call = session.calls.get(toolCallId);
+  if (call?.state === 'settled' || session.settled.has(toolCallId)) return { kind: 'settled' };
+  if (run?.runId !== runId || isTerminal(run.status)) return { kind: 'superseded' };
+  if (run.stop !== undefined) return { kind: 'stopped' };
+  const owner = session.writers.get(name)?.token ?? 0;
+  if (owner > token) return { kind: 'fenced' };
+  if (call === undefined || call.state === 'waiting') return { kind: 'refused' };
+
+  if (call.state === 'started' && owner < token) {
+    if (!call.idempotent) {
+      const who = speakerOf(writer, now);
+      settleByCode(session, who, toolCallId, 'tool_outcome_unknown');
+      pauseIfWaiting(session, run, who, context.now);
+      return { kind: 'settled' };
+    }
+    withdraw(session, name);
+  }
+  if (owner < token) {
+    if (call.state === 'approved') run.resumeTaken = true;
+    ownWriter(session, name, token);
+    call.state = 'started';
+    call.executions += 1;
+    session.updatedAt = now;
+  }
+  return {
+    kind: 'execute',
+    call: fromJson(call.spec),
+    execution: call.executions,
+    ...(call.decision !== undefined && { decision: fromJson(call.decision) }),
+  };
+}
