@@ -5,6 +5,8 @@ export interface Follower {
   /** Everything that came so far. */
   readonly entries: LogEntry[];
   /** Resolves when the iteration has ended; rejects if it broke. */
+  ended: Promise<void>;
+  /** Ends it; then as `ended`. */
   stop: () => Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export function startFollower(
   following.catch(() => undefined);
   return {
     entries,
+    ended: following,
     stop: () => {
       controller.abort();
       return following;

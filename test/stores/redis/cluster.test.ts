@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Cluster } from 'ioredis';
+import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
+import { startFollower, type Follower } from '../../support/follower.js';
+import { answers, openStores } from '../../support/open-stores.js';
+import { startCluster, type RedisCluster } from '../../support/redis-cluster.js';
+import { slotOf } from '../../support/redis-slots.js';
+import { drive, newCall, newSessionId, textIn } from '../../support/session-driver.js';
+import { migrateSlot } from '../../support/slot-migration.js';
+import { openSpeaker, words } from '../../support/speaker.js';
+import { until } from '../../support/until.js';
+
+let cluster: RedisCluster;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+
+afterAll(async () => {
+  await cluster.close();
+});
+
+/** Id of a new session whose keys are on the given node. */
+function sessionOn(node: number): string {
+  for (;;) {
+    const id = newSessionId();
+    if (cluster.ownerOf(id) === node) return id;
+  }
+}
+
+const sequences = ({ entries }: Follower): number[] => entries.map(({ sequence }) => sequence);
+
+async function hasNode(node: number, sessionId: string): Promise<boolean> {
+  const counts = await cluster.nodes[node]?.ask((redis) =>
+    redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${sessionId}}:channel`),
+  );
+  return Number((counts as unknown[])[1]) > 0;
+}
+
+describe('on a cluster of three nodes', () => {
+  it.each([0, 1, 2])('a session on node %i goes its whole way', async (node) => {
+    const worker = await openStores(cluster.url, 'worker');
+    const api = await openStores(cluster.url, 'api');
+    const session = drive(worker, sessionOn(node));
+    const follower = startFollower(api.streamManager, session.id, 0);
+    const { runId } = await session.newRun();
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    await session.say(writer, 1, 'hello');
+    await session.commit(writer, { calls: [newCall('a', 'approval')] });
+    expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
+    expect(await session.start(runId, 1, 'a')).toMatchObject({ kind: 'execute' });
+    expect(await session.finishCall(runId, 1, 'a', 42)).toMatchObject({ kind: 'stored' });
+    await session.ask(runId, 2, []);
+    await until('the end has come', () =>
+      follower.entries.some(({ message }) => message.type === 'stream_end'),
+    );
+    await follower.stop();
+    expect(follower.entries).toEqual(await session.log());
+    expect(await api.store.readRecord(session.id)).toMatchObject({ status: 'completed' });
+    expect((await api.settings()).warnings).toEqual([]);
+  });
+
+  it('followers of all nodes lose nothing when their subscriptions are cut', async () => {
+    const worker = await openStores(cluster.url, 'worker');
+    const api = await openStores(cluster.url, 'api');
+    const speakers = await Promise.all([0, 1, 2].map((n) => openSpeaker(worker, sessionOn(n))));
+    const followers = speakers.map(({ session }) =>
+      startFollower(api.streamManager, session.id, 0),
+    );
+    const told = words(200);
+    for (const [n, word] of told.entries()) {
+      await Promise.all(speakers.map(({ say }) => say(word)));
+      if (n % 60 === 30) {
+        for (const { ask } of cluster.nodes) {
+          await ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
+        }
+      }
+    }
+    for (const follower of followers) {
+      await until('all has come', () => follower.entries.length >= told.length);
+      await follower.stop();
+      expect(textIn(follower.entries)).toBe(told.join(''));
+      expect(sequences(follower)).toEqual(told.map((_, n) => n + 1));
+    }
+  });
+
+  it('a slot that moves to another node takes its writer and followers along', async () => {
+    const worker = await openStores(cluster.url, 'worker');
+    const api = await openStores(cluster.url, 'api');
+    const { session, say } = await openSpeaker(worker, sessionOn(0));
+    const follower = startFollower(api.streamManager, session.id, 0);
+    await say('first ');
+    await until('it is live', () => follower.entries.length === 1);
+    const told = words(300);
+    const speaking = say(...told);
+    await until('the writer is in the middle', () => follower.entries.length > 50);
+    const [from, to, other] = cluster.nodes as [
+      (typeof cluster.nodes)[0],
+      (typeof cluster.nodes)[0],
+      (typeof cluster.nodes)[0],
+    ];
+    await migrateSlot(slotOf(session.id), { from, to, others: [other] });
+    await speaking;
+    await until('all has come', () => follower.entries.length >= told.length + 1);
+    await until('it is subscribed at the new owner', () => hasNode(1, session.id));
+    await say('last');
+    await until('the last has come', () => follower.entries.length >= told.length + 2);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe(`first ${told.join('')}last`);
+    expect(await to.ask((redis) => redis.exists(`hx:{${session.id}}:stream`))).toBe(1);
+  });
+
+  it('a node that is killed and comes back leaves no gap and no double', async () => {
+    const worker = await openStores(cluster.url, 'worker');
+    const api = await openStores(cluster.url, 'api');
+    const { session, say } = await openSpeaker(worker, sessionOn(2));
+    const follower = startFollower(api.streamManager, session.id, 0);
+    const told = words(120);
+    const speaking = say(...told);
+    await until('the writer is in the middle', () => follower.entries.length > 30);
+    await cluster.nodes[2]?.kill9();
+    await cluster.nodes[2]?.start();
+    await speaking;
+    await until('all has come', () => follower.entries.length >= told.length);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe(told.join(''));
+    expect(sequences(follower)).toEqual(told.map((_, n) => n + 1));
+    await until('the API has the whole cluster again', () => answers(api));
+  });
+
+  it("takes a cluster connection of the caller's, and makes its own for subscriptions", async () => {
+    const redis = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
+    const streamManager = new RedisStreamManager(redis);
+    const stores = { store: new RedisStateStore(redis), streamManager };
+    const { session, say } = await openSpeaker(stores, sessionOn(1));
+    const follower = startFollower(streamManager, session.id, 0);
+    await until('it is subscribed', () => hasNode(1, session.id));
+    await say('a', 'b');
+    await until('both came', () => follower.entries.length === 2);
+    await follower.stop();
+    await streamManager.close();
+    expect(() => new RedisStreamManager(redis, redis)).toThrow(/shardedSubscribers/);
+    redis.disconnect();
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { startFollower } from '../../support/follower.js';
+import { copyData } from '../../support/older-copy.js';
+import { openStores } from '../../support/open-stores.js';
+import { startRedis, type RedisServer } from '../../support/redis-server.js';
+import { drive, textIn } from '../../support/session-driver.js';
+import { openSpeaker, words } from '../../support/speaker.js';
+import { until } from '../../support/until.js';
+
+let server: RedisServer;
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+
+afterAll(async () => {
+  await server.close();
+});
+
+const REWOUND = { name: 'HelixError', code: 'rewound' };
+
+/** A session of which ten entries are in the copy, ten more are not, and a follower has all. */
+async function openAhead() {
+  const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
+  const speaker = await openSpeaker(worker);
+  const quiet = await openSpeaker(worker);
+  await speaker.say(...words(10));
+  await quiet.say(...words(10));
+  const copy = copyData(server);
+  await speaker.say(...words(10, 10));
+  const ahead = startFollower(api.streamManager, speaker.session.id, 0);
+  const level = startFollower(api.streamManager, quiet.session.id, 0);
+  await until('both have all', () => ahead.entries.length === 20 && level.entries.length === 10);
+  return { worker, api, speaker, quiet, copy, ahead, level };
+}
+
+describe('readers of a Redis that came back older', () => {
+  it('are cut if they are ahead; others go on', async () => {
+    const { api, speaker, quiet, copy, ahead, level } = await openAhead();
+    await copy.restore();
+    await expect(ahead.ended).rejects.toMatchObject(REWOUND);
+    await quiet.say('more');
+    await until('the others go on', () => level.entries.length === 11);
+    await level.stop();
+    expect(textIn(level.entries)).toBe(`${words(10).join('')}more`);
+    // Whoever comes back with the position it had is told as well.
+    const again = startFollower(api.streamManager, speaker.session.id, 20);
+    await expect(again.ended).rejects.toMatchObject(REWOUND);
+  });
+
+  it('are cut if another run has written over what they have, before they look', async () => {
+    const { speaker, copy, ahead, level } = await openAhead();
+    await copy.restore(async (url) => {
+      const stores = await openStores(url);
+      const session = drive(stores, speaker.session.id);
+      for (let batch = 11; batch <= 30; batch += 1) {
+        await session.say(speaker.writer, batch, 'other ');
+      }
+      await stores.close();
+    });
+    await expect(ahead.ended).rejects.toMatchObject(REWOUND);
+    expect(textIn(ahead.entries)).toBe(words(20).join(''));
+    await level.stop();
+  });
+
+  it('are cut if the log goes on behind a gap in which their last entry was', async () => {
+    const { speaker, copy, ahead, level } = await openAhead();
+    await copy.restore(async (url) => {
+      const stores = await openStores(url);
+      const redis = new Redis(url);
+      await redis.hset(`hx:{${speaker.session.id}}:root`, 'seq', 100);
+      await drive(stores, speaker.session.id).say(speaker.writer, 11, 'behind');
+      redis.disconnect();
+      await stores.close();
+    });
+    await expect(ahead.ended).rejects.toMatchObject(REWOUND);
+    expect(textIn(ahead.entries)).toBe(words(20).join(''));
+    await level.stop();
+  });
+});
+
+describe('readers of a Redis that is as it was', () => {
+  it('are not cut when their last entry was withdrawn while they were away', async () => {
+    const { worker, api, quiet, ahead, level } = await openAhead();
+    await ahead.stop();
+    const redis = new Redis(server.url);
+    const young = quiet.session.writer(quiet.runId, 1, 2);
+    await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await quiet.session.claim(young);
+    await drive(worker, quiet.session.id).say(young, 1, 'kept');
+    await until('it goes on', () => textIn(level.entries).endsWith('kept'));
+    await level.stop();
+    redis.disconnect();
+    const types = level.entries.slice(10).map(({ message }) => message.type);
+    expect(types).toEqual(['step_discarded', 'stream_resync', 'text_delta']);
+    expect(await api.store.readRecord(quiet.session.id)).toMatchObject({ status: 'running' });
+  });
+});
+
+describe('a writer that knows more than a Redis that came back older', () => {
+  it('is refused, and nothing is written over the gap', async () => {
+    const { speaker, copy, worker, ahead, level } = await openAhead();
+    await copy.restore();
+    const before = await speaker.session.log();
+    // It was told of twenty entries.
+    expect(await speaker.session.say(speaker.writer, 21, 'x', 20)).toEqual({ kind: 'rewound' });
+    // Another one does not say what it was told, but ten of its batches are gone.
+    expect(await speaker.session.say(speaker.writer, 21, 'x')).toEqual({ kind: 'rewound' });
+    expect(await speaker.session.log()).toEqual(before);
+    expect(await worker.streamManager.inspect(speaker.session.id)).toMatchObject({ sequence: 10 });
+    await ahead.ended.catch(() => undefined);
+    await level.stop();
+  });
+});

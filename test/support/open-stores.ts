@@ -1,0 +1,29 @@
+import { afterAll } from '@jest/globals';
+import type { RedisRole } from '../../stores/redis/connection.js';
+import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { until } from './until.js';
+
+const opened: RedisStores[] = [];
+
+afterAll(async () => {
+  await Promise.all(opened.map((stores) => stores.close()));
+});
+
+/** Both stores on any Redis, answering; closed after the file's tests. */
+export async function openStores(
+  url: string,
+  role: RedisRole = 'worker',
+  options: { sessionTtlSeconds?: number } = {},
+): Promise<RedisStores> {
+  const stores = createRedisStores({ url, role, ...options });
+  opened.push(stores);
+  await until('Redis answers', () => answers(stores));
+  return stores;
+}
+
+export function answers(stores: RedisStores): Promise<boolean> {
+  return stores.ping().then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,40 @@
+import type { StreamManager } from '../../stores/stream-manager.js';
+import type { Writer } from '../../stores/transitions.js';
+import type { SessionStore } from '../../stores/session-store.js';
+import { drive, type SessionDriver } from './session-driver.js';
+
+/** One session with a step that is being written, for tests of its log. */
+export interface Speaker {
+  session: SessionDriver;
+  runId: string;
+  writer: Writer;
+  /** Says each text in a write of its own, one after the other. */
+  say: (...texts: string[]) => Promise<void>;
+}
+
+export async function openSpeaker(
+  stores: { store: SessionStore; streamManager: StreamManager },
+  sessionId?: string,
+): Promise<Speaker> {
+  const session = drive(stores, sessionId);
+  const { runId } = await session.newRun();
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  let batch = 0;
+  return {
+    session,
+    runId,
+    writer,
+    say: async (...texts) => {
+      for (const text of texts) {
+        const result = await session.say(writer, (batch += 1), text);
+        if (result.kind !== 'appended') throw new Error(`append replied ${result.kind}`);
+      }
+    },
+  };
+}
+
+/** Different texts, so that what is lost, doubled or exchanged shows. */
+export function words(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, n) => `${String(from + n)} `);
+}
