@@ -2,8 +2,8 @@ import type { SessionRecord, SessionView } from '../stores/session-store.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { createMessageFrames } from './message-frames.js';
 import { readResumePosition, type ResumePosition } from './resume-position.js';
-import { toAllMessages } from './snapshot-messages.js';
 import { createTurnFrames, type TurnSpan } from './turn-frames.js';
+import { findTurnOrigin } from './turn-origin.js';
 import { toStreamProfile, type StreamProfile } from './ui-stream-part.js';
 import { HEADERS } from '../protocol/http.js';
 
@@ -28,7 +28,7 @@ export async function attachReader(
 
 /**
  * The newest turn from its first part: on to its next stop while it is at work, else as it stands.
- * Rebuilt from the transcript if its chunks have expired.
+ * Steps whose chunks are gone are rebuilt from the transcript.
  */
 export async function replayTurn(
   deps: ChatDeps,
@@ -37,20 +37,23 @@ export async function replayTurn(
   position?: ResumePosition,
 ): Promise<ChatReply> {
   const { record } = view;
-  const { runId, sessionId, messageId } = record;
+  const { runId } = record;
+  const { from, stored } = await findTurnOrigin(deps.streamManager, view);
   const span = toTurnSpan(view, profile, position);
+  if (stored === undefined)
+    return stream((signal) => createTurnFrames(deps.streamManager, span, signal));
+  // What a reader of single chunks has missed cannot be told from what it has.
+  if (span.seenUpTo !== undefined) return { kind: 'nothing', runId };
   if (span.until.kind === 'stored') {
-    const [first] = await deps.streamManager.read(sessionId, span.from, 1);
-    const message = toAllMessages(view).find(({ id }) => id === messageId);
-    if (first === undefined && message !== undefined) {
-      return { kind: 'stream', runId, frames: () => createMessageFrames(message, record) };
-    }
+    return stream(() => createMessageFrames(stored.message, record, profile));
   }
-  return {
-    kind: 'stream',
-    runId,
-    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
-  };
+  return stream((signal) =>
+    createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal),
+  );
+
+  function stream(frames: (signal: AbortSignal) => AsyncIterable<string>): ChatReply {
+    return { kind: 'stream', runId, frames };
+  }
 }
 
 /** What follows `from` in the newest turn, for a client that has the message up to there. */

@@ -25,6 +25,11 @@ export class FrameWriter {
     }
   }
 
+  /** About how much there is to take, in characters; 0 if nothing. */
+  get size(): number {
+    return this.#text.length + (this.#pending === undefined ? 0 : 1 + sizeOf(this.#pending));
+  }
+
   /** The text so far; the writer is empty afterwards. */
   take(): string {
     this.#flush();
@@ -38,6 +43,12 @@ export class FrameWriter {
     this.#text += formatSse(this.#pending, this.#sequence);
     this.#pending = undefined;
   }
+}
+
+/** Only deltas grow while they wait. */
+function sizeOf(part: UIStreamPart): number {
+  if (part.type === 'tool-input-delta') return part.inputTextDelta.length;
+  return part.type === 'text-delta' || part.type === 'reasoning-delta' ? part.delta.length : 0;
 }
 
 /** Adds `next` to `target` if both are deltas of one block. */

@@ -1,31 +1,37 @@
 import { readUIMessageStream } from 'ai';
 import type { UIMessageChunk } from 'ai';
-import { LIMITS } from '../protocol/limits.js';
 import type { SessionView } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
+import { toMessageEvents } from './message-events.js';
+import { replayRange } from './replay-range.js';
 import { StreamTransformer } from './stream-transformer.js';
+import { findTurnOrigin, isBeyond } from './turn-origin.js';
 import type { UIMessage } from './ui-message.js';
 
 /** The message that a run is working on, as a client would have it now; undefined before its first part. */
 export async function readPartialMessage(
   streamManager: Pick<StreamManager, 'read'>,
-  { record, openCalls }: SessionView,
+  view: SessionView,
 ): Promise<UIMessage | undefined> {
+  const { record, openCalls } = view;
   const waiting = new Set(
     openCalls.filter(({ state }) => state === 'waiting').map(({ spec }) => spec.toolCallId),
   );
+  const { sessionId, sequence } = record;
+  const { from, stored } = await findTurnOrigin(streamManager, view);
   const transformer = new StreamTransformer({
     generateMessageId: () => record.messageId,
-    agentId: record.sessionId,
+    agentId: sessionId,
+    isTail: stored !== undefined,
     isAnswered: (toolCallId) => !waiting.has(toolCallId),
   });
   const events = transformer.start();
-  for (let cursor = record.turnStartSequence; cursor < record.sequence;) {
-    const page = await streamManager.read(record.sessionId, cursor, LIMITS.replayPage);
-    const last = page.at(-1);
-    if (last === undefined) break;
-    cursor = last.sequence;
-    for (const entry of page) events.push(...transformer.transform(entry).events);
+  if (stored !== undefined) events.push(...toMessageEvents(stored.message, 'common'));
+  for await (const entries of replayRange(streamManager, sessionId, from, sequence)) {
+    for (const entry of entries) {
+      if (stored !== undefined && !isBeyond(stored, entry)) continue;
+      events.push(...transformer.transform(entry).events);
+    }
   }
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {

@@ -1,9 +1,11 @@
-import type { LogEntry } from '../protocol/chunk.js';
-import { LIMITS } from '../protocol/limits.js';
+import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import { FrameWriter } from './frame-writer.js';
+import { toMessageEvents } from './message-events.js';
+import { replayRange } from './replay-range.js';
 import { SSE_DONE } from './sse.js';
 import { StreamTransformer } from './stream-transformer.js';
+import { isBeyond, type StoredSteps } from './turn-origin.js';
 import type { StreamProfile } from './ui-stream-part.js';
 
 /** The reading half of a log. */
@@ -25,6 +27,8 @@ export interface TurnSpan {
   isTail: boolean;
   /** The client has everything up to here; only what it needs to go on is told again. */
   seenUpTo?: number;
+  /** Steps that are told from their rows, before anything of the log. */
+  stored?: StoredSteps;
   /** Calls that wait for an approval at sequence `asOf`; earlier requests for others are left out. */
   waiting?: { calls: ReadonlySet<string>; asOf: number };
   profile: StreamProfile;
@@ -34,6 +38,9 @@ export interface TurnSpan {
 export class StreamBrokenError extends Error {
   override readonly name = 'StreamBrokenError';
 }
+
+/** A replay is handed over in pieces of about this size: few writes, and little that waits. */
+const REPLAY_CHARS = 32_768;
 
 /**
  * The SSE frames of a turn: one string for what arrived together. Returns early when the signal
@@ -55,69 +62,69 @@ export async function* createTurnFrames(
     isAnswered: (toolCallId) => isAnswered(span, toolCallId, position),
   });
   const writer = new FrameWriter();
-  writer.add({ events: transformer.start() });
-  yield writer.take();
-  let isSkipping = span.seenUpTo !== undefined;
-  for await (const entries of readSpan(streamManager, span, signal)) {
+  const accept = (entries: readonly LogEntry[]): void => {
     for (const entry of entries) {
+      if (span.stored !== undefined && !isBeyond(span.stored, entry)) continue;
       position = entry.sequence;
-      if (isSkipping && position > (span.seenUpTo ?? 0)) {
-        isSkipping = false;
-        writer.add({ events: transformer.reopen() });
-      }
       const transformed = transformer.transform(entry);
-      if (isSkipping) continue;
       if (transformed.mustCut) throw new StreamBrokenError('an attempt was withdrawn');
       writer.add(transformed);
-      if (isLast(span, entry)) break;
     }
-    const text = writer.take();
-    if (text !== '') yield text;
+  };
+  writer.add({ events: transformer.start() });
+  if (span.stored !== undefined) {
+    writer.add({ events: toMessageEvents(span.stored.message, span.profile) });
+  }
+  yield writer.take();
+
+  const { sessionId, until, seenUpTo = span.from } = span;
+  for await (const entries of replayRange(streamManager, sessionId, span.from, seenUpTo)) {
+    if (signal.aborted) return;
+    for (const entry of entries) {
+      position = entry.sequence;
+      transformer.transform(entry);
+    }
+  }
+  if (span.seenUpTo !== undefined) writer.add({ events: transformer.reopen() });
+
+  const known = until.kind === 'live' ? Math.max(until.after, seenUpTo) : until.upTo;
+  for await (const entries of replayRange(streamManager, sessionId, seenUpTo, known)) {
+    if (signal.aborted) return;
+    accept(entries);
+    if (writer.size >= REPLAY_CHARS) yield writer.take();
+  }
+  if (until.kind === 'live') {
+    if (writer.size > 0) yield writer.take();
+    for await (const entries of followTurn(streamManager, sessionId, known, signal)) {
+      accept(entries);
+      const text = writer.take();
+      if (text !== '') yield text;
+    }
   }
   if (signal.aborted) return;
   writer.add(transformer.finalize());
   yield writer.take() + SSE_DONE;
 }
 
-/** The span's entries; returns after its last one, or when the signal fires. */
-async function* readSpan(
+/** What follows `after`, up to and including the turn's next stop, or until the signal fires. */
+async function* followTurn(
   streamManager: LogReader,
-  span: TurnSpan,
+  sessionId: string,
+  after: number,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry[], void, undefined> {
-  if (span.until.kind === 'stored') {
-    yield* readStored(streamManager, span.sessionId, span.from, span.until.upTo);
-    return;
-  }
-  for await (const entries of streamManager.follow(span.sessionId, span.from, signal)) {
-    yield entries;
-    if (entries.some((entry) => isLast(span, entry))) return;
+  for await (const entries of streamManager.follow(sessionId, after, signal)) {
+    const last = entries.findIndex(({ message }) => isStop(sessionId, message));
+    yield last < 0 ? entries : entries.slice(0, last + 1);
+    if (last >= 0) return;
   }
   if (!signal.aborted) throw new StreamBrokenError('the log broke off');
 }
 
-async function* readStored(
-  streamManager: LogReader,
-  sessionId: string,
-  from: number,
-  upTo: number,
-): AsyncGenerator<LogEntry[], void, undefined> {
-  let cursor = from;
-  while (cursor < upTo) {
-    const page = await streamManager.read(sessionId, cursor, LIMITS.replayPage);
-    const last = page.at(-1);
-    if (last === undefined) return;
-    cursor = last.sequence;
-    yield page.filter((entry) => entry.sequence <= upTo);
-  }
-}
-
 /** A pause or an end, never a status field, is where a live reader stops. */
-function isLast(span: TurnSpan, { sequence, message }: LogEntry): boolean {
-  if (span.until.kind === 'stored') return false;
-  if (sequence <= span.until.after) return false;
+function isStop(sessionId: string, message: StreamMessage): boolean {
   if (message.type === 'stream_end') return true;
-  return message.type === 'run_paused' && message.agentId === span.sessionId;
+  return message.type === 'run_paused' && message.agentId === sessionId;
 }
 
 function isAnswered(span: TurnSpan, toolCallId: string, position: number): boolean {

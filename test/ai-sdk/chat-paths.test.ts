@@ -161,4 +161,12 @@ describe('GET (paths 5, 6)', () => {
       'finish',
     ]);
   });
+
+  it('has nothing for a reader of single chunks once chunks that it has not seen are gone', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(200);
+    runtime.sessions.get('s1')?.entries.splice(0, 3);
+    expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(204);
+  });
 });

@@ -1,0 +1,74 @@
+import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
+import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
+
+/** The events that build a stored message in a client, each step closed; without start and finish. */
+export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIStreamPart[] {
+  const events: UIStreamPart[] = [];
+  let isInStep = false;
+  for (const [index, part] of message.parts.entries()) {
+    if (part.type === 'step-start' && isInStep) events.push({ type: 'finish-step' });
+    isInStep ||= part.type === 'step-start';
+    events.push(...toPartEvents(part, `t-${String(index)}`, profile));
+  }
+  if (message.metadata !== undefined) {
+    events.push({ type: 'message-metadata', messageMetadata: {} });
+  }
+  if (isInStep) events.push({ type: 'finish-step' });
+  return events;
+}
+
+function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfile): UIStreamPart[] {
+  switch (part.type) {
+    case 'step-start':
+      return [{ type: 'start-step' }];
+    case 'text':
+      return [
+        { type: 'text-start', id: textId },
+        { type: 'text-delta', id: textId, delta: part.text },
+        { type: 'text-end', id: textId },
+      ];
+    case 'reasoning':
+      return [
+        { type: 'reasoning-start', id: part.id },
+        { type: 'reasoning-delta', id: part.id, delta: part.text },
+        { type: 'reasoning-end', id: part.id },
+      ];
+    case 'file':
+      return [{ type: 'file', url: part.url, mediaType: part.mediaType }];
+    case 'dynamic-tool':
+      return toCallEvents(part, profile);
+  }
+}
+
+function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] {
+  const { toolCallId, toolName, input, state } = part;
+  const marks = part.providerExecuted === true ? ({ providerExecuted: true } as const) : {};
+  const events: UIStreamPart[] = [
+    { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, ...marks },
+    ...toApprovalEvents(part, profile),
+  ];
+  if (state === 'output-available') {
+    const output = part.output ?? null;
+    events.push({ type: 'tool-output-available', toolCallId, output, dynamic: true, ...marks });
+  } else if (state === 'output-error') {
+    const errorText = part.errorText ?? '';
+    events.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
+  } else if (state === 'output-denied') {
+    events.push({ type: 'tool-output-denied', toolCallId });
+  }
+  return events;
+}
+
+/** Answered requests are left out for clients that cannot be told of the answer. */
+function toApprovalEvents(
+  { toolCallId, approval }: UIToolPart,
+  profile: StreamProfile,
+): UIStreamPart[] {
+  if (approval === undefined) return [];
+  const { id: approvalId, approved, reason } = approval;
+  const request: UIStreamPart = { type: 'tool-approval-request', toolCallId, approvalId };
+  if (approved === undefined) return [request];
+  if (profile !== 'v7') return [];
+  const said = reason === undefined ? {} : { reason };
+  return [request, { type: 'tool-approval-response', approvalId, approved, ...said }];
+}

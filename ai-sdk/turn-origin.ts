@@ -1,0 +1,55 @@
+import type { LogEntry } from '../protocol/chunk.js';
+import type { SessionView } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+import { toAllMessages } from './snapshot-messages.js';
+import type { UIMessage } from './ui-message.js';
+
+/** The newest turn's committed steps as their rows have them, in place of chunks that are gone. */
+export interface StoredSteps {
+  message: UIMessage;
+  /** The newest step that the message has. */
+  step: number;
+  /** Everything that the log says of these steps up to here is in the message. */
+  asOf: number;
+}
+
+/** Where a replay of the newest turn takes its beginning from. */
+export interface TurnOrigin {
+  /** Sequence before the first entry to read. */
+  from: number;
+  stored?: StoredSteps;
+}
+
+/**
+ * The log, unless it has lost the beginning of a turn whose steps are stored: chunks expire, and a
+ * store may have been cut or restored.
+ */
+export async function findTurnOrigin(
+  reader: Pick<StreamManager, 'read'>,
+  view: SessionView,
+): Promise<TurnOrigin> {
+  const { sessionId, messageId, turnStartSequence, committedStep, sequence } = view.record;
+  const whole: TurnOrigin = { from: turnStartSequence };
+  const [first] = await reader.read(sessionId, turnStartSequence, 1);
+  if (first !== undefined && (isBeginning(first) || !hasReply(view))) return whole;
+  const message = toAllMessages(view).find(({ id }) => id === messageId);
+  if (message === undefined) return whole;
+  return {
+    from: first === undefined ? sequence : first.sequence - 1,
+    stored: { message, step: committedStep, asOf: sequence },
+  };
+}
+
+/** True for entries that the steps' rows do not speak of. */
+export function isBeyond({ step, asOf }: StoredSteps, { sequence, message }: LogEntry): boolean {
+  return sequence > asOf || ('step' in message && message.step > step);
+}
+
+function hasReply({ record, rows }: SessionView): boolean {
+  return rows.slice(record.turnStartRow).some(({ role }) => role === 'assistant');
+}
+
+/** What a turn begins with; attempts that died leave gaps, but say so. */
+function isBeginning({ message }: LogEntry): boolean {
+  return (message.type === 'step_start' || message.type === 'step_discarded') && message.step === 1;
+}
