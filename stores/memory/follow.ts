@@ -27,7 +27,7 @@ export async function* follow(
   signal.addEventListener('abort', onAbort);
   try {
     while (!signal.aborted) {
-      if (log !== undefined && cursor > log.sequence) throw rewound();
+      if (cursor > (log?.sequence ?? 0)) throw rewound();
       const page = log === undefined ? [] : readBatches(log, cursor, LIMITS.replayPage);
       const last = page.at(-1);
       if (last !== undefined) {
@@ -36,8 +36,8 @@ export async function* follow(
         continue;
       }
       const current = findSession(data, streamId)?.log;
-      if (current !== undefined && current !== log) {
-        // Erased, and begun anew: sequences count from 1 again.
+      if (current !== log) {
+        // Erased, and perhaps begun anew: sequences count from 1 again.
         if (cursor > 0) throw rewound();
         log = current;
         continue;

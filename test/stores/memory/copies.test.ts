@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import { textChunk } from '../../../stores/conformance/fixtures.js';
+import { drive, newCall, userMessage } from '../../support/session-driver.js';
+
+/** Writes into every object and array that can be reached. */
+function spoil(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const inner of Object.values(value)) spoil(inner);
+  if (Array.isArray(value)) value.push('spoilt');
+  else Object.assign(value, { spoilt: true, type: 'spoilt', text: 'spoilt' });
+}
+
+async function sessionWithCalls() {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId } = await session.newRun();
+  await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
+  await session.decide(runId, 'a', true);
+  await session.decide(runId, 'b', false);
+  await session.start(runId, 1, 'a');
+  return { ...stores, session, runId };
+}
+
+describe('what memory stores', () => {
+  it('is not changed with what it was made of', async () => {
+    const { store, streamManager } = createMemoryStores();
+    const session = drive({ store, streamManager });
+    const message = userMessage('u1');
+    await session.begin({ messages: [message] });
+    const { runId } = (await store.readRecord(session.id)) ?? { runId: '' };
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    const chunk = textChunk('said');
+    await streamManager.append(writer, 1, [chunk]);
+    const call = newCall('c', 'client');
+    await session.commit(writer, { calls: [call] });
+    const customState = { list: [1] };
+    await store.save(session.id, { customState, version: 0 });
+    const before = [await store.load(session.id), await session.log()];
+
+    for (const given of [message, chunk, call, customState]) spoil(given);
+
+    expect([await store.load(session.id), await session.log()]).toEqual(before);
+  });
+
+  it('is not changed with what was handed out', async () => {
+    const { store, session, runId } = await sessionWithCalls();
+    await store.save(session.id, { customState: { list: [1] }, version: 0 });
+    await store.stageChanges(session.id, 's1', {
+      toolCallId: 'a',
+      patches: [{ op: 'add', path: '/k', value: { deep: true } }],
+    });
+    const everything = () =>
+      Promise.all([
+        store.load(session.id),
+        store.readView(session.id),
+        store.readRows(session.id, 0),
+        store.readCall(session.id, 'a'),
+        store.listRuns(session.id),
+        store.listCheckpoints(session.id),
+        store.getPendingCalls(session.id),
+        session.start(runId, 1, 'a'),
+        session.log(),
+      ]);
+    const before = await everything();
+
+    spoil(await everything());
+
+    expect(await everything()).toEqual(before);
+    expect(await store.promoteStaging(session.id, 's1')).toMatchObject({
+      customState: { list: [1], k: { deep: true } },
+    });
+  });
+
+  it('gives each follower entries of its own', async () => {
+    const { streamManager } = createMemoryStores();
+    const writer = await streamManager.createWriter('s', 's', 'agent');
+    await writer.write(textChunk('x'));
+    const abort = new AbortController();
+    for (let n = 0; n < 2; n += 1) {
+      for await (const [entry] of streamManager.follow('s', 0, abort.signal)) {
+        expect(entry?.message).toMatchObject({ delta: 'x' });
+        spoil(entry);
+        break;
+      }
+    }
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { createMemoryStores, type MemoryOptions } from '../../../stores/memory/index.js';
+import { drive, newCall, userMessage } from '../../support/session-driver.js';
+
+const HOUR = 3_600_000;
+
+function storesWithClock(options: Omit<MemoryOptions, 'now'> = {}) {
+  let time = 1_000_000;
+  const stores = createMemoryStores({ ...options, now: () => time });
+  const session = drive(stores);
+  return {
+    ...stores,
+    session,
+    pass: (ms: number): void => {
+      time += ms;
+    },
+  };
+}
+
+describe('expiry in memory', () => {
+  it('takes the stream a day after the end, and leaves the session', async () => {
+    const { session, store, streamManager, pass } = storesWithClock();
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, []);
+    const { sequence = 0 } = (await streamManager.inspect(session.id)) ?? {};
+    pass(23 * HOUR);
+    expect(await session.log()).not.toEqual([]);
+    pass(2 * HOUR);
+    expect(await session.log()).toEqual([]);
+    expect(await streamManager.inspect(session.id)).toMatchObject({ sequence, chunks: 0 });
+    expect(await store.readRows(session.id, 0)).toHaveLength(2);
+
+    const next = await session.newRun('u2');
+    expect(next.startSequence).toBe(sequence);
+  });
+
+  it('takes nothing of a run that waits, for however long', async () => {
+    const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [newCall('a', 'approval')]);
+    const before = [await store.load(session.id), await session.log()];
+    pass(5_000 * HOUR);
+    expect([await store.load(session.id), await session.log()]).toEqual(before);
+  });
+
+  it('spares a session that goes on', async () => {
+    const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, []);
+    pass(59_000);
+    await session.newRun('u2');
+    pass(5_000 * HOUR);
+    expect(await store.readRows(session.id, 0)).toHaveLength(3);
+  });
+
+  it('takes the whole session after its own time, as if it had never been', async () => {
+    const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    const { runId } = await session.newRun('u1');
+    await session.ask(runId, 1, []);
+    pass(60_000);
+    expect(await store.load(session.id)).toBeNull();
+    expect(await streamManager.getStreamInfo(session.id)).toBeNull();
+    expect(await session.log()).toEqual([]);
+    expect(await session.newRun('u1')).toMatchObject({ turn: 1, startSequence: 0 });
+  });
+
+  it('takes a stream without a session as a whole', async () => {
+    const { streamManager, pass } = storesWithClock({ streamTtlSeconds: 60 });
+    await streamManager.createWriter('s', 's', 'agent');
+    pass(HOUR);
+    expect(await streamManager.getStreamInfo('s')).not.toBeNull();
+    await streamManager.endStream('s');
+    pass(60_000);
+    expect(await streamManager.getStreamInfo('s')).toBeNull();
+  });
+
+  it('frees what nobody asks for any more', async () => {
+    const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, []);
+    pass(2 * HOUR);
+    await drive({ store, streamManager }).newRun();
+    pass(-2 * HOUR);
+    expect(await store.readRecord(session.id)).toBeUndefined();
+  });
+
+  it('runs deadlines, snapshots, due times and leases by the same clock', async () => {
+    const { session, store, pass } = storesWithClock();
+    await session.begin({ messages: [userMessage('u1')] });
+    const { runId = '' } = (await store.readRecord(session.id)) ?? {};
+    await session.ask(runId, 1, [newCall('c', 'client', { timeoutMs: 500 })]);
+    await store.noteActiveSnapshot(session.id, 1);
+    await store.noteDue(session.id, 500);
+    expect(await store.leaseSweep('one', 500)).toBe(true);
+    expect(await session.expire(runId, 'c')).toEqual({ kind: 'not_due' });
+    expect(await store.dueSessions(5, 1_000)).toEqual([]);
+    expect(await store.leaseSweep('two', 500)).toBe(false);
+
+    pass(500);
+    expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
+    expect(await store.dueSessions(5, 1_000)).toEqual([session.id]);
+    expect(await store.leaseSweep('two', 500)).toBe(true);
+    expect(await store.readRecord(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
+
+    pass(60_000);
+    expect((await store.readRecord(session.id))?.activeSnapshotTurn).toBeUndefined();
+  });
+});
