@@ -171,6 +171,7 @@ export type {
   StreamLog,
   StreamMark,
   TruncateOptions,
+  TruncateResult,
 } from './stores/stream-log.js';
 export type {
   Checkpoint,
@@ -194,4 +195,25 @@ export type {
   SessionRecord,
   SessionStore,
   SessionView,
+} from './stores/session-store.js';
+export type {
+  BeginInput,
+  BeginResult,
+  ClaimInput,
+  ClaimResult,
+  CommitInput,
+  CommitResult,
+  DiscardInput,
+  DiscardResult,
+  EndInput,
+  EndResult,
+  NewCall,
+  RunRecord,
+  SettleCallInput,
+  SettleCallResult,
+  StartCallInput,
+  StartCallResult,
+  StopResult,
+  UserMessage,
+  Writer,
 } from './stores/session-store.js';
