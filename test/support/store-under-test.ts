@@ -1,20 +1,15 @@
 import type { StoresUnderTest } from '../../stores/conformance/index.js';
 import { createRedisStores } from '../../stores/redis/index.js';
+import { answers } from './open-stores.js';
 import { newNonce } from './session-driver.js';
-import { sharedRedisUrl } from './test-stores.js';
 import { until } from './until.js';
 
 /** Of this test file, so that what is indexed over all sessions is its own. */
 const prefix = `t${newNonce()}`;
 
-/** Both stores on the Redis that all test files share. */
-export async function openOnRedis(): Promise<StoresUnderTest> {
-  const stores = createRedisStores({ url: sharedRedisUrl(), role: 'worker', prefix });
-  await until('Redis answers', () =>
-    stores.ping().then(
-      () => true,
-      () => false,
-    ),
-  );
+/** Both stores on a Redis or a cluster, answering; the caller closes them. */
+export async function openUnderTest(url: string): Promise<StoresUnderTest> {
+  const stores = createRedisStores({ url, role: 'worker', prefix });
+  await until('Redis answers', () => answers(stores));
   return stores;
 }

@@ -1,0 +1,184 @@
+import { LIMITS } from '../../protocol/limits.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { equal, includes, refuses } from './assertions.js';
+import { AGENT, newCall, textChunk, userMessage } from './fixtures.js';
+import type { Case, Suite } from './suite.js';
+
+const BAD_IDS: unknown[] = [
+  '',
+  'a b',
+  'a{b}',
+  'a\r\nb',
+  'a:b',
+  'a/b',
+  '../a',
+  'ü',
+  'a'.repeat(129),
+  'a.b',
+  undefined,
+  null,
+  7,
+  {},
+];
+const BAD_COUNTS: unknown[] = [-1, NaN, 1.5, Infinity, '1', null, 2 ** 60];
+const NO_CHUNKS = [
+  {},
+  { type: 'text_delta' },
+  { ...textChunk('x'), type: 'nonsense' },
+  { ...textChunk('x'), delta: 7 },
+  { ...textChunk('x'), step: -1 },
+  { ...textChunk('x'), step: 1.5 },
+  { ...textChunk('x'), timestamp: 'now' },
+  { ...textChunk('x'), agentId: undefined },
+  null,
+  'text',
+] as unknown as StreamChunk[];
+const OVERSIZED = textChunk('ü'.repeat(LIMITS.chunkBytes / 2));
+
+export function badInputCases({ describe, it }: Suite): void {
+  describe('bad input', () => {
+    it('chunks that are none are refused, and no sequence is given', async (given) => {
+      const { streamManager, streamId } = given;
+      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
+      for (const chunk of NO_CHUNKS) await refuses(writer.write(chunk), 'invalid_chunk');
+      await refuses(writer.write(OVERSIZED), 'chunk_too_large');
+      await writer.write(textChunk('good'));
+      includes(await streamManager.getStreamInfo(streamId), { latestSequence: 1, totalChunks: 1 });
+    });
+
+    it('one bad chunk keeps out the whole batch, and its number is free', async (given) => {
+      const { streamManager, session } = given;
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      for (const chunk of NO_CHUNKS) {
+        await refuses(streamManager.append(writer, 1, [textChunk('a'), chunk]), 'invalid_chunk');
+      }
+      const tooLarge = streamManager.append(writer, 1, [textChunk('a'), OVERSIZED]);
+      await refuses(tooLarge, 'chunk_too_large');
+      includes(await session.say(writer, 1, 'good'), { kind: 'appended', sequence: 1 });
+    });
+
+    it('a chunk of exactly the limit is taken', async ({ streamManager, streamId }) => {
+      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
+      const room = LIMITS.chunkBytes - Buffer.byteLength(JSON.stringify(textChunk('')));
+      await writer.write(textChunk('x'.repeat(room)));
+      await refuses(writer.write(textChunk('x'.repeat(room + 1))), 'chunk_too_large');
+    });
+
+    it('a commit or a result with a bad chunk changes nothing', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      const before = await store.readView(session.id);
+      const calls = [newCall('s', 'server')];
+      for (const chunk of NO_CHUNKS) {
+        await refuses(session.commit(writer, { calls, chunks: [chunk] }), 'invalid_chunk');
+      }
+      await refuses(session.commit(writer, { calls, chunks: [OVERSIZED] }), 'chunk_too_large');
+      equal(await store.readView(session.id), before);
+      await session.commit(writer, { calls });
+      await session.start(runId, 1, 's');
+      const settle = {
+        source: 'tool' as const,
+        writer: session.callWriter(runId, 1, 's', 1),
+        toolCallId: 's',
+        row: { role: 'tool' as const, toolCallId: 's', toolName: 't', output: 1 },
+        now: 1,
+      };
+      await refuses(
+        store.settleCall({ ...settle, chunks: NO_CHUNKS.slice(1, 2) }),
+        'invalid_chunk',
+      );
+      includes(await store.readCall(session.id, 's'), { state: 'started' });
+    });
+
+    it('ids of streams that are none are refused', async (given) => {
+      for (const id of BAD_IDS as string[]) {
+        for (const work of streamWork(given, id)) await refuses(work(), 'validation_error');
+      }
+    });
+
+    it('ids of sessions that are none are refused', async (given) => {
+      for (const id of BAD_IDS as string[]) {
+        for (const work of sessionWork(given, id)) await refuses(work(), 'validation_error');
+      }
+    });
+
+    it('names and attempts of writers that are none are refused', async (given) => {
+      const { streamManager, streamId } = given;
+      const open = (options: object): Promise<unknown> =>
+        streamManager.createWriter(streamId, 'a', AGENT, options);
+      for (const attempt of [0, ...BAD_COUNTS])
+        await refuses(open({ attempt }), 'validation_error');
+      for (const name of ['', 'n'.repeat(LIMITS.idChars + 1), 7, null]) {
+        await refuses(open({ name }), 'validation_error');
+      }
+      for (const agent of ['', 7, undefined] as string[]) {
+        await refuses(streamManager.createWriter(streamId, agent, AGENT), 'validation_error');
+        await refuses(streamManager.createWriter(streamId, 'a', agent), 'validation_error');
+      }
+      equal(await streamManager.getStreamInfo(streamId), null);
+    });
+
+    it('positions, steps and pages that are none are refused', async (given) => {
+      const { store, streamManager, session } = given;
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, []);
+      for (const count of BAD_COUNTS as number[]) {
+        for (const work of [
+          () => streamManager.createResumableReader(session.id, { fromSequence: count }),
+          () => streamManager.getChunksFromSequence(session.id, count),
+          () => streamManager.getChunksFromStep(session.id, count),
+          () => streamManager.cleanupToStep(session.id, count),
+          () => streamManager.cleanupToStep(session.id, 1, { minSequence: count }),
+          () => store.getMessages(session.id, { offset: count }),
+          () => store.getMessages(session.id, { limit: count }),
+          () => store.listCheckpoints(session.id, { limit: count }),
+          () => store.save(session.id, { customState: {}, version: count }),
+        ]) {
+          await refuses(work(), 'validation_error');
+        }
+      }
+    });
+  });
+}
+
+function streamWork({ streamManager }: Case, id: string): (() => Promise<unknown>)[] {
+  return [
+    () => streamManager.createWriter(id, 'a', AGENT),
+    () => streamManager.createReader(id),
+    () => streamManager.createResumableReader(id),
+    () => streamManager.endStream(id),
+    () => streamManager.failStream(id, 'x'),
+    () => streamManager.pauseStream(id),
+    () => streamManager.resumeStream(id),
+    () => streamManager.getStreamInfo(id),
+    () => streamManager.getAllChunks(id),
+    () => streamManager.getChunksFromStep(id, 1),
+    () => streamManager.getChunksFromSequence(id, 0),
+    () => streamManager.cleanupToStep(id, 1),
+  ];
+}
+
+function sessionWork({ store }: Case, id: string): (() => Promise<unknown>)[] {
+  const begin = { agent: AGENT, owner: 'ann', nonce: 'n', messages: [userMessage('u1')], now: 1 };
+  return [
+    () => store.begin({ sessionId: id, ...begin }),
+    () => store.load(id),
+    () => store.save(id, { customState: {}, version: 0 }),
+    () => store.getMessages(id),
+    () => store.getCurrentRun(id),
+    () => store.listRuns(id),
+    () => store.getCheckpoint(id, 'cpv1-x'),
+    () => store.getLatestCheckpoint(id),
+    () => store.listCheckpoints(id),
+    () => store.stageChanges(id, 's1', { toolCallId: 'a', patches: [] }),
+    () => store.promoteStaging(id, 's1'),
+    () => store.discardStaging(id, 's1'),
+    () => store.getPendingCalls(id),
+    () => store.getSuspensionContext(id),
+    () => store.getInterruptRecord(id),
+    () => store.delete(id),
+  ];
+}

@@ -1,0 +1,69 @@
+import { equal } from '../assertions.js';
+import { eventually } from '../eventually.js';
+import type { Case, Suite } from '../suite.js';
+
+/** Long overdue, so that these sessions come before those of other cases. */
+const OVERDUE_MS = -1_000_000_000;
+
+/** Which of these are due; they are not due again for a minute. */
+async function due({ store }: Case, ids: readonly string[]): Promise<string[]> {
+  return (await store.dueSessions(1_000, 60_000)).filter((id) => ids.includes(id));
+}
+
+export function dueSessionCases({ describe, it }: Suite): void {
+  describe('sessions that are due', () => {
+    it('are given oldest first, and not again for a while', async (given) => {
+      const { store, streamId } = given;
+      const [a, b, c] = ['a', 'b', 'c'].map((name) => streamId + name) as [string, string, string];
+      await store.noteDue(b, OVERDUE_MS + 1_000);
+      await store.noteDue(a, OVERDUE_MS);
+      await store.noteDue(c, 60_000);
+      equal(await due(given, [a, b, c]), [a, b]);
+      equal(await due(given, [a, b, c]), []);
+      for (const id of [a, b, c]) await store.forgetDue(id);
+    });
+
+    it('come at most so many at once', async (given) => {
+      const { store, streamId } = given;
+      const ids = ['a', 'b', 'c'].map((name) => streamId + name);
+      for (const id of ids) await store.noteDue(id, 10 * OVERDUE_MS);
+      equal((await store.dueSessions(2, 60_000)).length, 2);
+      for (const id of ids) await store.forgetDue(id);
+    });
+
+    it('are forgotten when they are told off', async (given) => {
+      const { store, streamId } = given;
+      await store.noteDue(streamId, OVERDUE_MS);
+      await store.forgetDue(streamId);
+      await store.forgetDue(streamId);
+      equal(await due(given, [streamId]), []);
+    });
+
+    it('are swept by one holder at a time', async ({ store, streamId, another }) => {
+      const other = (await another()).store;
+      const lease = async (): Promise<boolean[]> =>
+        Promise.all(
+          Array.from({ length: 6 }, (_, n) =>
+            (n % 2 === 0 ? store : other).leaseSweep(`${streamId}${String(n)}`, 300),
+          ),
+        );
+      const held = await eventually('the lease is free', async () => {
+        const taken = await lease();
+        return taken.includes(true) && taken;
+      });
+      equal(held.filter((isMine) => isMine).length, 1);
+      await eventually('it runs out', async () => (await lease()).includes(true));
+    });
+  });
+
+  describe('noteActiveSnapshot', () => {
+    it('remembers the turn of a snapshot until the next one begins', async ({ store, session }) => {
+      await session.newRun();
+      await store.noteActiveSnapshot(session.id, 1);
+      equal((await store.readRecord(session.id))?.activeSnapshotTurn, 1);
+      await session.stop();
+      await session.newRun();
+      equal((await store.readRecord(session.id))?.activeSnapshotTurn, undefined);
+    });
+  });
+}

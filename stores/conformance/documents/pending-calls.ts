@@ -1,0 +1,74 @@
+import { ok } from 'node:assert/strict';
+import { equal, includes, refuses } from '../assertions.js';
+import { newCall } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function pendingCallCases({ describe, it }: Suite): void {
+  describe('pending calls', () => {
+    it('are those of people and clients, with their answers', async ({ store, session }) => {
+      await refuses(store.getPendingCalls(session.id), 'not_found');
+      const { runId } = await session.newRun();
+      equal(await store.getPendingCalls(session.id), {});
+      await session.ask(runId, 1, [
+        newCall('a', 'approval', { timeoutMs: 60_000 }),
+        newCall('c', 'client'),
+        newCall('s', 'server'),
+      ]);
+      equal(Object.keys(await store.getPendingCalls(session.id)).sort(), ['a', 'c']);
+      await session.start(runId, 1, 's');
+      await session.finishCall(runId, 1, 's', 1);
+      await session.answer(runId, 'c', { output: 7 });
+      const calls = await store.getPendingCalls(session.id);
+      includes(calls, {
+        a: {
+          toolCallId: 'a',
+          toolName: 'approval-tool',
+          kind: 'approval',
+          input: { of: 'a' },
+          runId,
+          approvalId: `${runId}::a`,
+        },
+        c: { kind: 'client', response: { row: { output: 7 } } },
+      });
+      ok((calls['a']?.deadline ?? 0) > Date.now());
+      equal([calls['a']?.response, calls['c']?.deadline], [undefined, undefined]);
+      await session.decide(runId, 'a', true);
+      includes((await store.getPendingCalls(session.id))['a'], {
+        response: { decision: { approved: true } },
+      });
+    });
+
+    it('are gone once the next step has taken them in', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('c', 'client')]);
+      await session.answer(runId, 'c', { output: 1 });
+      await session.claim(session.writer(runId, 2, 1));
+      equal(await store.getPendingCalls(session.id), {});
+      equal(await store.readCall(session.id, 'c'), undefined);
+    });
+  });
+
+  describe('the suspension context', () => {
+    it('says what a paused run waits for', async ({ store, session }) => {
+      await refuses(store.getSuspensionContext(session.id), 'not_found');
+      const { runId } = await session.newRun();
+      equal(await store.getSuspensionContext(session.id), null);
+      await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
+      const { sequence } = (await store.readRecord(session.id)) ?? {};
+      const waits = { runId, stepId: 's1', sequence };
+      equal(await store.getSuspensionContext(session.id), {
+        ...waits,
+        kind: 'suspended_client_tool',
+        toolCallIds: ['c', 'd'],
+      });
+      await session.answer(runId, 'c', { output: 1 });
+      equal(await store.getSuspensionContext(session.id), {
+        ...waits,
+        kind: 'suspended_step_partial',
+        toolCallIds: ['d'],
+      });
+      await session.answer(runId, 'd', { output: 1 });
+      equal(await store.getSuspensionContext(session.id), null);
+    });
+  });
+}

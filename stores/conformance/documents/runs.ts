@@ -1,0 +1,79 @@
+import { ok } from 'node:assert/strict';
+import { equal, includes, refuses } from '../assertions.js';
+import { newCall } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function runCases({ describe, it }: Suite): void {
+  describe('runs', () => {
+    it('are none of an unknown session', async ({ store, session }) => {
+      equal(await store.getCurrentRun(session.id), null);
+      await refuses(store.listRuns(session.id), 'not_found');
+    });
+
+    it('tell of the newest one while it works, waits and after its end', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      includes(await store.getCurrentRun(session.id), { runId, turn: 1, status: 'starting' });
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      const waiting = { runId, status: 'waiting_approval', stepCount: 1, startSequence: 0 };
+      includes(await store.getCurrentRun(session.id), waiting);
+      equal((await store.getCurrentRun(session.id))?.endedAt, undefined);
+      await session.stop();
+      const ended = await store.getCurrentRun(session.id);
+      includes(ended, { runId, status: 'interrupted', stepCount: 1 });
+      ok((ended?.endedAt ?? 0) > 0);
+    });
+
+    it('are listed oldest first, more than nine of them too', async ({ store, session }) => {
+      const runIds: string[] = [];
+      for (let n = 0; n < 12; n += 1) {
+        const { runId } = await session.newRun();
+        runIds.push(runId);
+        if (n < 11) await session.end(runId, n % 2 === 0 ? 'completed' : 'failed');
+      }
+      const runs = await store.listRuns(session.id);
+      equal(
+        runs.map(({ runId }) => runId),
+        runIds,
+      );
+      equal(
+        runs.map(({ status }) => status),
+        [...runIds.slice(1).map((_, n) => (n % 2 === 0 ? 'completed' : 'failed')), 'starting'],
+      );
+      equal(
+        runs.map(({ turn }) => turn),
+        runIds.map((_, n) => n + 1),
+      );
+    });
+  });
+
+  describe('the interrupt record', () => {
+    it('tells how the newest run was stopped, until the next one begins', async ({
+      store,
+      session,
+    }) => {
+      await refuses(store.getInterruptRecord(session.id), 'not_found');
+      const { runId } = await session.newRun();
+      equal(await store.getInterruptRecord(session.id), null);
+      await session.stop({ mode: 'abort', reason: 'enough', by: 'ann' });
+      includes(await store.getInterruptRecord(session.id), {
+        runId,
+        mode: 'abort',
+        reason: 'enough',
+        checkpointId: null,
+      });
+      await session.newRun();
+      equal(await store.getInterruptRecord(session.id), null);
+    });
+
+    it('names the checkpoint that stands', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.stop();
+      const { checkpointId } = (await store.getInterruptRecord(session.id)) ?? {};
+      equal(checkpointId, (await store.getLatestCheckpoint(session.id))?.id);
+    });
+  });
+}

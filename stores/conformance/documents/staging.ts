@@ -1,0 +1,175 @@
+import { equal, includes, refuses } from '../assertions.js';
+import type { Case, Suite } from '../suite.js';
+
+const set = (path: string, value: unknown) => ({ op: 'add' as const, path, value });
+
+async function begun(given: Case, customState: Record<string, unknown> = {}) {
+  const { store, session } = given;
+  await session.newRun();
+  await store.save(session.id, { customState, version: 0 });
+  return {
+    stage: (toolCallId: string, ...patches: Parameters<typeof store.stageChanges>[2]['patches']) =>
+      store.stageChanges(session.id, 's1', { toolCallId, patches }),
+    promote: () => store.promoteStaging(session.id, 's1'),
+    state: async () => (await store.load(session.id))?.customState,
+  };
+}
+
+export function stagingCases({ describe, it }: Suite): void {
+  describe('staged changes', () => {
+    it('change nothing until they are promoted, then all, in their order', async (given) => {
+      const { store, session } = given;
+      const { stage, promote, state } = await begun(given, { list: [] });
+      await stage('a', set('/list/-', 'a'), set('/name', 'a'));
+      await stage('b', set('/list/-', 'b'), { op: 'replace', path: '/name', value: 'b' });
+      equal(await state(), { list: [] });
+      equal(await promote(), {
+        customState: { list: ['a', 'b'], name: 'b' },
+        version: 2,
+        toolCallIds: ['a', 'b'],
+      });
+      includes(await store.load(session.id), {
+        customState: { list: ['a', 'b'], name: 'b' },
+        version: 2,
+      });
+    });
+
+    it('are taken once', async (given) => {
+      const { stage, promote } = await begun(given, { list: [] });
+      await stage('a', set('/list/-', 'a'));
+      await promote();
+      equal(await promote(), { customState: { list: ['a'] }, version: 2, toolCallIds: [] });
+    });
+
+    it('are taken all or none', async (given) => {
+      const { store, session } = given;
+      const { stage, promote, state } = await begun(given, { n: 1 });
+      await stage('a', set('/a', 1));
+      await stage('b', { op: 'test', path: '/n', value: 2 }, set('/b', 1));
+      const error = await refuses(promote(), 'invalid_patch');
+      includes(error.detail, { toolCallId: 'b' });
+      equal(await state(), { n: 1 });
+      await store.save(session.id, { customState: { n: 2 }, version: 1 });
+      includes(await promote(), { customState: { n: 2, a: 1, b: 1 }, toolCallIds: ['a', 'b'] });
+    });
+
+    it('know the operations of RFC 6902', async (given) => {
+      const { stage, promote } = await begun(given, { a: { b: 1 }, list: [1, 2, 3], 'x/y~z': 1 });
+      await stage(
+        'c',
+        { op: 'move', from: '/a/b', path: '/moved' },
+        { op: 'copy', from: '/list/0', path: '/list/3' },
+        { op: 'remove', path: '/list/1' },
+        { op: 'replace', path: '/x~1y~0z', value: 2 },
+      );
+      includes(await promote(), {
+        customState: { a: {}, moved: 1, list: [1, 3, 1], 'x/y~z': 2 },
+      });
+    });
+
+    it('refuse a pointer to nowhere, a malformed one, and a state that is no object', async (given) => {
+      const { store, session } = given;
+      const { stage, promote, state } = await begun(given, { n: 1 });
+      for (const patch of [
+        { op: 'remove' as const, path: '/nothing' },
+        set('no-slash', 1),
+        set('/a/b/c', 1),
+        { op: 'replace' as const, path: '', value: [] },
+        { op: 'move' as const, path: '/n' },
+      ]) {
+        await stage('c', patch);
+        await refuses(promote(), 'invalid_patch');
+      }
+      equal(await state(), { n: 1 });
+      await stage(
+        'c',
+        set('/__proto__/polluted', true),
+        set('/constructor/prototype/polluted', true),
+      );
+      await promote().catch(() => undefined);
+      equal('polluted' in {}, false);
+      await stage('c');
+      equal(await store.discardStaging(session.id, 's1'), ['c']);
+    });
+
+    it('merge keys before their patches', async (given) => {
+      const { store, session } = given;
+      const { promote } = await begun(given, { a: 1, b: 1 });
+      const mergeChanges = { b: 2, c: { d: 1 } };
+      const patches = [set('/c/e', 2)];
+      await store.stageChanges(session.id, 's1', { toolCallId: 'x', patches, mergeChanges });
+      includes(await promote(), { customState: { a: 1, b: 2, c: { d: 1, e: 2 } } });
+    });
+
+    it('of a call replace its earlier ones; those of other steps stay', async (given) => {
+      const { store, session } = given;
+      const { stage, promote, state } = await begun(given);
+      await stage('a', set('/a', 1));
+      await stage('a', set('/a', 2));
+      const other = { toolCallId: 'a', patches: [set('/other', 1)] };
+      await store.stageChanges(session.id, 's2', other);
+      includes(await promote(), { customState: { a: 2 }, toolCallIds: ['a'] });
+      equal(await store.discardStaging(session.id, 's2'), ['a']);
+      equal(await store.discardStaging(session.id, 's2'), []);
+      equal(await state(), { a: 2 });
+    });
+
+    it('need a session', async ({ store, session }) => {
+      const changes = { toolCallId: 'a', patches: [] };
+      await refuses(store.stageChanges(session.id, 's1', changes), 'not_found');
+      await refuses(store.promoteStaging(session.id, 's1'), 'not_found');
+      equal(await store.discardStaging(session.id, 's1'), []);
+      equal(await store.load(session.id), null);
+    });
+  });
+
+  describe('staged changes under concurrency', () => {
+    it('are taken once by promoters at the same moment', async (given) => {
+      const { session, another } = given;
+      const other = (await another()).store;
+      const { stage, promote, state } = await begun(given, { list: [] });
+      for (let n = 0; n < 10; n += 1) await stage(`c${String(n)}`, set('/list/-', n));
+      await Promise.all([
+        promote(),
+        other.promoteStaging(session.id, 's1'),
+        promote(),
+        other.promoteStaging(session.id, 's1'),
+      ]);
+      equal(await state(), { list: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] });
+    });
+
+    it('survive a promotion that overtakes a save, and the save is told', async (given) => {
+      const { store, session } = given;
+      const { stage, promote, state } = await begun(given);
+      for (let n = 0; n < 10; n += 1) {
+        await stage(`c${String(n)}`, set(`/c${String(n)}`, n));
+        const { version = 0, customState = {} } = (await store.load(session.id)) ?? {};
+        await Promise.all([
+          promote(),
+          store
+            .save(session.id, { customState: { ...customState, saved: n }, version })
+            .catch((error: unknown) => refuses(Promise.reject(error as Error), 'stale_state')),
+        ]);
+      }
+      includes(
+        await state(),
+        Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`c${String(n)}`, n])),
+      );
+    });
+
+    it('that are replaced while they are promoted are not lost', async (given) => {
+      const { store, session } = given;
+      const { stage, promote, state } = await begun(given);
+      // So many reads later the replacement falls between each two commands of the promotion.
+      for (let reads = 0; reads < 8; reads += 1) {
+        await stage('c', set('/value', `old ${String(reads)}`));
+        const promoting = promote();
+        for (let n = 0; n < reads; n += 1) await store.readRecord(session.id);
+        await stage('c', set('/value', `new ${String(reads)}`));
+        await promoting;
+        await promote();
+        equal(await state(), { value: `new ${String(reads)}` });
+      }
+    });
+  });
+}

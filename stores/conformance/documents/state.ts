@@ -1,0 +1,107 @@
+import { ok } from 'node:assert/strict';
+import { StaleStateError } from '../../../protocol/errors.js';
+import { equal, includes, refuses } from '../assertions.js';
+import { newCall, userMessage } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function stateCases({ describe, it }: Suite): void {
+  describe('load and save', () => {
+    it('load everything about a session, or null', async ({ store, session }) => {
+      equal(await store.load(session.id), null);
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      const state = await store.load(session.id);
+      includes(state, {
+        sessionId: session.id,
+        agent: 'tester',
+        runId,
+        status: 'waiting_approval',
+        customState: {},
+        version: 0,
+        messages: [{ role: 'user' }, { role: 'assistant' }],
+        pendingClientToolCalls: { a: { kind: 'approval', runId } },
+        suspensionContext: { kind: 'suspended_client_tool', toolCallIds: ['a'] },
+      });
+      equal(state?.interruptContext, undefined);
+      await session.stop({ reason: 'why', by: 'ann' });
+      includes((await store.load(session.id))?.interruptContext, {
+        runId,
+        mode: 'interrupt',
+        reason: 'why',
+        by: 'ann',
+      });
+    });
+
+    it('save a state over the version that was loaded, and over no other', async ({
+      store,
+      session,
+    }) => {
+      await session.newRun();
+      equal(await store.save(session.id, { customState: { a: 1 }, version: 0 }), { version: 1 });
+      const error = await refuses(
+        store.save(session.id, { customState: { a: 2 }, version: 0 }),
+        'stale_state',
+      );
+      ok(error instanceof StaleStateError);
+      includes(await store.load(session.id), { customState: { a: 1 }, version: 1 });
+      await refuses(store.save(session.id, { customState: {}, version: 2 }), 'stale_state');
+      equal(await store.save(session.id, { customState: { b: [] }, version: 1 }), { version: 2 });
+      includes(await store.load(session.id), { customState: { b: [] }, version: 2 });
+    });
+
+    it('let one of many savers of a version win', async ({ store, session, another }) => {
+      const other = (await another()).store;
+      await session.newRun();
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 10 }, (_, n) =>
+          (n % 2 === 0 ? store : other).save(session.id, { customState: { n }, version: 0 }),
+        ),
+      );
+      const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+      equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+      includes(await store.load(session.id), { customState: { n: winner }, version: 1 });
+    });
+
+    it('keep a state through runs, and every kind of value', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const customState = { text: 'ü\u0000"', deep: { list: [null, 1.5, [{}], []] }, no: false };
+      await store.save(session.id, { customState, version: 0 });
+      await session.ask(runId, 1, []);
+      await session.newRun('u2');
+      equal((await store.load(session.id))?.customState, customState);
+    });
+
+    it('save nothing of a session that is not there', async ({ store, session }) => {
+      await refuses(store.save(session.id, { customState: {}, version: 0 }), 'not_found');
+      equal(await store.load(session.id), null);
+    });
+  });
+
+  describe('getMessages', () => {
+    it('pages through the transcript', async ({ store, session }) => {
+      const messages = Array.from({ length: 7 }, (_, n) => userMessage(`u${String(n)}`));
+      await session.begin({ messages });
+      const idsOf = async (page?: { offset?: number; limit?: number }) => {
+        const { messages: rows, total, hasMore } = await store.getMessages(session.id, page);
+        return [rows.map((row) => (row.role === 'user' ? row.id : '')).join(' '), total, hasMore];
+      };
+      equal(await idsOf(), ['u0 u1 u2 u3 u4 u5 u6', 7, false]);
+      equal(await idsOf({ limit: 3 }), ['u0 u1 u2', 7, true]);
+      equal(await idsOf({ offset: 3, limit: 3 }), ['u3 u4 u5', 7, true]);
+      equal(await idsOf({ offset: 6, limit: 3 }), ['u6', 7, false]);
+      equal(await idsOf({ offset: 4, limit: 3 }), ['u4 u5 u6', 7, false]);
+      equal(await idsOf({ offset: 9 }), ['', 7, false]);
+    });
+
+    it('gives 50 unless it is told otherwise, and none of an unknown session', async ({
+      store,
+      session,
+    }) => {
+      equal(await store.getMessages(session.id), { messages: [], total: 0, hasMore: false });
+      const messages = Array.from({ length: 60 }, (_, n) => userMessage(`u${String(n)}`));
+      await session.begin({ messages });
+      const page = await store.getMessages(session.id);
+      equal([page.messages.length, page.total, page.hasMore], [50, 60, true]);
+    });
+  });
+}

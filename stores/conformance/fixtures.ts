@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import type { ChunkOf, LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import type { AssistantRow, UserRow } from '../../protocol/rows.js';
+import type { NewCall, UserMessage, Writer } from '../transitions.js';
+
+export const AGENT = 'tester';
+
+export function newSessionId(): string {
+  return `s-${randomBytes(6).toString('hex')}`;
+}
+
+export function newNonce(): string {
+  return randomBytes(4).toString('hex');
+}
+
+export function userMessage(id: string, text = `hello from ${id}`): UserMessage {
+  const row: UserRow = { role: 'user', id, parts: [{ type: 'text', text }] };
+  return { id, hash: text, row, hidden: false };
+}
+
+/** A call of the given kind, named after it. */
+export function newCall(
+  toolCallId: string,
+  kind: NewCall['kind'],
+  extra: Partial<NewCall> = {},
+): NewCall {
+  return { toolCallId, toolName: `${kind}-tool`, kind, input: { of: toolCallId }, ...extra };
+}
+
+/** The row that a step with these calls leaves. */
+export function assistantRow({ runId, step }: Writer, calls: readonly NewCall[]): AssistantRow {
+  return {
+    role: 'assistant',
+    messageId: 'msg-?',
+    runId,
+    step,
+    parts: [
+      { type: 'text', text: `step ${String(step)}` },
+      ...calls.map(({ toolCallId, toolName, input, kind }) => ({
+        type: 'tool-call' as const,
+        toolCallId,
+        toolName,
+        input,
+        kind,
+      })),
+    ],
+  };
+}
+
+export function textChunk(delta: string, step = 1, agentId = 'agent'): ChunkOf<'text_delta'> {
+  return { type: 'text_delta', agentId, agentType: AGENT, step, timestamp: Date.now(), delta };
+}
+
+/** The text that messages tell, in order. */
+export function textOf(messages: readonly StreamMessage[]): string {
+  return messages.map((message) => (message.type === 'text_delta' ? message.delta : '')).join('');
+}
+
+/** The text that a log tells, in order. */
+export function textIn(entries: readonly LogEntry[]): string {
+  return textOf(entries.map(({ message }) => message));
+}

@@ -1,0 +1,82 @@
+/**
+ * The contract of the stores as tests: certifies any pair of SessionStore and StreamManager under
+ * jest, vitest or node:test. Needs fast-check (an optional peer) for its property tests.
+ */
+import { badInputCases } from './bad-input.js';
+import { checkpointCases } from './documents/checkpoints.js';
+import { deletionCases } from './documents/deletion.js';
+import { dueSessionCases } from './documents/due-sessions.js';
+import { pendingCallCases } from './documents/pending-calls.js';
+import { runCases } from './documents/runs.js';
+import { stagingCases } from './documents/staging.js';
+import { stateCases } from './documents/state.js';
+import { sessionProperties } from './properties/sessions.js';
+import { streamProperties } from './properties/streams.js';
+import { abandonmentCases } from './session/abandonment.js';
+import { appendCases } from './session/append.js';
+import { beginCases } from './session/begin.js';
+import { checkOrderCases } from './session/check-order.js';
+import { claimCases } from './session/claim.js';
+import { commitCases } from './session/commit.js';
+import { discardCases } from './session/discard.js';
+import { endCases } from './session/end.js';
+import { expiryCases } from './session/expiry.js';
+import { settleApprovalCases } from './session/settle-approval.js';
+import { settleClientCases } from './session/settle-client.js';
+import { settleToolCases } from './session/settle-tool.js';
+import { startCallCases } from './session/start-call.js';
+import { stopCases } from './session/stop.js';
+import { batchCases } from './stream/batches.js';
+import { readerCases } from './stream/readers.js';
+import { resumableReaderCases } from './stream/resumable-readers.js';
+import { streamInfoCases } from './stream/stream-info.js';
+import { truncationCases } from './stream/truncation.js';
+import { writerCases } from './stream/writers.js';
+import { createSuite, type ConformanceOptions } from './suite.js';
+
+export type { ConformanceOptions, StoresUnderTest } from './suite.js';
+
+const SESSION = [
+  beginCases,
+  abandonmentCases,
+  claimCases,
+  checkOrderCases,
+  appendCases,
+  commitCases,
+  startCallCases,
+  settleToolCases,
+  settleApprovalCases,
+  settleClientCases,
+  expiryCases,
+  stopCases,
+  endCases,
+  discardCases,
+];
+
+const STREAM = [
+  writerCases,
+  batchCases,
+  readerCases,
+  resumableReaderCases,
+  truncationCases,
+  streamInfoCases,
+];
+
+const PROPERTIES = [streamProperties, sessionProperties];
+
+const DOCUMENTS = [
+  stateCases,
+  runCases,
+  checkpointCases,
+  stagingCases,
+  pendingCallCases,
+  deletionCases,
+  dueSessionCases,
+];
+
+/** Registers the cases with the framework that was given. */
+export function storeConformance(options: ConformanceOptions): void {
+  const suite = createSuite(options);
+  for (const cases of [...SESSION, ...STREAM, ...DOCUMENTS, badInputCases, ...PROPERTIES])
+    cases(suite);
+}

@@ -1,0 +1,78 @@
+import { ok } from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Row } from '../../../protocol/rows.js';
+import { equal } from '../assertions.js';
+import { eventually } from '../eventually.js';
+import { textIn } from '../fixtures.js';
+import { drive } from '../session-driver.js';
+import { followLog } from '../stream/collect.js';
+import type { Suite } from '../suite.js';
+import { sessionEvents } from './session-events.js';
+import { liveSession } from './session-life.js';
+
+export function sessionProperties({ describe, it, runs }: Suite): void {
+  describe('whatever workers, people and clocks do', () => {
+    it('committed text is there once, calls have one result, runs end once', async ({
+      store,
+      streamManager,
+    }) => {
+      await fc.assert(
+        fc.asyncProperty(sessionEvents, async (events) => {
+          const session = drive({ store, streamManager });
+          const follower = followLog(streamManager, session.id);
+          const life = await liveSession(store, session, [
+            { do: 'begin' },
+            { do: 'claim', token: 1 },
+            ...events,
+          ]);
+          const log = await session.log();
+          const text = textIn(log);
+          // Each committed attempt's words stand there exactly once, in their order.
+          let from = 0;
+          for (const said of life.committed) {
+            const at = text.indexOf(said, from);
+            ok(at >= 0, `"${said}" in "${text}"`);
+            from = at + said.length;
+          }
+          const words = text.split(' ').filter((word) => word !== '');
+          equal(new Set(words).size, words.length);
+
+          const { asked, answered } = callsOf(await store.readRows(session.id, 0));
+          equal(answered, asked);
+          ok([...life.executed.values()].every((times) => times === 1));
+          // A client's result may replace its timeout, nothing else replaces anything.
+          ok([...life.answered.values()].every((times) => times === 1));
+          const ends = await session.messages('stream_end');
+          equal(ends.length, life.runs.length);
+          equal(
+            (await store.listRuns(session.id)).map(({ runId }) => runId),
+            life.runs,
+          );
+
+          await eventually(
+            'the follower has come to the end',
+            () => follower.entries.at(-1)?.sequence === log.at(-1)?.sequence,
+          );
+          await follower.stop();
+          const standing = new Set(log.map(({ sequence }) => sequence));
+          equal(
+            follower.entries.filter(({ sequence }) => standing.has(sequence)),
+            log,
+          );
+        }),
+        { numRuns: runs },
+      );
+    });
+  });
+}
+
+function callsOf(rows: readonly Row[]): { asked: string[]; answered: string[] } {
+  return {
+    asked: rows.flatMap((row) =>
+      row.role === 'assistant'
+        ? row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []))
+        : [],
+    ),
+    answered: rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : [])),
+  };
+}

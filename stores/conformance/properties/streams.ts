@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { equal, includes } from '../assertions.js';
+import { eventually } from '../eventually.js';
+import { newSessionId, textOf } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+import { liveStream, toModelEntry } from './stream-life.js';
+import { streamEvents } from './stream-events.js';
+
+export function streamProperties({ describe, it, runs }: Suite): void {
+  describe('whatever writers, attempts, repeats and kills do', () => {
+    it('a stream is the list that it is meant to be, and followers have seen it', async ({
+      streamManager,
+    }) => {
+      await fc.assert(
+        fc.asyncProperty(streamEvents, async (events) => {
+          const streamId = newSessionId();
+          const { model, followers } = await liveStream(streamManager, streamId, events);
+          try {
+            const log = await streamManager.read(streamId, 0, 10_000);
+            equal(log.map(toModelEntry), model.entries);
+            if (model.status !== undefined) {
+              includes(await streamManager.getStreamInfo(streamId), {
+                status: model.status,
+                latestSequence: model.sequence,
+                totalChunks: model.entries.filter(({ says }) => !isControl(says)).length,
+              });
+            }
+            const chunks = await streamManager.getAllChunks(streamId);
+            const words = model.entries.filter(({ writer }) => writer !== '');
+            equal(textOf(chunks), words.map(({ says }) => says).join(''));
+
+            for (const { from, log: follower } of followers) {
+              const due = model.entries.filter(({ sequence }) => sequence > from);
+              const last = due.at(-1)?.sequence ?? from;
+              // Entries that were withdrawn may have been seen before; what stands has been.
+              await eventually(
+                'the follower has come to the end',
+                () => last <= (follower.entries.at(-1)?.sequence ?? from),
+              );
+              const seen = follower.entries.map(({ sequence }) => sequence);
+              equal(
+                seen,
+                [...new Set(seen)].sort((a, b) => a - b),
+                'in order, each once',
+              );
+              equal(
+                follower.entries.map(toModelEntry),
+                seen.map((sequence) => model.written.get(sequence)),
+              );
+              const standing = new Set(due.map(({ sequence }) => sequence));
+              equal(
+                seen.filter((sequence) => standing.has(sequence)),
+                [...standing],
+              );
+            }
+          } finally {
+            await Promise.all(followers.map(({ log }) => log.stop()));
+          }
+        }),
+        { numRuns: runs },
+      );
+    });
+  });
+}
+
+function isControl(says: string): boolean {
+  return says === 'stream_end' || says === 'stream_status' || says === 'stream_truncated';
+}

@@ -1,0 +1,216 @@
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import { formatCheckpointId } from '../../protocol/ids.js';
+import type { ToolRow } from '../../protocol/rows.js';
+import type { StopRequest } from '../../protocol/run.js';
+import type { SessionStore } from '../session-store.js';
+import type { AppendResult } from '../stream-log.js';
+import type { StreamManager } from '../stream-manager.js';
+import type {
+  BeginInput,
+  BeginResult,
+  ClaimResult,
+  CommitInput,
+  CommitResult,
+  EndInput,
+  EndResult,
+  NewCall,
+  RunRecord,
+  SettleCallResult,
+  StartCallResult,
+  StopResult,
+  Writer,
+} from '../transitions.js';
+import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
+
+/** One session, driven transition by transition, as API and workers would. */
+export interface SessionDriver {
+  readonly id: string;
+  begin: (input?: Partial<BeginInput>) => Promise<BeginResult>;
+  /** Begins a run for one new message. */
+  newRun: (messageId?: string) => Promise<RunRecord>;
+  writer: (runId: string, step: number, token: number) => Writer;
+  callWriter: (runId: string, step: number, toolCallId: string, token: number) => Writer;
+  claim: (writer: Writer, known?: number) => Promise<ClaimResult>;
+  say: (writer: Writer, batch: number, text: string, known?: number) => Promise<AppendResult>;
+  commit: (writer: Writer, extra?: Partial<CommitInput>) => Promise<CommitResult>;
+  /** Claims and commits a step that asks for these calls. */
+  ask: (runId: string, step: number, calls: NewCall[]) => Promise<CommitResult>;
+  decide: (runId: string, toolCallId: string, approved: boolean) => Promise<SettleCallResult>;
+  /** A client's result, or its error. */
+  answer: (
+    runId: string,
+    toolCallId: string,
+    result: { output: unknown } | { error: string },
+  ) => Promise<SettleCallResult>;
+  expire: (runId: string, toolCallId: string, now?: number) => Promise<SettleCallResult>;
+  start: (
+    runId: string,
+    step: number,
+    toolCallId: string,
+    token?: number,
+  ) => Promise<StartCallResult>;
+  finishCall: (
+    runId: string,
+    step: number,
+    toolCallId: string,
+    output: unknown,
+    token?: number,
+  ) => Promise<SettleCallResult>;
+  stop: (stop?: Partial<StopRequest> & { runId?: string }) => Promise<StopResult>;
+  end: (runId: string, status: EndInput['status'], extra?: Partial<EndInput>) => Promise<EndResult>;
+  log: () => Promise<LogEntry[]>;
+  messages: <T extends StreamMessage['type']>(
+    type: T,
+  ) => Promise<Extract<StreamMessage, { type: T }>[]>;
+}
+
+export function drive(
+  { store, streamManager }: { store: SessionStore; streamManager: StreamManager },
+  id = newSessionId(),
+): SessionDriver {
+  let messages = 0;
+  const base = (step: number) => ({ agentId: id, agentType: AGENT, step, timestamp: Date.now() });
+  const writer = (runId: string, step: number, token: number): Writer => ({
+    sessionId: id,
+    runId,
+    name: `m${String(step)}`,
+    token,
+    agentType: AGENT,
+    step,
+  });
+  const callWriter: SessionDriver['callWriter'] = (runId, step, toolCallId, token) => ({
+    ...writer(runId, step, token),
+    name: `t:${toolCallId}`,
+  });
+  const begin: SessionDriver['begin'] = (input = {}) =>
+    store.begin({
+      sessionId: id,
+      agent: AGENT,
+      owner: 'ann',
+      nonce: newNonce(),
+      messages: [userMessage('u1')],
+      now: Date.now(),
+      ...input,
+    });
+  const claim: SessionDriver['claim'] = (by, known = 0) =>
+    store.claim({ writer: by, known, now: Date.now() });
+  const commit: SessionDriver['commit'] = (by, extra = {}) => {
+    const calls = extra.calls ?? [];
+    const refs = calls.map(({ toolCallId, toolName, kind }) => ({ toolCallId, toolName, kind }));
+    return store.commit({
+      writer: by,
+      known: 0,
+      row: assistantRow(by, calls),
+      calls,
+      chunks: [{ type: 'step_end', ...base(by.step) }],
+      outcome:
+        calls.length === 0
+          ? { kind: 'ended', step: by.step, status: 'completed' }
+          : { kind: 'calls', step: by.step, calls: refs },
+      checkpointId: formatCheckpointId(by.runId, by.step),
+      ...(calls.length === 0 && { final: { status: 'completed' as const } }),
+      answersStop: false,
+      now: Date.now(),
+      ...extra,
+    });
+  };
+  const asked = (runId: string, toolCallId: string) => ({
+    sessionId: id,
+    agentType: AGENT,
+    toolCallId,
+    runId,
+    chunks: [],
+    now: Date.now(),
+  });
+  const log = (): Promise<LogEntry[]> => streamManager.read(id, 0, 100_000);
+  return {
+    id,
+    begin,
+    newRun: async (messageId) => {
+      messages += 1;
+      const result = await begin({ messages: [userMessage(messageId ?? `u${String(messages)}`)] });
+      if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
+      return result.run;
+    },
+    writer,
+    callWriter,
+    claim,
+    say: (by, batch, text, known) =>
+      streamManager.append(by, batch, [textChunk(text, by.step, id)], known),
+    commit,
+    ask: async (runId, step, calls) => {
+      const by = writer(runId, step, step);
+      const claimed = await claim(by);
+      if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
+      return commit(by, { calls });
+    },
+    decide: (runId, toolCallId, approved) => {
+      const decision = { approved, at: Date.now() };
+      const row: ToolRow = {
+        role: 'tool',
+        toolCallId,
+        toolName: 'approval-tool',
+        denied: true,
+        decision,
+      };
+      return store.settleCall({
+        source: 'approval',
+        ...asked(runId, toolCallId),
+        decision,
+        ...(!approved && { row }),
+      });
+    },
+    answer: (runId, toolCallId, result) =>
+      store.settleCall({
+        source: 'client',
+        ...asked(runId, toolCallId),
+        row: { role: 'tool', toolCallId, toolName: 'client-tool', ...result },
+      }),
+    expire: (runId, toolCallId, now = Date.now()) =>
+      store.settleCall({
+        source: 'expiry',
+        ...asked(runId, toolCallId),
+        row: {
+          role: 'tool',
+          toolCallId,
+          toolName: 'client-tool',
+          error: 'Nobody answered in time.',
+          errorCode: 'client_tool_timeout',
+        },
+        now,
+      }),
+    start: (runId, step, toolCallId, token = 1) =>
+      store.startCall({
+        writer: callWriter(runId, step, toolCallId, token),
+        toolCallId,
+        now: Date.now(),
+      }),
+    finishCall: (runId, step, toolCallId, output, token = 1) =>
+      store.settleCall({
+        source: 'tool',
+        writer: callWriter(runId, step, toolCallId, token),
+        toolCallId,
+        row: { role: 'tool', toolCallId, toolName: 'server-tool', output },
+        chunks: [
+          { type: 'tool_end', ...base(step), toolCallId, toolName: 'server-tool', result: output },
+        ],
+        now: Date.now(),
+      }),
+    stop: (stop = {}) => store.stop(id, { mode: 'interrupt', ...stop }),
+    end: (runId, status, extra = {}) =>
+      store.end({
+        sessionId: id,
+        runId,
+        agentType: AGENT,
+        step: 1,
+        status,
+        now: Date.now(),
+        ...extra,
+      }),
+    log,
+    messages: async (type) =>
+      (await log())
+        .map(({ message }) => message)
+        .filter((message): message is never => message.type === type),
+  };
+}

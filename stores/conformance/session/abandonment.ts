@@ -1,0 +1,68 @@
+import { equal, includes } from '../assertions.js';
+import { newCall, userMessage } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function abandonmentCases({ describe, it }: Suite): void {
+  describe('begin while a person is asked', () => {
+    it('settles what is open as abandoned: one row per call, before the new message', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
+      await session.decide(runId, 'a', false);
+      includes(await session.begin({ messages: [userMessage('u2')] }), {
+        kind: 'begun',
+        run: { turn: 2, messageId: 'msg-3', supersededRunId: runId },
+      });
+      includes(await store.readRows(session.id, 0), [
+        { role: 'user' },
+        { role: 'assistant' },
+        { role: 'tool', toolCallId: 'a', denied: true },
+        { role: 'tool', toolCallId: 'b', errorCode: 'client_tool_abandoned' },
+        { role: 'user' },
+      ]);
+      includes(await session.messages('stream_end'), [{ status: 'interrupted' }]);
+      equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
+    });
+
+    it("keeps a client's result that was given", async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
+      await session.answer(runId, 'c', { output: { lat: 1 } });
+      await session.begin({ messages: [userMessage('u2')] });
+      includes(await store.readRows(session.id, 2), [
+        { toolCallId: 'c', output: { lat: 1 } },
+        { toolCallId: 'd', errorCode: 'client_tool_abandoned' },
+        { role: 'user', id: 'u2' },
+      ]);
+    });
+
+    it('is refused while a tool of the same step still runs', async ({ session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('a', 'approval'), newCall('s', 'server')]);
+      equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
+      await session.start(runId, 1, 's');
+      await session.finishCall(runId, 1, 's', 1);
+      includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'begun' });
+    });
+
+    it('is refused once the batch is answered: the run goes on', async ({ session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.decide(runId, 'a', true);
+      equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
+    });
+
+    it('leaves the old run without a voice', async ({ session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.newRun('u2');
+      const old = session.writer(runId, 2, 99);
+      equal(await session.claim(old), { kind: 'superseded' });
+      equal(await session.say(old, 1, 'x'), { kind: 'superseded' });
+      equal(await session.commit(old), { kind: 'superseded' });
+      equal(await session.start(runId, 1, 'new'), { kind: 'superseded' });
+    });
+  });
+}

@@ -1,0 +1,137 @@
+import { ok } from 'node:assert/strict';
+import { equal, includes } from '../assertions.js';
+import { newCall, userMessage } from '../fixtures.js';
+import { drive } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+
+export function beginCases({ describe, it }: Suite): void {
+  describe('begin', () => {
+    it('makes a session, its run and the id of the reply', async ({ store, session }) => {
+      includes(await session.begin({ tenant: 'acme', nonce: 'abc' }), {
+        kind: 'begun',
+        run: { runId: `${session.id}:1-abc`, turn: 1, messageId: 'msg-1', startSequence: 0 },
+      });
+      includes(await store.readRecord(session.id), {
+        agent: 'tester',
+        owner: 'ann',
+        tenant: 'acme',
+        status: 'starting',
+        stream: 'active',
+      });
+      equal(await store.readRows(session.id, 0), [userMessage('u1').row]);
+    });
+
+    it('accepts a message once, also while its run goes on and after it has ended', async ({
+      store,
+      session,
+    }) => {
+      const run = await session.newRun('u1');
+      equal(await session.begin(), { kind: 'accepted' });
+      const writer = session.writer(run.runId, 1, 1);
+      await session.claim(writer);
+      await session.commit(writer);
+      equal(await session.begin(), { kind: 'accepted' });
+      equal((await store.readRows(session.id, 0)).length, 2);
+      equal(await store.acceptedMessages(session.id, ['u1', 'u2']), ['u1']);
+    });
+
+    it('stores of several messages those that are new', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.end(runId, 'completed');
+      includes(await session.begin({ messages: ['u1', 'u2', 'u3'].map((id) => userMessage(id)) }), {
+        kind: 'begun',
+      });
+      includes(await store.readRows(session.id, 0), [{ id: 'u1' }, { id: 'u2' }, { id: 'u3' }]);
+    });
+
+    it('refuses an accepted id with other content, and stores nothing beside it', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun('u1');
+      await session.end(runId, 'completed');
+      const other = { ...userMessage('u1'), hash: 'changed' };
+      equal(await session.begin({ messages: [userMessage('u2'), other] }), {
+        kind: 'conflict',
+        messageId: 'u1',
+      });
+      equal(await store.acceptedMessages(session.id, ['u2']), []);
+    });
+
+    it('refuses a new message while a run is at work', async ({ session }) => {
+      await session.newRun('u1');
+      equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
+    });
+
+    it('refuses another owner, another tenant and another agent', async ({ session }) => {
+      await session.begin({ tenant: 'acme' });
+      equal(await session.begin({ tenant: 'acme', owner: 'eve' }), { kind: 'foreign' });
+      equal(await session.begin({ tenant: 'other' }), { kind: 'foreign' });
+      equal(await session.begin(), { kind: 'foreign' });
+      equal(await session.begin({ tenant: 'acme', agent: 'x' }), {
+        kind: 'agent_mismatch',
+        agent: 'tester',
+      });
+    });
+
+    it('lets exactly one of many posts at the same moment make a run', async ({
+      session,
+      store,
+      another,
+    }) => {
+      const other = drive(await another(), session.id);
+      const results = await Promise.all(
+        Array.from({ length: 10 }, (_, n) =>
+          (n % 2 === 0 ? session : other).begin({ messages: [userMessage(`u${String(n)}`)] }),
+        ),
+      );
+      equal(results.map(({ kind }) => kind).sort(), ['begun', ...Array<string>(9).fill('busy')]);
+      equal((await store.readRows(session.id, 0)).length, 1);
+    });
+
+    it('lets the same message posted twice at the same moment make one run', async ({
+      session,
+      another,
+    }) => {
+      const other = drive(await another(), session.id);
+      const results = await Promise.all([session.begin(), other.begin()]);
+      equal(results.map(({ kind }) => kind).sort(), ['accepted', 'begun']);
+    });
+
+    it('numbers replies by the visible messages before them, not by steps', async ({ session }) => {
+      const ids: string[] = [];
+      for (const turn of [1, 2, 3]) {
+        const run = await session.newRun();
+        ids.push(run.messageId);
+        equal(run.turn, turn);
+        const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
+        await session.ask(run.runId, 1, [newCall(`c${run.runId}`, 'server', { row })]);
+        await session.ask(run.runId, 2, []);
+      }
+      equal(ids, ['msg-1', 'msg-3', 'msg-5']);
+    });
+
+    it('counts a turn without a reply and a hidden message as what is seen of them', async ({
+      session,
+    }) => {
+      await session.newRun();
+      await session.stop();
+      const hidden = { ...userMessage('h'), hidden: true };
+      includes(await session.begin({ messages: [hidden, userMessage('u2')] }), {
+        run: { messageId: 'msg-2' },
+      });
+    });
+
+    it('clears what belonged to the run before', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.end(runId, 'failed', {
+        error: { code: 'x', message: 'y', retryable: false },
+      });
+      ok((await store.readRecord(session.id))?.error);
+      await session.newRun();
+      const record = await store.readRecord(session.id);
+      equal([record?.error, record?.interrupted, record?.stop], [undefined, undefined, undefined]);
+      includes(record, { committedStep: 0, claimedStep: 0, status: 'starting', stream: 'active' });
+    });
+  });
+}

@@ -1,0 +1,163 @@
+import { ok } from 'node:assert/strict';
+import { equal, includes } from '../assertions.js';
+import { AGENT, newCall, textChunk, textIn } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function claimCases({ describe, it }: Suite): void {
+  describe('claim', () => {
+    it('makes the run and its stream active and tells how much there is to read', async ({
+      store,
+      session,
+    }) => {
+      const { runId, messageId } = await session.newRun();
+      includes(await session.claim(session.writer(runId, 1, 5)), {
+        kind: 'claimed',
+        rowCount: 1,
+        sequence: 0,
+        failures: 0,
+        messageId,
+      });
+      includes(await store.readRecord(session.id), {
+        status: 'running',
+        stream: 'active',
+        claimedStep: 1,
+      });
+    });
+
+    it('of a lower token is refused, and so is that writer at its next write', async ({
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const [old, young] = [session.writer(runId, 1, 5), session.writer(runId, 1, 6)];
+      await session.claim(old);
+      await session.say(old, 1, 'a');
+      await session.claim(young);
+      equal(await session.claim(old), { kind: 'fenced' });
+      equal(await session.say(old, 2, 'zombie'), { kind: 'fenced' });
+      equal(await session.commit(old), { kind: 'fenced' });
+      equal(textIn(await session.log()), '');
+    });
+
+    it('of a higher token withdraws what the lower one wrote, and only that', async ({
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's');
+      await session.finishCall(runId, 1, 's', 1);
+      const before = await session.log();
+      const old = session.writer(runId, 2, 5);
+      await session.claim(old);
+      await session.say(old, 1, 'gone ');
+      await session.say(old, 2, 'too');
+      await session.claim(session.writer(runId, 2, 6));
+
+      const after = await session.log();
+      equal(after.slice(0, before.length), before);
+      equal(
+        after.slice(before.length).map(({ message, writer }) => [message.type, writer]),
+        [
+          ['step_discarded', ''],
+          ['stream_resync', ''],
+        ],
+      );
+      includes(await session.messages('stream_resync'), [
+        {
+          reason: 'crash_recovery',
+          stepCount: 1,
+          messageCount: 3,
+          checkpointId: `cpv1-${session.id}-s1-${runId.split(':')[1] ?? ''}`,
+        },
+      ]);
+      // The next entry never takes a number that was given before.
+      await session.say(session.writer(runId, 2, 6), 1, 'new');
+      equal((await session.log()).at(-1)?.sequence, (before.at(-1)?.sequence ?? 0) + 5);
+    });
+
+    it('of a higher token leaves what another writer said in between', async ({
+      streamManager,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const old = session.writer(runId, 1, 5);
+      await session.claim(old);
+      await session.say(old, 1, 'gone ');
+      const beside = await streamManager.createWriter(session.id, session.id, AGENT);
+      await beside.write(textChunk('kept'));
+      await session.say(old, 2, ' too');
+      await session.claim(session.writer(runId, 1, 6));
+      equal(textIn(await session.log()), 'kept');
+    });
+
+    it('of a higher token emits no resync when there was nothing to withdraw', async ({
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.claim(session.writer(runId, 1, 5));
+      await session.claim(session.writer(runId, 1, 6));
+      equal(
+        (await session.log()).map(({ message }) => message.type),
+        ['step_discarded'],
+      );
+    });
+
+    it('sent again after the writer has spoken changes nothing', async ({ session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 5);
+      const first = await session.claim(writer);
+      await session.say(writer, 1, 'kept');
+      includes(await session.claim(writer), { ...first, sequence: 1 });
+      includes(await session.say(writer, 2, ' and more'), { kind: 'appended' });
+      equal(textIn(await session.log()), 'kept and more');
+      equal(await session.messages('step_discarded'), []);
+    });
+
+    it('is not ready while a call of the step before waits', async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      equal(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
+      await session.decide(runId, 'a', true);
+      equal(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
+      await session.start(runId, 1, 'a');
+      await session.finishCall(runId, 1, 'a', 1);
+      includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', rowCount: 3 });
+    });
+
+    it('takes results into the transcript in the order of the calls, each once', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('x', 'server'), newCall('y', 'server')]);
+      for (const id of ['y', 'x']) {
+        await session.start(runId, 1, id);
+        await session.finishCall(runId, 1, id, `result of ${id}`);
+      }
+      await session.claim(session.writer(runId, 2, 1));
+      await session.claim(session.writer(runId, 2, 2));
+      includes(await store.readRows(session.id, 2), [
+        { toolCallId: 'x', output: 'result of x' },
+        { toolCallId: 'y', output: 'result of y' },
+      ]);
+      equal(await store.readCall(session.id, 'x'), undefined);
+    });
+
+    it('tells a session from an erased one of the same id', async ({ store, session }) => {
+      const bornOf = async (messageId: string): Promise<string> => {
+        const { runId } = await session.newRun(messageId);
+        const claimed = await session.claim(session.writer(runId, 1, 1));
+        if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
+        equal((await store.readRecord(session.id))?.born, claimed.born);
+        return claimed.born;
+      };
+      const first = await bornOf('u1');
+      await store.delete(session.id);
+      const second = await bornOf('u1');
+      ok(first !== second);
+      await session.stop({ mode: 'abort' });
+      const { runId } = (await store.readRecord(session.id)) ?? { runId: '' };
+      await session.end(runId, 'aborted');
+      equal(await bornOf('u2'), second);
+    });
+  });
+}

@@ -1,0 +1,170 @@
+import { equal, includes } from '../assertions.js';
+import { newCall } from '../fixtures.js';
+import type { Case, Suite } from '../suite.js';
+
+async function claimed({ session }: Case) {
+  const { runId } = await session.newRun();
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  return { runId, writer };
+}
+
+const typesOf = async ({ session }: Case): Promise<string[]> =>
+  (await session.log()).map(({ message }) => message.type);
+
+export function commitCases({ describe, it }: Suite): void {
+  describe('commit', () => {
+    it('stores row, calls and pause together', async (given) => {
+      const { store, session } = given;
+      const { runId, writer } = await claimed(given);
+      const calls = [newCall('a', 'approval', { timeoutMs: 5_000 }), newCall('c', 'client')];
+      const result = await session.commit(writer, { calls });
+
+      const view = await store.readView(session.id);
+      equal(result, { kind: 'committed', sequence: view?.record.sequence, paused: true });
+      includes(view?.record, {
+        status: 'waiting_approval',
+        stream: 'paused',
+        committedStep: 1,
+        pauseSequence: view?.record.sequence,
+      });
+      includes(view?.rows, [{ role: 'user' }, { role: 'assistant' }]);
+      includes(view?.openCalls, [
+        {
+          state: 'waiting',
+          askedAt: view?.record.sequence,
+          spec: {
+            toolCallId: 'a',
+            kind: 'approval',
+            runId,
+            step: 1,
+            input: { of: 'a' },
+            approvalId: `${runId}::a`,
+            timeoutMs: 5_000,
+          },
+        },
+        { state: 'waiting', spec: { toolCallId: 'c', kind: 'client' } },
+      ]);
+      equal(await typesOf(given), ['step_end', 'suspension_marker', 'run_paused']);
+      includes(await session.messages('run_paused'), [
+        { reason: 'approval', pendingToolCallId: 'a', pendingToolName: 'approval-tool' },
+      ]);
+    });
+
+    it('waits for client tools under their own status', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('c', 'client')]);
+      includes(await store.readRecord(session.id), { status: 'waiting_tool' });
+      includes(await session.messages('run_paused'), [{ reason: 'client_tool' }]);
+    });
+
+    it('does not pause while a server tool is to run; its result does', async (given) => {
+      const { store, session } = given;
+      const { runId } = await session.newRun();
+      const calls = [newCall('s', 'server'), newCall('a', 'approval')];
+      includes(await session.ask(runId, 1, calls), { paused: false });
+      includes(await store.readRecord(session.id), { stream: 'active' });
+      await session.start(runId, 1, 's');
+      equal(await session.messages('run_paused'), []);
+      await session.finishCall(runId, 1, 's', 1);
+      includes(await store.readRecord(session.id), { stream: 'paused' });
+      equal((await typesOf(given)).slice(-3), ['tool_end', 'suspension_marker', 'run_paused']);
+    });
+
+    it('sent again returns the first outcome and writes nothing', async (given) => {
+      const { store, session } = given;
+      const { writer } = await claimed(given);
+      await session.commit(writer, { calls: [newCall('a', 'approval')] });
+      const before = await store.readView(session.id);
+      includes(await session.commit(writer, { calls: [newCall('other', 'approval')] }), {
+        kind: 'done',
+        outcome: { kind: 'calls', calls: [{ toolCallId: 'a' }] },
+      });
+      equal(await store.readView(session.id), before);
+    });
+
+    it('sent again after it had ended the run returns how it ended', async (given) => {
+      const { session } = given;
+      const { writer } = await claimed(given);
+      await session.commit(writer);
+      equal(await session.commit(writer), {
+        kind: 'done',
+        outcome: { kind: 'ended', step: 1, status: 'completed' },
+      });
+      equal((await session.messages('stream_end')).length, 1);
+    });
+
+    it('of a zombie is refused', async (given) => {
+      const { store, session } = given;
+      const { runId, writer: zombie } = await claimed(given);
+      await session.claim(session.writer(runId, 1, 2));
+      equal(await session.commit(zombie), { kind: 'fenced' });
+      equal((await store.readRows(session.id, 0)).length, 1);
+    });
+
+    it('finds a stop, unless it is the answer to one', async (given) => {
+      const { store, session } = given;
+      const { runId, writer } = await claimed(given);
+      await session.stop({ reason: 'why' });
+      equal(await session.commit(writer), {
+        kind: 'stopped',
+        stop: { mode: 'interrupt', reason: 'why' },
+      });
+      await session.commit(writer, {
+        answersStop: true,
+        final: { status: 'interrupted' },
+        outcome: { kind: 'ended', step: 1, status: 'interrupted' },
+      });
+      includes(await session.messages('run_interrupted'), [
+        { reason: 'why', checkpointId: `cpv1-${session.id}-s1-${runId.split(':')[1] ?? ''}` },
+      ]);
+      equal((await store.readRecord(session.id))?.stop, undefined);
+    });
+
+    it('that is final ends run and stream', async (given) => {
+      const { store, session } = given;
+      const { writer } = await claimed(given);
+      const error = { code: 'provider_error', message: 'It failed.', retryable: true };
+      const row = { role: 'tool' as const, toolCallId: 'x', toolName: 't', error: 'e' };
+      await session.commit(writer, {
+        final: { status: 'failed', error },
+        outcome: { kind: 'ended', step: 1, status: 'failed', error },
+        calls: [newCall('x', 'server', { row })],
+      });
+      includes(await store.readRecord(session.id), { status: 'failed', stream: 'failed', error });
+      equal(await typesOf(given), ['step_end', 'error', 'stream_end']);
+      includes(await store.readRows(session.id, 0), [
+        { role: 'user' },
+        { role: 'assistant' },
+        { role: 'tool' },
+      ]);
+    });
+
+    it('with calls that were settled from the start leads to the next step', async ({
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const row = { role: 'tool' as const, toolCallId: 'x', toolName: 't', error: 'unknown' };
+      includes(await session.ask(runId, 1, [newCall('x', 'server', { row })]), { paused: false });
+      includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', rowCount: 3 });
+    });
+
+    it('writes nothing for a writer that was told more than the store has', async (given) => {
+      const { store, session } = given;
+      const { writer } = await claimed(given);
+      const before = await store.readView(session.id);
+      equal(await session.commit(writer, { known: 7 }), { kind: 'rewound' });
+      equal(await store.readView(session.id), before);
+    });
+
+    it('keeps what it committed, whoever claims the step later', async (given) => {
+      const { session } = given;
+      const { runId, writer } = await claimed(given);
+      await session.say(writer, 1, 'kept');
+      await session.commit(writer, { calls: [newCall('s', 'server')] });
+      const before = await session.log();
+      await session.claim(session.writer(runId, 1, 99));
+      equal(await session.log(), before);
+    });
+  });
+}

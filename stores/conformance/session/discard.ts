@@ -1,0 +1,53 @@
+import { equal, includes } from '../assertions.js';
+import { AGENT, textChunk, textIn } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function discardCases({ describe, it }: Suite): void {
+  describe('discard', () => {
+    it('withdraws what the attempt wrote and counts a failure once', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      await session.say(writer, 1, 'gone');
+      const discard = (failure: number): Promise<unknown> =>
+        store.discard({ writer, failure, reason: 'provider_error', now: 1 });
+      equal(await discard(1), { kind: 'discarded', failures: 1 });
+      await session.say(writer, 2, 'again');
+      equal(await discard(1), { kind: 'discarded', failures: 1 });
+      equal(textIn(await session.log()), 'again');
+      equal(await discard(2), { kind: 'discarded', failures: 2 });
+      equal(textIn(await session.log()), '');
+      includes(await session.messages('step_discarded'), [
+        { reason: 'provider_error', stepId: 's1' },
+        { reason: 'provider_error' },
+      ]);
+      // The count outlives the worker that counted.
+      includes(await session.claim(session.writer(runId, 1, 2)), { failures: 2 });
+    });
+
+    it("leaves other writers' entries", async ({ store, streamManager, session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      await session.say(writer, 1, 'gone');
+      const beside = await streamManager.createWriter(session.id, session.id, AGENT);
+      await beside.write(textChunk('kept'));
+      await store.discard({ writer, failure: 1, reason: 'x', now: 1 });
+      equal(textIn(await session.log()), 'kept');
+    });
+
+    it('is refused to a zombie and to a run that is over', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      const young = session.writer(runId, 1, 2);
+      await session.claim(young);
+      await session.say(young, 1, 'kept');
+      const discard = { failure: 1, reason: 'x', now: 1 };
+      equal(await store.discard({ ...discard, writer }), { kind: 'fenced' });
+      await session.commit(young);
+      equal(await store.discard({ ...discard, writer: young }), { kind: 'superseded' });
+      equal((await session.messages('text_delta')).length, 1);
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import { equal, includes } from '../assertions.js';
+import { newCall } from '../fixtures.js';
+import { drive } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+
+export function settleApprovalCases({ describe, it }: Suite): void {
+  describe('settle call, an approval', () => {
+    it('lets the first of many decisions win', async ({ session, another }) => {
+      const other = drive(await another(), session.id);
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      const results = await Promise.all(
+        Array.from({ length: 12 }, (_, n) =>
+          (n % 2 === 0 ? session : other).decide(runId, 'a', n % 3 === 0),
+        ),
+      );
+      equal(results.map(({ kind }) => kind).sort(), [
+        ...Array<string>(11).fill('already_completed'),
+        'stored',
+      ]);
+      equal((await session.messages('run_resumed')).length, 1);
+    });
+
+    it('resumes only with the last answer of a batch, with all that were approved', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(
+        runId,
+        1,
+        ['a', 'b', 'c'].map((id) => newCall(id, 'approval')),
+      );
+      equal('resume' in (await session.decide(runId, 'a', true)), false);
+      equal('resume' in (await session.decide(runId, 'b', false)), false);
+      includes(await store.readRecord(session.id), { stream: 'paused' });
+      const resume = { step: 1, approved: ['a', 'c'] };
+      includes(await session.decide(runId, 'c', true), { kind: 'stored', resume });
+      includes(await store.readRecord(session.id), { status: 'running', stream: 'active', resume });
+    });
+
+    it('resumes with nothing to run when all were denied', async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      includes(await session.decide(runId, 'a', false), { resume: { step: 1, approved: [] } });
+      includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+    });
+
+    it('takes an answer while siblings still run, without a pause in between', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
+      await session.start(runId, 1, 's');
+      includes(await session.decide(runId, 'a', true), { resume: { approved: ['a'] } });
+      await session.finishCall(runId, 1, 's', 1);
+      includes(await store.readRecord(session.id), { stream: 'active' });
+      equal(await session.messages('run_paused'), []);
+      equal(await session.messages('run_resumed'), []);
+    });
+
+    it('checks kind and run of the pending record', async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [
+        newCall('a', 'approval'),
+        newCall('c', 'client'),
+        newCall('s', 'server'),
+      ]);
+      equal(await session.decide(runId, 'c', true), { kind: 'kind_mismatch' });
+      equal(await session.decide(runId, 's', true), { kind: 'kind_mismatch' });
+      equal(await session.decide(`${session.id}:9-x`, 'a', true), { kind: 'stale_run' });
+      equal(await session.decide(runId, 'nothing', true), { kind: 'not_pending' });
+      includes(await session.decide(runId, 'a', true), { kind: 'stored' });
+    });
+
+    it('says already completed to late duplicates, in later steps and turns too', async ({
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.decide(runId, 'a', true);
+      const duplicates = async (): Promise<unknown[]> => [
+        await session.decide(runId, 'a', false),
+        await session.finishCall(runId, 1, 'a', 'again', 2),
+      ];
+      const already = { kind: 'already_completed' };
+      equal(await session.decide(runId, 'a', true), already);
+      await session.start(runId, 1, 'a', 2);
+      await session.finishCall(runId, 1, 'a', 'done', 2);
+      equal(await duplicates(), [already, already]);
+      await session.ask(runId, 2, []);
+      equal(await duplicates(), [already, already]);
+      await session.newRun();
+      equal(await duplicates(), [already, already]);
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import { equal, includes } from '../assertions.js';
+import { eventually } from '../eventually.js';
+import { newCall } from '../fixtures.js';
+import type { SessionDriver } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+
+async function errorCodes(session: SessionDriver): Promise<(string | undefined)[]> {
+  return (await session.messages('tool_end')).map(({ errorCode }) => errorCode);
+}
+
+export function stopCases({ describe, it }: Suite): void {
+  describe('stop', () => {
+    it('ends a paused run at once and settles what waited', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      equal(await session.stop({ reason: 'bye' }), { kind: 'ended', runId });
+      includes(await store.readRecord(session.id), { status: 'interrupted', stream: 'ended' });
+      equal(await errorCodes(session), ['run_stopped']);
+      includes(await session.messages('run_interrupted'), [{ reason: 'bye' }]);
+      equal((await session.log()).at(-1)?.message.type, 'stream_end');
+    });
+
+    it('ends a run that has not begun to speak', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      equal(await session.stop({ mode: 'abort' }), { kind: 'ended', runId });
+      includes(await store.readRecord(session.id), { status: 'aborted', stream: 'failed' });
+      equal(await session.claim(session.writer(runId, 1, 1)), { kind: 'superseded' });
+    });
+
+    it('between steps ends at once: started calls are unknown, others were not carried out', async ({
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+      await session.start(runId, 1, 's');
+      await session.stop();
+      equal(await errorCodes(session), ['tool_outcome_unknown', 'run_stopped']);
+      equal(await session.finishCall(runId, 1, 's', 'late'), { kind: 'already_completed' });
+    });
+
+    it('while a model speaks leaves a record and tells the workers', async ({
+      store,
+      session,
+      another,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.claim(session.writer(runId, 1, 1));
+      let told = 0;
+      const leave = await (
+        await another()
+      ).streamManager.onStop(session.id, () => {
+        told += 1;
+      });
+      equal(await session.stop({ by: 'ann' }), { kind: 'stopping', runId });
+      await eventually('the worker is told', () => told === 1);
+      leave();
+      includes(await store.readRecord(session.id), {
+        status: 'running',
+        stop: { mode: 'interrupt', by: 'ann' },
+      });
+    });
+
+    it('asked for again keeps the first reason, but an abort outdoes an interrupt', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.claim(session.writer(runId, 1, 1));
+      const stopOf = async (): Promise<unknown> => (await store.readRecord(session.id))?.stop;
+      await session.stop({ reason: 'first' });
+      await session.stop({ reason: 'second' });
+      equal(await stopOf(), { mode: 'interrupt', reason: 'first' });
+      await session.stop({ mode: 'abort', reason: 'third' });
+      equal(await stopOf(), { mode: 'abort', reason: 'third' });
+    });
+
+    it('of another run, or of one that has ended, does nothing', async ({ session }) => {
+      const { runId } = await session.newRun();
+      equal(await session.stop({ runId: 'other' }), { kind: 'nothing' });
+      await session.ask(runId, 1, []);
+      const before = await session.log();
+      equal(await session.stop(), { kind: 'nothing' });
+      equal(await session.log(), before);
+    });
+  });
+}

@@ -1,0 +1,96 @@
+import { equal, includes } from '../assertions.js';
+import { AGENT, textChunk, textIn } from '../fixtures.js';
+import { NO_RUN } from '../../stream-log.js';
+import type { Writer } from '../../transitions.js';
+import type { Suite } from '../suite.js';
+
+const writerOf = (sessionId: string, token: number, name = 'w:one'): Writer => ({
+  sessionId,
+  runId: NO_RUN,
+  name,
+  token,
+  agentType: AGENT,
+  step: 1,
+});
+
+export function batchCases({ describe, it }: Suite): void {
+  describe('the log under stream writers', () => {
+    it('stores a batch that is sent again once, also after a pause', async ({
+      streamManager,
+      streamId,
+    }) => {
+      const writer = writerOf(streamId, 1);
+      await streamManager.openWriter(writer, 1);
+      const chunks = [textChunk('a'), textChunk('b')];
+      const first = await streamManager.append(writer, 1, chunks);
+      equal(await streamManager.append(writer, 1, chunks), first);
+      await streamManager.mark(streamId, { status: 'paused' }, 1);
+      equal(await streamManager.append(writer, 1, chunks), first);
+      equal(await streamManager.append(writer, 2, chunks), { kind: 'closed' });
+      equal(textIn(await streamManager.read(streamId, 0, 10)), 'ab');
+    });
+
+    it('opens a writer that is opened again as it was', async ({ streamManager, streamId }) => {
+      const writer = writerOf(streamId, 1);
+      equal(await streamManager.openWriter(writer, 1), { kind: 'opened', sequence: 0 });
+      await streamManager.append(writer, 1, [textChunk('a')]);
+      equal(await streamManager.openWriter(writer, 1), { kind: 'opened', sequence: 1 });
+      includes(await streamManager.append(writer, 2, [textChunk('b')]), { sequence: 2 });
+      equal(textIn(await streamManager.read(streamId, 0, 10)), 'ab');
+    });
+
+    it('numbers entries explicitly: a withdrawn number is never given again', async ({
+      streamManager,
+      streamId,
+    }) => {
+      await streamManager.openWriter(writerOf(streamId, 1), 1);
+      await streamManager.append(writerOf(streamId, 1), 1, [textChunk('a'), textChunk('b')]);
+      equal(await streamManager.openWriter(writerOf(streamId, 2), 1), {
+        kind: 'opened',
+        sequence: 4,
+      });
+      await streamManager.append(writerOf(streamId, 2), 1, [textChunk('c')]);
+      equal(
+        (await streamManager.read(streamId, 0, 10)).map(({ sequence }) => sequence),
+        [3, 4, 5],
+      );
+    });
+
+    it('refuses a zombie before it looks at the pause, and a gap in the batches', async ({
+      streamManager,
+      streamId,
+    }) => {
+      await streamManager.openWriter(writerOf(streamId, 1), 1);
+      await streamManager.openWriter(writerOf(streamId, 2), 1);
+      await streamManager.mark(streamId, { status: 'paused' }, 1);
+      const append = (token: number, batch: number, known?: number) =>
+        streamManager.append(writerOf(streamId, token), batch, [textChunk('x')], known);
+      equal(await append(1, 1), { kind: 'fenced' });
+      equal(await append(2, 2), { kind: 'rewound' });
+      equal(await append(2, 1, 99), { kind: 'rewound' });
+      equal(await append(2, 1), { kind: 'closed' });
+      equal(await streamManager.closeWriter(writerOf(streamId, 1)), { kind: 'fenced' });
+      equal(await streamManager.closeWriter(writerOf(streamId, 2)), { kind: 'closed' });
+    });
+
+    it('reads by position: exclusive start, at most so many, nothing beyond the end', async ({
+      streamManager,
+      streamId,
+    }) => {
+      const writer = writerOf(streamId, 1);
+      await streamManager.openWriter(writer, 1);
+      await streamManager.append(
+        writer,
+        1,
+        ['a', 'b', 'c', 'd'].map((text) => textChunk(text)),
+      );
+      const textAt = async (from: number, limit: number): Promise<string> =>
+        textIn(await streamManager.read(streamId, from, limit));
+      equal(await textAt(0, 2), 'ab');
+      equal(await textAt(2, 10), 'cd');
+      equal(await textAt(4, 10), '');
+      equal(await textAt(99, 10), '');
+      equal(await streamManager.read('no-such-stream', 0, 10), []);
+    });
+  });
+}

@@ -1,0 +1,105 @@
+import { equal, includes, refuses } from '../assertions.js';
+import { AGENT, textChunk, textOf } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function streamInfoCases({ describe, it }: Suite): void {
+  describe('stream info and getters', () => {
+    it('tell nothing of a stream that is not there', async ({ streamManager, streamId }) => {
+      equal(await streamManager.getStreamInfo(streamId), null);
+      equal(await streamManager.inspect(streamId), undefined);
+      equal(await streamManager.getAllChunks(streamId), []);
+      equal(await streamManager.getChunksFromStep(streamId, 1), []);
+      equal(await streamManager.getChunksFromSequence(streamId, 0), []);
+    });
+
+    it('count chunks, not control messages', async ({ streamManager, streamId }) => {
+      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
+      equal(await streamManager.getStreamInfo(streamId), {
+        status: 'active',
+        totalChunks: 0,
+        latestSequence: 0,
+      });
+      await writer.write(textChunk('a'));
+      await streamManager.pauseStream(streamId);
+      equal(await streamManager.getStreamInfo(streamId), {
+        status: 'paused',
+        totalChunks: 1,
+        latestSequence: 2,
+      });
+      await streamManager.resumeStream(streamId);
+      await writer.write(textChunk('b', 2));
+      await streamManager.cleanupToStep(streamId, 1);
+      await streamManager.failStream(streamId, 'why');
+      includes(await streamManager.getStreamInfo(streamId), {
+        status: 'failed',
+        totalChunks: 1,
+        error: 'why',
+      });
+      equal(textOf(await streamManager.getAllChunks(streamId)), 'a');
+    });
+
+    it('get chunks from a step and after a sequence', async ({ streamManager, streamId }) => {
+      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
+      for (const step of [1, 2, 2, 3]) await writer.write(textChunk(String(step), step));
+      equal(textOf(await streamManager.getChunksFromStep(streamId, 2)), '223');
+      equal(textOf(await streamManager.getChunksFromSequence(streamId, 3)), '3');
+      equal(textOf(await streamManager.getChunksFromSequence(streamId, 99)), '');
+    });
+
+    it("get a session's chunks from a step of its newest turn", async ({
+      streamManager,
+      session,
+    }) => {
+      for (const turn of ['old', 'new']) {
+        const { runId } = await session.newRun();
+        const writer = session.writer(runId, 1, 1);
+        await session.claim(writer);
+        await session.say(writer, 1, turn);
+        await session.commit(writer);
+      }
+      equal(textOf(await streamManager.getChunksFromStep(session.id, 1)), 'new');
+      equal(textOf(await streamManager.getAllChunks(session.id)), 'oldnew');
+    });
+
+    it('read a long log whole', async ({ streamManager, streamId }) => {
+      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
+      const words = Array.from({ length: 450 }, (_, n) => `${String(n)} `);
+      await Promise.all(words.map((word) => writer.write(textChunk(word))));
+      equal(textOf(await streamManager.getAllChunks(streamId)), words.join(''));
+    });
+  });
+
+  describe('ending and pausing', () => {
+    it('counts the first end', async ({ streamManager, streamId }) => {
+      await streamManager.createWriter(streamId, 'a', AGENT);
+      await streamManager.endStream(streamId, { answer: 42 });
+      await streamManager.failStream(streamId, 'too late');
+      await streamManager.pauseStream(streamId);
+      equal(await streamManager.getStreamInfo(streamId), {
+        status: 'ended',
+        totalChunks: 0,
+        latestSequence: 1,
+      });
+      includes(await streamManager.read(streamId, 0, 10), [
+        { message: { type: 'stream_end', finalOutput: { answer: 42 } } },
+      ]);
+    });
+
+    it('is refused where a run is at work, and where nothing is', async ({
+      store,
+      streamManager,
+      streamId,
+      session,
+    }) => {
+      await session.newRun();
+      const before = await store.readRecord(session.id);
+      await refuses(streamManager.endStream(session.id), 'stream_owned');
+      await refuses(streamManager.failStream(session.id, 'x'), 'stream_owned');
+      await refuses(streamManager.pauseStream(session.id), 'stream_owned');
+      await refuses(streamManager.resumeStream(session.id), 'stream_owned');
+      equal(await store.readRecord(session.id), before);
+      await refuses(streamManager.endStream(streamId), 'not_found');
+      await refuses(streamManager.pauseStream(streamId), 'not_found');
+    });
+  });
+}

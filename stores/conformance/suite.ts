@@ -1,0 +1,79 @@
+import type { SessionStore } from '../session-store.js';
+import type { StreamManager } from '../stream-manager.js';
+import { newSessionId } from './fixtures.js';
+import { drive, type SessionDriver } from './session-driver.js';
+
+/** The stores that are to be certified, open. */
+export interface StoresUnderTest {
+  store: SessionStore;
+  streamManager: StreamManager;
+  close: () => Promise<void>;
+}
+
+export interface ConformanceOptions {
+  /** Called for each case; what it gives is closed after the case. */
+  open: () => Promise<StoresUnderTest>;
+  /** Of jest, vitest or node:test. */
+  describe: (name: string, body: () => void) => void;
+  it: (name: string, body: () => Promise<void>) => void;
+  /**
+   * True if everything that `open` gives reaches the same data, as the processes of one deployment
+   * do. Then cases about two processes use two. Default false: they use one twice.
+   */
+  shared?: boolean;
+  /** Runs of each property. Default 50. */
+  runs?: number;
+}
+
+/** What a case works with. */
+export interface Case extends StoresUnderTest {
+  /** A session of its own, which does not exist yet. */
+  session: SessionDriver;
+  /** Id of a stream of its own, which does not exist yet. */
+  streamId: string;
+  /** The same data as another process reaches it. */
+  another: () => Promise<StoresUnderTest>;
+}
+
+export interface Suite {
+  describe: ConformanceOptions['describe'];
+  it: (name: string, body: (given: Case) => Promise<void>) => void;
+  /** Runs of each property. */
+  runs: number;
+}
+
+/** Gives each case stores of its own. Frameworks differ in their hooks, so none are used. */
+export function createSuite({
+  open,
+  describe,
+  it,
+  shared = false,
+  runs = 50,
+}: ConformanceOptions): Suite {
+  return {
+    describe,
+    runs,
+    it: (name, body) => {
+      it(name, async () => {
+        const opened = [await open()];
+        const [stores] = opened;
+        if (stores === undefined) return;
+        try {
+          await body({
+            ...stores,
+            session: drive(stores),
+            streamId: newSessionId(),
+            another: async () => {
+              if (!shared) return stores;
+              const other = await open();
+              opened.push(other);
+              return other;
+            },
+          });
+        } finally {
+          await Promise.all(opened.map(({ close }) => close()));
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import { storeConformance } from '../../../stores/conformance/index.js';
+import { startCluster, type RedisCluster } from '../../support/redis-cluster.js';
+import { openUnderTest } from '../../support/store-under-test.js';
+
+let cluster: RedisCluster;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+
+afterAll(async () => {
+  await cluster.close();
+});
+
+storeConformance({ open: () => openUnderTest(cluster.url), describe, it, shared: true, runs: 20 });
