@@ -1,4 +1,5 @@
 import { applyPatch, type Operation } from 'rfc6902';
+import type { JsonPatchOperation } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
 import type { CustomState, StagedChanges } from './session-state.js';
 
@@ -8,16 +9,10 @@ import type { CustomState, StagedChanges } from './session-state.js';
  * @throws HelixError `invalid_patch` if an operation does not fit, or the result is no object
  */
 export function applyChanges(before: CustomState, changes: readonly StagedChanges[]): CustomState {
-  const root = { state: structuredClone(before) as unknown };
+  const root = { state: copyOf(before) as unknown };
   for (const { toolCallId, mergeChanges, patches } of changes) {
-    if (mergeChanges !== undefined) Object.assign(root.state as CustomState, mergeChanges);
-    // A pointer to the root itself is one to `state` here, which may be replaced as a whole.
-    const within = patches.map((patch) => ({
-      ...patch,
-      path: `/state${patch.path}`,
-      ...(patch.from !== undefined && { from: `/state${patch.from}` }),
-    }));
-    const failure = failureOf(() => applyPatch(root, structuredClone(within) as Operation[]));
+    if (mergeChanges !== undefined) Object.assign(root.state as CustomState, copyOf(mergeChanges));
+    const failure = failureOf(() => applyPatch(root, patches.map(withinState) as Operation[]));
     if (failure !== undefined || !isObject(root.state)) {
       throw new HelixError('invalid_patch', 'The state could not be changed as asked.', {
         detail: { toolCallId, reason: failure?.name ?? 'NoObjectError' },
@@ -26,6 +21,22 @@ export function applyChanges(before: CustomState, changes: readonly StagedChange
     }
   }
   return root.state as CustomState;
+}
+
+/** What is changed may not be the caller's. A state is JSON, so this loses nothing. */
+function copyOf(state: CustomState): CustomState {
+  return JSON.parse(JSON.stringify(state)) as CustomState;
+}
+
+/** A pointer to the root itself is one to `state` here, which may be replaced as a whole. */
+function withinState(patch: JsonPatchOperation): JsonPatchOperation {
+  const { path, from } = patch;
+  return { ...patch, path: inState(path), ...(from !== undefined && { from: inState(from) }) };
+}
+
+function inState(pointer: string): string {
+  if (pointer !== '' && !pointer.startsWith('/')) throw new TypeError('no JSON pointer');
+  return `/state${pointer}`;
 }
 
 /** The first operation that did not fit; a malformed pointer throws instead. */

@@ -103,7 +103,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
     cleanupToStep: async (streamId, step, options = {}) => {
       checkStreamId(streamId);
       checkCount('step', step);
-      checkCount('minSequence', options.minSequence ?? 0);
+      if (options.minSequence !== undefined) checkCount('minSequence', options.minSequence);
       const result = await log.truncate(streamId, step, options, Date.now());
       const { removed, atSequence, lastRemoved } = result;
       if (removed > 0) {

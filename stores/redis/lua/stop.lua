@@ -1,15 +1,18 @@
 --[[ stop: leaves a stop record and tells the workers; a run in which no model speaks ends at once.
-     ARGV 1 sessionId  2 run or ''  3 mode  4 stop record  5 reason  6 now
+     ARGV 1 sessionId  2 run or ''  3 mode  4 stop record  5 now
      -> NOTHING | STOPPING run | ENDED run ]]
 local r = root_table()
 if not r.status or TERMINAL[r.status] then return { 'NOTHING' } end
 if ARGV[2] ~= '' and ARGV[2] ~= r.run then return { 'NOTHING' } end
-local who = { agentId = ARGV[1], agentType = r.agent, step = tonumber(r.committed), now = tonumber(ARGV[6]) }
-if not r.stop or ARGV[3] == 'abort' then redis.call('HSET', K.root, 'stop', ARGV[4]) end
+local who = { agentId = ARGV[1], agentType = r.agent, step = tonumber(r.committed), now = tonumber(ARGV[5]) }
+if not r.stop or ARGV[3] == 'abort' then
+  redis.call('HSET', K.root, 'stop', ARGV[4])
+  r.stop = ARGV[4]
+end
 redis.call('SPUBLISH', K.stop, r.run)
 if redis.call('SISMEMBER', K.busy, 'model') == 1 then return { 'STOPPING', r.run } end
 local log = open_session_log(r)
-local reason = ARGV[5] ~= '' and ARGV[5] or nil
-finish(r, log, who, ARGV[3] == 'abort' and 'aborted' or 'interrupted', '', reason, 'run_stopped')
+local stop = cjson.decode(r.stop)
+finish(r, log, who, stop.mode == 'abort' and 'aborted' or 'interrupted', '', stop.reason, 'run_stopped')
 log.close()
 return { 'ENDED', r.run }
