@@ -15,9 +15,9 @@ export interface Patience {
   maxBackoffMs: number;
 }
 
-/** Between two tries of a command that a cluster redirects or cannot serve right now. */
+/** Between two tries of a command that a cluster redirects, and that it cannot serve right now. */
 const REDIRECT_PAUSE_MS = 10;
-const CLUSTER_PAUSE_MS = 100;
+const RETRY_PAUSE_MS = 100;
 /** Who owns which slot is asked this often, for subscribers that hear nothing of a change. */
 const SLOTS_REFRESH_MS = 5_000;
 /** For the patient: one number that a command never reaches. */
@@ -61,9 +61,10 @@ function createRedis(
     ...shared,
     ...accessOptions(address),
     ...{ sentinels, name, db },
-    sentinelRetryStrategy: backOff(patience),
-    // Tells of a failover also while the old master still answers.
-    failoverDetector: true,
+    // Short, because a client that is told to end waits for it.
+    sentinelRetryStrategy: () => RETRY_PAUSE_MS,
+    // Not failoverDetector: it ends a client for good that is just reconnecting. Sentinels close
+    // the connections of a master that they demote.
     ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
   });
 }
@@ -78,9 +79,9 @@ function clusterOptions(
     clusterRetryStrategy: backOff(patience),
     maxRedirections: patience.retries === null ? NO_LIMIT : patience.retries + 8,
     retryDelayOnMoved: REDIRECT_PAUSE_MS,
-    retryDelayOnTryAgain: CLUSTER_PAUSE_MS,
-    retryDelayOnFailover: CLUSTER_PAUSE_MS,
-    retryDelayOnClusterDown: CLUSTER_PAUSE_MS,
+    retryDelayOnTryAgain: RETRY_PAUSE_MS,
+    retryDelayOnFailover: RETRY_PAUSE_MS,
+    retryDelayOnClusterDown: RETRY_PAUSE_MS,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
     redisOptions: { ...connectionOptions(patience), ...accessOptions(address) },
   };

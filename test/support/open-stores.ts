@@ -5,9 +5,12 @@ import { until } from './until.js';
 
 const opened: RedisStores[] = [];
 
-afterAll(async () => {
-  await Promise.all(opened.map((stores) => stores.close()));
-});
+afterAll(closeStores);
+
+/** Closes what is open, for tests that end their servers before the file ends. */
+export async function closeStores(): Promise<void> {
+  await Promise.all(opened.splice(0).map((stores) => stores.close()));
+}
 
 /** Both stores on any Redis, answering; closed after the file's tests. */
 export async function openStores(

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { LogEntry } from '../../../protocol/chunk.js';
 import type { Batch } from '../../../stores/redis/batches.js';
 import { createInbox } from '../../../stores/redis/inbox.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
@@ -17,6 +18,10 @@ describe('a follower that reads slowly', () => {
     const controller = new AbortController();
     const slow = stores.streamManager.follow(session.id, 0, controller.signal);
     const pages = slow[Symbol.asyncIterator]();
+    const next = async (): Promise<LogEntry[]> => {
+      const result = (await pages.next()) as IteratorYieldResult<LogEntry[]>;
+      return result.value;
+    };
     const append = (n: number): Promise<unknown> =>
       stores.streamManager.append(
         writer,
@@ -24,19 +29,18 @@ describe('a follower that reads slowly', () => {
         Array.from({ length: PER_BATCH }, () => textChunk(`${String(n)} `, 1, session.id)),
       );
     await append(1);
-    const first = await pages.next();
+    const got = [...(await next())];
     // From here on it does not read.
     const quick = startFollower(stores.streamManager, session.id, 0);
     for (let n = 2; n <= ENTRIES / PER_BATCH; n += 1) await append(n);
     await until('the quick one has all', () => quick.entries.length === ENTRIES, 1_000);
     await quick.stop();
 
-    const got = [...(first.value ?? [])];
     const sizes: number[] = [];
     while (got.length < ENTRIES) {
-      const page = await pages.next();
-      got.push(...(page.value ?? []));
-      sizes.push(page.value?.length ?? 0);
+      const page = await next();
+      got.push(...page);
+      sizes.push(page.length);
     }
     controller.abort();
     expect(got).toEqual(quick.entries);

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { startFollower } from '../../support/follower.js';
+import { closeStores, openStores } from '../../support/open-stores.js';
+import { startSentinelPair, type SentinelPair } from '../../support/redis-sentinel.js';
+import { drive, textIn } from '../../support/session-driver.js';
+import { openSpeaker, words } from '../../support/speaker.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
+import { until } from '../../support/until.js';
+
+let pair: SentinelPair;
+
+beforeEach(async () => {
+  pair = await startSentinelPair();
+});
+
+afterEach(async () => {
+  await closeStores();
+  await pair.close();
+});
+
+async function untilReplicated(sessionId: string, sequence: number): Promise<void> {
+  await until('the replica has all', () =>
+    pair.replica.ask(
+      async (redis) => Number(await redis.hget(`hx:{${sessionId}}:root`, 'seq')) >= sequence,
+    ),
+  );
+}
+
+describe('behind Sentinels, when the master is killed', () => {
+  it('the writer goes on or is refused, and no follower differs from the new log', async () => {
+    const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
+    const { session, writer } = await openSpeaker(worker);
+    const follower = startFollower(api.streamManager, session.id, 0);
+    let known = 0;
+    let batch = 0;
+    const speak = async (text: string): Promise<string> => {
+      const result = await session.say(writer, (batch += 1), text, known);
+      if (result.kind === 'appended') known = result.sequence;
+      return result.kind;
+    };
+    for (const word of words(100)) await speak(word);
+    await until('the follower has them', () => follower.entries.length === 100);
+    const speaking = (async () => {
+      for (const word of words(2_000, 100)) {
+        const kind = await speak(word);
+        if (kind !== 'appended') return kind;
+      }
+      return 'appended';
+    })();
+    await until('the writer is in the middle', () => follower.entries.length > 300);
+    await pair.master.kill9();
+    const outcome = await speaking;
+    expect(['appended', 'rewound']).toContain(outcome);
+
+    const log = await drive(worker, session.id).log();
+    const end = await Promise.race([
+      follower.ended.catch((error: unknown) => error),
+      until('the follower has the new log', () => follower.entries.length >= log.length && 'level'),
+    ]);
+    if (end === 'level') {
+      await follower.stop();
+      expect(follower.entries).toEqual(log);
+    } else {
+      expect(end).toMatchObject({ code: 'rewound' });
+    }
+    if (outcome === 'appended') expect(textIn(log)).toBe(words(2_100).join(''));
+  });
+
+  it('nothing is cut if the replica had everything', async () => {
+    const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
+    const { session, say } = await openSpeaker(worker);
+    const follower = startFollower(api.streamManager, session.id, 0);
+    await say(...words(50));
+    await until('the follower has them', () => follower.entries.length === 50);
+    await untilReplicated(session.id, 50);
+    await pair.master.kill9();
+    await say(...words(50, 50));
+    await until('the rest has come', () => follower.entries.length === 100);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe(words(100).join(''));
+  });
+
+  it('what the replica had not got is noticed by the writer and by the follower', async () => {
+    const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
+    const { session, say, writer } = await openSpeaker(worker);
+    const follower = startFollower(api.streamManager, session.id, 0);
+    await say(...words(10));
+    await untilReplicated(session.id, 10);
+    const link = await startTcpProxy(pair.master.port);
+    await pair.replica.ask((redis) => redis.replicaof('127.0.0.1', link.port));
+    // From its next sign of life on, the replica hears nothing more of its master.
+    await link.holdAt('ACK', 'before');
+    await say(...words(10, 10));
+    await until('the follower is ahead', () => follower.entries.length === 20);
+    await pair.master.kill9();
+    expect(await session.say(writer, 21, 'x', 20)).toEqual({ kind: 'rewound' });
+    await expect(follower.ended).rejects.toMatchObject({ code: 'rewound' });
+    expect(textIn(await session.log())).toBe(words(10).join(''));
+    await link.close();
+  });
+});
