@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
+import { openStores } from '../../support/open-stores.js';
+import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';
+import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
+
+const DAY = 24 * 60 * 60;
+
+/** Time to live of each key of a session, in seconds, by the key's name; -1 is for ever. */
+async function lifetimes(redis: Redis, sessionId: string): Promise<Record<string, number>> {
+  const names = await redis.keys(`hx:{${sessionId}}:*`);
+  const entries = names
+    .sort()
+    .map(async (name): Promise<[string, number]> => [
+      name.slice(name.lastIndexOf(':') + 1),
+      await redis.ttl(name),
+    ]);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** The same lifetime for each of these keys. */
+function all(seconds: number, ...names: string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, seconds]));
+}
+
+/** A run with text and a call that a person must decide. */
+async function runUntilPause(session: SessionDriver): Promise<string> {
+  const { runId } = await session.newRun();
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  await session.say(writer, 1, 'x');
+  await session.commit(writer, { calls: [newCall('a', 'approval'), newCall('b', 'server')] });
+  await session.start(runId, 1, 'b');
+  await session.finishCall(runId, 1, 'b', 'y'.repeat(300_000));
+  return runId;
+}
+
+async function finish(session: SessionDriver, runId: string): Promise<void> {
+  await session.decide(runId, 'a', false);
+  await session.ask(runId, 2, []);
+}
+
+const RUNNING = ['busy', 'messages', 'root', 'rows', 'stream', 'writers'];
+const WAITING = ['calls', 'checkpoints', 'messages', 'order', 'results', 'root', 'rows', 'stream'];
+const ENDED = ['checkpoints', 'messages', 'results', 'root', 'rows', 'runs', 'settled'];
+
+describe('the keys of a session', () => {
+  it('have no expiry while it starts, runs or waits; of an ended one only the stream has', async () => {
+    const { redis, ...stores } = await openTestStores();
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    expect(Object.values(await lifetimes(redis, session.id)).every((ttl) => ttl === -1)).toBe(true);
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    await session.say(writer, 1, 'x');
+    expect(await lifetimes(redis, session.id)).toEqual(all(-1, ...RUNNING));
+    await session.end(runId, 'failed');
+
+    const waiting = await runUntilPause(session);
+    expect(await lifetimes(redis, session.id)).toMatchObject(all(-1, ...WAITING));
+    expect(new Set(Object.values(await lifetimes(redis, session.id)))).toEqual(new Set([-1]));
+
+    await finish(session, waiting);
+    const { stream, ...rest } = await lifetimes(redis, session.id);
+    expect(rest).toEqual(all(-1, ...ENDED));
+    expect(stream).toBeGreaterThan(DAY - 60);
+    expect(stream).toBeLessThanOrEqual(DAY);
+  });
+
+  it('expire together after the end if sessions do, and live again with the next run', async () => {
+    const { redis } = await openTestStores();
+    const stores = await openStores(sharedRedisUrl(), 'worker', { sessionTtlSeconds: 3 * DAY });
+    const session = drive(stores);
+    await finish(session, await runUntilPause(session));
+    const { stream, ...rest } = await lifetimes(redis, session.id);
+    expect(stream).toBeLessThanOrEqual(DAY);
+    expect(Object.keys(rest)).toEqual(ENDED);
+    for (const ttl of Object.values(rest)) {
+      expect(ttl).toBeGreaterThan(3 * DAY - 60);
+      expect(ttl).toBeLessThanOrEqual(3 * DAY);
+    }
+    await session.newRun();
+    expect(new Set(Object.values(await lifetimes(redis, session.id)))).toEqual(new Set([-1]));
+  });
+
+  it('that were written after the end expire with the others', async () => {
+    const { redis } = await openTestStores();
+    const stores = await openStores(sharedRedisUrl(), 'worker', { sessionTtlSeconds: 3 * DAY });
+    const session = drive(stores);
+    await finish(session, await runUntilPause(session));
+    await stores.store.noteActiveSnapshot(session.id, 1);
+    expect(Object.values(await lifetimes(redis, session.id))).not.toContain(-1);
+  });
+});
