@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'chunk_too_large'
   | 'stream_owned'
   | 'stream_paused'
+  | 'stream_ended'
   | 'stream_truncated'
   | 'writer_fenced'
   | 'writer_closed'
@@ -57,6 +58,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   chunk_too_large: 413,
   stream_owned: 409,
   stream_paused: 409,
+  stream_ended: 409,
   stream_truncated: 410,
   writer_fenced: 409,
   writer_closed: 409,

@@ -56,8 +56,9 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
     return record;
   }
 
-  async function stateOf(sessionId: string, version: number): Promise<CustomState> {
-    return version === 0 ? {} : ((await store.readState(sessionId, version)) ?? {});
+  /** Undefined if it was replaced since its version was read. */
+  async function stateOf(sessionId: string, version: number): Promise<CustomState | undefined> {
+    return version === 0 ? {} : store.readState(sessionId, version);
   }
 
   return {
@@ -67,9 +68,8 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
         const view = await store.readView(sessionId);
         if (view === undefined) return null;
         const { record, rows, openCalls } = view;
-        const customState =
-          record.stateVersion === 0 ? {} : await store.readState(sessionId, record.stateVersion);
-        // Replaced between the two reads: the view is old as well.
+        const customState = await stateOf(sessionId, record.stateVersion);
+        // The view is old as well.
         if (customState === undefined) continue;
         const suspension = toSuspension(view);
         return {
@@ -121,7 +121,8 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
       const all = await store.readCheckpoints(sessionId, 0, -1);
       const checkpoint = all.find(({ id }) => id === checkpointId);
       if (checkpoint === undefined) return null;
-      return { ...checkpoint, customState: await stateOf(sessionId, checkpoint.stateVersion) };
+      const customState = (await stateOf(sessionId, checkpoint.stateVersion)) ?? {};
+      return { ...checkpoint, customState };
     },
     getLatestCheckpoint: async (sessionId) => {
       await existing(sessionId);
@@ -146,6 +147,7 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
         const { stateVersion } = await existing(sessionId);
         const staged = await store.readStaged(sessionId, stepId);
         const before = await stateOf(sessionId, stateVersion);
+        if (before === undefined) continue;
         const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
         if (staged.length === 0) return { customState: before, version: stateVersion, toolCallIds };
         const customState = applyChanges(before, staged);

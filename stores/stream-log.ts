@@ -10,6 +10,7 @@ export interface StreamLog {
   /**
    * Makes the writer the owner of its name: a higher token withdraws what lower ones of that name
    * left since they were opened; creates the stream if there is none, and opens one that has ended.
+   * The stream of a session is opened by its runs only.
    */
   openWriter: (writer: Writer, now: number) => Promise<OpenWriterResult>;
   /** What the writer wrote stays: no later attempt withdraws it. */
@@ -63,7 +64,11 @@ export interface StreamLog {
 /** `runId` of a writer that belongs to no run. */
 export const NO_RUN = '*';
 
-export type OpenWriterResult = { kind: 'opened'; sequence: number } | { kind: 'fenced' };
+export type OpenWriterResult =
+  | { kind: 'opened'; sequence: number }
+  | { kind: 'fenced' }
+  /** A session's stream, whose run has ended. */
+  | { kind: 'ended' };
 
 export type AppendResult =
   | { kind: 'appended'; sequence: number; stopRequested: boolean }

@@ -12,7 +12,8 @@ export interface StreamManager extends StreamLog {
   /**
    * Opens a writer, and the stream if there is none. Writers of different names write side by side.
    *
-   * @throws HelixError `writer_fenced` if a later attempt of the same name owns it
+   * @throws HelixError `writer_fenced` if a later attempt of the same name owns it, `stream_ended`
+   * for a session whose run has ended
    */
   createWriter: (
     streamId: string,

@@ -9,8 +9,10 @@ export function keepForEver(session: MemorySession): void {
 /** Arms the expiry of what has ended; a stream without a session goes as a whole. */
 export function armExpiry(session: MemorySession, context: StoreContext): void {
   const { now, streamTtlSeconds, sessionTtlSeconds } = context;
-  session.log.expiresAt = now + streamTtlSeconds * 1_000;
   const rest = session.identity === undefined ? streamTtlSeconds : sessionTtlSeconds;
+  // The stream never outlives the sequence that numbers it.
+  const stream = rest > 0 ? Math.min(rest, streamTtlSeconds) : streamTtlSeconds;
+  session.log.expiresAt = now + stream * 1_000;
   if (rest > 0) session.expiresAt = now + rest * 1_000;
 }
 

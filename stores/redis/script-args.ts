@@ -14,7 +14,7 @@ import type {
 
 export function writerArgs(writer: Writer, now: number): (string | number)[] {
   return [
-    writer.agentId ?? writer.sessionId,
+    writer.sessionId,
     writer.runId,
     writer.name,
     writer.token,

@@ -63,7 +63,6 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
           runId ?? '',
           stop.mode,
           JSON.stringify(stop),
-          stop.reason ?? '',
           Date.now(),
         ]),
       ),

@@ -10,7 +10,6 @@ import { gatherWrites } from './gather-writes.js';
 import { resolveEntries } from './large-results.js';
 import { createReadPosition } from './log-pages.js';
 import { createReadLog } from './read-log.js';
-import { writerArgs } from './script-args.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
 import { createTail } from './tail.js';
@@ -35,17 +34,11 @@ export function createRedisStreamLog(context: RedisContext, subscriber: RedisCon
   });
 
   return {
-    openWriter: async (writer, now) => {
-      const args = writerArgs(writer, now);
-      // The script wants stream and agent, not session and run.
-      const [kind, sequence] = await scripts.run(
-        'open-writer',
-        keys.session(writer.sessionId).all,
-        [writer.sessionId, ...args.slice(0, 1), ...args.slice(2)],
-      );
-      return kind === 'OPENED'
-        ? { kind: 'opened', sequence: Number(sequence) }
-        : { kind: 'fenced' };
+    openWriter: async ({ sessionId, name, token, agentId, agentType, step }, now) => {
+      const args = [sessionId, agentId ?? sessionId, name, token, agentType, step, now];
+      const [kind, sequence] = await scripts.run('open-writer', keys.session(sessionId).all, args);
+      if (kind === 'OPENED') return { kind: 'opened', sequence: Number(sequence) };
+      return { kind: kind === 'ENDED' ? 'ended' : 'fenced' };
     },
     closeWriter: async ({ sessionId, name, token }) => {
       const [kind] = await scripts.run('close-writer', keys.session(sessionId).all, [name, token]);

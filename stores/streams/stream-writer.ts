@@ -42,6 +42,9 @@ export async function openStreamWriter(
   };
   const opened = await log.openWriter(writer, Date.now());
   if (opened.kind === 'fenced') throw refusal('fenced');
+  if (opened.kind === 'ended') {
+    throw new HelixError('stream_ended', 'The run has ended; the next one opens its stream again.');
+  }
 
   let known = opened.sequence;
   let batch = 0;

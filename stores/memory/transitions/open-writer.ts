@@ -7,7 +7,8 @@ import type { MemorySession } from '../session.js';
 
 /**
  * Makes an attempt the owner of a writer name that belongs to no run; withdraws what lower attempts
- * left. Creates the stream if there is none, opens one that has ended.
+ * left. Creates the stream if there is none, opens one that has ended; that of a session is opened
+ * by its runs only.
  */
 export function openWriter(session: MemorySession, writer: Writer, now: number): OpenWriterResult {
   const { log } = session;
@@ -15,11 +16,11 @@ export function openWriter(session: MemorySession, writer: Writer, now: number):
   const owner = session.writers.get(name)?.token ?? 0;
   if (owner === token) return { kind: 'opened', sequence: log.sequence };
   if (owner > token) return { kind: 'fenced' };
+  const rests = session.stream !== 'active' && session.stream !== 'paused';
+  if (rests && session.identity !== undefined) return { kind: 'ended' };
   if (owner > 0) discardAttempt(session, speakerOf(writer, now), name, 'attempt_lost');
   ownWriter(session, name, token);
-  const isOpen = session.stream === 'active' || session.stream === 'paused';
-  // The stream of a session is opened by its runs; a writer beside them leaves it as it is.
-  if (!isOpen && session.identity === undefined) {
+  if (rests) {
     session.stream = 'active';
     session.streamError = undefined;
     session.updatedAt = now;

@@ -1,7 +1,7 @@
 import { isTerminal, type StopRequest } from '../../../protocol/run.js';
 import type { StopResult } from '../../transitions.js';
 import { finish } from '../finish.js';
-import { toJson } from '../json.js';
+import { fromJson, toJson } from '../json.js';
 import type { MemorySession, StoreContext } from '../session.js';
 
 /** Leaves a stop record; a run in which no model speaks ends at once. */
@@ -21,7 +21,8 @@ export function stop(
     step: run.committedStep,
     now: context.now,
   };
-  const status = request.mode === 'abort' ? 'aborted' : 'interrupted';
-  finish(session, run, who, { status, reason: request.reason, code: 'run_stopped' }, context);
+  const { mode, reason } = fromJson(run.stop);
+  const status = mode === 'abort' ? 'aborted' : 'interrupted';
+  finish(session, run, who, { status, reason, code: 'run_stopped' }, context);
   return { kind: 'ended', runId: run.runId };
 }

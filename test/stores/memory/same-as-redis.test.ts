@@ -15,7 +15,7 @@ import {
   type Stores,
 } from './same-as-redis/session-knowledge.js';
 
-const options = { maxChunks: 0 };
+const options = { maxChunks: 20 };
 const memory = createMemoryStores(options);
 const redis = createRedisStores({
   url: sharedRedisUrl(),

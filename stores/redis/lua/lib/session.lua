@@ -46,20 +46,28 @@ local function recount_controls()
   if redis.call('EXISTS', K.stream) == 0 then redis.call('HSET', K.root, 'controls', 0) end
 end
 
+local CONTROL = { stream_end = true, stream_status = true, stream_truncated = true }
+local function is_control(json)
+  local ok, message = pcall(cjson.decode, json)
+  return ok and type(message) == 'table' and CONTROL[message.type] == true
+end
+
 -- Removes the entries up to a sequence.
 local function trim_log(sequence)
   local controls = 0
   for _, entry in ipairs(redis.call('XRANGE', K.stream, '-', string.format('%d', sequence) .. '-0')) do
-    if entry[2][2] == '' and entry[2][4]:find('^{"[^}]*"type":"stream_[est]') then controls = controls + 1 end
+    if entry[2][2] == '' and is_control(entry[2][4]) then controls = controls + 1 end
   end
-  redis.call('HINCRBY', K.root, 'controls', -controls)
+  redis.call('HINCRBY', K.root, 'controls', string.format('%d', -controls))
   redis.call('XTRIM', K.stream, 'MINID', string.format('%d', sequence + 1) .. '-0')
 end
 
 -- Arms the expiry of what has ended; a stream without a session goes as a whole.
 local function arm_expiry(has_session)
-  redis.call('EXPIRE', K.stream, STREAM_TTL_SECONDS)
   local rest = has_session and SESSION_TTL_SECONDS or STREAM_TTL_SECONDS
+  -- The stream never outlives the sequence that numbers it.
+  local stream = rest > 0 and math.min(rest, STREAM_TTL_SECONDS) or STREAM_TTL_SECONDS
+  redis.call('EXPIRE', K.stream, stream)
   if rest == 0 then return end
   for i = 1, STORED do
     if KEYS[i] ~= K.stream then redis.call('EXPIRE', KEYS[i], rest) end

@@ -52,6 +52,7 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
         store.stop(sessionId, {
           mode: event.mode,
           reason: id,
+          by: 'ann',
           ...(!event.isOfThisRun && { runId: 'another' }),
         });
     case 'end':
