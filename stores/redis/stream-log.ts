@@ -15,7 +15,10 @@ import { toNumber } from './stored-record.js';
 import { createTail } from './tail.js';
 
 /** The log in a Redis Stream, its tail over sharded Pub/Sub. */
-export function createRedisStreamLog(context: RedisContext, subscriber: RedisConnection): StreamLog {
+export function createRedisStreamLog(
+  context: RedisContext,
+  subscriber: RedisConnection,
+): StreamLog {
   const { redis, keys, scripts } = context;
 
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
