@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * Wall-clock milliseconds with microseconds behind the point. Comparable between the processes of
  * one machine, which is what every latency here is: a time taken in one minus a time taken in another.
@@ -8,4 +10,11 @@ export function wallClock(): number {
 
 export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Ends what a thousand readers do. */
+export function createLeave(): AbortController {
+  const leave = new AbortController();
+  setMaxListeners(0, leave.signal);
+  return leave;
 }

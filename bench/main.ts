@@ -1,6 +1,10 @@
 import { openBench, type Measurement } from './bench.js';
+import { appendRate } from './measures/append-rate.js';
+import { attachToLongTurn } from './measures/attach.js';
 import { chunkLatency } from './measures/chunk-latency.js';
+import { followers } from './measures/followers.js';
 import { firstToken } from './measures/first-token.js';
+import { logMemory } from './measures/log-memory.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
 import { waitingMemory } from './measures/waiting-memory.js';
@@ -10,7 +14,7 @@ import type { Report } from './report/row.js';
 import { formatTable } from './report/table.js';
 
 /** A measurement that hangs must not hang whoever runs it. */
-const LIMIT_MS = 10 * 60_000;
+const LIMIT_MS = 20 * 60_000;
 
 const MEASUREMENTS: readonly Measurement[] = [
   firstToken,
@@ -18,6 +22,10 @@ const MEASUREMENTS: readonly Measurement[] = [
   stepGap,
   stopLatency,
   waitingMemory,
+  followers,
+  appendRate,
+  attachToLongTurn,
+  logMemory,
 ];
 
 /**

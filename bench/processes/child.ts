@@ -5,12 +5,15 @@ const GRACE_MS = 8_000;
 
 export interface Child {
   pid: number;
+  /** What the child says next; what it has said before is kept. Rejects when it ends. */
+  hear: () => Promise<unknown>;
+  tell: (word: string) => void;
   stop: () => Promise<void>;
 }
 
 /**
- * Starts a program of this build. The IPC channel carries no messages: it closes when this process
- * dies, however it dies, and then the child ends too.
+ * Starts a program of this build. Its channel closes when this process dies, however it dies, and
+ * then the child ends too.
  */
 export function startChild(
   file: string,
@@ -32,13 +35,45 @@ export function startChild(
       resolve();
     });
   });
+  const heard = createInbox();
+  child.on('message', heard.put);
+  void exited.then(heard.close);
   return {
     pid: child.pid ?? 0,
+    hear: heard.take,
+    tell: (word) => child.send(word),
     stop: async () => {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
       await exited;
       clearTimeout(timer);
+    },
+  };
+}
+
+function createInbox(): {
+  put: (word: unknown) => void;
+  take: () => Promise<unknown>;
+  close: () => void;
+} {
+  const words: unknown[] = [];
+  let isClosed = false;
+  let wake: (() => void) | undefined;
+  return {
+    put: (word) => {
+      words.push(word);
+      wake?.();
+    },
+    close: () => {
+      isClosed = true;
+      wake?.();
+    },
+    take: async () => {
+      while (words.length === 0) {
+        if (isClosed) throw new Error('a process of the bench ended too early');
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+      return words.shift();
     },
   };
 }

@@ -21,28 +21,45 @@ export interface Product {
 
 /** Starts worker and api as `npm start` does, and waits until they take requests. */
 export async function startProduct(servers: Servers, taskQueue: string): Promise<Product> {
+  const env = toEnvironment(servers, taskQueue);
+  const worker = startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
+  try {
+    const api = await startApi(servers, taskQueue);
+    const stop = async (): Promise<void> => {
+      await Promise.all([worker.stop(), api.stop()]);
+    };
+    return { worker, api, port: api.port, stop };
+  } catch (error) {
+    await worker.stop();
+    throw error;
+  }
+}
+
+/** An API process of its own; ready once a worker polls that task queue. */
+export async function startApi(
+  servers: Servers,
+  taskQueue: string,
+): Promise<Child & { port: number }> {
   const port = await freePort();
-  const env = {
-    REDIS_URL: servers.redisUrl,
-    TEMPORAL_ADDRESS: servers.temporalAddress,
-    TASK_QUEUE: taskQueue,
-    PORT: String(port),
-    HELIX_ALLOW_UNAUTHENTICATED: '1',
-    LOG_LEVEL: 'error',
-  };
-  const nodeArgs = ['--max-semi-space-size=64'];
-  const worker = startChild('worker/main.js', { env, nodeArgs });
+  const env = { ...toEnvironment(servers, taskQueue), PORT: String(port) };
   const api = startChild('api/main.js', { env });
-  const stop = async (): Promise<void> => {
-    await Promise.all([worker.stop(), api.stop()]);
-  };
   try {
     await untilReady(`http://127.0.0.1:${String(port)}/readyz`);
   } catch (error) {
-    await stop();
+    await api.stop();
     throw error;
   }
-  return { worker, api, port, stop };
+  return { ...api, port };
+}
+
+function toEnvironment(servers: Servers, taskQueue: string): Record<string, string> {
+  return {
+    REDIS_URL: servers.redisUrl,
+    TEMPORAL_ADDRESS: servers.temporalAddress,
+    TASK_QUEUE: taskQueue,
+    HELIX_ALLOW_UNAUTHENTICATED: '1',
+    LOG_LEVEL: 'error',
+  };
 }
 
 async function untilReady(url: string): Promise<void> {

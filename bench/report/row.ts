@@ -3,7 +3,7 @@ import type { Summary } from './statistics.js';
 /** One line of the table: what was measured, beside its floor or peer of the same run. */
 export interface Row {
   what: string;
-  unit: 'ms' | 'MB' | 'events' | 'bytes' | 'times';
+  unit: 'ms' | 'MB' | 'KB' | 'events' | 'bytes' | 'times' | 'k/s';
   value: Pick<Summary, 'p50'> & Partial<Summary>;
   /** What it is held against; absent when there is nothing to compare with. */
   beside?: { what: string; value: Pick<Summary, 'p50'> & Partial<Summary> };
@@ -13,6 +13,8 @@ export interface Row {
 /** What is aimed at: a factor over the floor's median, or figures of its own. */
 export interface Aim {
   ratio?: number;
+  /** For what should be large: the least factor. */
+  ratioAtLeast?: number;
   p50?: number;
   p99?: number;
 }
@@ -35,6 +37,7 @@ export function meetsAim(row: Row): boolean | undefined {
   return (
     value.p50 <= p50 &&
     (aim.p99 === undefined || (value.p99 ?? NaN) <= p99) &&
-    (aim.ratio === undefined || (ratioOf(row) ?? NaN) <= ratio)
+    (aim.ratio === undefined || (ratioOf(row) ?? NaN) <= ratio) &&
+    (aim.ratioAtLeast === undefined || (ratioOf(row) ?? NaN) >= aim.ratioAtLeast)
   );
 }

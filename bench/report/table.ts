@@ -34,6 +34,7 @@ function toCells(row: Row): string[] {
 function toAim(aim: Aim = {}): string {
   return [
     aim.ratio !== undefined && `≤ ${String(aim.ratio)}×`,
+    aim.ratioAtLeast !== undefined && `≥ ${String(aim.ratioAtLeast)}×`,
     aim.p50 !== undefined && `p50 ≤ ${String(aim.p50)}`,
     aim.p99 !== undefined && `p99 ≤ ${String(aim.p99)}`,
   ]

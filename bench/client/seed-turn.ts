@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import type { ChunkOf } from '../../protocol/chunk.js';
+import { formatCheckpointId } from '../../protocol/ids.js';
+import type { RedisStores } from '../../stores/redis/index.js';
+import type { Writer } from '../../stores/session-store.js';
+
+/** The API's name for everybody, who may then read what was seeded. */
+const OWNER = 'anonymous';
+const AT_ONCE = 500;
+
+type Stores = Pick<RedisStores, 'store' | 'streamManager'>;
+
+/** Begins a turn straight in the store, where no worker takes it up, and claims its first step. */
+export async function seedTurn({ store }: Stores, sessionId: string): Promise<Writer> {
+  const now = Date.now();
+  const row = { role: 'user' as const, id: 'u1', parts: [{ type: 'text' as const, text: 'go' }] };
+  const result = await store.begin({
+    sessionId,
+    agent: 'lab',
+    owner: OWNER,
+    nonce: randomBytes(4).toString('hex'),
+    messages: [{ id: 'u1', hash: 'u1', row, hidden: false }],
+    now,
+  });
+  if (result.kind !== 'begun') throw new Error(`the turn was refused: ${result.kind}`);
+  const { runId } = result.run;
+  const writer = { sessionId, runId, name: 'm1', token: now, agentType: 'lab', step: 1 };
+  const claimed = await store.claim({ writer, known: 0, now });
+  if (claimed.kind !== 'claimed') throw new Error(`the step was refused: ${claimed.kind}`);
+  return writer;
+}
+
+export function toDelta(writer: Writer, delta: string): ChunkOf<'text_delta'> {
+  return { type: 'text_delta', ...toBase(writer), delta };
+}
+
+function toBase({
+  sessionId: agentId,
+  agentType,
+  step,
+}: Writer): Pick<ChunkOf<'text_delta'>, 'agentId' | 'agentType' | 'step' | 'timestamp'> {
+  return { agentId, agentType, step, timestamp: Date.now() };
+}
+
+/** The step's beginning, and one entry of the log for each delta. */
+export async function seedDeltas(
+  { streamManager }: Stores,
+  writer: Writer,
+  deltas: readonly string[],
+): Promise<void> {
+  const chunks = deltas.map((delta) => toDelta(writer, delta));
+  const all = [{ ...toBase(writer), type: 'step_start' as const }, ...chunks];
+  for (let at = 0, batch = 1; at < all.length; at += AT_ONCE, batch += 1) {
+    const { kind } = await streamManager.append(writer, batch, all.slice(at, at + AT_ONCE));
+    if (kind !== 'appended') throw new Error(`an append was refused: ${kind}`);
+  }
+}
+
+/** Commits the step and ends the run. */
+export async function endTurn({ store }: Stores, writer: Writer, text: string): Promise<void> {
+  const { sessionId, runId, step } = writer;
+  const record = await store.readRecord(sessionId);
+  if (record === undefined) throw new Error('the turn is gone');
+  await store.commit({
+    writer,
+    known: record.sequence,
+    row: {
+      role: 'assistant',
+      messageId: record.messageId,
+      runId,
+      step,
+      parts: [{ type: 'text', text }],
+    },
+    calls: [],
+    chunks: [],
+    outcome: { kind: 'ended', step, status: 'completed' },
+    checkpointId: formatCheckpointId(runId, step),
+    final: { status: 'completed' },
+    answersStop: false,
+    now: Date.now(),
+  });
+}

@@ -1,0 +1,90 @@
+import type { StreamManager } from '../../stores/stream-manager.js';
+import { startChild } from '../processes/child.js';
+import { followRaw } from './raw-chat.js';
+import { newSessionId } from './session-ids.js';
+import { wallClock } from '../clock.js';
+
+/** First stamps of each stream, which meet connections and code that are cold. */
+const WARM_UP = 75;
+
+export interface StampedStreams {
+  /** Ids of the turns that stamps are written into. */
+  sessions: readonly string[];
+  begin: () => void;
+  /** Resolves when everything is stored. */
+  done: Promise<unknown>;
+  stop: () => Promise<void>;
+}
+
+/** Turns at work in a process of their own, as a worker's would be. They wait for `begin`. */
+export async function startStampedStreams(
+  redisUrl: string,
+  size: { streams: number; stamps: number; everyMs: number },
+): Promise<StampedStreams> {
+  const prefix = `${newSessionId()}-`;
+  const { streams, stamps, everyMs } = size;
+  const args = [redisUrl, prefix, streams, stamps, everyMs].map(String);
+  const nodeArgs = ['--max-semi-space-size=64'];
+  const writer = startChild('bench/load/stamp-writer.js', { args, nodeArgs });
+  await writer.hear();
+  const done = writer.hear();
+  // Whoever waits for it is told; a measurement that failed before does not.
+  done.catch(() => undefined);
+  return {
+    sessions: Array.from({ length: streams }, (_, index) => `${prefix}${String(index)}`),
+    begin: () => {
+      writer.tell('begin');
+    },
+    done,
+    stop: writer.stop,
+  };
+}
+
+/** Takes a latency, and the moment at which the chunk arrived. */
+export type OnLatency = (ms: number, at: number) => void;
+
+/** Follows a turn's log, as the API does for its readers. */
+export async function followLog(
+  streamManager: Pick<StreamManager, 'follow'>,
+  sessionId: string,
+  onLatency: OnLatency,
+  signal: AbortSignal,
+): Promise<void> {
+  const onStamps = createStampReader(onLatency);
+  for await (const entries of streamManager.follow(sessionId, 0, signal)) {
+    const at = wallClock();
+    for (const { message } of entries) {
+      if (message.type === 'text_delta') onStamps(message.delta, at);
+    }
+  }
+}
+
+/** Reads a turn from the API, as a page does. */
+export function followPage(
+  port: number,
+  sessionId: string,
+  onLatency: OnLatency,
+  signal: AbortSignal,
+): Promise<void> {
+  const onStamps = createStampReader(onLatency);
+  return followRaw(
+    port,
+    sessionId,
+    (json, at) => {
+      if (!json.startsWith('{"type":"text-delta"')) return;
+      onStamps((JSON.parse(json) as { delta: string }).delta, at);
+    },
+    signal,
+  );
+}
+
+/** A delta holds one stamp or, if the writer was behind, several. */
+function createStampReader(onLatency: OnLatency): (delta: string, at: number) => void {
+  let count = 0;
+  return (delta, at) => {
+    for (const stamp of delta.trimEnd().split(' ')) {
+      count += 1;
+      if (count > WARM_UP) onLatency(at - Number(stamp), at);
+    }
+  };
+}

@@ -1,0 +1,30 @@
+import { endWithParent, startProcess } from '../../config/startup.js';
+import { createLeave } from '../clock.js';
+import { createRedisStores } from '../../stores/redis/index.js';
+
+/**
+ * Follows logs in which nothing happens: `<redis url> <prefix of the streams> <how many>`. Says what
+ * memory it has before and, when told to look, after.
+ */
+async function main(): Promise<void> {
+  endWithParent(process);
+  const [url = '', prefix = '', count] = process.argv.slice(2);
+  const redis = createRedisStores({ url, role: 'worker' });
+  await redis.ping();
+  process.send?.(readMemory());
+  const leave = createLeave();
+  for (let index = 0; index < Number(count); index += 1) {
+    const entries = redis.streamManager.follow(`${prefix}${String(index)}`, 0, leave.signal);
+    void entries[Symbol.asyncIterator]().next();
+  }
+  process.on('message', () => process.send?.(readMemory()));
+  process.channel?.ref();
+}
+
+function readMemory(): { heap: number; resident: number } {
+  global.gc?.();
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heap: heapUsed, resident: rss };
+}
+
+startProcess(main);

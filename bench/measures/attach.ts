@@ -1,0 +1,119 @@
+import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
+import { attach, longText } from '../client/attach-client.js';
+import { endTurn, seedDeltas, seedTurn } from '../client/seed-turn.js';
+import { newSessionId } from '../client/session-ids.js';
+import { startApi } from '../processes/product.js';
+import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import type { Row } from '../report/row.js';
+import { summarize, type Summary } from '../report/statistics.js';
+import { sleep } from '../clock.js';
+import { measureAttachBesideLive } from './attach-beside-live.js';
+import { measureLogFloor, measureLogRead } from './log-read.js';
+
+const CHUNKS = 10_000;
+const AT_ONCE = 10;
+/** Longer than viewers share what one of them has read: each round reads for itself. */
+const BETWEEN_MS = 250;
+/** Every sample counts: with so few of them p99 is the slowest. */
+const AIM = { p50: 50, p99: 50 };
+
+/** A reader that comes late to a long turn: until it has all that was said so far. */
+export const attachToLongTurn: Measurement = {
+  name: 'attach',
+  take: async (bench) => {
+    const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
+    const rounds = bench.isQuick ? 2 : 20;
+    try {
+      bench.say(`attach: writing turns of ${String(CHUNKS)} chunks`);
+      const turns = await Promise.all(Array.from({ length: AT_ONCE }, () => seed(redis, false)));
+      const [turn = ''] = turns;
+      const over = await seed(redis, true);
+      const { port } = bench.product;
+      bench.say('attach: reading');
+      const floor = summarize(await measureLogFloor(bench.servers.redisUrl, turn, rounds));
+      const log = await measureLogRead(redis.streamManager, turn, CHUNKS, rounds);
+      const cold = await attachCold(bench, turn, bench.isQuick ? 1 : 5);
+      const warm = await repeat(rounds, () => attachAll(port, [turn]));
+      const ended = await repeat(rounds, () => attachAll(port, [over]));
+      const same = await repeat(rounds / 2, () =>
+        attachAll(
+          port,
+          turns.map(() => turn),
+        ),
+      );
+      const different = await repeat(rounds / 2, () => attachAll(port, turns));
+      bench.say('attach: beside 200 live streams');
+      const beside = await measureAttachBesideLive(bench, turn);
+      const toRow = (what: string, value: Summary): Row => ({
+        what,
+        unit: 'ms',
+        value,
+        beside: { what: 'one XRANGE, each chunk parsed', value: floor },
+        aim: AIM,
+      });
+      return {
+        rows: [
+          toRow(`attach to ${String(CHUNKS)} chunks, in the store`, summarize(log)),
+          toRow('  over HTTP, first request of an API', summarize(cold)),
+          toRow('  over HTTP, warm', summarize(warm)),
+          toRow('  over HTTP, the turn is over', summarize(ended)),
+          toRow(`  over HTTP, ${String(AT_ONCE)} at once to one turn`, summarize(same)),
+          toRow(
+            `  over HTTP, ${String(AT_ONCE)} at once to ${String(AT_ONCE)} turns`,
+            summarize(different),
+          ),
+          toRow('  over HTTP, beside 200 live streams', beside.attach),
+          {
+            what: '  those streams meanwhile',
+            unit: 'ms',
+            value: beside.meanwhile,
+            beside: { what: 'without attaches', value: beside.before },
+            aim: { p99: 10 },
+          },
+        ],
+        notes: [],
+      };
+    } finally {
+      await redis.close();
+    }
+  },
+};
+
+async function seed(redis: RedisStores, isOver: boolean): Promise<string> {
+  const sessionId = newSessionId();
+  const text = longText(CHUNKS);
+  const writer = await seedTurn(redis, sessionId);
+  await seedDeltas(redis, writer, text);
+  if (isOver) await endTurn(redis, writer, text.join(''));
+  return sessionId;
+}
+
+async function attachCold(bench: Bench, sessionId: string, times: number): Promise<number[]> {
+  return repeat(times, async () => {
+    const api = await startApi(bench.servers, TASK_QUEUE);
+    try {
+      return await attachAll(api.port, [sessionId]);
+    } finally {
+      await api.stop();
+    }
+  });
+}
+
+/** One reader for each of these turns, all at the same moment. */
+async function attachAll(port: number, turns: readonly string[]): Promise<number[]> {
+  const expected = longText(CHUNKS).join('');
+  // A turn that rests is given to readers whose position is behind its end.
+  const headers = { 'x-resume-from-sequence': '0' };
+  const attached = await Promise.all(turns.map((turn) => attach(port, turn, headers)));
+  if (attached.some(({ text }) => text !== expected)) throw new Error('a replay was not complete');
+  return attached.map(({ ms }) => ms);
+}
+
+async function repeat(times: number, sample: () => Promise<number[]>): Promise<number[]> {
+  const samples: number[] = [];
+  for (let count = 0; count < times; count += 1) {
+    samples.push(...(await sample()));
+    await sleep(BETWEEN_MS);
+  }
+  return samples;
+}
