@@ -18,4 +18,5 @@ if version ~= tonumber(r.checkpointV or '0') then redis.call('HDEL', K.states, r
 local next_version = string.format('%d', version + 1)
 redis.call('HSET', K.states, next_version, ARGV[2])
 redis.call('HSET', K.root, 'stateV', next_version, 'updated', ARGV[3])
+expire_with_root()
 return { 'SAVED', version + 1 }

@@ -4,4 +4,5 @@
 if not root_table().agent then return { 'NOT_FOUND' } end
 local n = redis.call('HINCRBY', K.staged, 'n', 1)
 redis.call('HSET', K.staged, ARGV[1] .. '/' .. ARGV[2], string.format('%d', n) .. ' ' .. ARGV[3])
+expire_with_root()
 return { 'STAGED' }

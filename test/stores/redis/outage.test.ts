@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createRedisStores, type RedisStores } from '../../../stores/redis/index.js';
+import { textChunk } from '../../../stores/conformance/fixtures.js';
+import {
+  createRedisStores,
+  RedisStreamManager,
+  type RedisStores,
+} from '../../../stores/redis/index.js';
+import { createTail, type TailedLog } from '../../../stores/redis/tail.js';
 import { startFollower } from '../../support/follower.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, textIn, userMessage } from '../../support/session-driver.js';
@@ -112,4 +118,46 @@ describe('a Redis that is away', () => {
     await reader.stop();
     await server.restart();
   });
+
+  it('does not keep a follower that wants to leave before Redis was ever there', async () => {
+    const nowhere = createRedisStores({ url: 'redis://127.0.0.1:1', role: 'api' });
+    opened.push(nowhere);
+    const follower = startFollower(nowhere.streamManager, 'never', 0);
+    await expect(nowhere.ping()).rejects.toMatchObject({ code: 'unavailable' });
+    await follower.stop();
+    expect(follower.entries).toEqual([]);
+  });
+
+  it('is told to followers, typed, when it stays away', async () => {
+    const subscriber = new Redis({ port: 1, host: '127.0.0.1', maxRetriesPerRequest: null });
+    subscriber.on('error', () => undefined);
+    const tail = createTail(subscriber, noLog, { outageMs: 300 });
+    const following = tail.follow('never', 0, new AbortController().signal);
+    await expect(following.next()).rejects.toMatchObject({ code: 'unavailable' });
+    subscriber.disconnect();
+  });
+
+  it('is subscribed again and again, until it is there', async () => {
+    await server.stop();
+    // Without a queue each try fails at once.
+    const redis = new Redis(server.url);
+    const subscriber = new Redis(server.url, { enableOfflineQueue: false });
+    for (const each of [redis, subscriber]) each.on('error', () => undefined);
+    const streamManager = new RedisStreamManager(redis, subscriber);
+    const follower = startFollower(streamManager, 'early', 0);
+    await expect(subscriber.ping()).rejects.toThrow();
+    await server.restart();
+    const writer = await streamManager.createWriter('early', 'a', 'tester');
+    await writer.write(textChunk('here', 1, 'a'));
+    await until('it has come', () => follower.entries.length === 1);
+    await follower.stop();
+    for (const each of [redis, subscriber]) each.disconnect();
+  });
 });
+
+const noLog: TailedLog = {
+  channelOf: (streamId) => streamId,
+  read: () => Promise.resolve([]),
+  readPosition: () => Promise.resolve({ sequence: 0, server: '' }),
+  resolve: (_, entries) => entries,
+};

@@ -74,6 +74,15 @@ local function arm_expiry(has_session)
   end
 end
 
+-- What is written after the end expires with the session's other keys.
+local function expire_with_root()
+  local left = redis.call('PTTL', K.root)
+  if left < 0 then return end
+  for i = 1, STORED do
+    if redis.call('PTTL', KEYS[i]) == -1 then redis.call('PEXPIRE', KEYS[i], left) end
+  end
+end
+
 local function open_session_log(r)
   return open_log(K.root, K.stream, K.channel, tonumber(r.seq or '0'))
 end
@@ -237,6 +246,7 @@ end
 local function finish(r, log, who, status, error_json, reason, code)
   close_calls(log, who, code)
   take_in_results()
+  local failure
   if status == 'interrupted' then
     log.write('', own_chunk(who, 'run_interrupted', {
       runId = r.run, checkpointId = r.checkpoint or cjson.null, reason = reason,
@@ -244,10 +254,14 @@ local function finish(r, log, who, status, error_json, reason, code)
   elseif status == 'failed' or status == 'aborted' then
     local e = { code = 'framework_cancelled', message = 'The run was aborted.', retryable = false }
     if error_json ~= '' then e = cjson.decode(error_json) end
-    log.write('', own_chunk(who, 'error', { error = e.message, code = e.code, recoverable = false }))
+    failure = e.message
+    log.write('', own_chunk(who, 'error', {
+      error = e.message, code = e.code, recoverable = false,
+      errorDetail = { message = e.message, code = e.code, retryable = e.retryable },
+    }))
   end
   log.control(cjson.encode({
-    type = 'stream_end', streamId = who.agentId, timestamp = who.now, status = status,
+    type = 'stream_end', streamId = who.agentId, timestamp = who.now, status = status, error = failure,
   }))
   local stream = (status == 'failed' or status == 'aborted') and 'failed' or 'ended'
   redis.call('HSET', K.root, 'status', status, 'stream', stream, 'updated', string.format('%d', who.now))
