@@ -107,18 +107,21 @@ export function writerCases({ describe, it }: Suite): void {
       includes(await streamManager.getStreamInfo(streamId), { latestSequence: 3 });
     });
 
-    it('beside a run leave its session as it is', async (given) => {
+    it('beside a run leave its session as it is, and are gone when it ends', async (given) => {
       const { store, streamManager, session } = given;
       const { runId } = await session.newRun();
-      await session.end(runId, 'completed');
       const before = await store.readRecord(session.id);
       const writer = await streamManager.createWriter(session.id, session.id, AGENT);
       await writer.write(textChunk('a note'));
       includes(await store.readRecord(session.id), {
-        status: 'completed',
+        status: before?.status,
         stream: before?.stream,
         sequence: (before?.sequence ?? 0) + 1,
       });
+      await session.end(runId, 'completed');
+      await refuses(writer.write(textChunk('late')), 'writer_fenced');
+      const open = streamManager.createWriter(session.id, session.id, AGENT);
+      await refuses(open, 'stream_ended');
     });
   });
 }

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStores } from '../../support/open-stores.js';
+import { drive, newCall, textIn } from '../../support/session-driver.js';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { sharedRedisUrl } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
+
+let wire: TcpProxy;
+
+beforeAll(async () => {
+  wire = await startTcpProxy(Number(new URL(sharedRedisUrl()).port));
+});
+
+afterAll(async () => {
+  await wire.close();
+});
+
+/** The same session through a wire that may be cut, and straight. */
+async function openBoth() {
+  const far = await openStores(`redis://127.0.0.1:${String(wire.port)}`);
+  const near = await openStores(sharedRedisUrl());
+  const session = drive(near);
+  const { runId } = await session.newRun();
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  return { session, remote: drive(far, session.id), runId, writer };
+}
+
+describe('a wire that is cut between a request and its reply', () => {
+  it('has the batch sent again and stored once', async () => {
+    const { session, remote, writer } = await openBoth();
+    const words = Array.from({ length: 12 }, (_, n) => `word-${String(n)} `);
+    for (const [n, word] of words.entries()) {
+      const isStored = n % 2 === 0;
+      const held = wire.holdAt(word, isStored ? 'after' : 'before');
+      const said = remote.say(writer, n + 1, word);
+      await held;
+      if (isStored) {
+        await until('it is stored', async () => textIn(await session.log()).includes(word));
+      }
+      wire.cut();
+      expect(await said).toMatchObject({ kind: 'appended', sequence: n + 1 });
+    }
+    expect(textIn(await session.log())).toBe(words.join(''));
+  });
+
+  it('has a commit sent again and done once', async () => {
+    const { session, remote, writer } = await openBoth();
+    const held = wire.holdAt('cut-here', 'after');
+    const committed = remote.commit(writer, { calls: [newCall('cut-here', 'approval')] });
+    await held;
+    await until('it is stored', async () => (await session.messages('run_paused')).length === 1);
+    wire.cut();
+    expect(await committed).toMatchObject({ kind: 'done', outcome: { kind: 'calls', step: 1 } });
+    expect(await session.messages('run_paused')).toHaveLength(1);
+  });
+
+  it('has a decision sent again and counted once', async () => {
+    const { session, remote, runId, writer } = await openBoth();
+    await session.commit(writer, { calls: [newCall('the-call', 'approval')] });
+    const held = wire.holdAt('the-call', 'after');
+    const decided = remote.decide(runId, 'the-call', true);
+    await held;
+    await until('it is stored', async () => (await session.messages('run_resumed')).length === 1);
+    wire.cut();
+    expect(await decided).toEqual({ kind: 'already_completed' });
+    expect(await session.messages('run_resumed')).toHaveLength(1);
+  });
+});

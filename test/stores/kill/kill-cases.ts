@@ -1,0 +1,128 @@
+import { expect, it } from '@jest/globals';
+import type { LogEntry } from '../../../protocol/chunk.js';
+import { openStores } from '../../support/open-stores.js';
+import { drive, textIn } from '../../support/session-driver.js';
+import { startChild, type Child } from './child.js';
+import { allWords, standingWords, type WriterMessage } from './words.js';
+
+const STEPS = 6;
+const WORDS = 30;
+const KILLS = 10;
+/** A writer that is to be caught in the middle rests after so many words. */
+const REST = 10;
+
+/** A session with a run, a follower in a process of its own, and a way to start attempts at it. */
+async function openScene(url: string) {
+  const stores = await openStores(url);
+  const session = drive(stores);
+  const { runId } = await session.newRun();
+  const scene = { url, sessionId: session.id, runId };
+  const children: Child<unknown>[] = [];
+  const start = <T>(script: string, input: object): Child<T> => {
+    const child = startChild<T>(script, input);
+    children.push(child);
+    return child;
+  };
+  return {
+    session,
+    follower: start<LogEntry>('word-follower.mjs', scene),
+    attempt: (token: number, restAfter?: number) => {
+      const input = { ...scene, token, steps: STEPS, words: WORDS, restAfter };
+      return start<WriterMessage>('word-writer.mjs', input);
+    },
+    close: () => Promise.all(children.map((child) => child.kill9())),
+  };
+}
+
+type Scene = Awaited<ReturnType<typeof openScene>>;
+
+async function expectEachWordOnce({ session, follower }: Scene): Promise<void> {
+  await follower.tells('the end', ({ message }) => message.type === 'stream_end');
+  const words = allWords(STEPS, WORDS);
+  expect(textIn(await session.log())).toBe(words.join(''));
+  expect(standingWords(follower.told)).toEqual(words);
+  const sequences = follower.told.map(({ sequence }) => sequence);
+  expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
+}
+
+/** Real processes that die, sleep and wake up late, on the Redis or cluster at this address. */
+export function killCases(urlOf: () => string): void {
+  it('writers that are killed -9 lose and double nothing that was committed', async () => {
+    const scene = await openScene(urlOf());
+    try {
+      for (let token = 1; token <= KILLS; token += 1) {
+        const writer = scene.attempt(token);
+        // Somewhere near this many events: it goes on while the signal is under way.
+        await writer.tells('enough', () => true, 1 + ((token * 17) % (WORDS + 8)));
+        await writer.kill9();
+      }
+      await scene.attempt(KILLS + 1).tells('that it finished', ({ did }) => did === 'finish');
+      await expectEachWordOnce(scene);
+      // Something was really lost on the way, or nothing was tested.
+      expect((await scene.session.messages('step_discarded')).length).toBeGreaterThan(3);
+    } finally {
+      await scene.close();
+    }
+  });
+
+  it('attempts that overlap fence each other: the newest one alone goes on', async () => {
+    const scene = await openScene(urlOf());
+    try {
+      const attempts: Child<WriterMessage>[] = [];
+      for (let token = 1; token <= 4; token += 1) {
+        const writer = scene.attempt(token, REST);
+        attempts.push(writer);
+        await writer.tells('some words', ({ did }) => did === 'append', REST);
+      }
+      for (const writer of attempts) writer.goOn();
+      await attempts.at(-1)?.tells('that it finished', ({ did }) => did === 'finish');
+      await expectEachWordOnce(scene);
+      for (const zombie of attempts.slice(0, -1)) {
+        await zombie.tells('that it is refused', ({ did }) => did === 'stop');
+      }
+      await expectEachWordOnce(scene);
+    } finally {
+      await scene.close();
+    }
+  });
+
+  it('a zombie that wakes up late is refused, and nothing of it is readable', async () => {
+    const scene = await openScene(urlOf());
+    try {
+      const zombie = scene.attempt(1, REST);
+      await zombie.tells('some words', ({ did }) => did === 'append', REST);
+      zombie.signal('SIGSTOP');
+      zombie.goOn();
+      const next = scene.attempt(2, REST);
+      await next.tells('words of its own', ({ did }) => did === 'append', REST);
+      zombie.signal('SIGCONT');
+      await zombie.tells('that it is refused', (told) => told.did === 'stop');
+      expect(zombie.told.at(-1)).toEqual({ did: 'stop', refusal: 'fenced' });
+      next.goOn();
+      await next.tells('that it finished', ({ did }) => did === 'finish');
+      await expectEachWordOnce(scene);
+    } finally {
+      await scene.close();
+    }
+  });
+
+  it('a zombie of a run that is over is told so', async () => {
+    const scene = await openScene(urlOf());
+    try {
+      const zombie = scene.attempt(1, REST);
+      await zombie.tells('some words', ({ did }) => did === 'append', REST);
+      zombie.signal('SIGSTOP');
+      zombie.goOn();
+      await scene.attempt(2).tells('that it finished', ({ did }) => did === 'finish');
+      const { session } = scene;
+      await session.newRun('u2');
+      const before = await session.log();
+      zombie.signal('SIGCONT');
+      await zombie.tells('that it is refused', (told) => told.did === 'stop');
+      expect(zombie.told.at(-1)).toEqual({ did: 'stop', refusal: 'superseded' });
+      expect(await session.log()).toEqual(before);
+    } finally {
+      await scene.close();
+    }
+  });
+}

@@ -1,0 +1,63 @@
+// A worker that may be killed at any moment: claims the next step, says numbered words, commits,
+// until all steps are done or it is refused. Tells its parent what it did; after `restAfter` words
+// it rests until it is told to go on.
+import { createRedisStores } from '../../../dist/stores/redis/index.js';
+
+const { url, sessionId, runId, token, steps, words, restAfter } = JSON.parse(process.argv[2]);
+let said = 0;
+const agent = { agentId: sessionId, agentType: 'tester' };
+const { store, streamManager, close } = createRedisStores({ url, role: 'worker' });
+
+// Without a parent there is nobody to work for.
+process.once('disconnect', () => process.exit());
+
+async function say(writer, step) {
+  for (let word = 1; word <= words; word += 1) {
+    const delta = `${step}.${word} `;
+    const chunk = { type: 'text_delta', ...agent, step, timestamp: Date.now(), delta };
+    const { kind } = await streamManager.append(writer, word, [chunk]);
+    if (kind !== 'appended') return kind;
+    said += 1;
+    process.send({ did: 'append', step, word });
+    if (said === restAfter) await new Promise((resolve) => process.once('message', resolve));
+  }
+  return undefined;
+}
+
+async function commit(writer, step) {
+  const isLast = step === steps;
+  const { kind } = await store.commit({
+    writer,
+    known: 0,
+    row: { role: 'assistant', messageId: 'msg-1', runId, step, parts: [] },
+    calls: [],
+    chunks: [{ type: 'step_end', ...agent, step, timestamp: Date.now() }],
+    outcome: isLast
+      ? { kind: 'ended', step, status: 'completed' }
+      : { kind: 'calls', step, calls: [] },
+    checkpointId: `cpv1-${sessionId}-s${step}`,
+    ...(isLast && { final: { status: 'completed' } }),
+    answersStop: false,
+    now: Date.now(),
+  });
+  return kind === 'committed' ? undefined : kind;
+}
+
+async function work() {
+  for (;;) {
+    const step = ((await store.readRecord(sessionId))?.committedStep ?? 0) + 1;
+    if (step > steps) return undefined;
+    const writer = { sessionId, runId, name: `m${step}`, token, agentType: 'tester', step };
+    const claimed = await store.claim({ writer, known: 0, now: Date.now() });
+    if (claimed.kind !== 'claimed') return claimed.kind;
+    process.send({ did: 'claim', step });
+    const refusal = (await say(writer, step)) ?? (await commit(writer, step));
+    if (refusal !== undefined) return refusal;
+    process.send({ did: 'commit', step });
+  }
+}
+
+const refusal = await work();
+process.send(refusal === undefined ? { did: 'finish' } : { did: 'stop', refusal });
+await close();
+process.disconnect();
