@@ -140,7 +140,12 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       attempt: execution,
       abortSignal,
       emit: async (eventName, data) => {
-        const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data };
+        const chunk: StreamChunk = {
+          type: 'custom',
+          ...toBase(ref),
+          eventName,
+          data: data ?? null,
+        };
         // Refused here, what does not fit is the tool's error and not that of its writer.
         toCheckedJson([chunk]);
         chunks.push([chunk]);

@@ -33,6 +33,7 @@ export function finish(
   closeCalls(session, who, code);
   takeInResults(session);
   const hasFailed = status === 'failed' || status === 'aborted';
+  const failure = hasFailed ? (error ?? ABORTED) : undefined;
   const checkpointId = session.checkpointId ?? null;
   if (status === 'interrupted') {
     writeOwn(session, who, 'run_interrupted', {
@@ -40,15 +41,21 @@ export function finish(
       checkpointId,
       ...(reason !== undefined && { reason }),
     });
-  } else if (hasFailed) {
-    const { message, code: errorCode } = error ?? ABORTED;
-    writeOwn(session, who, 'error', { error: message, code: errorCode, recoverable: false });
+  } else if (failure !== undefined) {
+    const { message, code: errorCode, retryable } = failure;
+    writeOwn(session, who, 'error', {
+      error: message,
+      code: errorCode,
+      recoverable: false,
+      errorDetail: { message, code: errorCode, retryable },
+    });
   }
   writeControl(session.log, {
     type: 'stream_end',
     streamId: session.id,
     timestamp: who.now,
     status,
+    ...(failure && { error: failure.message }),
   });
   session.stream = hasFailed ? 'failed' : 'ended';
   session.updatedAt = who.now;
