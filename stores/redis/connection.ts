@@ -1,4 +1,5 @@
 import { HelixError } from '../../protocol/errors.js';
+import { corrupt } from './stored-json.js';
 import { createClient, type Patience, type RedisConnection } from './clients.js';
 
 export type { RedisConnection } from './clients.js';
@@ -48,23 +49,30 @@ export function duplicateForSubscriptions(redis: RedisConnection): RedisConnecti
 const AWAY =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|OOM|BUSY) /;
 
-/**
- * Turns an unreachable Redis into the typed refusal that clients may retry. An error that a script
- * replies is a fault of ours and stays what it is.
- */
+/** Waits for Redis; its errors become those of the contract. */
 export async function reach<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (isReplyError(error) && !AWAY.test(error.message)) {
-      // Without the cause: ioredis hangs the whole command with its script on it, which is not for logs.
-      // eslint-disable-next-line preserve-caught-error
-      throw new Error(`Redis refused a command: ${error.message}`);
-    }
-    throw new HelixError('unavailable', 'The conversation store cannot be reached right now.', {
-      cause: error instanceof Error ? new Error(error.message) : error,
-    });
+    throw toContractError(error);
   }
+}
+
+/**
+ * An unreachable Redis is the typed refusal that clients may retry, a key of another type is a
+ * foreign value. Any other error that a script replies is a fault of ours and stays what it is.
+ */
+export function toContractError(error: unknown): Error {
+  if (isReplyError(error) && error.message.startsWith('WRONGTYPE')) {
+    return corrupt('type of a key', new Error(error.message));
+  }
+  if (isReplyError(error) && !AWAY.test(error.message)) {
+    // Without the cause: ioredis hangs the whole command with its script on it, which is not for logs.
+    return new Error(`Redis refused a command: ${error.message}`);
+  }
+  return new HelixError('unavailable', 'The conversation store cannot be reached right now.', {
+    cause: error instanceof Error ? new Error(error.message) : error,
+  });
 }
 
 function isReplyError(error: unknown): error is Error {

@@ -1,7 +1,7 @@
 import type { Row } from '../../protocol/rows.js';
 import type { OpenCall, SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
-import { reach } from './connection.js';
+import { reach, toContractError } from './connection.js';
 import { resolveRows, type ReadResults } from './large-results.js';
 import { parseStored } from './stored-json.js';
 import { toOpenCall, toRecord } from './stored-record.js';
@@ -51,7 +51,7 @@ export function createSessionReads({ redis, keys }: RedisContext): Reads {
           .exec(),
       );
       const [root, rows, order, calls] = (replies ?? []).map(([error, value]) => {
-        if (error) throw error;
+        if (error) throw toContractError(error);
         return value;
       }) as [Record<string, string>, string[], string[], Record<string, string>];
       const record = toRecord(sessionId, root);

@@ -74,7 +74,7 @@ export function createRedisStreamLog(
           .exec(),
       );
       const [fields, entries] = (replies ?? []).map(([error, value]) => {
-        if (error) throw error;
+        if (error) throw toContractError(error);
         return value;
       }) as [(string | null)[], number];
       return toPosition(fields, entries);

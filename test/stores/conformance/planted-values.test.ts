@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import { drive, newCall } from '../../support/session-driver.js';
+import { openTestStores } from '../../support/test-stores.js';
+
+/** A paused session with one chunk in its log, and names of its keys. */
+async function openSession() {
+  const stores = await openTestStores();
+  const session = drive(stores);
+  const { runId } = await session.newRun();
+  await session.ask(runId, 1, [newCall('a', 'approval')]);
+  const key = (name: string): string => `hx:{${session.id}}:${name}`;
+  return { ...stores, session, runId, key };
+}
+
+const corrupt = { name: 'HelixError', code: 'corrupt_record' };
+
+describe('a value that somebody else put into Redis', () => {
+  it.each([
+    ['is not JSON', '900-0', ['w', 'm1', 'c', '{"type":"text_del']],
+    ['is JSON, but no message', '900-0', ['w', 'm1', 'c', '[]']],
+    ['has no type', '900-0', ['w', 'm1', 'c', '{}']],
+    ['has other fields', '900-0', ['a', 'b']],
+    ['has an id of its own', '900-7', ['w', 'm1', 'c', '{"type":"text_delta"}']],
+  ])('as an entry that %s: readers end with a typed failure', async (_what, id, fields) => {
+    const { redis, store, streamManager, session, runId, key } = await openSession();
+    await session.decide(runId, 'a', true);
+    const live = await streamManager.createReader(session.id);
+    await redis.xadd(key('stream'), id, ...fields);
+    await redis.hset(key('root'), 'seq', 900);
+    const readAll = async (): Promise<void> => {
+      for await (const chunk of live ?? []) expect(chunk.type).not.toBe('text_delta');
+    };
+    await expect(readAll()).rejects.toMatchObject(corrupt);
+    await expect(streamManager.read(session.id, 0, 100)).rejects.toMatchObject(corrupt);
+    await expect(streamManager.getAllChunks(session.id)).rejects.toMatchObject(corrupt);
+    // The session itself is whole, and ends as ever.
+    await store.end({
+      sessionId: session.id,
+      runId,
+      agentType: 'tester',
+      step: 1,
+      status: 'failed',
+      now: 1,
+    });
+    expect(await store.readRecord(session.id)).toMatchObject({ status: 'failed' });
+  });
+
+  it.each(['rows', 'checkpoints'])('as an item of %s that is not JSON', async (name) => {
+    const { redis, store, session, key } = await openSession();
+    await redis.rpush(key(name), '{"role":"us');
+    const work = name === 'rows' ? store.load(session.id) : store.listCheckpoints(session.id);
+    await expect(work).rejects.toMatchObject(corrupt);
+  });
+
+  it('as a call that was cut', async () => {
+    const { redis, store, session, key } = await openSession();
+    await redis.hset(key('calls'), 'spec:a', '{"toolCallId":');
+    await expect(store.readCall(session.id, 'a')).rejects.toMatchObject(corrupt);
+    await expect(store.getPendingCalls(session.id)).rejects.toMatchObject(corrupt);
+  });
+
+  it.each(['seq', 'turn', 'committed'])('as a %s that is no number', async (field) => {
+    const { redis, store, session, key } = await openSession();
+    await redis.hset(key('root'), field, 'many');
+    await expect(store.readRecord(session.id)).rejects.toMatchObject(corrupt);
+  });
+
+  it.each(['stream', 'rows', 'root', 'calls'])('under the key of %s', async (name) => {
+    const { redis, store, streamManager, session, key } = await openSession();
+    await redis.set(key(name), 'foreign');
+    const isOfStream = name === 'stream' || name === 'root';
+    for (const work of [
+      ...(isOfStream ? [() => streamManager.getStreamInfo(session.id)] : []),
+      ...(name === 'stream' ? [() => streamManager.getAllChunks(session.id)] : []),
+      ...(name === 'stream' ? [] : [() => store.load(session.id)]),
+    ]) {
+      await expect(work()).rejects.toMatchObject(corrupt);
+    }
+  });
+});
