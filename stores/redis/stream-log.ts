@@ -4,7 +4,7 @@ import { toCheckedJson } from '../checked-messages.js';
 import type { AppendResult, LogPosition, MarkResult, StreamLog } from '../stream-log.js';
 import { toControlMessage } from '../streams/control-message-of.js';
 import { createChannels } from './channels.js';
-import { reach, type RedisConnection } from './connection.js';
+import { reach, toContractError, type RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
 import { gatherWrites } from './gather-writes.js';
 import { resolveEntries } from './large-results.js';
