@@ -2,8 +2,9 @@ import type { SessionRecord, SessionView } from '../stores/session-store.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { createMessageFrames } from './message-frames.js';
 import { readResumePosition, type ResumePosition } from './resume-position.js';
-import { createTurnFrames, type TurnSpan } from './turn-frames.js';
+import { createTurnFrames } from './turn-frames.js';
 import { findTurnOrigin } from './turn-origin.js';
+import type { TurnSpan } from './turn-span.js';
 import { toStreamProfile, type StreamProfile } from './ui-stream-part.js';
 import { HEADERS } from '../protocol/http.js';
 

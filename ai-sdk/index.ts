@@ -21,7 +21,7 @@ export {
 export type { SSEResponseOptions } from './sse.js';
 export { StreamTransformer } from './stream-transformer.js';
 export type { StreamTransformerOptions, Transformed } from './stream-transformer.js';
-export { StreamBrokenError } from './turn-frames.js';
+export { StreamBrokenError } from './turn-progress.js';
 export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 export type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 export { COMMON_METADATA_KEYS } from './user-messages.js';

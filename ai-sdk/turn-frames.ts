@@ -1,43 +1,13 @@
-import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
 import type { StreamManager } from '../stores/stream-manager.js';
-import { FrameWriter } from './frame-writer.js';
+import { LiveTurn, type LiveViewer } from './live-turn.js';
 import { toMessageEvents } from './message-events.js';
 import { replayRange } from './replay-range.js';
-import { SSE_DONE } from './sse.js';
-import { StreamTransformer } from './stream-transformer.js';
-import { isBeyond, type StoredSteps } from './turn-origin.js';
-import type { StreamProfile } from './ui-stream-part.js';
+import { isBeyond } from './turn-origin.js';
+import { TurnProgress } from './turn-progress.js';
+import type { TurnSpan } from './turn-span.js';
 
 /** The reading half of a log. */
 export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
-
-/** Which part of a turn a response carries. */
-export interface TurnSpan {
-  sessionId: string;
-  /** Id of the assistant message. */
-  messageId: string;
-  /** Sequence before the first entry. */
-  from: number;
-  /**
-   * `live`: on until the first pause or end beyond `after`.
-   * `stored`: up to and including `upTo`, which the log has already.
-   */
-  until: { kind: 'live'; after: number } | { kind: 'stored'; upTo: number };
-  /** True if the client has the message up to `from`. */
-  isTail: boolean;
-  /** The client has everything up to here; only what it needs to go on is told again. */
-  seenUpTo?: number;
-  /** Steps that are told from their rows, before anything of the log. */
-  stored?: StoredSteps;
-  /** Calls that wait for an approval at sequence `asOf`; earlier requests for others are left out. */
-  waiting?: { calls: ReadonlySet<string>; asOf: number };
-  profile: StreamProfile;
-}
-
-/** The response cannot be completed; its connection is to be cut, never ended. */
-export class StreamBrokenError extends Error {
-  override readonly name = 'StreamBrokenError';
-}
 
 /** A replay is handed over in pieces of about this size: few writes, and little that waits. */
 const REPLAY_CHARS = 32_768;
@@ -49,85 +19,77 @@ const REPLAY_CHARS = 32_768;
  * @throws StreamBrokenError when the reader holds parts that were withdrawn, or the log breaks off
  */
 export async function* createTurnFrames(
-  streamManager: LogReader,
+  reader: LogReader,
   span: TurnSpan,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  let position = span.from;
-  const transformer = new StreamTransformer({
-    generateMessageId: () => span.messageId,
-    agentId: span.sessionId,
-    profile: span.profile,
-    isTail: span.isTail,
-    isAnswered: (toolCallId) => isAnswered(span, toolCallId, position),
-  });
-  const writer = new FrameWriter();
-  const accept = (entries: readonly LogEntry[]): void => {
-    for (const entry of entries) {
-      if (span.stored !== undefined && !isBeyond(span.stored, entry)) continue;
-      position = entry.sequence;
-      const transformed = transformer.transform(entry);
-      if (transformed.mustCut) throw new StreamBrokenError('an attempt was withdrawn');
-      writer.add(transformed);
-    }
-  };
-  writer.add({ events: transformer.start() });
-  if (span.stored !== undefined) {
-    writer.add({ events: toMessageEvents(span.stored.message, span.profile) });
-  }
-  yield writer.take();
+  const { sessionId, until, stored, seenUpTo = span.from } = span;
+  const progress = new TurnProgress(span);
+  if (stored !== undefined) progress.write(toMessageEvents(stored.message, span.profile));
+  yield progress.take();
 
-  const { sessionId, until, seenUpTo = span.from } = span;
-  for await (const entries of replayRange(streamManager, sessionId, span.from, seenUpTo)) {
+  for await (const entries of replayRange(reader, sessionId, span.from, seenUpTo)) {
     if (signal.aborted) return;
-    for (const entry of entries) {
-      position = entry.sequence;
-      transformer.transform(entry);
-    }
+    progress.skip(entries);
   }
-  if (span.seenUpTo !== undefined) writer.add({ events: transformer.reopen() });
+  if (span.seenUpTo !== undefined) progress.write(progress.reopen());
 
-  const known = until.kind === 'live' ? Math.max(until.after, seenUpTo) : until.upTo;
-  for await (const entries of replayRange(streamManager, sessionId, seenUpTo, known)) {
+  const known = until.kind === 'live' ? until.after : until.upTo;
+  for await (const entries of replayRange(reader, sessionId, seenUpTo, known)) {
     if (signal.aborted) return;
-    accept(entries);
-    if (writer.size >= REPLAY_CHARS) yield writer.take();
+    progress.accept(stored === undefined ? entries : entries.filter((e) => isBeyond(stored, e)));
+    if (progress.size >= REPLAY_CHARS) yield progress.take();
   }
-  if (until.kind === 'live') {
-    if (writer.size > 0) yield writer.take();
-    for await (const entries of followTurn(streamManager, sessionId, known, signal)) {
-      accept(entries);
-      const text = writer.take();
-      if (text !== '') yield text;
-    }
-  }
+  progress.reach(known);
   if (signal.aborted) return;
-  writer.add(transformer.finalize());
-  yield writer.take() + SSE_DONE;
-}
-
-/** What follows `after`, up to and including the turn's next stop, or until the signal fires. */
-async function* followTurn(
-  streamManager: LogReader,
-  sessionId: string,
-  after: number,
-  signal: AbortSignal,
-): AsyncGenerator<LogEntry[], void, undefined> {
-  for await (const entries of streamManager.follow(sessionId, after, signal)) {
-    const last = entries.findIndex(({ message }) => isStop(sessionId, message));
-    yield last < 0 ? entries : entries.slice(0, last + 1);
-    if (last >= 0) return;
+  if (until.kind === 'stored') {
+    yield progress.finish();
+    return;
   }
-  if (!signal.aborted) throw new StreamBrokenError('the log broke off');
+  const viewer = await join(reader, span, progress, signal);
+  try {
+    // What is left of the replay goes out before anything that the turn says from now on.
+    if (viewer.rest !== '') yield viewer.rest;
+    for (let text = await viewer.next(); text !== undefined; text = await viewer.next()) yield text;
+  } finally {
+    viewer.leave();
+  }
 }
 
-/** A pause or an end, never a status field, is where a live reader stops. */
-function isStop(sessionId: string, message: StreamMessage): boolean {
-  if (message.type === 'stream_end') return true;
-  return message.type === 'run_paused' && message.agentId === sessionId;
-}
+/** Turns that are followed now, by what their viewers have in common. */
+const liveTurns = new WeakMap<LogReader, Map<string, LiveTurn>>();
 
-function isAnswered(span: TurnSpan, toolCallId: string, position: number): boolean {
-  if (span.waiting === undefined || position > span.waiting.asOf) return false;
-  return !span.waiting.calls.has(toolCallId);
+/** A turn that runs away from a viewer so often is left to run. */
+const MOST_TRIES = 10;
+
+/** Brings a viewer to where others follow the turn, or lets it follow by itself. */
+async function join(
+  reader: LogReader,
+  span: TurnSpan,
+  progress: TurnProgress,
+  signal: AbortSignal,
+): Promise<LiveViewer & { rest: string }> {
+  const { sessionId, from, isTail, profile } = span;
+  const turns = liveTurns.get(reader) ?? new Map<string, LiveTurn>();
+  liveTurns.set(reader, turns);
+  const key = [sessionId, from, isTail, profile].join(' ');
+  for (let tries = 0; ; tries += 1) {
+    // Viewers of stored steps have seen less of the log than others at the same place.
+    const shared = span.stored === undefined ? turns.get(key) : undefined;
+    if (shared !== undefined && shared.position > progress.position && tries < MOST_TRIES) {
+      const { position } = shared;
+      for await (const entries of replayRange(reader, sessionId, progress.position, position)) {
+        progress.accept(entries);
+      }
+      progress.reach(position);
+      continue;
+    }
+    const rest = progress.take();
+    if (shared?.isAt(progress) === true) return { ...shared.enter(signal), rest };
+    const own = new LiveTurn(reader, sessionId, progress, () => {
+      if (turns.get(key) === own) turns.delete(key);
+    });
+    if (shared === undefined && span.stored === undefined) turns.set(key, own);
+    return { ...own.enter(signal), rest };
+  }
 }

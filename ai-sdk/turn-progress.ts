@@ -1,0 +1,88 @@
+import type { LogEntry } from '../protocol/chunk.js';
+import { FrameWriter } from './frame-writer.js';
+import { SSE_DONE } from './sse.js';
+import { StreamTransformer } from './stream-transformer.js';
+import type { TurnSpan } from './turn-span.js';
+import type { UIStreamPart } from './ui-stream-part.js';
+
+/** The response cannot be completed; its connection is to be cut, never ended. */
+export class StreamBrokenError extends Error {
+  override readonly name = 'StreamBrokenError';
+}
+
+/** How far a turn has been told to a viewer, or to several that were told the same. */
+export class TurnProgress {
+  readonly #transformer: StreamTransformer;
+  readonly #writer = new FrameWriter();
+  #position: number;
+
+  constructor(span: TurnSpan) {
+    this.#position = span.from;
+    this.#transformer = new StreamTransformer({
+      generateMessageId: () => span.messageId,
+      agentId: span.sessionId,
+      profile: span.profile,
+      isTail: span.isTail,
+      isAnswered: (toolCallId) => isAnswered(span, toolCallId, this.#position),
+    });
+    this.write(this.#transformer.start());
+  }
+
+  /** Everything up to here was taken in. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** About how much waits to be taken, in characters; 0 if nothing. */
+  get size(): number {
+    return this.#writer.size;
+  }
+
+  /** @throws StreamBrokenError when parts that were told are withdrawn */
+  accept(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      this.#position = entry.sequence;
+      const transformed = this.#transformer.transform(entry);
+      if (transformed.mustCut) throw new StreamBrokenError('an attempt was withdrawn');
+      this.#writer.add(transformed);
+    }
+  }
+
+  /** Takes in what the viewer has already. */
+  skip(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      this.#position = entry.sequence;
+      this.#transformer.transform(entry);
+    }
+  }
+
+  /** Nothing is left in the log up to here, whatever gaps it ends with. */
+  reach(position: number): void {
+    this.#position = Math.max(this.#position, position);
+  }
+
+  write(events: UIStreamPart[]): void {
+    this.#writer.add({ events });
+  }
+
+  /** What is open: the parts by which a viewer is told who joins here. */
+  reopen(): UIStreamPart[] {
+    return this.#transformer.reopen();
+  }
+
+  /** The frames so far; empty afterwards. */
+  take(): string {
+    return this.#writer.take();
+  }
+
+  /** The last frames. */
+  finish(): string {
+    this.#writer.add(this.#transformer.finalize());
+    return this.take() + SSE_DONE;
+  }
+}
+
+function isAnswered(span: TurnSpan, toolCallId: string, position: number): boolean {
+  if (span.waiting === undefined || position > span.waiting.asOf) return false;
+  return !span.waiting.calls.has(toolCallId);
+}

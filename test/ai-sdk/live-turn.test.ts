@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals';
+import { createTurnFrames } from '../../ai-sdk/turn-frames.js';
+import type { TurnSpan } from '../../ai-sdk/turn-span.js';
+import { parseFrames } from '../support/chat-fetch.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { FakeSession } from '../support/fake-session.js';
+
+interface Viewer {
+  text: string;
+  error: unknown;
+  leave: () => void;
+  /** A lazy viewer takes more from now on. */
+  resume: () => void;
+  done: Promise<void>;
+}
+
+/** A turn at work, its viewers, and how often its log is followed. */
+function createTurn(profile: TurnSpan['profile'] = 'common') {
+  const runtime = createFakeRuntime();
+  const session = new FakeSession('s1');
+  runtime.sessions.set('s1', session);
+  session.begin({ role: 'user', id: 'u1', parts: [{ type: 'text', text: 'go' }] });
+  const followed = { ever: 0, now: 0 };
+  const reader = {
+    read: runtime.streamManager.read,
+    follow: async function* (...args: Parameters<typeof runtime.streamManager.follow>) {
+      followed.ever += 1;
+      followed.now += 1;
+      try {
+        yield* runtime.streamManager.follow(...args);
+      } finally {
+        followed.now -= 1;
+      }
+    },
+  };
+  /** Joins now; takes frames as they come, unless it is lazy. */
+  const view = (isLazy = false): Viewer => {
+    const { messageId, sequence, turnStartSequence: from } = session.record;
+    const until = { kind: 'live' as const, after: sequence };
+    const span: TurnSpan = { sessionId: 's1', messageId, from, until, isTail: false, profile };
+    const leave = new AbortController();
+    let resume = (): void => undefined;
+    const interest = new Promise<void>((resolve) => (resume = resolve));
+    const viewer: Viewer = {
+      text: '',
+      error: undefined,
+      resume,
+      leave: () => {
+        leave.abort();
+      },
+      done: Promise.resolve(),
+    };
+    const read = async (): Promise<void> => {
+      for await (const text of createTurnFrames(reader, span, leave.signal)) {
+        viewer.text += text;
+        if (isLazy && viewer.text.includes('text-start')) await interest;
+      }
+    };
+    viewer.done = read().catch((error: unknown) => {
+      viewer.error = error;
+    });
+    return viewer;
+  };
+  return { session, followed, reader, view };
+}
+
+/** Lets everything happen that can. */
+async function soon(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function said({ text }: Viewer): string {
+  return parseFrames(text)
+    .map(({ part }) => ('delta' in part ? part.delta : ''))
+    .join('');
+}
+
+describe('viewers of a turn at work', () => {
+  it('follow it together, whenever they came, and each has all of it', async () => {
+    const { session, followed, view } = createTurn();
+    session.step();
+    const viewers = [view()];
+    for (const word of ['a ', 'b ', 'c ', 'd ']) {
+      await soon();
+      session.say(word);
+      viewers.push(view());
+    }
+    await soon();
+    session.say('end');
+    session.commit();
+    session.end();
+    await Promise.all(viewers.map(({ done }) => done));
+    expect(viewers.map(said)).toEqual(viewers.map(() => 'a b c d end'));
+    for (const { text } of viewers) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(followed).toEqual({ ever: 1, now: 0 });
+  });
+
+  it('are followed for until the last of them has left', async () => {
+    const { session, followed, view } = createTurn();
+    const [first, second] = [view(), view()];
+    await soon();
+    first.leave();
+    await first.done;
+    expect(followed.now).toBe(1);
+    session.step();
+    session.say('still here');
+    await soon();
+    expect(said(second)).toBe('still here');
+    second.leave();
+    await second.done;
+    await soon();
+    expect(followed).toEqual({ ever: 1, now: 0 });
+  });
+
+  it('do not wait for one that takes nothing; that one is cut', async () => {
+    const { session, view } = createTurn();
+    session.step();
+    session.say('go ');
+    const [slow, quick] = [view(true), view()];
+    await soon();
+    for (let count = 0; count < 30; count += 1) {
+      session.say('x'.repeat(100_000));
+      await soon();
+    }
+    expect(said(quick)).toHaveLength(3_000_003);
+    slow.resume();
+    await slow.done;
+    expect(slow.error).toMatchObject({ name: 'StreamBrokenError' });
+    quick.leave();
+    await quick.done;
+  });
+
+  it('are all cut when parts that they were given are withdrawn', async () => {
+    const { session, view } = createTurn();
+    session.step();
+    session.say('half');
+    const viewers = [view(), view()];
+    await soon();
+    session.discard();
+    await Promise.all(viewers.map(({ done }) => done));
+    for (const { error } of viewers) expect(error).toMatchObject({ name: 'StreamBrokenError' });
+  });
+
+  it('do not share with others who were given what they were not', async () => {
+    const { session, followed, view } = createTurn('v7');
+    session.step();
+    session.commit([{ id: 'c1', name: 'echo' }]);
+    session.settle('c1', { output: 1 });
+    const early = view();
+    await soon();
+    session.step();
+    session.say('half');
+    await soon();
+    // The attempt's parts are gone from the log already, and nobody has been told yet.
+    const attempt = session.entries.splice(
+      session.entries.findIndex(({ writer }) => writer === 'm2'),
+    );
+    const late = view();
+    await soon();
+    expect(followed.ever).toBe(2);
+    session.entries.push(...attempt);
+    session.discard();
+    session.step();
+    session.say('whole');
+    session.commit();
+    session.end();
+    await Promise.all([early.done, late.done]);
+    expect(early.text).toContain('reset-step');
+    expect(late.text).not.toContain('reset-step');
+    expect(said(late)).toBe('whole');
+  });
+});
