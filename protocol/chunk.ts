@@ -85,8 +85,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('tool_start', {
     toolCallId: id,
     toolName: id,
-    /** An object in the Helix protocol; a tool's schema may want something else. */
-    arguments: json,
+    arguments: z.record(z.string(), z.unknown()),
     /** Extension: false or absent when the client executes the call. */
     providerExecuted: z.boolean().optional(),
   }),

@@ -20,7 +20,8 @@ export interface CallSpec {
   runId: string;
   step: number;
   approvalId?: string;
-  timeoutMs?: number;
+  /** How long people may take to answer, from the pause on. */
+  deadlineMs?: number;
 }
 
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';

@@ -114,7 +114,10 @@ export interface NewCall {
   input: unknown;
   /** Settled from the start: an invalid or unknown call, or one that a stop overtook. */
   row?: Row;
+  /** Longest time for one execution. */
   timeoutMs?: number;
+  /** How long a person or client may take to answer, from the pause on. */
+  deadlineMs?: number;
   /** May be executed again when it had started on a worker that was lost. */
   idempotent?: boolean;
 }

@@ -68,7 +68,8 @@ export async function openCall(
           ...base,
           toolCallId,
           toolName,
-          arguments: input,
+          // Tools take objects only, and the input fits the tool.
+          arguments: input as Record<string, unknown>,
           ...(kind === 'server' && { providerExecuted: true }),
         };
   return {

@@ -35,7 +35,12 @@ export interface SessionDriver {
   commit: (writer: Writer, extra?: Partial<CommitInput>) => Promise<CommitResult>;
   /** Claims and commits a step that asks for these calls. */
   ask: (runId: string, step: number, calls: NewCall[]) => Promise<CommitResult>;
-  decide: (runId: string, toolCallId: string, approved: boolean) => Promise<SettleCallResult>;
+  decide: (
+    runId: string,
+    toolCallId: string,
+    approved: boolean,
+    now?: number,
+  ) => Promise<SettleCallResult>;
   /** A client's result, or its error. */
   answer: (
     runId: string,
@@ -144,7 +149,7 @@ export function drive(
       if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
       return commit(by, { calls });
     },
-    decide: (runId, toolCallId, approved) => {
+    decide: (runId, toolCallId, approved, now = Date.now()) => {
       const decision = { approved, at: Date.now() };
       const row: ToolRow = {
         role: 'tool',
@@ -158,6 +163,7 @@ export function drive(
         ...asked(runId, toolCallId),
         decision,
         ...(!approved && { row }),
+        now,
       });
     },
     answer: (runId, toolCallId, result) =>

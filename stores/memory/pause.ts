@@ -28,7 +28,7 @@ export function pauseIfWaiting(
   session.pauseSequence = session.log.sequence;
   for (const [, call] of waiting) {
     call.askedAt = session.pauseSequence;
-    if (call.timeoutMs !== undefined) call.deadline = storeNow + call.timeoutMs;
+    if (call.deadlineMs !== undefined) call.deadline = storeNow + call.deadlineMs;
   }
   run.status = asksApproval ? 'waiting_approval' : 'waiting_tool';
   session.stream = 'paused';

@@ -96,7 +96,7 @@ export interface MemoryCall {
   readonly toolName: string;
   readonly kind: CallKind;
   readonly spec: Json<CallSpec>;
-  readonly timeoutMs: number | undefined;
+  readonly deadlineMs: number | undefined;
   readonly idempotent: boolean;
   state: CallState;
   executions: number;

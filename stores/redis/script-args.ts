@@ -72,7 +72,7 @@ export function commitArgs(input: CommitInput): (string | number)[] {
         ...(call.kind === 'approval' && {
           approvalId: formatApprovalId(writer.runId, call.toolCallId),
         }),
-        ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+        ...(call.deadlineMs !== undefined && { deadlineMs: call.deadlineMs }),
       } satisfies CallSpec),
       call.row === undefined ? '' : JSON.stringify(call.row),
       call.idempotent === true ? '1' : '',

@@ -33,7 +33,7 @@ export function toOpening(runId: string, { id, name, kind, input = {}, invalid }
     };
   }
   const mark = kind === 'client' ? {} : { providerExecuted: true };
-  return { type: 'tool_start', ...call, arguments: input, ...mark };
+  return { type: 'tool_start', ...call, arguments: input as Record<string, unknown>, ...mark };
 }
 
 /** The call as the session keeps it until the next step. */

@@ -10,7 +10,7 @@ export function pendingCallCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       equal(await store.getPendingCalls(session.id), {});
       await session.ask(runId, 1, [
-        newCall('a', 'approval', { timeoutMs: 60_000 }),
+        newCall('a', 'approval', { deadlineMs: 60_000 }),
         newCall('c', 'client'),
         newCall('s', 'server'),
       ]);

@@ -78,7 +78,7 @@ export async function liveSession(
       case 'commit': {
         const writer = session.writer(runId, step, event.token);
         const wanted = event.kinds.map((kind) =>
-          newCall(`c${String((words += 1))}`, kind, kind === 'client' ? { timeoutMs: 1 } : {}),
+          newCall(`c${String((words += 1))}`, kind, kind === 'client' ? { deadlineMs: 1 } : {}),
         );
         const result = await session.commit(writer, { calls: wanted });
         if (result.kind !== 'committed') break;

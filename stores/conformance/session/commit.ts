@@ -17,7 +17,7 @@ export function commitCases({ describe, it }: Suite): void {
     it('stores row, calls and pause together', async (given) => {
       const { store, session } = given;
       const { runId, writer } = await claimed(given);
-      const calls = [newCall('a', 'approval', { timeoutMs: 5_000 }), newCall('c', 'client')];
+      const calls = [newCall('a', 'approval', { deadlineMs: 5_000 }), newCall('c', 'client')];
       const result = await session.commit(writer, { calls });
 
       const view = await store.readView(session.id);
@@ -40,7 +40,7 @@ export function commitCases({ describe, it }: Suite): void {
             step: 1,
             input: { of: 'a' },
             approvalId: `${runId}::a`,
-            timeoutMs: 5_000,
+            deadlineMs: 5_000,
           },
         },
         { state: 'waiting', spec: { toolCallId: 'c', kind: 'client' } },

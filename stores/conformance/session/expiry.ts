@@ -19,7 +19,7 @@ export function expiryCases({ describe, it }: Suite): void {
   describe('settle call, a deadline', () => {
     it("passes by the store's clock, whatever the caller's says", async ({ session }) => {
       const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { timeoutMs: 60_000 })]);
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
       const ahead = Date.now() + FAR_AHEAD_MS;
       equal(await session.expire(runId, 'c', ahead), { kind: 'not_due' });
       includes(await session.answer(runId, 'c', { output: 'in time' }), { kind: 'stored' });
@@ -27,7 +27,7 @@ export function expiryCases({ describe, it }: Suite): void {
 
     it('settles a call that nobody has answered, and resumes', async ({ store, session }) => {
       const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { timeoutMs: 1 })]);
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
       includes(await expireInTime(session, runId, 'c'), {
         kind: 'stored',
         resume: { step: 1, approved: [] },
@@ -43,7 +43,7 @@ export function expiryCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('s', 'server'),
-        newCall('c', 'client', { timeoutMs: 1 }),
+        newCall('c', 'client', { deadlineMs: 1 }),
       ]);
       equal((await store.readCall(session.id, 'c'))?.deadline, undefined);
       equal(await session.expire(runId, 'c'), { kind: 'not_due' });
@@ -56,7 +56,7 @@ export function expiryCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('c', 'client'),
-        newCall('d', 'client', { timeoutMs: 1 }),
+        newCall('d', 'client', { deadlineMs: 1 }),
       ]);
       equal(await session.expire(runId, 'c', Date.now() + FAR_AHEAD_MS), { kind: 'not_due' });
       await session.answer(runId, 'd', { output: 1 });
@@ -68,14 +68,15 @@ export function expiryCases({ describe, it }: Suite): void {
     }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
-        newCall('a', 'approval', { timeoutMs: 1 }),
-        newCall('b', 'approval', { timeoutMs: 60_000 }),
-        newCall('c', 'client', { timeoutMs: 1 }),
+        newCall('a', 'approval', { deadlineMs: 1 }),
+        newCall('b', 'approval', { deadlineMs: 60_000 }),
+        newCall('c', 'client', { deadlineMs: 1 }),
       ]);
-      await session.decide(runId, 'b', true);
+      // Clocks of callers matter to neither.
+      await session.decide(runId, 'b', true, Date.now() + FAR_AHEAD_MS);
       const late = await eventually('the deadline passes', async () => {
         const result = await session.expire(runId, 'c', 1);
-        return result.kind === 'stored' && session.decide(runId, 'a', true);
+        return result.kind === 'stored' && session.decide(runId, 'a', true, 1);
       });
       equal(late, { kind: 'expired' });
       equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
@@ -88,7 +89,7 @@ export function expiryCases({ describe, it }: Suite): void {
       session,
     }) => {
       const { runId } = await session.newRun();
-      await session.ask(runId, 1, [newCall('c', 'client', { timeoutMs: 1 })]);
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
       await expireInTime(session, runId, 'c');
       includes(await session.answer(runId, 'c', { output: 'late' }), { kind: 'stored' });
       const already = { kind: 'already_completed' };

@@ -53,7 +53,7 @@ export function commit(
 }
 
 function openCall(session: MemorySession, { runId, step }: Writer, call: NewCall): void {
-  const { toolCallId, toolName, kind, input, row, timeoutMs, idempotent = false } = call;
+  const { toolCallId, toolName, kind, input, row, deadlineMs, idempotent = false } = call;
   const spec: CallSpec = {
     toolCallId,
     toolName,
@@ -62,11 +62,11 @@ function openCall(session: MemorySession, { runId, step }: Writer, call: NewCall
     runId,
     step,
     ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
   };
   const state = kind === 'server' ? 'open' : 'waiting';
   const fresh = { executions: 0, hasTimedOut: false };
-  const stored = { toolName, kind, spec: toJson(spec), timeoutMs, idempotent, state } as const;
+  const stored = { toolName, kind, spec: toJson(spec), deadlineMs, idempotent, state } as const;
   session.calls.set(toolCallId, { ...stored, ...fresh });
   if (row !== undefined) settleCallWith(session, toolCallId, toJson(row));
   else if (state === 'open') session.busy.add(toolCallId);

@@ -88,7 +88,7 @@ describe('expiry in memory', () => {
     const { session, store, pass } = storesWithClock();
     await session.begin({ messages: [userMessage('u1')] });
     const { runId = '' } = (await store.readRecord(session.id)) ?? {};
-    await session.ask(runId, 1, [newCall('c', 'client', { timeoutMs: 500 })]);
+    await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 500 })]);
     await store.noteActiveSnapshot(session.id, 1);
     await store.noteDue(session.id, 500);
     expect(await store.leaseSweep('one', 500)).toBe(true);

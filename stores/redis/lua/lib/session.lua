@@ -211,9 +211,9 @@ local function pause_if_waiting(r, log, who)
   }))
   for _, id in ipairs(waiting) do
     redis.call('HSET', K.calls, 'asked:' .. id, string.format('%d', log.seq))
-    local timeout = cjson.decode(call_field(id, 'spec')).timeoutMs
-    if timeout then
-      redis.call('HSET', K.calls, 'deadline:' .. id, string.format('%d', store_now() + timeout))
+    local wait = cjson.decode(call_field(id, 'spec')).deadlineMs
+    if wait then
+      redis.call('HSET', K.calls, 'deadline:' .. id, string.format('%d', store_now() + wait))
     end
   end
   redis.call('HSET', K.root, 'status', approval and 'waiting_approval' or 'waiting_tool',

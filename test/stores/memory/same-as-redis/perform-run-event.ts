@@ -116,7 +116,7 @@ function newCalls({ calls }: EventOf<'commit'>, id: string): NewCall[] {
       kind,
       input: { of: toolCallId, list: [], object: {} },
       idempotent,
-      ...(deadline !== 'none' && { timeoutMs: deadline === 'past' ? 0 : FAR_MS }),
+      ...(deadline !== 'none' && { deadlineMs: deadline === 'past' ? 0 : FAR_MS }),
       ...(isInvalid && { row: { role: 'tool', toolCallId, toolName, error: 'No such input.' } }),
     };
   });
