@@ -14,10 +14,12 @@ export class StreamBrokenError extends Error {
 export class TurnProgress {
   readonly #transformer: StreamTransformer;
   readonly #writer = new FrameWriter();
+  readonly #attachedAt: number;
   #position: number;
 
   constructor(span: TurnSpan) {
     this.#position = span.from;
+    this.#attachedAt = span.until.kind === 'live' ? span.until.after : span.until.upTo;
     this.#transformer = new StreamTransformer({
       generateMessageId: () => span.messageId,
       agentId: span.sessionId,
@@ -42,6 +44,8 @@ export class TurnProgress {
   accept(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       this.#position = entry.sequence;
+      // What was removed before the viewer came was never told to it.
+      if (entry.message.type === 'stream_truncated' && entry.sequence <= this.#attachedAt) continue;
       const transformed = this.#transformer.transform(entry);
       if (transformed.mustCut) throw new StreamBrokenError('an attempt was withdrawn');
       this.#writer.add(transformed);
