@@ -1,16 +1,22 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { RedisContext } from './context.js';
 import { corrupt, parseStored } from './stored-json.js';
+import { toNumber } from './stored-record.js';
 
 const LINES_PER_ENTRY = 3;
 const ID = /^\d+-0$/;
 
+/** Part of a log, and where the log stood at the same moment. */
+export interface LogPart {
+  entries: LogEntry[];
+  /** Sequence of the stream. */
+  sequence: number;
+  /** Identifies the run of the server's process; '' if it does not tell. */
+  server: string;
+}
+
 /** Entries after a sequence (exclusive), at most `limit`. @throws HelixError `corrupt_record` */
-export type ReadLog = (
-  streamId: string,
-  fromSequence: number,
-  limit: number,
-) => Promise<LogEntry[]>;
+export type ReadLog = (streamId: string, fromSequence: number, limit: number) => Promise<LogPart>;
 
 /**
  * Reads pages of a log as text. Decoded one by one, ten thousand entries cost the API's only thread
@@ -18,9 +24,17 @@ export type ReadLog = (
  */
 export function createReadLog({ keys, scripts }: Pick<RedisContext, 'keys' | 'scripts'>): ReadLog {
   return async (streamId, fromSequence, limit) => {
-    const { stream } = keys.session(streamId);
-    const [text] = await scripts.run('read-page', [stream], [fromSequence, limit]);
-    return parsePage(String(text));
+    const { stream, root } = keys.session(streamId);
+    const [text, sequence, server] = await scripts.run(
+      'read-page',
+      [stream, root],
+      [fromSequence, limit],
+    );
+    return {
+      entries: parsePage(String(text)),
+      sequence: toNumber('seq', String(sequence)),
+      server: String(server),
+    };
   };
 }
 

@@ -65,7 +65,7 @@ export function createScripts(redis: Redis | Cluster, expiry: Expiry): Scripts {
   }
   define('append', 4, [log, readLua('append')]);
   define('note-snapshot', 1, [readLua('note-snapshot')]);
-  define('read-page', 1, [readLua('read-page')]);
+  define('read-page', 2, [readLua('read-page')]);
 
   // Their names are not in the types of ioredis.
   const commands = redis as unknown as Record<string, ScriptCall>;

@@ -8,8 +8,7 @@ import { reach, toContractError, type RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';
 import { gatherWrites } from './gather-writes.js';
 import { resolveEntries } from './large-results.js';
-import { createReadPosition } from './log-pages.js';
-import { createReadLog } from './read-log.js';
+import { createReadLog, type ReadLog } from './read-log.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
 import { createTail } from './tail.js';
@@ -24,14 +23,11 @@ export function createRedisStreamLog(
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
     resolveEntries(entries, (ids) => reach(redis.hmget(keys.session(streamId).results, ...ids)));
   const readLog = createReadLog(context);
-  const read: StreamLog['read'] = async (streamId, fromSequence, limit) =>
-    resolve(streamId, await readLog(streamId, fromSequence, limit));
-  const tail = createTail(subscriber, {
-    channelOf: keys.channel,
-    read,
-    readPosition: createReadPosition(redis, keys),
-    resolve,
-  });
+  const read: ReadLog = async (streamId, fromSequence, limit) => {
+    const part = await readLog(streamId, fromSequence, limit);
+    return { ...part, entries: await resolve(streamId, part.entries) };
+  };
+  const tail = createTail(subscriber, { channelOf: keys.channel, read, resolve });
   const stops = createChannels<() => void>(subscriber, (listeners) => {
     for (const listener of listeners) listener();
   });
@@ -61,7 +57,8 @@ export function createRedisStreamLog(
       ]);
       return toAppendResult(reply);
     },
-    read,
+    read: async (streamId, fromSequence, limit) =>
+      (await read(streamId, fromSequence, limit)).entries,
     follow: tail.follow,
     inspect: async (streamId) => {
       const { root, stream } = keys.session(streamId);

@@ -4,9 +4,10 @@ import { createChannels } from './channels.js';
 import type { RedisConnection } from './clients.js';
 import { watchHearing } from './hearing.js';
 import { createInbox, type Inbox } from './inbox.js';
-import { createReadPage, type ReadPosition } from './log-pages.js';
+import { createReadPage } from './log-pages.js';
 import { throughOutage } from './outage.js';
 import { createPlace } from './place.js';
+import type { ReadLog } from './read-log.js';
 import { shareReads } from './shared-reads.js';
 
 /** A quiet follower looks into the log this often: a publish may be lost, the log is not. */
@@ -15,8 +16,7 @@ const IDLE_CHECK_MS = 4_000;
 /** The log that a tail keeps to. */
 export interface TailedLog {
   channelOf: (streamId: string) => string;
-  read: (streamId: string, fromSequence: number, limit: number) => Promise<LogEntry[]>;
-  readPosition: ReadPosition;
+  read: ReadLog;
   /** Puts what is kept apart back into published entries. */
   resolve: (streamId: string, entries: LogEntry[]) => LogEntry[] | Promise<LogEntry[]>;
 }
@@ -51,7 +51,7 @@ export function createTail(
   const hearing = watchHearing(subscriber, channels.names, () => {
     for (const inbox of channels.all()) inbox.miss();
   });
-  const readPage = shareReads(createReadPage(log.read, log.readPosition));
+  const readPage = shareReads(createReadPage(log.read));
 
   const resolving = new WeakMap<Batch, Promise<LogEntry[]>>();
 

@@ -7,7 +7,7 @@ import { until } from './until.js';
 export interface RedisCluster {
   /** For `createRedisStores`: names every node. */
   readonly url: string;
-  readonly nodes: readonly RedisProcess[];
+  readonly nodes: readonly [RedisProcess, RedisProcess, RedisProcess];
   /** The node that had a key's slot at the start: 0, 1 or 2. */
   ownerOf: (key: string) => number;
   close: () => Promise<void>;

@@ -157,7 +157,6 @@ describe('a Redis that is away', () => {
 
 const noLog: TailedLog = {
   channelOf: (streamId) => streamId,
-  read: () => Promise.resolve([]),
-  readPosition: () => Promise.resolve({ sequence: 0, server: '' }),
+  read: () => Promise.resolve({ entries: [], sequence: 0, server: '' }),
   resolve: (_, entries) => entries,
 };

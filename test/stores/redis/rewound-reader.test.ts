@@ -103,9 +103,9 @@ describe('a writer that knows more than a Redis that came back older', () => {
     const { speaker, copy, worker, ahead, level } = await openAhead();
     await copy.restore();
     const before = await speaker.session.log();
-    // It was told of twenty entries.
-    expect(await speaker.session.say(speaker.writer, 21, 'x', 20)).toEqual({ kind: 'rewound' });
-    // Another one does not say what it was told, but ten of its batches are gone.
+    // The batch would fit, but the writer was told of twenty entries.
+    expect(await speaker.session.say(speaker.writer, 11, 'x', 20)).toEqual({ kind: 'rewound' });
+    // This one does not say what it was told, but ten of its batches are gone.
     expect(await speaker.session.say(speaker.writer, 21, 'x')).toEqual({ kind: 'rewound' });
     expect(await speaker.session.log()).toEqual(before);
     expect(await worker.streamManager.inspect(speaker.session.id)).toMatchObject({ sequence: 10 });

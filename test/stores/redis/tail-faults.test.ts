@@ -66,6 +66,36 @@ async function followThrough({ fates, kills, joins }: Faults): Promise<void> {
 }
 
 describe('followers', () => {
+  it.each<Fate>(['cut', 'foreign'])(
+    'read the log at once after a message that is %s',
+    async (fate) => {
+      const subscriber = new Redis(server.url);
+      const streamManager = new RedisStreamManager(
+        redis,
+        tamperWith(subscriber, ['deliver', fate]),
+      );
+      const { session, say } = await openSpeaker({
+        store: new RedisStateStore(redis),
+        streamManager,
+      });
+      const follower = startFollower(streamManager, session.id, 0);
+      await until('it is subscribed', async () => {
+        const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', `hx:{${session.id}}:channel`);
+        return Number((counts as unknown[])[1]) > 0;
+      });
+      await say('a');
+      await until('the first came', () => follower.entries.length === 1);
+      await say('b');
+      await until(
+        'the second came, before the idle check',
+        () => follower.entries.length === 2,
+        2_500,
+      );
+      await follower.stop();
+      subscriber.disconnect();
+    },
+  );
+
   it('get exactly the log, whatever happens to what is published', async () => {
     await fc.assert(fc.asyncProperty(faults, followThrough), {
       numRuns: 30,

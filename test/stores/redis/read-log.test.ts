@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { createContext } from '../../../stores/redis/create-context.js';
+import { createReadLog } from '../../../stores/redis/read-log.js';
+import { openSpeaker, words } from '../../support/speaker.js';
+import { openTestStores } from '../../support/test-stores.js';
+
+describe('a page of the log', () => {
+  it('is of the same moment as the sequence that comes with it', async () => {
+    const stores = await openTestStores();
+    const { session, say } = await openSpeaker(stores);
+    const readLog = createReadLog(createContext(stores.redis));
+    let isSpeaking = true;
+    const speaking = say(...words(500)).finally(() => {
+      isSpeaking = false;
+    });
+    let from = 0;
+    while (isSpeaking) {
+      const { entries, sequence, server } = await readLog(session.id, from, 1_000);
+      from = entries.at(-1)?.sequence ?? from;
+      expect(sequence).toBe(from);
+      expect(server).toMatch(/^[0-9a-f]{40}$/);
+    }
+    await speaking;
+  });
+
+  it('of a stream that is not there is empty and at the start', async () => {
+    const stores = await openTestStores();
+    const readLog = createReadLog(createContext(stores.redis));
+    expect(await readLog('nothing', 0, 10)).toMatchObject({ entries: [], sequence: 0 });
+  });
+});
