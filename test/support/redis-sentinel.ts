@@ -26,7 +26,7 @@ export async function startSentinelPair(): Promise<SentinelPair> {
     ]);
     started.push(replica);
     await until('the replica follows', () =>
-      replica.ask(async (redis) => (await redis.info()).includes('master_link_status:up')),
+      master.ask(async (redis) => (await redis.info('replication')).includes('state=online')),
     );
     const sentinel = await startSentinel(master.port);
     started.push(sentinel);
