@@ -7,34 +7,48 @@ import { waitUntil } from './wait-until.mjs';
 const WITHIN_MS = 6000;
 
 export async function requireRedis(url, variable = 'REDIS_URL') {
-  const { host, port } = parseRedisUrl(url, variable);
-  await requireServer('Redis', host, port, variable);
+  await requireAnyServer('Redis', parseRedisUrl(url, variable), variable);
 }
 
 export async function requireTemporal(address, variable = 'TEMPORAL_ADDRESS') {
   const match = /^\[?([^\]/]+?)\]?:(\d{1,5})$/.exec(address);
   if (!match) throw new UserError(`${variable} is "${address}", but must be host:port.`);
-  await requireServer('Temporal', match[1], Number(match[2]), variable);
+  await requireAnyServer('Temporal', [{ host: match[1], port: Number(match[2]) }], variable);
 }
 
-async function requireServer(name, host, port, variable) {
-  if (await waitUntil(() => accepts(host, port), { withinMs: WITHIN_MS, everyMs: 200 })) return;
-  throw new UserError(`${name} at ${host}:${port} (${variable}) cannot be reached.`);
+/** One of several that stand for each other is enough: the processes find the others by it. */
+async function requireAnyServer(name, servers, variable) {
+  const anyAccepts = async () => (await Promise.all(servers.map(accepts))).includes(true);
+  if (await waitUntil(anyAccepts, { withinMs: WITHIN_MS, everyMs: 200 })) return;
+  const where = servers.map(({ host, port }) => `${host}:${port}`).join(', ');
+  throw new UserError(`${name} at ${where} (${variable}) cannot be reached.`);
 }
 
+/** The hosts of `redis://host`, `redis-cluster://host,host` and `redis-sentinel://host,host/master`. */
 function parseRedisUrl(url, variable) {
-  try {
-    const { protocol, hostname, port } = new URL(url);
-    if (protocol === 'redis:' || protocol === 'rediss:') {
-      return { host: hostname.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port || 6379) };
-    }
-  } catch {
-    // Reported below: whatever is wrong with it, the remedy is the same.
-  }
-  throw new UserError(`${variable} must look like redis://host:6379 or rediss://….`);
+  const match = /^rediss?(-cluster|-sentinel)?:\/\/(?:[^@/]*@)?([^/?#]*)/i.exec(url);
+  const defaultPort = match?.[1] === '-sentinel' ? 26379 : 6379;
+  const servers = (match?.[2] ?? '').split(',').map((host) => toServer(host, defaultPort));
+  if (match && servers.every((server) => server !== undefined)) return servers;
+  throw new UserError(
+    `${variable} must look like redis://host:6379, redis-cluster://host:6379,… or ` +
+      'redis-sentinel://host:26379,…/master.',
+  );
 }
 
-function accepts(host, port) {
+function toServer(text, defaultPort) {
+  try {
+    const { hostname, port } = new URL(`redis://${text}`);
+    return {
+      host: hostname.replace(/^\[|\]$/g, '') || '127.0.0.1',
+      port: Number(port || defaultPort),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function accepts({ host, port }) {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     const finish = (answer) => {

@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { requireRedis } from '../../scripts/start/reachable.mjs';
+
+let server;
+let there;
+beforeAll(async () => {
+  server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  there = `127.0.0.1:${server.address().port}`;
+});
+afterAll(() => server.close());
+
+describe('a Redis given by address', () => {
+  it.each([
+    ['alone', (host) => `redis://${host}`],
+    ['with a password', (host) => `rediss://user:p%40ss@${host}/2`],
+    ['as a cluster, of which one node is enough', (host) => `redis-cluster://127.0.0.1:1,${host}`],
+    ['behind Sentinels', (host) => `redis-sentinel://${host},127.0.0.1:1/mymaster/0`],
+  ])('is reachable %s', async (_name, toUrl) => {
+    await expect(requireRedis(toUrl(there))).resolves.toBeUndefined();
+  });
+
+  it.each(['localhost:6379', 'http://localhost', 'redis://a b', 'redis-cluster://a,b c'])(
+    'is refused as %s, without repeating it',
+    async (url) => {
+      const refusal = await requireRedis(url, 'SOME_URL').catch(({ message }) => message);
+      expect(refusal).toContain('SOME_URL must look like');
+      expect(refusal).not.toContain(url);
+    },
+  );
+
+  it('is missed by its hosts, never by its password', async () => {
+    const refusal = await requireRedis('redis-cluster://:secret@127.0.0.1:1,127.0.0.1:2').catch(
+      ({ message }) => message,
+    );
+    expect(refusal).toContain('127.0.0.1:1, 127.0.0.1:2');
+    expect(refusal).not.toContain('secret');
+  }, 20_000);
+});
