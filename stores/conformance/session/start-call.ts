@@ -96,6 +96,19 @@ export function startCallCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'a', 2), { kind: 'settled' });
     });
 
+    it('refuses an approved call until the last answer of its batch', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval'), newCall('c', 'client')]);
+      await session.decide(runId, 'a', true);
+      equal(await session.start(runId, 1, 'a'), { kind: 'refused' });
+      includes(await store.readRecord(session.id), { stream: 'paused' });
+      await session.answer(runId, 'c', { output: 1 });
+      includes(await session.start(runId, 1, 'a'), { kind: 'execute' });
+    });
+
     it('of a denied call finds it settled', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);

@@ -25,6 +25,8 @@ export function startCall(
   const owner = session.writers.get(name)?.token ?? 0;
   if (owner > token) return { kind: 'fenced' };
   if (call === undefined || call.state === 'waiting') return { kind: 'refused' };
+  // The last answer of a batch releases what was approved; until then the run rests.
+  if (call.state === 'approved' && !session.busy.has(toolCallId)) return { kind: 'refused' };
 
   if (call.state === 'started' && owner < token) {
     if (!call.idempotent) {

@@ -12,6 +12,8 @@ if r.stop then return { 'STOPPED' } end
 local owner = tonumber(redis.call('HGET', K.writers, 't:' .. writer) or '0')
 if owner > token then return { 'FENCED' } end
 if state ~= 'open' and state ~= 'approved' and state ~= 'started' then return { 'REFUSED' } end
+-- The last answer of a batch releases what was approved; until then the run rests.
+if state == 'approved' and redis.call('SISMEMBER', K.busy, id) == 0 then return { 'REFUSED' } end
 
 if state == 'started' and owner < token then
   if call_field(id, 'again') ~= '1' then
