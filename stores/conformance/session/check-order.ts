@@ -139,7 +139,9 @@ export function checkOrderCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       await session.end(runId, 'completed');
       equal(await session.end(runId, 'failed'), { kind: 'ended', status: 'completed' });
-      await session.newRun();
+      const next = await session.newRun();
+      equal(await session.end(runId, 'failed'), { kind: 'superseded' });
+      await session.end(next.runId, 'completed');
       equal(await session.end(runId, 'failed'), { kind: 'superseded' });
     });
   });

@@ -89,6 +89,24 @@ export function claimCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'kept');
     });
 
+    it('of a higher token leaves what the same step of an earlier turn said', async ({
+      session,
+    }) => {
+      for (const [messageId, text] of [
+        ['u1', 'first turn, '],
+        ['u2', 'second turn'],
+      ] as const) {
+        const { runId } = await session.newRun(messageId);
+        await session.claim(session.writer(runId, 1, 1));
+        await session.say(session.writer(runId, 1, 1), 1, 'gone');
+        const writer = session.writer(runId, 1, 2);
+        await session.claim(writer);
+        await session.say(writer, 1, text);
+        await session.commit(writer);
+      }
+      equal(textIn(await session.log()), 'first turn, second turn');
+    });
+
     it('of a higher token emits no resync when there was nothing to withdraw', async ({
       session,
     }) => {

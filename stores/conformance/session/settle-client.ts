@@ -47,6 +47,14 @@ export function settleClientCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
     });
 
+    it('may not call off what was decided', async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
+      await session.decide(runId, 'a', true);
+      equal(await session.answer(runId, 'a', { error: 'gone' }), { kind: 'already_completed' });
+      includes(await session.decide(runId, 'b', false), { resume: { approved: ['a'] } });
+    });
+
     it('may not give the result of a server tool, nor of another run', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server'), newCall('c', 'client')]);
