@@ -132,7 +132,8 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
       await existing(sessionId);
       checkCount('limit', limit);
       // Checkpoints are only ever added, so their indexes stay.
-      const end = cursor === undefined ? await store.countCheckpoints(sessionId) : toIndex(cursor);
+      const count = await store.countCheckpoints(sessionId);
+      const end = cursor === undefined ? count : Math.min(toIndex(cursor), count);
       const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));
       const found = end === 0 ? [] : await store.readCheckpoints(sessionId, start, end - 1);
       return { checkpoints: found.reverse(), ...(start > 0 && { cursor: String(start) }) };

@@ -10,9 +10,10 @@ export interface StreamLog {
   /**
    * Makes the writer the owner of its name: a higher token withdraws what lower ones of that name
    * left since they were opened; creates the stream if there is none, and opens one that has ended.
-   * The stream of a session is opened by its runs only.
+   * The stream of a session is opened by its runs only. The same `nonce` opens the same writer again;
+   * with another one an equal token is refused, as two would count their batches alike.
    */
-  openWriter: (writer: Writer, now: number) => Promise<OpenWriterResult>;
+  openWriter: (writer: Writer, nonce: string, now: number) => Promise<OpenWriterResult>;
   /** What the writer wrote stays: no later attempt withdraws it. */
   closeWriter: (writer: Writer) => Promise<{ kind: 'closed' | 'fenced' }>;
   /**

@@ -12,7 +12,7 @@ export interface StreamManager extends StreamLog {
   /**
    * Opens a writer, and the stream if there is none. Writers of different names write side by side.
    *
-   * @throws HelixError `writer_fenced` if a later attempt of the same name owns it, `stream_ended`
+   * @throws HelixError `writer_fenced` if the same or a later attempt of this name is open, `stream_ended`
    * for a session whose run has ended
    */
   createWriter: (

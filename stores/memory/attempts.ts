@@ -3,9 +3,14 @@ import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemorySession } from './session.js';
 
 /** Makes an attempt the owner of its writer name. */
-export function ownWriter(session: MemorySession, name: string, token: number): void {
+export function ownWriter(
+  session: MemorySession,
+  name: string,
+  token: number,
+  nonce?: string,
+): void {
   const first = session.log.sequence;
-  session.writers.set(name, { token, batch: 0, batchSequence: 0, first });
+  session.writers.set(name, { token, nonce, batch: 0, batchSequence: 0, first });
 }
 
 /** Removes a writer's entries since its claim; returns how many there were. */

@@ -112,6 +112,8 @@ export interface MemoryCall {
 /** A claimed name of a writer. */
 export interface WriterName {
   readonly token: number;
+  /** Of a writer of no run. */
+  readonly nonce: string | undefined;
   /** Newest batch, and the sequence that it was answered with. */
   batch: number;
   batchSequence: number;

@@ -15,8 +15,8 @@ import { truncate } from './transitions/truncate.js';
 /** The log in memory, read by position. */
 export function createMemoryStreamLog(data: MemoryData): StreamLog {
   return {
-    openWriter: async (writer, now) =>
-      change(data, writer.sessionId, (session) => openWriter(session, writer, now)),
+    openWriter: async (writer, nonce, now) =>
+      change(data, writer.sessionId, (session) => openWriter(session, writer, nonce, now)),
     closeWriter: async (writer) =>
       change(data, writer.sessionId, (session) => closeWriter(session, writer)),
     append: async (writer, batch, messages, known = 0) => {

@@ -33,8 +33,8 @@ export function createRedisStreamLog(
   });
 
   return {
-    openWriter: async ({ sessionId, name, token, agentId, agentType, step }, now) => {
-      const args = [sessionId, agentId ?? sessionId, name, token, agentType, step, now];
+    openWriter: async ({ sessionId, name, token, agentId, agentType, step }, nonce, now) => {
+      const args = [sessionId, agentId ?? sessionId, name, token, agentType, step, now, nonce];
       const [kind, sequence] = await scripts.run('open-writer', keys.session(sessionId).all, args);
       if (kind === 'OPENED') return { kind: 'opened', sequence: Number(sequence) };
       return { kind: kind === 'ENDED' ? 'ended' : 'fenced' };

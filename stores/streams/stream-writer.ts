@@ -40,7 +40,7 @@ export async function openStreamWriter(
     agentType,
     step: 0,
   };
-  const opened = await log.openWriter(writer, Date.now());
+  const opened = await log.openWriter(writer, randomBytes(6).toString('hex'), Date.now());
   if (opened.kind === 'fenced') throw refusal('fenced');
   if (opened.kind === 'ended') {
     throw new HelixError('stream_ended', 'The run has ended; the next one opens its stream again.');

@@ -63,7 +63,7 @@ export async function liveStream(
       case 'open': {
         const writer = writerOf(event);
         const expected = model.open(writer.name, writer.token, writer.step);
-        equal(await streamManager.openWriter(writer, 1), expected);
+        equal(await streamManager.openWriter(writer, 'n', 1), expected);
         break;
       }
       case 'close': {

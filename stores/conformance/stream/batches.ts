@@ -20,7 +20,7 @@ export function batchCases({ describe, it }: Suite): void {
       streamId,
     }) => {
       const writer = writerOf(streamId, 1);
-      await streamManager.openWriter(writer, 1);
+      await streamManager.openWriter(writer, 'n', 1);
       const chunks = [textChunk('a'), textChunk('b')];
       const first = await streamManager.append(writer, 1, chunks);
       equal(await streamManager.append(writer, 1, chunks), first);
@@ -32,9 +32,9 @@ export function batchCases({ describe, it }: Suite): void {
 
     it('opens a writer that is opened again as it was', async ({ streamManager, streamId }) => {
       const writer = writerOf(streamId, 1);
-      equal(await streamManager.openWriter(writer, 1), { kind: 'opened', sequence: 0 });
+      equal(await streamManager.openWriter(writer, 'n', 1), { kind: 'opened', sequence: 0 });
       await streamManager.append(writer, 1, [textChunk('a')]);
-      equal(await streamManager.openWriter(writer, 1), { kind: 'opened', sequence: 1 });
+      equal(await streamManager.openWriter(writer, 'n', 1), { kind: 'opened', sequence: 1 });
       includes(await streamManager.append(writer, 2, [textChunk('b')]), { sequence: 2 });
       equal(textIn(await streamManager.read(streamId, 0, 10)), 'ab');
     });
@@ -43,9 +43,9 @@ export function batchCases({ describe, it }: Suite): void {
       streamManager,
       streamId,
     }) => {
-      await streamManager.openWriter(writerOf(streamId, 1), 1);
+      await streamManager.openWriter(writerOf(streamId, 1), 'n', 1);
       await streamManager.append(writerOf(streamId, 1), 1, [textChunk('a'), textChunk('b')]);
-      equal(await streamManager.openWriter(writerOf(streamId, 2), 1), {
+      equal(await streamManager.openWriter(writerOf(streamId, 2), 'n', 1), {
         kind: 'opened',
         sequence: 4,
       });
@@ -60,8 +60,8 @@ export function batchCases({ describe, it }: Suite): void {
       streamManager,
       streamId,
     }) => {
-      await streamManager.openWriter(writerOf(streamId, 1), 1);
-      await streamManager.openWriter(writerOf(streamId, 2), 1);
+      await streamManager.openWriter(writerOf(streamId, 1), 'n', 1);
+      await streamManager.openWriter(writerOf(streamId, 2), 'n', 1);
       await streamManager.mark(streamId, { status: 'paused' }, 1);
       const append = (token: number, batch: number, known?: number) =>
         streamManager.append(writerOf(streamId, token), batch, [textChunk('x')], known);
@@ -78,7 +78,7 @@ export function batchCases({ describe, it }: Suite): void {
       streamId,
     }) => {
       const writer = writerOf(streamId, 1);
-      await streamManager.openWriter(writer, 1);
+      await streamManager.openWriter(writer, 'n', 1);
       await streamManager.append(
         writer,
         1,

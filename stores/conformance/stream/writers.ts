@@ -107,6 +107,20 @@ export function writerCases({ describe, it }: Suite): void {
       includes(await streamManager.getStreamInfo(streamId), { latestSequence: 3 });
     });
 
+    it('of one name and attempt are never two: the second is told, nothing is lost', async (given) => {
+      const { streamManager, streamId } = given;
+      const first = await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
+      await first.write(textChunk('first'));
+      const open = streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
+      await refuses(open, 'writer_fenced');
+      await first.write(textChunk(' second'));
+      equal(await say(given), 'first second');
+      await first.close();
+      const next = await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
+      await next.write(textChunk(' third'));
+      equal(await say(given), 'first second third');
+    });
+
     it('beside a run leave its session as it is, and are gone when it ends', async (given) => {
       const { store, streamManager, session } = given;
       const { runId } = await session.newRun();

@@ -11,7 +11,7 @@ repeat
     from = entry[1]:match('^%d+')
     -- A foreign value is not ours to remove.
     local ok, chunk = pcall(cjson.decode, entry[2][4] or '')
-    if ok and type(chunk) == 'table' and tonumber(chunk.step or '0') > bound
+    if ok and type(chunk) == 'table' and (tonumber(chunk.step) or 0) > bound
       and (agent == '' or chunk.agentId == agent) then
       redis.call('XDEL', K.stream, entry[1])
       removed, last = removed + 1, tonumber(from)

@@ -4,7 +4,7 @@
      root: hash, the session and its newest run. calls: hash of <field>:<toolCallId> for the calls of
      the newest committed step. order: their ids. busy: what can still progress without a person.
      writers: hash of t: token, b: batch, s: sequence of that batch, f: sequence before its first
-     entry, per writer; fails:<step>. settled: ids of all calls ever taken in. results: large results
+     entry, n: nonce of one of no run, per writer; fails:<step>. settled: ids of all calls ever taken in. results: large results
      by call. states: the agent's own state by version. staged: changes to it that calls ask for.
      STREAM_TTL_SECONDS and SESSION_TTL_SECONDS (0: never) are set by the loader. ]]
 local K = {
@@ -174,7 +174,7 @@ local function own_writer(writer, token, seq)
 end
 
 local function release_writer(writer)
-  redis.call('HDEL', K.writers, 't:' .. writer, 'b:' .. writer, 's:' .. writer, 'f:' .. writer)
+  redis.call('HDEL', K.writers, 't:' .. writer, 'b:' .. writer, 's:' .. writer, 'f:' .. writer, 'n:' .. writer)
 end
 
 -- Withdraws an attempt and tells viewers.

@@ -11,7 +11,7 @@ export function performStreamEvent(event: StreamEvent, scene: Scene): Perform {
   const { sessionId, record } = known;
   switch (event.do) {
     case 'open writer':
-      return ({ streamManager }) => streamManager.openWriter(freeWriter(scene, event), now);
+      return ({ streamManager }) => streamManager.openWriter(freeWriter(scene, event), 'n', now);
     case 'close writer':
       return ({ streamManager }) => streamManager.closeWriter(freeWriter(scene, event));
     case 'write':
