@@ -99,7 +99,7 @@ function openWriter() {
   const append: StreamManager['append'] = (_, batch, chunks) =>
     new Promise((reply, fail) => pending.push({ batch, chunks, reply, fail }));
   const writer = createChunkWriter(
-    { append } as StreamManager,
+    { append },
     { sessionId: 's', runId: 'r', name: 'm1', token: 1, agentType: 'a', step: 1 },
     { stop: () => told.push('stop'), lost: (loss) => told.push(loss) },
   );

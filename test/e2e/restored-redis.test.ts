@@ -68,7 +68,7 @@ describe('a Redis that came back older, in the middle of a reply', () => {
     expect(words.startsWith(text)).toBe(true);
     expect(text.length).toBeLessThan(reader.text().length);
     expect(entries.at(-2)?.[1][3]).toContain('state_lost');
-    const lastShown = Number(lost.streamSequence);
+    const lastShown = lost.streamSequence;
     expect(lastShown).toBeGreaterThan(entries.length);
 
     const next = await postMessage(url, sessionId, {
