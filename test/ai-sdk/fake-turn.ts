@@ -70,8 +70,16 @@ function toHappenings({ hadDeadAttempt, contents, calls }: StepPlan, n: number):
     session.step();
   });
   for (const { kind, deltas } of contents) {
-    if (kind === 'think') happenings.push((session) => { session.think(...deltas); });
-    else happenings.push(...deltas.map((delta) => (session: FakeSession) => { session.say(delta); }));
+    if (kind === 'think')
+      happenings.push((session) => {
+        session.think(...deltas);
+      });
+    else
+      happenings.push(
+        ...deltas.map((delta) => (session: FakeSession) => {
+          session.say(delta);
+        }),
+      );
   }
   for (const { id, plan } of named) if (plan.streamsInput) happenings.push(...streamInput(id));
   happenings.push((session) => {
