@@ -42,6 +42,19 @@ export function createClient(
   return client;
 }
 
+/** Ends a client for good. */
+export function closeClient(client: RedisConnection): void {
+  if ('nodes' in client) {
+    // ioredis lets a cluster that is told to end while it asks for its slots live on when it has them.
+    for (const sign of ['connect', 'ready', 'reconnecting']) {
+      client.on(sign, () => {
+        client.disconnect();
+      });
+    }
+  }
+  client.disconnect();
+}
+
 function createRedis(
   address: Exclude<RedisAddress, { kind: 'cluster' }>,
   patience: Patience,

@@ -1,6 +1,7 @@
 import type { SessionStore } from '../session-store.js';
 import type { StreamManager } from '../stream-manager.js';
 import { createStreamManager } from '../streams/create-stream-manager.js';
+import { closeClient } from './clients.js';
 import { connectCommands, connectSubscriber, reach, type RedisRole } from './connection.js';
 import { createContext, type RedisStoreOptions } from './create-context.js';
 import { readRedisSettings, type RedisSettings } from './settings.js';
@@ -42,8 +43,7 @@ export function createRedisStores(
     settings: () => reach(readRedisSettings(commands)),
     countIn: (hash, field) => reach(commands.hincrby(hash, field, 1)),
     close: async () => {
-      commands.disconnect();
-      subscriber.disconnect();
+      for (const client of [commands, subscriber]) closeClient(client);
       await Promise.resolve();
     },
   };

@@ -2,6 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { SessionStore } from '../session-store.js';
 import type { StreamManager } from '../stream-manager.js';
 import { createStreamManager } from '../streams/create-stream-manager.js';
+import { closeClient } from './clients.js';
 import { duplicateForSubscriptions } from './connection.js';
 import { createContext } from './create-context.js';
 import { createRedisSessionStore } from './session-store.js';
@@ -61,7 +62,7 @@ export const RedisStreamManager = class RedisStreamManager {
     const subscriber = given ?? duplicateForSubscriptions(redis);
     Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber)), {
       close: async () => {
-        if (given === undefined) subscriber.disconnect();
+        if (given === undefined) closeClient(subscriber);
         await Promise.resolve();
       },
     });

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Cluster } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
@@ -43,6 +46,12 @@ async function says(state: string): Promise<boolean> {
 }
 
 describe('on a cluster of three nodes', () => {
+  it('stores that are closed while they connect let their process end', async () => {
+    const script = fileURLToPath(new URL('./open-and-close.mjs', import.meta.url));
+    // Rejects when the process has to be killed.
+    await promisify(execFile)(process.execPath, [script, cluster.url], { timeout: 15_000 });
+  });
+
   it.each([0, 1, 2])('a session on node %i goes its whole way', async (node) => {
     const worker = await openStores(cluster.url, 'worker');
     const api = await openStores(cluster.url, 'api');
