@@ -191,23 +191,15 @@ export type SettleCallInput =
       now: number;
     }
   | {
-      /** A client's result or error; an approval takes an error only: the call is not carried out. */
-      source: 'client';
+      /**
+       * `client`: its result or error; an approval takes an error only, and is not carried out then.
+       * `expiry`: the deadline has passed by the store's clock, and nobody has answered.
+       */
+      source: 'client' | 'expiry';
       sessionId: string;
       agentType: string;
       toolCallId: string;
       /** The run that asked. */
-      runId: string;
-      row: ToolRow;
-      chunks: StreamMessage[];
-      now: number;
-    }
-  | {
-      /** The deadline has passed by the store's clock, and nobody has answered. */
-      source: 'expiry';
-      sessionId: string;
-      agentType: string;
-      toolCallId: string;
       runId: string;
       row: ToolRow;
       chunks: StreamMessage[];

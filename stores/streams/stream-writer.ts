@@ -3,13 +3,14 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toCheckedJson } from '../checked-messages.js';
+import { throughOutage } from '../outage.js';
 import { checkStreamId } from '../checked-ids.js';
 import { NO_RUN, type AppendResult, type StreamLog } from '../stream-log.js';
 import type { CreateWriterOptions, StreamWriter } from '../stream-manager.js';
 import type { Writer } from '../transitions.js';
 
-/** A writer goes on trying this long while the store is away; then its last write is in doubt. */
-const OUTAGE_MS = 30_000;
+/** A writer ends with its stream, not before. */
+const NEVER = new AbortController().signal;
 
 interface Pending {
   chunk: StreamChunk;
@@ -61,7 +62,9 @@ export async function openStreamWriter(
         if (lost !== undefined) throw lost;
         const chunks = taken.map(({ chunk }) => chunk);
         // The number of a batch that was refused is used again: nothing was stored under it.
-        const reply = await throughOutage(() => log.append(writer, batch + 1, chunks, known));
+        // One whose outcome is unknown is repeated: the number makes that safe.
+        const append = (): Promise<AppendResult> => log.append(writer, batch + 1, chunks, known);
+        const reply = await throughOutage(append, NEVER);
         if (reply.kind !== 'appended') throw refusal(reply.kind);
         batch += 1;
         known = reply.sequence;
@@ -100,20 +103,6 @@ function take(queue: readonly Pending[]): Pending[] {
     return at > 0 && bytes > LIMITS.appendBytes;
   });
   return fits < 0 ? [...queue] : queue.slice(0, fits);
-}
-
-/** Repeats an append whose outcome is unknown: the batch number makes it safe. */
-async function throughOutage(append: () => Promise<AppendResult>): Promise<AppendResult> {
-  const giveUpAt = Date.now() + OUTAGE_MS;
-  for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
-    try {
-      return await append();
-    } catch (error) {
-      const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
-      if (!isAway || Date.now() > giveUpAt) throw error;
-      await new Promise((resolve) => setTimeout(resolve, delay));
-    }
-  }
 }
 
 function refusal(kind: Exclude<AppendResult['kind'], 'appended'>): HelixError {

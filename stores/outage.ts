@@ -1,12 +1,12 @@
-import { HelixError } from '../../protocol/errors.js';
+import { HelixError } from '../protocol/errors.js';
 
-/** A follower waits this long for a Redis that is away, then gives up. */
-export const OUTAGE_MS = 30_000;
+/** Whoever waits for a store that is away waits this long, then gives up. */
+const OUTAGE_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
 /**
- * Tries again, with back-off, while Redis is away. Also work that hangs is given up.
+ * Tries again, with back-off, while the store is away. Also work that hangs is given up.
  *
  * @throws HelixError `unavailable` when it stays away; the signal's reason when that fires; at once
  * what is no outage
