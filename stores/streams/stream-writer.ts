@@ -9,9 +9,6 @@ import { NO_RUN, type AppendResult, type StreamLog } from '../stream-log.js';
 import type { CreateWriterOptions, StreamWriter } from '../stream-manager.js';
 import type { Writer } from '../transitions.js';
 
-/** A writer ends with its stream, not before. */
-const NEVER = new AbortController().signal;
-
 interface Pending {
   chunk: StreamChunk;
   bytes: number;
@@ -53,6 +50,8 @@ export async function openStreamWriter(
   let pumping: Promise<void> | undefined;
   let lost: HelixError | undefined;
   let isClosed = false;
+  // What was written is to be stored, whatever happens; so nobody aborts this.
+  const never = new AbortController().signal;
 
   async function pump(): Promise<void> {
     while (queue.length > 0) {
@@ -64,7 +63,7 @@ export async function openStreamWriter(
         // The number of a batch that was refused is used again: nothing was stored under it.
         // One whose outcome is unknown is repeated: the number makes that safe.
         const append = (): Promise<AppendResult> => log.append(writer, batch + 1, chunks, known);
-        const reply = await throughOutage(append, NEVER);
+        const reply = await throughOutage(append, never);
         if (reply.kind !== 'appended') throw refusal(reply.kind);
         batch += 1;
         known = reply.sequence;
