@@ -47,13 +47,15 @@ export async function openStreamWriter(
   let known = opened.sequence;
   let batch = 0;
   let queue: Pending[] = [];
-  let pumping: Promise<void> | undefined;
-  let lost: HelixError | undefined;
+  let isPumping = false;
+  let pumped: Promise<void> = Promise.resolve();
+  let lost: Error | undefined;
   let isClosed = false;
   // What was written is to be stored, whatever happens; so nobody aborts this.
   const never = new AbortController().signal;
 
   async function pump(): Promise<void> {
+    isPumping = true;
     while (queue.length > 0) {
       const taken = take(queue);
       queue = queue.slice(taken.length);
@@ -69,10 +71,14 @@ export async function openStreamWriter(
         known = reply.sequence;
         for (const { resolve } of taken) resolve();
       } catch (error) {
-        if (HelixError.isInstance(error) && error.code !== 'stream_paused') lost = error;
+        // Only a pause leaves no doubt that nothing was stored.
+        const isPaused = HelixError.isInstance(error) && error.code === 'stream_paused';
+        if (!isPaused) lost = error instanceof Error ? error : new Error(String(error));
         for (const { reject } of taken) reject(error);
       }
     }
+    // At once: a write that comes before the promise has settled begins anew.
+    isPumping = false;
   }
 
   return {
@@ -82,14 +88,12 @@ export async function openStreamWriter(
       const [json = ''] = toCheckedJson([chunk]);
       await new Promise<void>((resolve, reject) => {
         queue.push({ chunk, bytes: json.length, resolve, reject });
-        pumping ??= pump().finally(() => {
-          pumping = undefined;
-        });
+        if (!isPumping) pumped = pump();
       });
     },
     close: async () => {
       isClosed = true;
-      await pumping;
+      await pumped;
       if (lost === undefined) await log.closeWriter(writer);
     },
   };

@@ -1,4 +1,5 @@
 import { equal, includes, refuses } from '../assertions.js';
+import { eventually } from '../eventually.js';
 import { AGENT, textChunk, textOf } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 
@@ -105,6 +106,18 @@ export function writerCases({ describe, it }: Suite): void {
       equal(await say(given), 'ab');
       // One for the end between them: numbers are never given twice.
       includes(await streamManager.getStreamInfo(streamId), { latestSequence: 3 });
+    });
+
+    it('take a write at whatever moment it comes', async ({ streamManager, streamId }) => {
+      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
+      for (let turns = 0; turns < 60; turns += 1) {
+        const first = writer.write(textChunk('a'));
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+        let isStored = false;
+        const second = writer.write(textChunk('b')).then(() => (isStored = true));
+        await eventually('the write is stored', () => isStored, 5_000);
+        await Promise.all([first, second]);
+      }
     });
 
     it('of one name and attempt are never two: the second is told, nothing is lost', async (given) => {

@@ -143,6 +143,13 @@ describe('on a cluster of three nodes', () => {
   });
 
   it("takes a cluster connection of the caller's, and makes its own for subscriptions", async () => {
+    // A client with ioredis's own settings waits for nothing; the node of the test before may.
+    await until('all nodes see a whole cluster', async () => {
+      const infos = await Promise.all(
+        cluster.nodes.map(({ ask }) => ask((redis) => redis.cluster('INFO'))),
+      );
+      return infos.every((info) => info.includes('cluster_state:ok'));
+    });
     const redis = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
     const streamManager = new RedisStreamManager(redis);
     const stores = { store: new RedisStateStore(redis), streamManager };
