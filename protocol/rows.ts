@@ -44,7 +44,7 @@ export const AssistantPart = z.discriminatedUnion('type', [
     toolCallId: z.string(),
     toolName: z.string(),
     input: z.unknown(),
-    kind: z.enum(['server', 'approval', 'client']),
+    kind: z.enum(['server', 'approval', 'client', 'subagent']),
     /** Present on calls that a person approves. */
     approvalId: z.string().optional(),
     providerMetadata: ProviderMetadata.optional(),
@@ -71,6 +71,10 @@ export const Decision = z.object({
   reason: z.string().optional(),
   by: z.string().optional(),
   at: z.number(),
+  /** What the person changed the input to; the model is told. */
+  input: z.unknown().optional(),
+  /** True when nobody was asked, or nobody answered in time: the tool's own rule decided. */
+  automatic: z.boolean().optional(),
 });
 export type Decision = z.infer<typeof Decision>;
 

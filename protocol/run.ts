@@ -55,6 +55,31 @@ export interface RunInput {
   /** For operators: the model's name, and a page that shows the conversation. */
   model?: string;
   sessionUrl?: string;
+  /** True for agents with an output schema: at the step cap the result is asked for once more. */
+  hasOutput?: boolean;
+  /** Present on a sub-agent's run: the call that it answers. */
+  parent?: ParentRef;
+  /** Where this execution goes on: a run of the same turn before it, or the same run continued as new. */
+  from?: RunProgress;
+}
+
+/** The call that a sub-agent's run answers. */
+export interface ParentRef {
+  sessionId: string;
+  runId: string;
+  toolCallId: string;
+  /** 1 for a sub-agent of a conversation's own agent. */
+  depth: number;
+}
+
+/** What a run carries from one execution to the next. */
+export interface RunProgress {
+  /** Steps committed so far in this turn. */
+  step: number;
+  /** Highest sequence that was told. */
+  known: number;
+  /** How often the model handed in a result that does not fit the output schema. */
+  invalidFinishes?: number;
 }
 
 /** Result of the workflow: what an operator reads in the Temporal UI. */
@@ -64,7 +89,7 @@ export interface RunSummary {
 }
 
 /** How a call is carried out. */
-export type CallKind = 'server' | 'approval' | 'client';
+export type CallKind = 'server' | 'approval' | 'client' | 'subagent';
 
 /** A call as the workflow knows it: no arguments. */
 export interface CallRef {
@@ -73,11 +98,31 @@ export interface CallRef {
   kind: CallKind;
   /** Longest time for one execution, ms. */
   timeoutMs?: number;
+  /** How long people may take to answer, ms from the pause on. */
+  deadlineMs?: number;
+  /** Present on calls of kind `subagent`: the run that carries them out. */
+  child?: ChildRef;
+}
+
+/** A sub-agent's run, as its parent's step minted it. */
+export interface ChildRef {
+  sessionId: string;
+  runId: string;
+  agent: string;
+  maxSteps: number;
+  hasOutput?: boolean;
 }
 
 /** What a committed step leaves to do. Stored with the step, so that a repeated claim returns the same. */
 export type StepOutcome =
-  | { kind: 'calls'; step: number; calls: CallRef[]; sequence?: number }
+  | {
+      kind: 'calls';
+      step: number;
+      calls: CallRef[];
+      sequence?: number;
+      /** `valid`: the run ends with that result once these calls are settled. `invalid`: the model was told why. */
+      finish?: 'valid' | 'invalid';
+    }
   | {
       kind: 'ended';
       step: number;

@@ -28,7 +28,7 @@ export function toPendingCalls(openCalls: readonly OpenCall[]): Record<string, P
 }
 
 function toPendingCall({ spec, row, decision, deadline }: OpenCall): PendingCall | undefined {
-  if (spec.kind === 'server') return undefined;
+  if (spec.kind !== 'approval' && spec.kind !== 'client') return undefined;
   const answered = row !== undefined || decision !== undefined;
   return {
     toolCallId: spec.toolCallId,

@@ -167,7 +167,7 @@ const transitions = [
   {
     defence: 'Kind of the pending record: nobody gives a server tool’s result',
     file: `${LUA}/settle-call.lua`,
-    edits: [["elseif kind == 'server' then", 'elseif false then']],
+    edits: [["elseif kind ~= 'approval' and kind ~= 'client' then", 'elseif false then']],
     test: 'settle call, a client may not give the result of a server tool, nor of another run',
   },
   {

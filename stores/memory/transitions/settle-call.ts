@@ -58,7 +58,8 @@ function refuse(
     const isOwner = session.writers.get(name)?.token === token;
     return isOwner && state === 'started' ? undefined : { kind: 'fenced' };
   }
-  if (kind === 'server' || !isAnswerTo(kind, input)) return { kind: 'kind_mismatch' };
+  const isAsked = kind === 'approval' || kind === 'client';
+  if (!isAsked || !isAnswerTo(kind, input)) return { kind: 'kind_mismatch' };
   if (state !== 'waiting') return { kind: 'already_completed' };
   if (input.source === 'approval' && storeNow >= deadline) return { kind: 'expired' };
   if (input.source === 'expiry' && storeNow < deadline) return { kind: 'not_due' };

@@ -16,7 +16,7 @@ if r.run ~= run or TERMINAL[r.status] then return { 'STALE' } end
 local deadline = tonumber(call_field(id, 'deadline') or 'inf')
 if source == 'tool' then
   if redis.call('HGET', K.writers, 't:' .. writer) ~= ARGV[4] or state ~= 'started' then return { 'FENCED' } end
-elseif kind == 'server' then
+elseif kind ~= 'approval' and kind ~= 'client' then
   return { 'KIND' }
 elseif source == 'approval' then
   if kind ~= 'approval' then return { 'KIND' } end
