@@ -2,18 +2,23 @@
 export {
   AgentNotFoundError,
   AgentRegistry,
+  createSubAgentTool,
   defineAgent,
   DEFAULT_MAX_STEPS,
   defineTool,
   DefinitionError,
+  isSubAgentTool,
   modelFromSpec,
   resolveMaxSteps,
   resolveModel,
+  SUBAGENT_TOOL_PREFIX,
 } from './agents/index.js';
 export type {
   AgentConfig,
   AgentDefinition,
   LlmConfig,
+  SubAgent,
+  SubAgentToolConfig,
   ToolCallIdentity,
   ToolConfig,
   ToolContext,

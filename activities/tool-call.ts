@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import type { ToolDefinition } from '../agents/tool-definition.js';
+import type { ToolDefinition } from '../agents/definitions.js';
 import type { ToolContext } from '../agents/tool-context.js';
 import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
 import type { StreamChunk } from '../protocol/chunk.js';
@@ -95,7 +95,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     execution: number,
     chunks: ChunkWriter,
   ): Promise<Outcome> {
-    if (tool === undefined || tool.execute === 'client') {
+    if (typeof tool?.execute !== 'function') {
       return { error: `There is no tool named "${call.toolName}".`, errorCode: 'unknown_tool' };
     }
     const signal =

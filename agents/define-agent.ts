@@ -1,25 +1,12 @@
-import type { JSONObject } from '@ai-sdk/provider';
-import type { LanguageModel } from 'ai';
 import type { z } from 'zod';
 import { LIMITS } from '../protocol/limits.js';
-import type { ToolDefinition } from './tool-definition.js';
 import { DefinitionError } from './definition-error.js';
+import type { AgentDefinition, LlmConfig, ToolDefinition } from './definitions.js';
 import { findNameFault } from './names.js';
 import { findSchemaFault, findToolFault } from './tool-faults.js';
 
 /** Model calls a turn may take when an agent sets no `maxSteps`. */
 export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
-
-/** Which model an agent thinks with, and how it is called. */
-export interface LlmConfig {
-  /** A model of the AI SDK, the id of one, or a factory that is called when the model is needed. */
-  readonly model: LanguageModel | (() => LanguageModel);
-  readonly temperature?: number;
-  /** Tokens one model call may produce. */
-  readonly maxOutputTokens?: number;
-  /** Passed on to the provider, keyed by provider name. */
-  readonly providerOptions?: Readonly<Record<string, JSONObject>>;
-}
 
 /** An agent as its author writes it; the system prompt is typed from the state schema. */
 export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> {
@@ -35,18 +22,6 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   llmConfig: LlmConfig;
   /** Model calls a turn may take; `Infinity` for no limit. Default: {@link DEFAULT_MAX_STEPS}. */
   maxSteps?: number;
-}
-
-/** An agent as the runtime sees it: frozen, and free of the schemas' types. */
-export interface AgentDefinition {
-  readonly name: string;
-  readonly description?: string;
-  readonly systemPrompt: string | ((state: unknown) => string);
-  readonly tools: readonly ToolDefinition[];
-  readonly stateSchema?: z.ZodType;
-  readonly outputSchema?: z.ZodType;
-  readonly llmConfig: LlmConfig;
-  readonly maxSteps?: number;
 }
 
 /**

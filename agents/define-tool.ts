@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { DefinitionError } from './definition-error.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
-import type { ToolDefinition } from './tool-definition.js';
+import type { ToolDefinition } from './definitions.js';
 import { findToolFault } from './tool-faults.js';
 
 /** A tool as its author writes it; the callbacks are typed from the schemas. */

@@ -1,8 +1,14 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
-export type { AgentConfig, AgentDefinition, LlmConfig } from './define-agent.js';
+export type { AgentConfig } from './define-agent.js';
 export { defineTool } from './define-tool.js';
 export type { ToolConfig } from './define-tool.js';
-export type { ToolDefinition } from './tool-definition.js';
+export {
+  createSubAgentTool,
+  isSubAgentTool,
+  SUBAGENT_TOOL_PREFIX,
+} from './create-sub-agent-tool.js';
+export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
+export type { AgentDefinition, LlmConfig, SubAgent, ToolDefinition } from './definitions.js';
 export { DefinitionError } from './definition-error.js';
 export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';

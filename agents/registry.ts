@@ -1,4 +1,4 @@
-import type { AgentDefinition } from './define-agent.js';
+import type { AgentDefinition } from './definitions.js';
 import { DefinitionError } from './definition-error.js';
 
 /** No agent of that name is registered here. */
@@ -21,9 +21,10 @@ export class AgentRegistry {
   }
 
   /**
-   * Adds an agent. The same definition twice is harmless.
+   * Adds an agent, and the agents that its tools delegate to: their runs find them by name as well.
+   * The same definition twice is harmless.
    *
-   * @throws DefinitionError if another definition has the name
+   * @throws DefinitionError if another definition has the name of one of them
    */
   register(agent: AgentDefinition): void {
     const present = this.#agents.get(agent.name);
@@ -33,6 +34,8 @@ export class AgentRegistry {
       });
     }
     this.#agents.set(agent.name, agent);
+    for (const { subAgent } of agent.tools)
+      if (subAgent !== undefined) this.register(subAgent.agent);
   }
 
   /** @throws AgentNotFoundError if no agent has the name */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
-import type { ToolDefinition } from './tool-definition.js';
+import type { ToolDefinition } from './definitions.js';
 import { findNameFault } from './names.js';
 
 /** The first thing that makes a tool unusable, as the end of a sentence; undefined if it is fine. */
@@ -41,7 +41,8 @@ function findInputFault(schema: z.ZodType): string | undefined {
 }
 
 function findExecutionFault(tool: ToolDefinition): string | undefined {
-  const { execute, requireApproval, deadlineMs, timeoutMs } = tool;
+  const { execute, subAgent, requireApproval, deadlineMs, timeoutMs } = tool;
+  if (subAgent !== undefined && execute === 'agent') return undefined;
   const isClient = execute === 'client';
   if (!isClient && typeof execute !== 'function') {
     return `execute must be a function or 'client'`;

@@ -1,6 +1,6 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import { asSchema } from 'ai';
-import type { ToolDefinition } from '../../agents/tool-definition.js';
+import type { ToolDefinition } from '../../agents/definitions.js';
 
 const known = new WeakMap<ToolDefinition, Promise<LanguageModelV4FunctionTool>>();
 

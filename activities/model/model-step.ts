@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { LanguageModelV4, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import type { AgentDefinition } from '../../agents/define-agent.js';
+import type { AgentDefinition } from '../../agents/definitions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';

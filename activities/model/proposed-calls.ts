@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../../agents/tool-definition.js';
+import type { ToolDefinition } from '../../agents/definitions.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -104,6 +104,7 @@ async function kindOf(
   input: unknown,
 ): Promise<NewCall['kind']> {
   if (tool.execute === 'client') return 'client';
+  if (tool.execute === 'agent') return 'subagent';
   if (tool.requireApproval === undefined) return 'server';
   if (tool.requireApproval === true) return 'approval';
   const { agentId, agentType, runId } = scope;

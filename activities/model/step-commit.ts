@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { AgentDefinition } from '../../agents/define-agent.js';
+import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';

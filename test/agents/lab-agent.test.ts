@@ -36,7 +36,7 @@ async function run(
   extra: Partial<ToolContext> = {},
 ): Promise<unknown> {
   const { execute, inputSchema } = find(name);
-  if (execute === 'client') throw new Error(`${name} runs in the browser`);
+  if (typeof execute !== 'function') throw new Error(`${name} does not run on a worker`);
   return await execute(inputSchema.parse(input), { ...context, ...extra });
 }
 

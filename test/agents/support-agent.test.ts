@@ -13,7 +13,7 @@ const agent = createSupportAgent();
 /** Runs a tool of the agent and gives its output as a model is told it. */
 async function runTool(name: string, input: unknown): Promise<Output> {
   const tool = agent.tools.find((tool) => tool.name === name);
-  if (tool === undefined || tool.execute === 'client') throw new Error(`no server tool ${name}`);
+  if (typeof tool?.execute !== 'function') throw new Error(`no server tool ${name}`);
   const context = { idempotencyKey: 'key' } as ToolContext;
   try {
     const value: unknown = await tool.execute(tool.inputSchema.parse(input), context);

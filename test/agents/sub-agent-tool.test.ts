@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import {
+  AgentRegistry,
+  createScriptedModel,
+  createSubAgentTool,
+  defineAgent,
+  DefinitionError,
+  defineTool,
+  isSubAgentTool,
+  SUBAGENT_TOOL_PREFIX,
+} from '../../agents/index.js';
+
+const researcher = defineAgent({
+  name: 'researcher',
+  description: 'Finds out.',
+  systemPrompt: 'Find out.',
+  llmConfig: { model: createScriptedModel() },
+});
+const inputSchema = z.object({ question: z.string() });
+
+describe('createSubAgentTool', () => {
+  it('names the tool after the agent, and gives it the input as JSON', () => {
+    const tool = createSubAgentTool({ agent: researcher, inputSchema });
+    expect(tool.name).toBe('subagent__researcher');
+    expect(tool.name.startsWith(SUBAGENT_TOOL_PREFIX)).toBe(true);
+    expect(tool).toMatchObject({ description: 'Finds out.', execute: 'agent' });
+    expect(Object.isFrozen(tool)).toBe(true);
+    expect(tool.subAgent?.agent).toBe(researcher);
+    expect(tool.subAgent?.toMessage({ question: 'why' })).toBe('{"question":"why"}');
+  });
+
+  it('takes a name, a description and a message of its own', () => {
+    const tool = createSubAgentTool({
+      agent: researcher,
+      inputSchema,
+      name: 'delegate',
+      description: 'Asks somebody else.',
+      toMessage: ({ question }) => `Please: ${question}`,
+    });
+    expect(tool).toMatchObject({ name: 'delegate', description: 'Asks somebody else.' });
+    expect(tool.subAgent?.toMessage({ question: 'why' })).toBe('Please: why');
+  });
+
+  it('tells its tools from others', () => {
+    const other = defineTool({ name: 'a', description: 'A.', inputSchema, execute: 'client' });
+    expect(isSubAgentTool(other)).toBe(false);
+    expect(isSubAgentTool(createSubAgentTool({ agent: researcher, inputSchema }))).toBe(true);
+  });
+
+  it('says which agent and tool are at fault', () => {
+    const silent = defineAgent({
+      name: 'silent',
+      systemPrompt: 'Say nothing.',
+      llmConfig: { model: createScriptedModel() },
+    });
+    const refusal = (make: () => unknown): string => {
+      expect(make).toThrow(DefinitionError);
+      try {
+        make();
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return '';
+    };
+    expect(refusal(() => createSubAgentTool({ agent: silent, inputSchema }))).toBe(
+      'Agent "silent", tool "subagent__silent": description is empty',
+    );
+    expect(
+      refusal(() => createSubAgentTool({ agent: researcher, inputSchema, name: 'no good' })),
+    ).toContain('Agent "researcher", tool "no good": the name must be');
+    expect(
+      refusal(() => createSubAgentTool({ agent: undefined as never, name: 'x', inputSchema })),
+    ).toBe('Tool "x": agent is missing');
+  });
+});
+
+describe('AgentRegistry', () => {
+  const parentOf = (child: typeof researcher) =>
+    defineAgent({
+      name: 'parent',
+      systemPrompt: '',
+      tools: [createSubAgentTool({ agent: child, inputSchema, description: 'Asks.' })],
+      llmConfig: { model: createScriptedModel() },
+    });
+
+  it('registers sub-agents along with their parents, at any depth', () => {
+    const middle = defineAgent({ ...parentOf(researcher), name: 'middle' });
+    const agents = new AgentRegistry([parentOf(middle), researcher]);
+    expect(agents.getRegisteredTypes()).toEqual(['parent', 'middle', 'researcher']);
+    expect(agents.resolve('researcher')).toBe(researcher);
+  });
+
+  it('refuses a sub-agent whose name another agent has', () => {
+    const agents = new AgentRegistry([defineAgent({ ...researcher, systemPrompt: 'Other.' })]);
+    expect(() => {
+      agents.register(parentOf(researcher));
+    }).toThrow('Agent "researcher": another agent is registered under this name');
+  });
+});
