@@ -75,6 +75,8 @@ export interface ExpireOutcome {
   sequence?: number;
   /** When the next deadline is due, ms from now; absent if none is left. */
   nextDueMs?: number;
+  /** True while others still work, so that nobody was asked yet: deadlines run from the pause on. */
+  isUnasked?: boolean;
 }
 
 /** An operator's answer, given in the Temporal UI or CLI. */
@@ -92,7 +94,14 @@ export interface AnswerRef {
 
 /** `refused` names why: a code of HelixError. */
 export type AnswerOutcome =
-  { kind: 'stored'; resume?: Resumption; sequence: number } | { kind: 'refused'; code: string };
+  | {
+      kind: 'stored';
+      /** The run to wake: that of a sub-agent if the call is its own. */
+      runId: string;
+      resume?: Resumption;
+      sequence: number;
+    }
+  | { kind: 'refused'; code: string };
 
 export interface ExtendRef {
   sessionId: string;

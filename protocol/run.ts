@@ -163,4 +163,6 @@ export interface AgentState {
   step: number;
   phase: 'model' | 'tools' | 'waiting' | 'ended';
   waitingFor: CallRef[];
+  /** ms since the epoch; present while the run waits. */
+  waitingSince?: number;
 }

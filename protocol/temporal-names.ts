@@ -4,6 +4,14 @@ export const DEFAULT_TASK_QUEUE = 'agent-runs';
 
 export const SIGNALS = { answer: 'answer', stop: 'stop' } as const;
 export const QUERIES = { agentState: 'agentState' } as const;
+/** What operators may do to a run in the Temporal UI or CLI. */
+export const UPDATES = {
+  approve: 'approve',
+  deny: 'deny',
+  submitToolResult: 'submitToolResult',
+  extendDeadline: 'extendDeadline',
+  stop: 'stop',
+} as const;
 
 /** Search attributes of a run. Names and types are registered at start-up. */
 export const SEARCH_ATTRIBUTES = {

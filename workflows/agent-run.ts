@@ -1,38 +1,19 @@
 import {
+  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
   condition,
-  defineQuery,
-  defineSignal,
-  setHandler,
+  makeContinueAsNewFunc,
+  workflowInfo,
 } from '@temporalio/workflow';
-import type {
-  AgentState,
-  AnswerSignal,
-  CallRef,
-  RunInput,
-  RunSummary,
-  StepOutcome,
-  StopSignal,
-  TerminalStatus,
-} from '../protocol/run.js';
-import { QUERIES, SIGNALS } from '../protocol/temporal-names.js';
-import {
-  afterAnswers,
-  afterStep,
-  afterTools,
-  INITIAL_CARRY,
-  learn,
-  releasedFor,
-  takeAnswer,
-  type Next,
-} from './carry.js';
+import type { RunInput, RunSummary, StepOutcome, TerminalStatus } from '../protocol/run.js';
+import { afterStep, nextStep, takeStep, toProgress, type Next } from './carry.js';
+import { listenToOperators } from './operators.js';
 import { createOperatorsView } from './operators-view.js';
-import { bookkeeping, model, tools } from './proxies.js';
-
-const answerSignal = defineSignal<[AnswerSignal]>(SIGNALS.answer);
-const stopSignal = defineSignal<[StopSignal?]>(SIGNALS.stop);
-const agentStateQuery = defineQuery<AgentState>(QUERIES.agentState);
+import { bookkeeping, model } from './proxies.js';
+import { createRunState, runRef } from './run-state.js';
+import { carryOut } from './step-calls.js';
+import { untilAnswered } from './waiting.js';
 
 /**
  * One run of an agent: model steps and the tools they ask for, until nothing is left to do or a
@@ -42,106 +23,76 @@ const agentStateQuery = defineQuery<AgentState>(QUERIES.agentState);
  * @returns how the run ended; a failed run fails the workflow with the run's error code as type
  */
 export async function agentRun(input: RunInput): Promise<RunSummary> {
-  let carry = INITIAL_CARRY;
+  const state = createRunState(input);
   const view = createOperatorsView(input);
-  setHandler(
-    answerSignal,
-    (signal) => {
-      carry = takeAnswer(carry, signal);
-    },
-    { description: 'An answer to a pending call was stored; resume when its batch is complete.' },
-  );
-  setHandler(
-    stopSignal,
-    (signal) => {
-      if (signal?.recorded === true) carry = { ...carry, stopRequested: true };
-      else void recordStop('signalled in Temporal');
-    },
-    { description: 'Stops the run: keeps the partial reply and settles open calls.' },
-  );
-  setHandler(agentStateQuery, () => view.state(), {
-    description: 'Step, phase and what the run waits for.',
-  });
-  CancellationScope.current().cancelRequested.catch(() => recordStop('cancelled in Temporal'));
+  listenToOperators(state, view);
   // A cancel from outside means stop, and a stop goes through Redis: nothing here is cancelled.
   return CancellationScope.nonCancellable(run);
 
   async function run(): Promise<RunSummary> {
-    let next: Next = { do: 'model', step: 1 };
+    let next: Next = { do: 'model', step: state.carry.step + 1 };
     let outcome: StepOutcome | undefined;
     for (;;) {
       switch (next.do) {
         case 'model': {
-          view.show('model', next.step);
-          outcome = await model.modelStep.executeWithOptions(
-            { summary: `step ${String(next.step)}` },
-            [
-              {
-                ...ref(),
-                turn: input.turn,
-                step: next.step,
-                maxSteps: input.maxSteps,
-                known: carry.known,
-              },
-            ],
-          );
-          if (outcome.kind === 'calls' || outcome.kind === 'ended')
-            carry = learn({ ...carry, step: outcome.step }, outcome.sequence);
-          next =
-            outcome.kind === 'not_ready' ? await notReady(next.step) : afterStep(outcome, input);
+          if (isLong()) await goOnAsNew();
+          outcome = await speak(next);
+          state.carry = takeStep(state.carry, outcome);
+          next = afterStep(state.carry, next.step, outcome, input);
           break;
         }
-        case 'tools': {
-          const step = outcome as Extract<StepOutcome, { kind: 'calls' }>;
-          view.show('tools', step.step, next.calls);
-          await Promise.all(next.calls.map((call) => runTool(step.step, call)));
-          const released: boolean = next.calls.some(({ kind }) => kind !== 'server');
-          next = released ? afterAnswers(step, [], input) : afterTools(step, input);
+        case 'calls': {
+          const followed: Next | 'stopped' = await carryOut(state, view, next);
+          next = followed === 'stopped' ? await endedElsewhere() : followed;
           break;
         }
         case 'wait': {
-          const step = outcome as Extract<StepOutcome, { kind: 'calls' }>;
-          const approved = await answers(step.step, next.for);
-          next =
-            approved === 'stopped' ? await endedElsewhere() : afterAnswers(step, approved, input);
+          view.show('waiting', next.step, []);
+          const approved = await untilAnswered(state, next.step, []);
+          next = approved === 'stopped' ? await endedElsewhere() : nextStep(next.step, input);
           break;
         }
         case 'end':
           next = { do: 'done', status: await end(next.status) };
           break;
         case 'done':
+          await condition(allHandlersFinished);
           return finish(next.status, outcome);
       }
     }
   }
 
-  async function runTool(step: number, call: CallRef): Promise<void> {
-    const { sequence } = await tools.toolCall.executeWithOptions(
+  function speak({ step, forceFinish }: Extract<Next, { do: 'model' }>): Promise<StepOutcome> {
+    view.show('model', step);
+    const { known, invalidFinishes } = state.carry;
+    return model.modelStep.executeWithOptions({ summary: `step ${String(step)}` }, [
       {
-        summary: call.toolName,
-        ...(call.timeoutMs !== undefined && { startToCloseTimeout: call.timeoutMs + 30_000 }),
+        ...runRef(state),
+        turn: input.turn,
+        step,
+        maxSteps: input.maxSteps,
+        known,
+        ...(forceFinish !== undefined && { forceFinish }),
+        ...(invalidFinishes > 0 && { invalidFinishes }),
+        ...(input.parent !== undefined && { parent: input.parent, depth: input.parent.depth }),
       },
-      [{ ...ref(), step, toolCallId: call.toolCallId }],
-    );
-    carry = learn(carry, sequence);
+    ]);
   }
 
-  /** No timer, no polling: whoever stores the last answer signals. */
-  async function answers(
-    step: number,
-    waitingFor: readonly CallRef[],
-  ): Promise<string[] | 'stopped'> {
-    view.show('waiting', step, waitingFor);
-    await condition(() => carry.stopRequested || releasedFor(carry, step) !== undefined);
-    const approved = releasedFor(carry, step);
-    carry = { ...carry, released: undefined };
-    return approved ?? 'stopped';
+  /** Between two steps nothing is under way, so that nobody notices a new execution. */
+  function isLong(): boolean {
+    const { continueAsNewSuggested } = workflowInfo();
+    return continueAsNewSuggested && !state.carry.stopRequested;
   }
 
-  /** A wake-up that the record did not bear out: wait for a true one. */
-  async function notReady(step: number): Promise<Next> {
-    const approved = await answers(step - 1, []);
-    return approved === 'stopped' ? endedElsewhere() : { do: 'model', step };
+  async function goOnAsNew(): Promise<void> {
+    await condition(allHandlersFinished);
+    // A stop that came meanwhile stands in Redis: the next claim finds it.
+    const { typedSearchAttributes } = workflowInfo();
+    await makeContinueAsNewFunc<typeof agentRun>({ typedSearchAttributes })({
+      ...input,
+      from: toProgress(state.carry),
+    });
   }
 
   /** The record has ended this run; if not (a signal sent by hand), it is ended now. */
@@ -150,8 +101,9 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
   }
 
   function end(status: TerminalStatus): Promise<TerminalStatus | 'superseded'> {
+    const { step, known } = state.carry;
     return bookkeeping.endRun.executeWithOptions({ summary: status }, [
-      { ...ref(), step: carry.step, status, known: carry.known },
+      { ...runRef(state), step, status, known },
     ]);
   }
 
@@ -160,24 +112,11 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     outcome: StepOutcome | undefined,
   ): RunSummary {
     view.ended(status === 'superseded' ? 'interrupted' : status);
-    if (status !== 'failed') return { status, steps: carry.step };
+    if (status !== 'failed') return { status, steps: state.carry.step };
     const error = outcome?.kind === 'ended' ? outcome.error : undefined;
     throw ApplicationFailure.nonRetryable(
       error?.message ?? 'the run failed',
       error?.code ?? 'run_failed',
     );
-  }
-
-  function ref(): Pick<RunInput, 'sessionId' | 'runId' | 'agent'> {
-    const { sessionId, runId, agent } = input;
-    return { sessionId, runId, agent };
-  }
-
-  function recordStop(reason: string): Promise<void> {
-    return CancellationScope.nonCancellable(async () => {
-      const { sessionId, runId } = input;
-      await bookkeeping.stopRun({ sessionId, runId, stop: { mode: 'interrupt', reason } });
-      carry = { ...carry, stopRequested: true };
-    });
   }
 }

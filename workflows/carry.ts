@@ -2,6 +2,7 @@ import type {
   AnswerSignal,
   CallRef,
   RunInput,
+  RunProgress,
   StepOutcome,
   TerminalStatus,
 } from '../protocol/run.js';
@@ -18,69 +19,98 @@ export interface Carry {
   stopRequested: boolean;
   /** Highest sequence that was told: a store that has less was restored. */
   known: number;
+  /** How often the model handed in a result that does not fit. */
+  invalidFinishes: number;
+  /** A result is there: the run ends when the step's calls are settled. */
+  isFinished: boolean;
 }
 
-export const INITIAL_CARRY: Carry = {
-  step: 0,
-  released: undefined,
-  stopRequested: false,
-  known: 0,
-};
+export function startingCarry(from: RunProgress | undefined): Carry {
+  return {
+    step: from?.step ?? 0,
+    released: undefined,
+    stopRequested: false,
+    known: from?.known ?? 0,
+    invalidFinishes: from?.invalidFinishes ?? 0,
+    isFinished: false,
+  };
+}
+
+export type CallsOutcome = Extract<StepOutcome, { kind: 'calls' }>;
 
 export type Next =
-  | { do: 'model'; step: number }
-  | { do: 'tools'; calls: CallRef[] }
-  | { do: 'wait'; for: CallRef[] }
+  | { do: 'model'; step: number; forceFinish?: true }
+  /** What machines carry out and what people answer goes on side by side. */
+  | { do: 'calls'; step: CallsOutcome; machine: CallRef[]; people: CallRef[] }
+  /** A wake-up came too early: the calls of this step are not settled yet. */
+  | { do: 'wait'; step: number }
   | { do: 'end'; status: TerminalStatus }
   | { do: 'done'; status: TerminalStatus | 'superseded' };
 
-/** What follows a step: its server tools, else what people owe, else the next step. */
-export function afterStep(outcome: StepOutcome, input: Pick<RunInput, 'maxSteps'>): Next {
+type Cap = Pick<RunInput, 'maxSteps' | 'hasOutput'>;
+
+/** Takes in what a step came to. */
+export function takeStep(carry: Carry, outcome: StepOutcome): Carry {
+  if (outcome.kind !== 'calls' && outcome.kind !== 'ended') return carry;
+  const known = learn({ ...carry, step: outcome.step }, outcome.sequence);
+  if (outcome.kind === 'ended') return known;
+  return {
+    ...known,
+    isFinished: outcome.finish === 'valid',
+    invalidFinishes: known.invalidFinishes + (outcome.finish === 'invalid' ? 1 : 0),
+  };
+}
+
+/** What follows a step: the calls that it left open, else the next step. */
+export function afterStep(carry: Carry, asked: number, outcome: StepOutcome, cap: Cap): Next {
   switch (outcome.kind) {
     case 'ended':
       return { do: 'done', status: outcome.status };
     case 'superseded':
       return { do: 'done', status: 'superseded' };
     case 'not_ready':
-      return { do: 'wait', for: [] };
+      return { do: 'wait', step: asked - 1 };
     case 'calls': {
-      const server = outcome.calls.filter(({ kind }) => kind === 'server');
-      if (server.length > 0) return { do: 'tools', calls: server };
-      return afterTools(outcome, input);
+      const { calls } = outcome;
+      if (calls.length === 0) return afterCalls(carry, cap);
+      const people = calls.filter(isAsked);
+      const machine = calls.filter((call) => !isAsked(call));
+      return { do: 'calls', step: outcome, machine, people };
     }
   }
 }
 
-/** What follows once no server tool of the step is open. */
-export function afterTools(
-  outcome: Extract<StepOutcome, { kind: 'calls' }>,
-  { maxSteps }: Pick<RunInput, 'maxSteps'>,
-): Next {
-  const people = outcome.calls.filter(({ kind }) => kind !== 'server');
-  if (people.length > 0) return { do: 'wait', for: people };
-  return nextStep(outcome.step, maxSteps);
+/** What follows once every call of a step is settled. */
+export function afterCalls(carry: Carry, cap: Cap): Next {
+  if (carry.isFinished) return { do: 'end', status: 'completed' };
+  return nextStep(carry.step, cap);
 }
 
-/** What follows a batch of answers: the calls that were approved. */
-export function afterAnswers(
-  outcome: Extract<StepOutcome, { kind: 'calls' }>,
-  approved: readonly string[],
-  { maxSteps }: Pick<RunInput, 'maxSteps'>,
-): Next {
-  const calls = outcome.calls.filter(({ toolCallId }) => approved.includes(toolCallId));
-  return calls.length > 0 ? { do: 'tools', calls } : nextStep(outcome.step, maxSteps);
+/**
+ * The step cap ends a run as completed: what was done stays done. An agent that owes a result is
+ * asked for it once more, and nothing else.
+ */
+export function nextStep(step: number, { maxSteps, hasOutput }: Cap): Next {
+  if (step < maxSteps) return { do: 'model', step: step + 1 };
+  if (hasOutput === true) return { do: 'model', step: step + 1, forceFinish: true };
+  return { do: 'end', status: 'completed' };
 }
 
-/** The step cap ends a run as completed: what was done stays done. */
-export function nextStep(step: number, maxSteps: number): Next {
-  return step >= maxSteps ? { do: 'end', status: 'completed' } : { do: 'model', step: step + 1 };
+/** True for calls that a person or a page answers. */
+export function isAsked({ kind }: Pick<CallRef, 'kind'>): boolean {
+  return kind === 'approval' || kind === 'client';
+}
+
+/** Of a step's calls those that were approved. */
+export function approvedOf(calls: readonly CallRef[], approved: readonly string[]): CallRef[] {
+  return calls.filter(({ toolCallId }) => approved.includes(toolCallId));
 }
 
 /**
  * Takes an `answer` signal. Only a completed batch of the current step moves the run; anything
  * else, garbage included, leaves it as it is.
  */
-export function takeAnswer(carry: Carry, signal: AnswerSignal | undefined): Carry {
+export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | undefined): Carry {
   // Signals can be sent by hand, so the type says little about what arrives.
   const resume = signal?.resume as { step?: unknown; approved?: unknown } | null | undefined;
   if (typeof resume?.step !== 'number' || !Array.isArray(resume.approved)) return carry;
@@ -98,4 +128,9 @@ export function learn(carry: Carry, sequence: unknown): Carry {
 /** The batch that a waiting run may go on with, if it has come. */
 export function releasedFor(carry: Carry, step: number): string[] | undefined {
   return carry.released?.step === step ? carry.released.approved : undefined;
+}
+
+/** What the next execution of the run needs to know. */
+export function toProgress({ step, known, invalidFinishes }: Carry): RunProgress {
+  return { step, known, invalidFinishes };
 }

@@ -1,8 +1,25 @@
-import { defineSearchAttributeKey } from '@temporalio/common';
+import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { AgentState, CallRef, RunInput, RunStatus } from '../protocol/run.js';
 
+const AgentSession = defineSearchAttributeKey('AgentSession', 'KEYWORD');
+const AgentName = defineSearchAttributeKey('AgentName', 'KEYWORD');
 const AgentStatus = defineSearchAttributeKey('AgentStatus', 'KEYWORD');
+const AgentTurn = defineSearchAttributeKey('AgentTurn', 'INT');
+
+/** Search attributes of a run that begins. */
+export function startAttributes(
+  sessionId: string,
+  agent: string,
+  turn: number,
+): SearchAttributePair[] {
+  return [
+    { key: AgentSession, value: sessionId },
+    { key: AgentName, value: agent },
+    { key: AgentStatus, value: 'running' },
+    { key: AgentTurn, value: turn },
+  ];
+}
 
 /** What operators see of a run in the Temporal UI: status to filter by, details to read. */
 export interface OperatorsView {
@@ -29,22 +46,27 @@ export function createOperatorsView(input: RunInput): OperatorsView {
         step,
         phase,
         waitingFor: phase === 'waiting' ? [...calls] : [],
+        ...(phase === 'waiting' && { waitingSince: Date.now() }),
       };
       setCurrentDetails(describe(input, state, calls));
-      if (phase === 'waiting') {
-        const approval = calls.some(({ kind }) => kind === 'approval');
-        setStatus(approval || calls.length === 0 ? 'waiting_approval' : 'waiting_tool');
-      } else {
-        setStatus('running');
-      }
+      setStatus(statusOf(phase, calls));
     },
     ended: (status) => {
-      state = { ...state, phase: 'ended', waitingFor: [] };
+      state = { runId: input.runId, step: state.step, phase: 'ended', waitingFor: [] };
       setCurrentDetails(describe(input, state, []));
       setStatus(status);
     },
     state: () => state,
   };
+}
+
+function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunStatus {
+  if (phase === 'waiting') {
+    const approval = calls.some(({ kind }) => kind === 'approval');
+    return approval || calls.length === 0 ? 'waiting_approval' : 'waiting_tool';
+  }
+  const isDelegated = calls.length > 0 && calls.every(({ kind }) => kind === 'subagent');
+  return isDelegated ? 'waiting_children' : 'running';
 }
 
 const PHASES: Record<AgentState['phase'], string> = {
@@ -61,6 +83,12 @@ function describe(input: RunInput, state: AgentState, calls: readonly CallRef[])
       ({ toolName, toolCallId, kind }) => `- \`${toolName}\` (${kind}) \`${toolCallId}\``,
     ),
   ];
+  if (state.waitingSince !== undefined) {
+    lines.push(`Since ${new Date(state.waitingSince).toISOString()}`);
+  }
+  if (input.parent !== undefined) {
+    lines.push(`Sub-agent of \`${input.parent.runId}\`, for \`${input.parent.toolCallId}\``);
+  }
   if (input.model !== undefined) lines.push(`Model: ${input.model}`);
   if (input.sessionUrl !== undefined) lines.push(`[Conversation](${input.sessionUrl})`);
   return lines.join('\n\n');

@@ -1,5 +1,5 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { RunActivities } from '../protocol/activities.js';
+import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
 
 /**
  * Every time-out and retry policy of the run. Retries are without limit: Redis decides what may
@@ -12,6 +12,12 @@ const shared = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
 } as const;
 
+const brief = {
+  cancellationType: ActivityCancellationType.ABANDON,
+  retry: shared.retry,
+  startToCloseTimeout: '1m',
+} as const;
+
 export const model = proxyActivities<Pick<RunActivities, 'modelStep'>>({
   ...shared,
   startToCloseTimeout: '30m',
@@ -22,8 +28,8 @@ export const tools = proxyActivities<Pick<RunActivities, 'toolCall'>>({
   startToCloseTimeout: '30m',
 });
 
-export const bookkeeping = proxyActivities<Pick<RunActivities, 'endRun' | 'stopRun'>>({
-  cancellationType: ActivityCancellationType.ABANDON,
-  retry: shared.retry,
-  startToCloseTimeout: '1m',
-});
+export const bookkeeping = proxyActivities<Pick<RunActivities, 'endRun' | 'stopRun'>>(brief);
+
+export const children = proxyActivities<ChildActivities>(brief);
+
+export const answers = proxyActivities<AnswerActivities>(brief);

@@ -2,58 +2,82 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AnswerSignal, CallKind, CallRef, StepOutcome } from '../../protocol/run.js';
 import {
-  afterAnswers,
+  afterCalls,
   afterStep,
-  afterTools,
-  INITIAL_CARRY,
+  approvedOf,
   nextStep,
   releasedFor,
+  startingCarry,
   takeAnswer,
+  takeStep,
+  toProgress,
+  type CallsOutcome,
 } from '../../workflows/carry.js';
 
+const INITIAL_CARRY = startingCarry(undefined);
 const ref = (toolCallId: string, kind: CallKind): CallRef => ({ toolCallId, toolName: 't', kind });
-const [server, approval, client] = [
+const [server, child, approval, client] = [
   ref('s', 'server'),
+  ref('d', 'subagent'),
   ref('a', 'approval'),
   ref('c', 'client'),
 ] as const;
-const asked = (...calls: CallRef[]): Extract<StepOutcome, { kind: 'calls' }> => ({
-  kind: 'calls',
-  step: 3,
-  calls,
-});
+const asked = (...calls: CallRef[]): CallsOutcome => ({ kind: 'calls', step: 3, calls });
 const cap = { maxSteps: 5 };
 const nextModel = { do: 'model', step: 4 };
 
 describe('what follows a step', () => {
   it.each([
     ['nothing open', asked(), nextModel],
-    ['server tools', asked(server), { do: 'tools', calls: [server] }],
-    ['server tools first', asked(approval, server), { do: 'tools', calls: [server] }],
-    ['people', asked(approval, client), { do: 'wait', for: [approval, client] }],
+    [
+      'calls of every kind',
+      asked(approval, server, client, child),
+      {
+        do: 'calls',
+        step: asked(approval, server, client, child),
+        machine: [server, child],
+        people: [approval, client],
+      },
+    ],
     ['an end', { kind: 'ended', step: 3, status: 'failed' }, { do: 'done', status: 'failed' }],
     ['another run', { kind: 'superseded' }, { do: 'done', status: 'superseded' }],
-    ['a wake-up too early', { kind: 'not_ready' }, { do: 'wait', for: [] }],
+    ['a wake-up too early', { kind: 'not_ready' }, { do: 'wait', step: 2 }],
   ] as [string, StepOutcome, object][])('with %s', (_, outcome, next) => {
-    expect(afterStep(outcome, cap)).toEqual(next);
+    expect(afterStep(takeStep(INITIAL_CARRY, outcome), 3, outcome, cap)).toEqual(next);
   });
 
-  it('after its tools is the wait for people, else the next step', () => {
-    expect(afterTools(asked(server, approval), cap)).toEqual({ do: 'wait', for: [approval] });
-    expect(afterTools(asked(server), cap)).toEqual(nextModel);
+  it('is the end once its calls are settled, if one of them was the result', () => {
+    const finished: CallsOutcome = { ...asked(server), finish: 'valid' };
+    expect(afterCalls(takeStep(INITIAL_CARRY, finished), cap)).toEqual({
+      do: 'end',
+      status: 'completed',
+    });
+    expect(afterCalls(takeStep(INITIAL_CARRY, asked(server)), cap)).toEqual(nextModel);
   });
 
-  it('after answers is what was approved of this step, else the next step', () => {
-    const both = asked(approval, ref('b', 'approval'));
-    expect(afterAnswers(both, ['a'], cap)).toEqual({ do: 'tools', calls: [approval] });
-    expect(afterAnswers(both, [], cap)).toEqual(nextModel);
-    expect(afterAnswers(both, ['somebody else'], cap)).toEqual(nextModel);
+  it('counts results that do not fit, over a new execution too', () => {
+    const invalid: CallsOutcome = { ...asked(), finish: 'invalid' };
+    const once = takeStep(INITIAL_CARRY, invalid);
+    expect(afterStep(once, 3, invalid, cap)).toEqual(nextModel);
+    const twice = takeStep(startingCarry(toProgress(once)), invalid);
+    expect(twice).toMatchObject({ step: 3, invalidFinishes: 2, isFinished: false });
   });
 
-  it('at the step cap is the end, as completed', () => {
-    expect(nextStep(4, 5)).toEqual({ do: 'model', step: 5 });
-    expect(nextStep(5, 5)).toEqual({ do: 'end', status: 'completed' });
-    expect(nextStep(6, 5)).toEqual({ do: 'end', status: 'completed' });
+  it('after answers is what was approved of this step', () => {
+    const calls = [approval, ref('b', 'approval')];
+    expect(approvedOf(calls, ['a', 'somebody else'])).toEqual([approval]);
+    expect(approvedOf(calls, [])).toEqual([]);
+  });
+
+  it('at the step cap is the end, as completed, or the result that is owed', () => {
+    expect(nextStep(4, cap)).toEqual({ do: 'model', step: 5 });
+    expect(nextStep(5, cap)).toEqual({ do: 'end', status: 'completed' });
+    expect(nextStep(6, cap)).toEqual({ do: 'end', status: 'completed' });
+    expect(nextStep(5, { ...cap, hasOutput: true })).toEqual({
+      do: 'model',
+      step: 6,
+      forceFinish: true,
+    });
   });
 });
 
@@ -82,7 +106,7 @@ describe('an answer', () => {
       fc.property(Garbage, (garbage) => {
         const carry = takeAnswer(INITIAL_CARRY, garbage as AnswerSignal);
         const { released, ...rest } = carry;
-        expect(rest).toEqual({ step: 0, stopRequested: false, known: 0 });
+        expect({ ...rest, released: undefined }).toEqual(INITIAL_CARRY);
         if (released === undefined) return;
         expect(typeof released.step).toBe('number');
         expect(released.approved.every((id) => typeof id === 'string')).toBe(true);

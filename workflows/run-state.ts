@@ -1,0 +1,18 @@
+import { startingCarry, type Carry } from './carry.js';
+import type { RunInput } from '../protocol/run.js';
+
+/** What the parts of one run share; signals and updates change it while others wait. */
+export interface RunState {
+  readonly input: RunInput;
+  carry: Carry;
+}
+
+export function createRunState(input: RunInput): RunState {
+  return { input, carry: startingCarry(input.from) };
+}
+
+/** What every activity of the run is told. */
+export function runRef({ input }: RunState): Pick<RunInput, 'sessionId' | 'runId' | 'agent'> {
+  const { sessionId, runId, agent } = input;
+  return { sessionId, runId, agent };
+}

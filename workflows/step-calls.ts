@@ -1,0 +1,63 @@
+import type { CallRef } from '../protocol/run.js';
+import { afterCalls, approvedOf, learn, type Next } from './carry.js';
+import type { OperatorsView } from './operators-view.js';
+import { tools } from './proxies.js';
+import { runRef, type RunState } from './run-state.js';
+import { runSubAgent } from './sub-agent.js';
+import { untilAnswered } from './waiting.js';
+
+/**
+ * Carries out the calls of a step: tools and sub-agents in parallel, people beside them. What a
+ * batch of answers approved runs at once, also while a sub-agent is still at work.
+ */
+export async function carryOut(
+  state: RunState,
+  view: OperatorsView,
+  { step: { step, calls }, machine, people }: Extract<Next, { do: 'calls' }>,
+): Promise<Next | 'stopped'> {
+  const working = new Set<CallRef>();
+  const waiting = new Set(people);
+  const show = (): void => {
+    if (working.size > 0) view.show('tools', step, [...working]);
+    else if (waiting.size > 0) view.show('waiting', step, [...waiting]);
+  };
+
+  async function work(started: readonly CallRef[]): Promise<void> {
+    for (const call of started) working.add(call);
+    show();
+    await Promise.all(
+      started.map(async (call) => {
+        if (call.kind === 'subagent') await runSubAgent(state, step, call);
+        else await runTool(state, step, call);
+        working.delete(call);
+      }),
+    );
+    show();
+  }
+
+  async function ask(): Promise<'stopped' | 'answered'> {
+    if (waiting.size === 0) return 'answered';
+    const approved = await untilAnswered(state, step, people);
+    waiting.clear();
+    if (approved === 'stopped') return 'stopped';
+    const released = approvedOf(calls, approved);
+    if (released.length > 0) await work(released);
+    return 'answered';
+  }
+
+  if (machine.length === 0) show();
+  const [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);
+  return answer === 'stopped' ? 'stopped' : afterCalls(state.carry, state.input);
+}
+
+async function runTool(state: RunState, step: number, call: CallRef): Promise<void> {
+  const { sequence, finish } = await tools.toolCall.executeWithOptions(
+    {
+      summary: call.toolName,
+      ...(call.timeoutMs !== undefined && { startToCloseTimeout: call.timeoutMs + 30_000 }),
+    },
+    [{ ...runRef(state), step, toolCallId: call.toolCallId }],
+  );
+  state.carry = learn(state.carry, sequence);
+  if (finish === true) state.carry = { ...state.carry, isFinished: true };
+}

@@ -1,0 +1,47 @@
+import { condition } from '@temporalio/workflow';
+import type { CallRef } from '../protocol/run.js';
+import { releasedFor, takeAnswer } from './carry.js';
+import { answers } from './proxies.js';
+import { runRef, type RunState } from './run-state.js';
+
+/** While nobody was asked, a deadline is looked at again after at most this long. */
+const UNASKED_LIMIT_MS = 60_000;
+
+/**
+ * Waits until the batch of a step is complete: whoever stores its last answer signals. The timer
+ * only wakes; whether a deadline has passed is decided by the clock of Redis.
+ *
+ * @returns the calls that were approved, or 'stopped'
+ */
+export async function untilAnswered(
+  state: RunState,
+  step: number,
+  people: readonly CallRef[],
+): Promise<string[] | 'stopped'> {
+  let dueMs = earliest(people);
+  let patience = 1;
+  for (;;) {
+    const isOver = (): boolean =>
+      state.carry.stopRequested || releasedFor(state.carry, step) !== undefined;
+    const summary = `deadline of step ${String(step)}`;
+    if (dueMs === undefined) await condition(isOver);
+    else if (!(await condition(isOver, dueMs, { summary }))) {
+      const expired = await answers.expireCalls.executeWithOptions({ summary }, [
+        { ...runRef(state), step },
+      ]);
+      state.carry = takeAnswer(state.carry, expired);
+      const { nextDueMs, isUnasked } = expired;
+      patience = isUnasked === true ? patience * 2 : 1;
+      dueMs = nextDueMs && Math.max(nextDueMs, Math.min(nextDueMs * patience, UNASKED_LIMIT_MS));
+      continue;
+    }
+    const approved = releasedFor(state.carry, step);
+    state.carry = { ...state.carry, released: undefined };
+    return approved ?? 'stopped';
+  }
+}
+
+function earliest(people: readonly CallRef[]): number | undefined {
+  const all = people.flatMap(({ deadlineMs }) => (deadlineMs === undefined ? [] : [deadlineMs]));
+  return all.length === 0 ? undefined : Math.min(...all);
+}
