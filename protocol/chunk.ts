@@ -48,6 +48,8 @@ export const Usage = z.object({
   outputTokens: z.number(),
   cachedTokens: z.number().optional(),
   cacheWriteTokens: z.number().optional(),
+  /** Extension: part of the output. */
+  reasoningTokens: z.number().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
 

@@ -1,3 +1,4 @@
+import type { FinishReason } from '../protocol/chunk.js';
 import type { Decision, Row } from '../protocol/rows.js';
 import type {
   CallKind,
@@ -50,6 +51,20 @@ export interface InterruptRecord {
   checkpointId: string | null;
 }
 
+/** What a run's model calls have used, those of discarded attempts included. Fields at 0 are absent. */
+export interface RunUsage {
+  inputTokens: number;
+  outputTokens: number;
+  /** Part of `inputTokens`: read from the provider's cache. */
+  cachedTokens?: number;
+  /** Part of `inputTokens`: written to the provider's cache. */
+  cacheWriteTokens?: number;
+  /** Part of `outputTokens`. */
+  reasoningTokens?: number;
+  /** Millionths of a dollar, by the agent's `pricing`. */
+  costMicroUsd?: number;
+}
+
 export interface SessionRecord {
   sessionId: string;
   agent: string;
@@ -85,6 +100,12 @@ export interface SessionRecord {
   activeSnapshotTurn?: number;
   /** Version of the agent's own state; 0 until it is first saved. */
   stateVersion: number;
+  /** What the newest run has used. */
+  usage?: RunUsage;
+  /** Why the model ended its newest committed reply of this run. */
+  finishReason?: FinishReason;
+  /** The result of the newest run, once its model has handed it in. */
+  output?: unknown;
   /** How the newest run was stopped. */
   interrupted?: InterruptRecord;
   /** Tells this session from an erased one of the same id. */

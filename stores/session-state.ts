@@ -1,7 +1,7 @@
-import type { JsonPatchOperation } from '../protocol/chunk.js';
+import type { FinishReason, JsonPatchOperation } from '../protocol/chunk.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type { RunStatus } from '../protocol/run.js';
-import type { InterruptRecord, SessionRecord } from './session-record.js';
+import type { InterruptRecord, RunUsage, SessionRecord } from './session-record.js';
 
 /** A session as the Helix state store gives it: record, transcript, the agent's own state, and what it waits for. */
 export interface SessionState extends SessionRecord {
@@ -58,6 +58,11 @@ export interface RunInfo {
   startSequence: number;
   startedAt: number;
   endedAt?: number;
+  usage?: RunUsage;
+  /** Why the model ended its newest committed reply. */
+  finishReason?: FinishReason;
+  /** The result that the model handed in, of an agent with an output schema. */
+  output?: unknown;
 }
 
 export interface Checkpoint {

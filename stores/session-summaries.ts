@@ -13,6 +13,9 @@ export function toRunInfo(record: SessionRecord, ended: readonly RunInfo[]): Run
       stepCount: record.committedStep,
       startSequence: record.turnStartSequence,
       startedAt: record.runStartedAt,
+      ...(record.usage !== undefined && { usage: record.usage }),
+      ...(record.finishReason !== undefined && { finishReason: record.finishReason }),
+      ...(record.output !== undefined && { output: record.output }),
     }
   );
 }

@@ -1,4 +1,4 @@
-import type { StreamMessage } from '../protocol/chunk.js';
+import type { FinishReason, StreamMessage } from '../protocol/chunk.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type {
   CallKind,
@@ -8,7 +8,7 @@ import type {
   StopRequest,
   TerminalStatus,
 } from '../protocol/run.js';
-import type { CallSpec } from './session-record.js';
+import type { CallSpec, RunUsage } from './session-record.js';
 
 /** Inputs and results of the transitions; what they mean stands at SessionStore. */
 
@@ -86,6 +86,8 @@ export type ClaimResult =
       messageId: string;
       /** Tells this session from an erased one of the same id. */
       born: string;
+      /** What the run has used so far; absent while nothing was told. */
+      usage?: RunUsage;
     }
   /** Committed before, perhaps even later steps: the newest outcome. */
   | { kind: 'done'; outcome: StepOutcome }
@@ -101,6 +103,8 @@ export interface DiscardInput {
   /** Which failure of this step it is, from 1: the same one is counted once. */
   failure: number;
   reason: string;
+  /** What the provider says the failed call has used. */
+  usage?: RunUsage;
   now: number;
 }
 export type DiscardResult =
@@ -132,6 +136,11 @@ export interface CommitInput {
   chunks: StreamMessage[];
   outcome: StepOutcome;
   checkpointId: string;
+  /** What the model call has used; added to the run's totals. */
+  usage?: RunUsage;
+  finishReason?: FinishReason;
+  /** The result that the model handed in: written by the transition that ends the run. */
+  output?: unknown;
   /** Ends the run in the same step. */
   final?: { status: TerminalStatus; error?: RunError };
   /** True when this is the answer to a stop record. */

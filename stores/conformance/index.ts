@@ -18,6 +18,7 @@ import { beginCases } from './session/begin.js';
 import { checkOrderCases } from './session/check-order.js';
 import { claimCases } from './session/claim.js';
 import { commitCases } from './session/commit.js';
+import { resultCases } from './session/results.js';
 import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
@@ -43,6 +44,7 @@ const SESSION = [
   checkOrderCases,
   appendCases,
   commitCases,
+  resultCases,
   startCallCases,
   settleToolCases,
   settleApprovalCases,

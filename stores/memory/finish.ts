@@ -5,6 +5,7 @@ import { closeCalls, takeInResults, type SettleCode } from './calls.js';
 import { armExpiry } from './expiry.js';
 import { fromJson, toJson } from './json.js';
 import { writeControl } from './log.js';
+import { resultsOf } from './record.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemoryRun, MemorySession, StoreContext } from './session.js';
 
@@ -32,6 +33,8 @@ export function finish(
 ): void {
   closeCalls(session, who, code);
   takeInResults(session);
+  const output = run.output === undefined ? undefined : { output: fromJson(run.output) };
+  if (output !== undefined) writeOwn(session, who, 'output', output);
   const hasFailed = status === 'failed' || status === 'aborted';
   const failure = hasFailed ? (error ?? ABORTED) : undefined;
   const checkpointId = session.checkpointId ?? null;
@@ -56,6 +59,7 @@ export function finish(
     timestamp: who.now,
     status,
     ...(failure && { error: failure.message }),
+    ...(output !== undefined && { finalOutput: output.output }),
   });
   session.stream = hasFailed ? 'failed' : 'ended';
   session.updatedAt = who.now;
@@ -92,6 +96,7 @@ function close(session: MemorySession, run: MemoryRun, status: TerminalStatus, n
     startSequence: run.startSequence,
     startedAt: run.startedAt,
     endedAt: now,
+    ...resultsOf(run),
   };
   session.endedRuns.push(toJson(ended));
 }

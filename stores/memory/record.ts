@@ -43,10 +43,24 @@ function ofRun(run: MemoryRun) {
     ...ifPresent('error', run.error),
     ...ifPresent('stop', run.stop),
     ...ifPresent('interrupted', run.interrupted),
+    ...resultsOf(run),
     ...(run.resume !== undefined && {
       resume: fromJson(run.resume),
       resumeTaken: run.resumeTaken,
     }),
+  };
+}
+
+/** What a run has used and come to, in its record and in its summary. */
+export function resultsOf({
+  usage,
+  finishReason,
+  output,
+}: MemoryRun): Pick<SessionRecord, 'usage' | 'finishReason' | 'output'> {
+  return {
+    ...(usage !== undefined && { usage: { ...usage } }),
+    ...(finishReason !== undefined && { finishReason }),
+    ...ifPresent('output', output),
   };
 }
 

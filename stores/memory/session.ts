@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../protocol/chunk.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type {
   CallKind,
@@ -8,7 +9,7 @@ import type {
   StopRequest,
   StreamStatus,
 } from '../../protocol/run.js';
-import type { CallSpec, CallState, InterruptRecord } from '../session-record.js';
+import type { CallSpec, CallState, InterruptRecord, RunUsage } from '../session-record.js';
 import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
 import type { Json } from './json.js';
 import { createLog, type MemoryLog } from './log.js';
@@ -90,6 +91,10 @@ export interface MemoryRun {
   resume?: Json<Resumption> | undefined;
   resumeTaken: boolean;
   interrupted?: Json<InterruptRecord>;
+  usage?: RunUsage | undefined;
+  finishReason?: FinishReason;
+  /** The result that the model handed in. */
+  output?: Json<unknown>;
 }
 
 export interface MemoryCall {

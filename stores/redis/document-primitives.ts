@@ -1,3 +1,4 @@
+import { parseUsage } from '../run-usage.js';
 import type { DocumentPrimitives, NumberedChanges } from '../session-documents.js';
 import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
 import type { RedisContext } from './context.js';
@@ -11,8 +12,8 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
   return {
     countRows: (sessionId) => reach(redis.llen(keys.session(sessionId).rows)),
     readEndedRuns: async (sessionId) =>
-      (await reach(redis.hvals(keys.session(sessionId).runs))).map(
-        (run) => parseStored(run, 'run') as RunInfo,
+      (await reach(redis.hvals(keys.session(sessionId).runs))).map((run) =>
+        toRunInfo(parseStored(run, 'run') as StoredRun),
       ),
     countCheckpoints: (sessionId) => reach(redis.llen(keys.session(sessionId).checkpoints)),
     readCheckpoints: async (sessionId, from, to) =>
@@ -60,6 +61,14 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
       await reach(redis.zrem(keys.activeIndex, sessionId));
     },
   };
+}
+
+/** Usage is stored as its numbers. */
+type StoredRun = Omit<RunInfo, 'usage'> & { usage?: string };
+
+function toRunInfo({ usage: used, ...run }: StoredRun): RunInfo {
+  const usage = parseUsage(used);
+  return usage === undefined ? run : { ...run, usage };
 }
 
 /** Stored as `<number> <changes>`. */

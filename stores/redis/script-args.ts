@@ -1,5 +1,6 @@
 import { formatApprovalId } from '../../protocol/ids.js';
 import { toCheckedJson } from '../checked-messages.js';
+import { formatUsage } from '../run-usage.js';
 import { keepApart } from './large-results.js';
 import type {
   BeginInput,
@@ -55,6 +56,9 @@ export function commitArgs(input: CommitInput): (string | number)[] {
     final?.error === undefined ? '' : JSON.stringify(final.error),
     final?.status === 'failed' ? 'run_failed' : 'run_stopped',
     input.known,
+    formatUsage(input.usage),
+    input.finishReason ?? '',
+    input.output === undefined ? '' : JSON.stringify(input.output),
     input.chunks.length,
     ...toCheckedJson(input.chunks),
     input.calls.length,

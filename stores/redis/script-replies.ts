@@ -7,6 +7,7 @@ import {
   type StopRequest,
   type TerminalStatus,
 } from '../../protocol/run.js';
+import { parseUsage } from '../run-usage.js';
 import type {
   BeginInput,
   BeginResult,
@@ -73,9 +74,10 @@ function doneOrSuperseded(
 }
 
 export function toClaimResult(reply: ScriptReply): ClaimResult {
-  const [kind, a, b, failures, messageId, born] = reply;
+  const [kind, a, b, failures, messageId, born, used] = reply;
   switch (kind) {
-    case 'CLAIMED':
+    case 'CLAIMED': {
+      const usage = parseUsage(String(used));
       return {
         kind: 'claimed',
         rowCount: Number(a),
@@ -83,7 +85,9 @@ export function toClaimResult(reply: ScriptReply): ClaimResult {
         failures: Number(failures),
         messageId: String(messageId),
         born: String(born),
+        ...(usage !== undefined && { usage }),
       };
+    }
     case 'DONE':
       return doneOrSuperseded(a, b);
     case 'STOPPED':

@@ -1,3 +1,4 @@
+import { formatUsage } from '../run-usage.js';
 import { createSessionDocuments } from '../session-documents.js';
 import type { SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
@@ -38,9 +39,14 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
       ),
     claim: async ({ writer, known, now }) =>
       toClaimResult(await run('claim', writer.sessionId, [...writerArgs(writer, now), known])),
-    discard: async ({ writer, reason, failure, now }) =>
+    discard: async ({ writer, reason, failure, usage, now }) =>
       toDiscardResult(
-        await run('discard', writer.sessionId, [...writerArgs(writer, now), reason, failure]),
+        await run('discard', writer.sessionId, [
+          ...writerArgs(writer, now),
+          reason,
+          failure,
+          formatUsage(usage),
+        ]),
       ),
     commit: async (input) =>
       toCommitResult(await run('commit', input.writer.sessionId, commitArgs(input))),

@@ -1,6 +1,8 @@
+import type { FinishReason } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 import type { RunStatus, StreamStatus } from '../../protocol/run.js';
 import type { CallState, OpenCall, SessionRecord } from '../session-store.js';
+import { parseUsage } from '../run-usage.js';
 import { corrupt, parseStored } from './stored-json.js';
 
 /** Hashes as Redis gives them → the record and calls of a session. Pure but for the clock. */
@@ -40,6 +42,7 @@ export function toRecord(
   const stop = json('stop') as SessionRecord['stop'];
   const resume = json('resume') as SessionRecord['resume'];
   const interrupted = json('interrupted') as SessionRecord['interrupted'];
+  const usage = parseUsage(root['usage']);
   const snapshotIsFresh = Date.now() - number('snapAt') < ACTIVE_SNAPSHOT_MS;
   return {
     sessionId,
@@ -66,6 +69,11 @@ export function toRecord(
     ...(error && { error }),
     ...(stop && { stop }),
     ...(interrupted && { interrupted }),
+    ...(usage && { usage }),
+    ...(root['finishReason'] !== undefined && {
+      finishReason: root['finishReason'] as FinishReason,
+    }),
+    ...(root['output'] !== undefined && { output: json('output') }),
     ...(resume && { resume, resumeTaken: root['taken'] !== undefined }),
     ...(root['snapTurn'] !== undefined &&
       snapshotIsFresh && { activeSnapshotTurn: number('snapTurn') }),

@@ -40,5 +40,6 @@ export function claim(session: MemorySession, { writer, known, now }: ClaimInput
     failures: session.failures.get(step) ?? 0,
     messageId: run.messageId,
     born: session.identity?.born ?? '',
+    ...(run.usage !== undefined && { usage: { ...run.usage } }),
   };
 }

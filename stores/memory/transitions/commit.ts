@@ -4,6 +4,7 @@ import { isTerminal } from '../../../protocol/run.js';
 import type { CallSpec } from '../../session-record.js';
 import type { Checkpoint } from '../../session-state.js';
 import type { CommitInput, CommitResult, NewCall, Writer } from '../../transitions.js';
+import { addUsage } from '../../run-usage.js';
 import { settleCallWith } from '../calls.js';
 import { finish } from '../finish.js';
 import { fromJson, toJson, type Json } from '../json.js';
@@ -89,4 +90,7 @@ function markCommitted(session: MemorySession, run: MemoryRun, input: CommitInpu
   session.updatedAt = now;
   run.committedStep = writer.step;
   run.outcome = toJson(outcome);
+  run.usage = addUsage(run.usage, input.usage);
+  if (input.finishReason !== undefined) run.finishReason = input.finishReason;
+  if (input.output !== undefined) run.output = toJson(input.output);
 }

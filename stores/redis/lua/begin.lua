@@ -49,7 +49,8 @@ log.close()
 recount_controls()
 keep_for_ever()
 redis.call('DEL', K.busy, K.writers, K.order)
-redis.call('HDEL', K.root, 'stop', 'error', 'streamError', 'interrupted', 'resume', 'outcome', 'snapTurn', 'snapAt')
+redis.call('HDEL', K.root, 'stop', 'error', 'streamError', 'interrupted', 'resume', 'outcome', 'snapTurn', 'snapAt',
+  'usage', 'finishReason', 'output')
 if not r.agent then
   redis.call('HSET', K.root, 'agent', agent, 'owner', owner, 'tenant', tenant, 'created', ARGV[6], 'born', nonce)
 end

@@ -4,7 +4,7 @@
      -> DONE outcome status    committed before (the newest step's outcome)
         STOPPED stop | SUPERSEDED | FENCED | NOT_READY
         REWOUND                   the store is older than the run
-        CLAIMED rowCount sequence failures messageId born ]]
+        CLAIMED rowCount sequence failures messageId born usage-or-'' ]]
 local run, writer, token, step = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[6])
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
 local r = root_table()
@@ -31,4 +31,4 @@ if owner < token then
   redis.call('HDEL', K.root, 'resume', 'taken')
 end
 local failures = tonumber(redis.call('HGET', K.writers, 'fails:' .. ARGV[6]) or '0')
-return { 'CLAIMED', redis.call('LLEN', K.rows), log.seq, failures, r.messageId, r.born }
+return { 'CLAIMED', redis.call('LLEN', K.rows), log.seq, failures, r.messageId, r.born, r.usage or '' }

@@ -2,8 +2,10 @@
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now
           8 row or ''  9 outcome  10 checkpointId  11 '1' if this answers a stop
           12 terminal status or ''  13 error or ''  14 code for calls that stay open
-          15 known: highest sequence that the writer was told  16 chunk count, chunks, then call count and per call: id, name, kind, spec, row or '',
-          '1' if it may be repeated
+          15 known: highest sequence that the writer was told
+         16 usage, as in add_usage  17 finish reason or ''  18 output: result that the model handed in, JSON or ''
+         19 chunk count, chunks, then call count and per call: id, name, kind, spec, row or '', '1' if it may be
+            repeated
      -> DONE outcome status | STOPPED stop | REWOUND | SUPERSEDED | FENCED | COMMITTED sequence paused ]]
 local run, writer, step = ARGV[2], ARGV[3], tonumber(ARGV[6])
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
@@ -18,8 +20,8 @@ if tonumber(r.committed) ~= step - 1 then return { 'FENCED' } end
 
 local log = open_session_log(r)
 if ARGV[8] ~= '' then push_reply(r, ARGV[8]) end
-local at = 17
-for _ = 1, tonumber(ARGV[16]) do
+local at = 20
+for _ = 1, tonumber(ARGV[19]) do
   log.write(writer, ARGV[at])
   at = at + 1
 end
@@ -47,6 +49,15 @@ redis.call('RPUSH', K.checkpoints, cjson.encode({
 redis.call('HSET', K.root, 'committed', step, 'outcome', ARGV[9], 'checkpoint', ARGV[10], 'updated', ARGV[7],
   'checkpointV', r.stateV or '0')
 r.checkpoint, r.committed = ARGV[10], ARGV[6]
+add_usage(r, ARGV[16])
+if ARGV[17] ~= '' then
+  r.finishReason = ARGV[17]
+  redis.call('HSET', K.root, 'finishReason', r.finishReason)
+end
+if ARGV[18] ~= '' then
+  r.output = ARGV[18]
+  redis.call('HSET', K.root, 'output', r.output)
+end
 local paused = false
 if ARGV[12] ~= '' then
   local reason = r.stop and cjson.decode(r.stop).reason or nil

@@ -1,6 +1,6 @@
 --[[ discard: withdraws what this attempt wrote, and counts a failure of the provider.
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now  8 reason
-          9 try: which failure of this step it is, from 1
+          9 try: which failure of this step it is, from 1  10 usage, as in add_usage
      -> DISCARDED failures | SUPERSEDED | FENCED ]]
 local run, writer = ARGV[2], ARGV[3]
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = tonumber(ARGV[6]), now = tonumber(ARGV[7]) }
@@ -13,5 +13,6 @@ if redis.call('HGET', K.writers, 't:' .. writer) ~= ARGV[4] then return { 'FENCE
 local log = open_session_log(r)
 discard_attempt(r, log, who, writer, ARGV[8])
 log.close()
+add_usage(r, ARGV[10])
 redis.call('HSET', K.writers, 'f:' .. writer, string.format('%d', log.seq))
 return { 'DISCARDED', redis.call('HINCRBY', K.writers, failed, 1) }

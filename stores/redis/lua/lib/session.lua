@@ -6,6 +6,8 @@
      writers: hash of t: token, b: batch, s: sequence of that batch, f: sequence before its first
      entry, n: nonce of one of no run, per writer; fails:<step>. settled: ids of all calls ever taken in. results: large results
      by call. states: the agent's own state by version. staged: changes to it that calls ask for.
+     Of the newest run the root keeps usage: six numbers as `more` of add_usage; output: the result
+     that its model handed in, as JSON; finishReason: of its newest committed step.
      STREAM_TTL_SECONDS and SESSION_TTL_SECONDS (0: never) are set by the loader. ]]
 local K = {
   root = KEYS[1], stream = KEYS[2], rows = KEYS[3], calls = KEYS[4], order = KEYS[5], busy = KEYS[6],
@@ -242,10 +244,29 @@ local function resume_if_answered(r, log, who)
   return resumption
 end
 
+-- Adds what a model call used to the run's totals: tokens in, out, cached, written to the cache,
+-- of reasoning, and millionths of a dollar. Nothing to add: ''.
+local function add_usage(r, more)
+  if more == '' then return end
+  local sums, before = {}, (r.usage or '0 0 0 0 0 0'):gmatch('%d+')
+  for n in more:gmatch('%d+') do
+    sums[#sums + 1] = string.format('%d', tonumber(n) + tonumber(before() or '0'))
+  end
+  r.usage = table.concat(sums, ' ')
+  redis.call('HSET', K.root, 'usage', r.usage)
+end
+
+-- Adds a field to a JSON object as it is: Lua would not give every value back as it came.
+local function with_json(object, field, json)
+  if not json then return object end
+  return '{"' .. field .. '":' .. json .. ',' .. object:sub(2)
+end
+
 -- The end of a run: run, session and stream become terminal together, expiry is armed.
 local function finish(r, log, who, status, error_json, reason, code)
   close_calls(log, who, code)
   take_in_results()
+  if r.output then log.write('', with_json(own_chunk(who, 'output', {}), 'output', r.output)) end
   local failure
   if status == 'interrupted' then
     log.write('', own_chunk(who, 'run_interrupted', {
@@ -260,9 +281,9 @@ local function finish(r, log, who, status, error_json, reason, code)
       errorDetail = { message = e.message, code = e.code, retryable = e.retryable },
     }))
   end
-  log.control(cjson.encode({
+  log.control(with_json(cjson.encode({
     type = 'stream_end', streamId = who.agentId, timestamp = who.now, status = status, error = failure,
-  }))
+  }), 'finalOutput', r.output))
   local stream = (status == 'failed' or status == 'aborted') and 'failed' or 'ended'
   redis.call('HSET', K.root, 'status', status, 'stream', stream, 'updated', string.format('%d', who.now))
   if error_json ~= '' then redis.call('HSET', K.root, 'error', error_json) end
@@ -275,9 +296,10 @@ local function finish(r, log, who, status, error_json, reason, code)
   end
   redis.call('HDEL', K.root, 'stop', 'resume', 'taken')
   redis.call('DEL', K.busy, K.writers)
-  redis.call('HSET', K.runs, r.run, cjson.encode({
+  redis.call('HSET', K.runs, r.run, with_json(cjson.encode({
     runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),
     startSequence = tonumber(r.turnSeq), startedAt = tonumber(r.started), endedAt = who.now,
-  }))
+    usage = r.usage, finishReason = r.finishReason,
+  }), 'output', r.output))
   arm_expiry(true)
 end

@@ -46,7 +46,13 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
       return performCommit(event, scene);
     case 'discard':
       return ({ store }) =>
-        store.discard({ writer: writer(event.token), failure: event.failure, reason: 'x', now });
+        store.discard({
+          writer: writer(event.token),
+          failure: event.failure,
+          reason: 'x',
+          ...(event.hasUsage && { usage: { inputTokens: 10, outputTokens: 0, costMicroUsd: n } }),
+          now,
+        });
     case 'stop':
       return ({ store }) =>
         store.stop(sessionId, {
@@ -102,6 +108,11 @@ function performCommit(event: EventOf<'commit'>, scene: Scene): Perform {
         final: { status: final, ...(final === 'failed' && { error }) },
       }),
       answersStop: event.answersStop,
+      ...(event.hasUsage && {
+        usage: { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 1 },
+        finishReason: 'tool-calls',
+      }),
+      ...(event.hasOutput && { output: { list: [], object: {}, n: 1e15, of: id } }),
       now,
     });
 }

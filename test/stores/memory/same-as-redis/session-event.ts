@@ -43,6 +43,8 @@ const commitShape = {
   answersStop: bool,
   hasRow: bool,
   isAhead: rarely(false, true),
+  hasUsage: bool,
+  hasOutput: rarely(false, true),
 };
 
 export const SessionEvent = fc.oneof(
@@ -66,7 +68,7 @@ export const SessionEvent = fc.oneof(
   event('decide', 8, { call, approved: bool }),
   event('answer', 8, { call, isError: bool }),
   event('expire', 6, { call }),
-  event('discard', 2, { token, failure: fc.integer({ min: 1, max: 3 }) }),
+  event('discard', 2, { token, failure: fc.integer({ min: 1, max: 3 }), hasUsage: bool }),
   event('stop', 2, {
     mode: fc.constantFrom('interrupt' as const, 'abort' as const),
     isOfThisRun: rarely(true, false),
