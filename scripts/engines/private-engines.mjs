@@ -25,11 +25,11 @@ export function startPrivateRedis({ file, folder, port }) {
   }));
 }
 
-export function startPrivateTemporal({ file, folder, port, namespace, uiPort }) {
+export function startPrivateTemporal({ file, folder, port, namespace, uiPort, dynamicConfig }) {
   return startPrivate('temporal', { folder, port }, (engine) => ({
     file,
     args: temporalArguments({
-      ...{ port: engine.port, namespace, uiPort },
+      ...{ port: engine.port, namespace, uiPort, dynamicConfig },
       databaseFile: join(engine.folder, 'temporal.db'),
     }),
     isReady: () => isTemporalReady({ port: engine.port, namespace }),

@@ -16,8 +16,17 @@ const DYNAMIC_CONFIG = {
   'history.transferProcessorMaxPollRPS': 1000,
 };
 
-/** The arguments of the `temporal` command. Without `uiPort` there is no web UI. */
-export function temporalArguments({ port, uiPort, databaseFile, namespace = 'default' }) {
+/**
+ * The arguments of the `temporal` command. Without `uiPort` there is no web UI; `dynamicConfig` adds
+ * to the server's settings.
+ */
+export function temporalArguments({
+  port,
+  uiPort,
+  databaseFile,
+  namespace = 'default',
+  dynamicConfig = {},
+}) {
   const pairs = (flag, values) =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
   return [
@@ -26,7 +35,7 @@ export function temporalArguments({ port, uiPort, databaseFile, namespace = 'def
     ...['--db-filename', databaseFile],
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
     ...pairs('--search-attribute', SEARCH_ATTRIBUTES),
-    ...pairs('--dynamic-config-value', DYNAMIC_CONFIG),
+    ...pairs('--dynamic-config-value', { ...DYNAMIC_CONFIG, ...dynamicConfig }),
     ...['--log-level', 'error', '--log-format', 'text'],
   ];
 }
