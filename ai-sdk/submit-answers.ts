@@ -37,6 +37,7 @@ const REASONS: Record<Exclude<SettleCallResult['kind'], 'stored'>, RejectedInten
   stale_run: 'stale-run',
   fenced: 'stale-run',
   expired: 'expired',
+  late: 'expired',
   not_due: 'not-pending',
 };
 

@@ -122,6 +122,10 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     approved: z.boolean(),
     reason: z.string().optional(),
     isAutomatic: z.boolean().optional(),
+    /** Extension: who decided. */
+    by: z.string().optional(),
+    /** Extension: what they changed the input to. */
+    input: z.unknown().optional(),
   }),
   chunk('subagent_start', { subAgentType: id, subSessionId: id, callId: id }),
   chunk('subagent_end', {
@@ -177,6 +181,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     reason: z.string(),
     pendingToolName: z.string().optional(),
     pendingToolCallId: z.string().optional(),
+    /** Extension: the earliest deadline of what is waited for, ms since the epoch. */
+    deadline: z.number().optional(),
   }),
   chunk('executor_superseded', { reason: z.string().optional() }),
   chunk('checkpoint_created', {

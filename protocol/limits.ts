@@ -29,6 +29,8 @@ export const LIMITS = {
   replayPage: 200,
   /** Provider failures of one step, after which the run fails. */
   stepTries: 5,
+  /** How far ahead an extended deadline may lie. */
+  deadlineAheadMs: 30 * 24 * 60 * 60 * 1000,
   /** Model calls in one turn, unless the agent says otherwise. */
   maxSteps: 50,
 } as const;

@@ -91,6 +91,12 @@ export interface RunSummary {
 /** How a call is carried out. */
 export type CallKind = 'server' | 'approval' | 'client' | 'subagent';
 
+/**
+ * What becomes of a call that nobody answered in time: an approval is denied or approved, a client
+ * tool gets the result that stands in for the client's; without one it is an error.
+ */
+export type OnExpiry = 'deny' | 'approve' | { result: unknown };
+
 /** A call as the workflow knows it: no arguments. */
 export interface CallRef {
   toolCallId: string;

@@ -2,6 +2,7 @@ import type { FinishReason } from '../protocol/chunk.js';
 import type { Decision, Row } from '../protocol/rows.js';
 import type {
   CallKind,
+  OnExpiry,
   Resumption,
   RunError,
   RunStatus,
@@ -23,6 +24,8 @@ export interface CallSpec {
   approvalId?: string;
   /** How long people may take to answer, from the pause on. */
   deadlineMs?: number;
+  /** What becomes of the call when nobody answers in time. */
+  onExpiry?: OnExpiry;
 }
 
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';
@@ -89,6 +92,8 @@ export interface SessionRecord {
   claimedStep: number;
   /** Sequence at the newest pause. */
   pauseSequence: number;
+  /** Earliest deadline of the calls that wait, ms since the epoch by the store's clock. */
+  deadline?: number;
   checkpointId?: string;
   error?: RunError;
   stop?: StopRequest;

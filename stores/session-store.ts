@@ -15,6 +15,8 @@ import type {
   StartCallResult,
   SettleCallInput,
   SettleCallResult,
+  ExtendDeadlineInput,
+  ExtendDeadlineResult,
   StopResult,
   EndInput,
   EndResult,
@@ -45,6 +47,8 @@ export type {
   StartCallResult,
   SettleCallInput,
   SettleCallResult,
+  ExtendDeadlineInput,
+  ExtendDeadlineResult,
   StopResult,
   EndInput,
   EndResult,
@@ -68,6 +72,8 @@ export interface SessionStore extends SessionDocuments {
   startCall: (input: StartCallInput) => Promise<StartCallResult>;
   /** The one result of a call, or the decision about it; the first one wins. */
   settleCall: (input: SettleCallInput) => Promise<SettleCallResult>;
+  /** Gives people more time to answer a call that waits. */
+  extendDeadline: (input: ExtendDeadlineInput) => Promise<ExtendDeadlineResult>;
   /** Leaves a stop record; a run in which no model speaks ends at once. */
   stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
   /** Ends a run: run, session and stream become terminal together. */

@@ -2,6 +2,7 @@ import type { FinishReason, StreamMessage } from '../protocol/chunk.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type {
   CallKind,
+  OnExpiry,
   Resumption,
   RunError,
   StepOutcome,
@@ -122,6 +123,8 @@ export interface NewCall {
   timeoutMs?: number;
   /** How long a person or client may take to answer, from the pause on. */
   deadlineMs?: number;
+  /** What becomes of the call when nobody answers in time. */
+  onExpiry?: OnExpiry;
   /** May be executed again when it had started on a worker that was lost. */
   idempotent?: boolean;
 }
@@ -200,17 +203,31 @@ export type SettleCallInput =
       now: number;
     }
   | {
-      /**
-       * `client`: its result or error; an approval takes an error only, and is not carried out then.
-       * `expiry`: the deadline has passed by the store's clock, and nobody has answered.
-       */
-      source: 'client' | 'expiry';
+      /** A client's result or error; an approval takes an error only, and is not carried out then. */
+      source: 'client';
       sessionId: string;
       agentType: string;
       toolCallId: string;
       /** The run that asked. */
       runId: string;
       row: ToolRow;
+      /** What the model is told of the answer if it has been told of the timeout. */
+      late?: string;
+      chunks: StreamMessage[];
+      now: number;
+    }
+  | {
+      /** The deadline has passed by the store's clock, and nobody has answered. */
+      source: 'expiry';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run that asked. */
+      runId: string;
+      /** The tool's own decision about an approval. */
+      decision?: Decision;
+      /** The call's result; absent if the decision approves. */
+      row?: ToolRow;
       chunks: StreamMessage[];
       now: number;
     };
@@ -225,8 +242,35 @@ export type SettleCallResult =
   | { kind: 'fenced' }
   /** The answer came after the deadline. */
   | { kind: 'expired' }
+  /** A client's answer after the model was told of the timeout: the model is told of it, once. */
+  | { kind: 'late' }
   /** The deadline has not passed yet, or there is none. */
-  | { kind: 'not_due' };
+  | { kind: 'not_due'; dueInMs?: number };
+
+export interface ExtendDeadlineInput {
+  sessionId: string;
+  /** The run that asked. */
+  runId: string;
+  toolCallId: string;
+  /** How much later, ms. */
+  byMs: number;
+  now: number;
+}
+
+export type ExtendDeadlineResult =
+  | {
+      kind: 'extended';
+      /** ms since the epoch by the store's clock. */ deadline: number;
+      dueInMs: number;
+    }
+  | { kind: 'already_completed' }
+  | { kind: 'not_pending' }
+  | { kind: 'stale_run' }
+  /** The call waits without a deadline, or its clock does not run yet. */
+  | { kind: 'no_deadline' }
+  | { kind: 'expired' }
+  /** Further ahead than LIMITS.deadlineAheadMs. */
+  | { kind: 'too_far' };
 
 export type StopResult =
   /** Nothing runs. */

@@ -13,6 +13,7 @@ import type {
   CommitResult,
   EndInput,
   EndResult,
+  ExtendDeadlineResult,
   NewCall,
   RunRecord,
   SettleCallResult,
@@ -48,6 +49,9 @@ export interface SessionDriver {
     result: { output: unknown } | { error: string },
   ) => Promise<SettleCallResult>;
   expire: (runId: string, toolCallId: string, now?: number) => Promise<SettleCallResult>;
+  /** The tool's own decision about an approval that nobody answered. */
+  expireAs: (runId: string, toolCallId: string, approved: boolean) => Promise<SettleCallResult>;
+  extend: (runId: string, toolCallId: string, byMs: number) => Promise<ExtendDeadlineResult>;
   start: (
     runId: string,
     step: number,
@@ -171,6 +175,7 @@ export function drive(
         source: 'client',
         ...asked(runId, toolCallId),
         row: { role: 'tool', toolCallId, toolName: 'client-tool', ...result },
+        late: 'It said: ' + JSON.stringify(result),
       }),
     expire: (runId, toolCallId, now = Date.now()) =>
       store.settleCall({
@@ -185,6 +190,18 @@ export function drive(
         },
         now,
       }),
+    expireAs: (runId, toolCallId, approved) => {
+      const decision = { approved, automatic: true, at: 1 };
+      const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
+      return store.settleCall({
+        source: 'expiry',
+        ...asked(runId, toolCallId),
+        decision,
+        ...(!approved && { row: { ...base, denied: true, decision } }),
+      });
+    },
+    extend: (runId, toolCallId, byMs) =>
+      store.extendDeadline({ sessionId: id, runId, toolCallId, byMs, now: Date.now() }),
     start: (runId, step, toolCallId, token = 1) =>
       store.startCall({
         writer: callWriter(runId, step, toolCallId, token),

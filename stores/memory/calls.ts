@@ -63,9 +63,15 @@ export function hasUnsettledCalls(session: MemorySession): boolean {
 
 /** Takes the settled calls' results into the transcript, in the order of the calls. */
 export function takeInResults(session: MemorySession): void {
-  for (const [toolCallId, { row }] of session.calls) {
+  for (const [toolCallId, { row, kind, toolName, hasTimedOut }] of session.calls) {
     if (row !== undefined) session.rows.push(row);
+    if (hasTimedOut) session.lapsed.set(toolCallId, { kind, toolName, isTold: false });
     session.settled.add(toolCallId);
   }
   session.calls.clear();
+}
+
+/** Tells the model what came too late to be a result. */
+export function takeInNotices({ rows, notices }: MemorySession): void {
+  rows.push(...notices.splice(0));
 }

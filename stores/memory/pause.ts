@@ -19,20 +19,31 @@ export function pauseIfWaiting(
     kind: 'suspended_client_tool',
     payload: { toolCallIds: waiting.map(([toolCallId]) => toolCallId) },
   });
+  for (const [, call] of waiting) {
+    // A clock that runs is not set back by another pause.
+    if (call.deadlineMs !== undefined) call.deadline ??= storeNow + call.deadlineMs;
+  }
+  const deadline = firstDeadline(session);
   writeOwn(session, who, 'run_paused', {
     runId: run.runId,
     reason: asksApproval ? 'approval' : 'client_tool',
     pendingToolName: first[1].toolName,
     pendingToolCallId: first[0],
+    ...(deadline !== undefined && { deadline }),
   });
   session.pauseSequence = session.log.sequence;
-  for (const [, call] of waiting) {
-    call.askedAt = session.pauseSequence;
-    if (call.deadlineMs !== undefined) call.deadline = storeNow + call.deadlineMs;
-  }
+  for (const [, call] of waiting) call.askedAt = session.pauseSequence;
   run.status = asksApproval ? 'waiting_approval' : 'waiting_tool';
   session.stream = 'paused';
   return true;
+}
+
+/** Earliest deadline of the calls that wait. */
+export function firstDeadline({ calls }: MemorySession): number | undefined {
+  const deadlines = [...calls.values()].flatMap(({ state, deadline }) =>
+    state === 'waiting' && deadline !== undefined ? [deadline] : [],
+  );
+  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
 }
 
 /** The last answer of a batch releases the calls that were approved; a paused run goes on. */

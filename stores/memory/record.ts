@@ -1,5 +1,6 @@
 import type { OpenCall, SessionRecord } from '../session-record.js';
 import { fromJson, type Json } from './json.js';
+import { firstDeadline } from './pause.js';
 import type { MemoryCall, MemoryRun, MemorySession } from './session.js';
 
 /** A page that took an active snapshot may ask for the turn this much later. */
@@ -13,6 +14,7 @@ export function toRecord(
   const { identity, run, stream, snapshot } = session ?? {};
   if (session === undefined || identity === undefined || run === undefined) return undefined;
   const { tenant, ...origin } = identity;
+  const deadline = firstDeadline(session);
   return {
     sessionId: session.id,
     ...origin,
@@ -22,6 +24,7 @@ export function toRecord(
     stream: stream ?? 'active',
     pauseSequence: session.pauseSequence,
     stateVersion: session.stateVersion,
+    ...(deadline !== undefined && { deadline }),
     ...(session.checkpointId !== undefined && { checkpointId: session.checkpointId }),
     ...(snapshot !== undefined &&
       now - snapshot.at < ACTIVE_SNAPSHOT_MS && { activeSnapshotTurn: snapshot.turn }),

@@ -12,6 +12,7 @@ import { claim } from './transitions/claim.js';
 import { commit } from './transitions/commit.js';
 import { discard } from './transitions/discard.js';
 import { end } from './transitions/end.js';
+import { extendDeadline } from './transitions/extend-deadline.js';
 import { settleCall } from './transitions/settle-call.js';
 import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
@@ -46,6 +47,8 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
         settleCall(session, input, chunks, context),
       );
     },
+    extendDeadline: async (input) =>
+      change(data, input.sessionId, (session, context) => extendDeadline(session, input, context)),
     stop: async (sessionId, request) => {
       const result = change(data, sessionId, (session, context) => stop(session, request, context));
       if (result.kind !== 'nothing') tellOfStop(data, sessionId);

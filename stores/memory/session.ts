@@ -41,6 +41,10 @@ export interface MemorySession {
   readonly rows: Json<Row>[];
   /** Calls of the newest committed step that no later step has taken in, in their order. */
   readonly calls: Map<string, MemoryCall>;
+  /** Calls that timed out and were taken in so. */
+  readonly lapsed: Map<string, LapsedCall>;
+  /** Hidden rows for the model that wait for the next step or turn. */
+  readonly notices: Json<Row>[];
   /** Ids of all calls that were taken in. */
   readonly settled: Set<string>;
   /** What can still progress without a person: `model`, or ids of calls. */
@@ -114,6 +118,13 @@ export interface MemoryCall {
   hasTimedOut: boolean;
 }
 
+export interface LapsedCall {
+  readonly kind: CallKind;
+  readonly toolName: string;
+  /** The model has been told of an answer that came too late. */
+  isTold: boolean;
+}
+
 /** A claimed name of a writer. */
 export interface WriterName {
   readonly token: number;
@@ -149,6 +160,8 @@ export function createSession(id: string): MemorySession {
     stateVersion: 0,
     rows: [],
     calls: new Map(),
+    lapsed: new Map(),
+    notices: [],
     settled: new Set(),
     busy: new Set(),
     writers: new Map(),

@@ -17,6 +17,7 @@ const NAMES = [
   'results',
   'states',
   'staged',
+  'notices',
   'channel',
   'stop',
 ] as const;

@@ -1,4 +1,5 @@
 import { formatApprovalId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { toCheckedJson } from '../checked-messages.js';
 import { formatUsage } from '../run-usage.js';
 import { keepApart } from './large-results.js';
@@ -7,6 +8,7 @@ import type {
   CallSpec,
   CommitInput,
   EndInput,
+  ExtendDeadlineInput,
   SettleCallInput,
   Writer,
 } from '../session-store.js';
@@ -77,6 +79,7 @@ export function commitArgs(input: CommitInput): (string | number)[] {
           approvalId: formatApprovalId(writer.runId, call.toolCallId),
         }),
         ...(call.deadlineMs !== undefined && { deadlineMs: call.deadlineMs }),
+        ...(call.onExpiry !== undefined && { onExpiry: call.onExpiry }),
       } satisfies CallSpec),
       call.row === undefined ? '' : JSON.stringify(call.row),
       call.idempotent === true ? '1' : '',
@@ -90,18 +93,25 @@ export function settleArgs(input: SettleCallInput): (string | number)[] {
     input.source === 'tool'
       ? writerArgs(input.writer, input.now)
       : [input.sessionId, input.runId, '', 0, input.agentType, 0, input.now];
+  const decision = 'decision' in input ? input.decision : undefined;
   return [
     ...who,
     input.toolCallId,
     input.source,
     row === undefined ? '' : JSON.stringify(row),
-    input.source === 'approval' ? JSON.stringify(input.decision) : '',
-    input.source === 'approval' && input.decision.approved ? '1' : '',
+    decision === undefined ? '' : JSON.stringify(decision),
+    decision?.approved === true ? '1' : '',
     row?.error === undefined ? '' : '1',
     output ?? '',
+    input.source === 'client' ? (input.late ?? '') : '',
     chunks.length,
     ...toCheckedJson(chunks),
   ];
+}
+
+export function extendArgs(input: ExtendDeadlineInput): (string | number)[] {
+  const { runId, toolCallId, byMs, now } = input;
+  return [runId, toolCallId, byMs, LIMITS.deadlineAheadMs, now];
 }
 
 export function endArgs(input: EndInput): (string | number)[] {

@@ -16,6 +16,7 @@ import type {
   CommitResult,
   DiscardResult,
   EndResult,
+  ExtendDeadlineResult,
   SettleCallResult,
   StartCallResult,
   StopResult,
@@ -175,10 +176,33 @@ export function toSettleCallResult([kind, sequence, resume]: ScriptReply): Settl
       return { kind: 'fenced' };
     case 'EXPIRED':
       return { kind: 'expired' };
+    case 'LATE':
+      return { kind: 'late' };
     case 'NOT_DUE':
-      return { kind: 'not_due' };
+      return { kind: 'not_due', ...(sequence !== '' && { dueInMs: Number(sequence) }) };
     default:
       throw unexpected('settle-call', kind);
+  }
+}
+
+export function toExtendResult([kind, deadline, dueInMs]: ScriptReply): ExtendDeadlineResult {
+  switch (kind) {
+    case 'EXTENDED':
+      return { kind: 'extended', deadline: Number(deadline), dueInMs: Number(dueInMs) };
+    case 'ALREADY':
+      return { kind: 'already_completed' };
+    case 'NOT_PENDING':
+      return { kind: 'not_pending' };
+    case 'STALE':
+      return { kind: 'stale_run' };
+    case 'NO_DEADLINE':
+      return { kind: 'no_deadline' };
+    case 'EXPIRED':
+      return { kind: 'expired' };
+    case 'TOO_FAR':
+      return { kind: 'too_far' };
+    default:
+      throw unexpected('extend-deadline', kind);
   }
 }
 

@@ -10,6 +10,7 @@ const SESSION_SCRIPTS = [
   'commit',
   'start-call',
   'settle-call',
+  'extend-deadline',
   'stop',
   'end',
   'open-writer',
@@ -21,7 +22,7 @@ const SESSION_SCRIPTS = [
   'drop-staged',
   'erase',
 ] as const;
-const SESSION_KEYS = 16;
+const SESSION_KEYS = 17;
 
 export type ScriptName =
   (typeof SESSION_SCRIPTS)[number] | 'append' | 'note-snapshot' | 'read-page';

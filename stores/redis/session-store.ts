@@ -3,13 +3,21 @@ import { createSessionDocuments } from '../session-documents.js';
 import type { SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
-import { beginArgs, commitArgs, endArgs, settleArgs, writerArgs } from './script-args.js';
+import {
+  beginArgs,
+  commitArgs,
+  endArgs,
+  extendArgs,
+  settleArgs,
+  writerArgs,
+} from './script-args.js';
 import {
   toBeginResult,
   toClaimResult,
   toCommitResult,
   toDiscardResult,
   toEndResult,
+  toExtendResult,
   toSettleCallResult,
   toStartCallResult,
   toStopResult,
@@ -62,6 +70,8 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
           settleArgs(input),
         ),
       ),
+    extendDeadline: async (input) =>
+      toExtendResult(await run('extend-deadline', input.sessionId, extendArgs(input))),
     stop: async (sessionId, { runId, ...stop }) =>
       toStopResult(
         await run('stop', sessionId, [

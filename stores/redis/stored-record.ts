@@ -66,6 +66,7 @@ export function toRecord(
     pauseSequence: number('pauseSeq'),
     stateVersion: number('stateV'),
     ...(root['checkpoint'] !== undefined && { checkpointId: root['checkpoint'] }),
+    ...(root['deadline'] !== undefined && { deadline: number('deadline') }),
     ...(error && { error }),
     ...(stop && { stop }),
     ...(interrupted && { interrupted }),

@@ -1,6 +1,8 @@
+import { ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
+import { LIMITS } from '../../../protocol/limits.js';
 import { eventually } from '../eventually.js';
-import { newCall } from '../fixtures.js';
+import { newCall, userMessage } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
@@ -21,7 +23,10 @@ export function expiryCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
       const ahead = Date.now() + FAR_AHEAD_MS;
-      equal(await session.expire(runId, 'c', ahead), { kind: 'not_due' });
+      const early = await session.expire(runId, 'c', ahead);
+      includes(early, { kind: 'not_due' });
+      const left = early.kind === 'not_due' ? (early.dueInMs ?? 0) : 0;
+      ok(left > 0 && left <= 60_000, `due in ${String(left)} ms`);
       includes(await session.answer(runId, 'c', { output: 'in time' }), { kind: 'stored' });
     });
 
@@ -96,8 +101,183 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.answer(runId, 'c', { output: 'later' }), already);
       await session.claim(session.writer(runId, 2, 1));
       equal(await session.answer(runId, 'c', { output: 'too late' }), already);
+      await session.claim(session.writer(runId, 2, 2));
+      equal((await store.readRows(session.id, 2)).length, 1);
       includes(await store.readRows(session.id, 2), [{ toolCallId: 'c', output: 'late' }]);
       equal((await session.messages('run_resumed')).length, 1);
+    });
+
+    it('decides about an approval as its tool says', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [
+        newCall('y', 'approval', { deadlineMs: 1, onExpiry: 'approve' }),
+        newCall('n', 'approval', { deadlineMs: 1 }),
+      ]);
+      includes(await store.readCall(session.id, 'y'), { spec: { onExpiry: 'approve' } });
+      const denied = await eventually('the deadline passes', async () => {
+        const result = await session.expireAs(runId, 'n', false);
+        return result.kind !== 'not_due' && result;
+      });
+      includes(denied, { kind: 'stored' });
+      includes(await store.readCall(session.id, 'n'), {
+        state: 'settled',
+        row: { denied: true, decision: { automatic: true } },
+      });
+      includes(await session.expireAs(runId, 'y', true), { resume: { step: 1, approved: ['y'] } });
+      includes(await session.start(runId, 1, 'y'), {
+        kind: 'execute',
+        decision: { approved: true, automatic: true },
+      });
+    });
+
+    it('leaves no room for a decision afterwards, whatever it came to', async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [
+        newCall('y', 'approval', { deadlineMs: 1 }),
+        newCall('n', 'approval', { deadlineMs: 1 }),
+      ]);
+      await eventually('the deadline passes', async () => {
+        const result = await session.expireAs(runId, 'y', true);
+        return result.kind === 'stored';
+      });
+      await session.expireAs(runId, 'n', false);
+      const expired = { kind: 'expired' };
+      equal(await session.decide(runId, 'y', false), expired);
+      equal(await session.decide(runId, 'n', true), expired);
+      equal(await session.answer(runId, 'n', { error: 'gone' }), expired);
+      await session.start(runId, 1, 'y');
+      await session.finishCall(runId, 1, 'y', 1);
+      await session.claim(session.writer(runId, 2, 1));
+      equal(await session.decide(runId, 'y', false), expired);
+      equal(await session.answer(runId, 'n', { error: 'gone' }), expired);
+      equal(await session.expire(runId, 'n'), { kind: 'already_completed' });
+    });
+
+    it('shows the earliest one in the pause and in the record', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [
+        newCall('c', 'client', { deadlineMs: 60_000 }),
+        newCall('d', 'client', { deadlineMs: 50_000 }),
+        newCall('e', 'client'),
+      ]);
+      const deadlineOf = async (id: string): Promise<number | undefined> =>
+        (await store.readCall(session.id, id))?.deadline;
+      const [c, d] = [await deadlineOf('c'), await deadlineOf('d')];
+      includes(await store.readRecord(session.id), { deadline: d });
+      includes(await session.messages('run_paused'), [{ deadline: d }]);
+      await session.answer(runId, 'd', { output: 1 });
+      includes(await store.readRecord(session.id), { deadline: c });
+      await session.answer(runId, 'c', { output: 1 });
+      equal((await store.readRecord(session.id))?.deadline, undefined);
+      await session.answer(runId, 'e', { output: 1 });
+      await session.claim(session.writer(runId, 2, 1));
+      await session.commit(session.writer(runId, 2, 1), {
+        calls: [newCall('f', 'client', { deadlineMs: 60_000 })],
+      });
+      equal((await store.readRecord(session.id))?.deadline, await deadlineOf('f'));
+      await session.stop();
+      equal((await store.readRecord(session.id))?.deadline, undefined);
+    });
+  });
+
+  describe('a late answer', () => {
+    it('is told to the model once, behind the results of the step at work', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+      await expireInTime(session, runId, 'c');
+      await session.ask(runId, 2, [newCall('s', 'server')]);
+      const late = { kind: 'late' };
+      equal(await session.answer(runId, 'c', { output: 'Rome' }), late);
+      equal(await session.answer(runId, 'c', { output: 'Paris' }), late);
+      await session.start(runId, 2, 's');
+      await session.finishCall(runId, 2, 's', 1);
+      await session.claim(session.writer(runId, 3, 1));
+      const rows = await store.readRows(session.id, 4);
+      includes(rows, [
+        { role: 'tool', toolCallId: 's' },
+        { role: 'user', id: 'late-c', hidden: true },
+      ]);
+      equal(rows.length, 2);
+      const text = JSON.stringify(rows[1]);
+      ok(text.includes('of \\"client-tool\\"') && text.includes('Rome'), text);
+      ok(!text.includes('Paris'));
+      await session.claim(session.writer(runId, 3, 2));
+      equal((await store.readRows(session.id, 4)).length, 2);
+      equal(await session.answer(runId, 'c', { output: 'Oslo' }), late);
+    });
+
+    it('is told before the next message when the run is over', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
+      await expireInTime(session, runId, 'c');
+      await session.stop();
+      equal(await session.answer(runId, 'c', { output: 'Rome' }), { kind: 'late' });
+      equal(await session.answer(runId, 'other', { output: 'Rome' }), { kind: 'not_pending' });
+      includes(await session.begin({ messages: [userMessage('u2')] }), {
+        run: { messageId: 'msg-3' },
+      });
+      includes(await store.readRows(session.id, 2), [
+        { role: 'tool', errorCode: 'client_tool_timeout' },
+        { role: 'user', id: 'late-c' },
+        { role: 'user', id: 'u2' },
+      ]);
+      includes(await store.readRecord(session.id), { turnStartRow: 4 });
+      equal(await session.answer(runId, 'c', { output: 'Rome' }), { kind: 'late' });
+    });
+  });
+
+  describe('extend deadline', () => {
+    it('gives more time, over and over, up to a limit', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
+      const first = (await store.readCall(session.id, 'c'))?.deadline ?? 0;
+      includes(await session.extend(runId, 'c', 1_000), {
+        kind: 'extended',
+        deadline: first + 1_000,
+      });
+      const result = await session.extend(runId, 'c', 5_000);
+      includes(result, { kind: 'extended', deadline: first + 6_000 });
+      ok(result.kind === 'extended' && result.dueInMs > 0 && result.dueInMs <= 66_000);
+      includes(await store.readCall(session.id, 'c'), { deadline: first + 6_000 });
+      includes(await store.readRecord(session.id), { deadline: first + 6_000 });
+      equal(await session.extend(runId, 'c', LIMITS.deadlineAheadMs), { kind: 'too_far' });
+      includes(await store.readCall(session.id, 'c'), { deadline: first + 6_000 });
+    });
+
+    it('refuses what does not wait for an answer with a deadline', async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [
+        newCall('a', 'approval', { deadlineMs: 60_000 }),
+        newCall('c', 'client'),
+        newCall('d', 'client', { deadlineMs: 1 }),
+        newCall('s', 'server'),
+      ]);
+      equal(await session.extend(runId, 'a', 1), { kind: 'no_deadline' });
+      await session.start(runId, 1, 's');
+      equal(await session.extend(runId, 's', 1), { kind: 'not_pending' });
+      await session.finishCall(runId, 1, 's', 1);
+      equal(await session.extend(runId, 's', 1), { kind: 'already_completed' });
+      equal(await session.extend(runId, 'c', 1), { kind: 'no_deadline' });
+      equal(await session.extend(runId, 'unknown', 1), { kind: 'not_pending' });
+      equal(await session.extend(`${session.id}:9-x`, 'a', 1), { kind: 'stale_run' });
+      const late = await eventually('the deadline passes', async () => {
+        const result = await session.extend(runId, 'd', 1);
+        return result.kind !== 'extended' && result;
+      });
+      equal(late, { kind: 'expired' });
+      await expireInTime(session, runId, 'd');
+      equal(await session.extend(runId, 'd', 60_000), { kind: 'expired' });
+      await session.decide(runId, 'a', true);
+      equal(await session.extend(runId, 'a', 1), { kind: 'already_completed' });
+      await session.answer(runId, 'c', { output: 1 });
+      await session.start(runId, 1, 'a');
+      await session.finishCall(runId, 1, 'a', 1);
+      await session.claim(session.writer(runId, 2, 1));
+      equal(await session.extend(runId, 'a', 1), { kind: 'already_completed' });
+      equal(await session.extend(runId, 'd', 1), { kind: 'expired' });
     });
   });
 }

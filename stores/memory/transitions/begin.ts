@@ -1,6 +1,6 @@
 import { isTerminal } from '../../../protocol/run.js';
 import type { BeginInput, BeginResult, UserMessage } from '../../transitions.js';
-import { hasUnsettledCalls } from '../calls.js';
+import { hasUnsettledCalls, takeInNotices } from '../calls.js';
 import { keepForEver } from '../expiry.js';
 import { finish } from '../finish.js';
 import { toJson } from '../json.js';
@@ -30,6 +30,7 @@ export function begin(
     if (session.stream !== 'paused' || !hasUnsettledCalls(session)) return { kind: 'busy' };
     abandon(session, previous, input, context);
   }
+  takeInNotices(session);
   const startRow = session.rows.length;
   accept(session, fresh);
   trimOldTurns(session, context);

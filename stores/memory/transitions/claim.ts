@@ -2,7 +2,7 @@ import { isTerminal } from '../../../protocol/run.js';
 import { runNumberOf } from '../../../protocol/ids.js';
 import type { ClaimInput, ClaimResult } from '../../transitions.js';
 import { discardAttempt, ownWriter } from '../attempts.js';
-import { hasUnsettledCalls, takeInResults } from '../calls.js';
+import { hasUnsettledCalls, takeInNotices, takeInResults } from '../calls.js';
 import { fromJson } from '../json.js';
 import { outcomeOf } from '../outcome.js';
 import { speakerOf } from '../own-chunks.js';
@@ -23,6 +23,7 @@ export function claim(session: MemorySession, { writer, known, now }: ClaimInput
 
   if (owner < token) {
     takeInResults(session);
+    takeInNotices(session);
     if (owner > 0) discardAttempt(session, speakerOf(writer, now), name, 'attempt_lost');
     ownWriter(session, name, token);
     session.busy.add('model');

@@ -54,7 +54,7 @@ export function commit(
 }
 
 function openCall(session: MemorySession, { runId, step }: Writer, call: NewCall): void {
-  const { toolCallId, toolName, kind, input, row, deadlineMs, idempotent = false } = call;
+  const { toolCallId, toolName, kind, input, row, deadlineMs, onExpiry, idempotent = false } = call;
   const spec: CallSpec = {
     toolCallId,
     toolName,
@@ -64,6 +64,7 @@ function openCall(session: MemorySession, { runId, step }: Writer, call: NewCall
     step,
     ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
     ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(onExpiry !== undefined && { onExpiry }),
   };
   const state = kind === 'server' ? 'open' : 'waiting';
   const fresh = { executions: 0, hasTimedOut: false };

@@ -1,4 +1,5 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
+import type { UserRow } from '../../../protocol/rows.js';
 import { isTerminal, type Resumption } from '../../../protocol/run.js';
 import type { SettleCallInput, SettleCallResult } from '../../transitions.js';
 import { settleCallWith } from '../calls.js';
@@ -6,7 +7,7 @@ import { toJson, type Json } from '../json.js';
 import { write } from '../log.js';
 import { speakerOf, type Speaker } from '../own-chunks.js';
 import { pauseIfWaiting, resumeIfAnswered } from '../pause.js';
-import type { MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
+import type { LapsedCall, MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
 
 /** The one result of a call, or a person's decision about it; the first one wins. */
 export function settleCall(
@@ -18,6 +19,8 @@ export function settleCall(
   const { run, log } = session;
   const { source, toolCallId } = input;
   const call = session.calls.get(toolCallId);
+  const tooLate = answerAfterTimeout(session, call, input);
+  if (tooLate !== undefined) return tooLate;
   const isLate = call !== undefined && replacesTimeout(call, input);
   if (!isLate && (call?.state === 'settled' || session.settled.has(toolCallId))) {
     return { kind: 'already_completed' };
@@ -30,16 +33,47 @@ export function settleCall(
 
   for (const chunk of chunks) write(log, source === 'tool' ? input.writer.name : '', chunk);
   session.updatedAt = input.now;
-  if (source === 'approval') call.decision = toJson(input.decision);
-  if (source === 'approval' && input.decision.approved) call.state = 'approved';
+  const decision = 'decision' in input ? input.decision : undefined;
+  if (decision !== undefined) call.decision = toJson(decision);
+  if (decision?.approved === true) call.state = 'approved';
   else if (input.row !== undefined) settleCallWith(session, toolCallId, toJson(input.row));
-  call.hasTimedOut = source === 'expiry';
+  if (source !== 'tool') call.hasTimedOut = source === 'expiry';
 
   const who = speakerFor(input, run);
   let resume: Resumption | undefined;
   if (source === 'tool') pauseIfWaiting(session, run, who, context.now);
   else if (!isLate) resume = resumeIfAnswered(session, run, who);
   return { kind: 'stored', sequence: log.sequence, ...(resume !== undefined && { resume }) };
+}
+
+/**
+ * A person's answer to a call that has timed out, unless it may still replace the timeout. Of a
+ * client's, the model is told once.
+ */
+function answerAfterTimeout(
+  { lapsed, notices }: MemorySession,
+  call: MemoryCall | undefined,
+  input: SettleCallInput,
+): SettleCallResult | undefined {
+  const { source, toolCallId } = input;
+  if (source !== 'client' && source !== 'approval') return undefined;
+  const taken = lapsed.get(toolCallId);
+  if (source === 'client' && taken?.kind === 'client') {
+    if (!taken.isTold) notices.push(toJson(toLateRow(input, taken)));
+    taken.isTold = true;
+    return { kind: 'late' };
+  }
+  const { kind, hasTimedOut = false } = call ?? {};
+  const isApproval = taken?.kind === 'approval' || (hasTimedOut && kind === 'approval');
+  return isApproval ? { kind: 'expired' } : undefined;
+}
+
+function toLateRow(
+  { toolCallId, late = '' }: Extract<SettleCallInput, { source: 'client' }>,
+  { toolName }: LapsedCall,
+): UserRow {
+  const text = `The call "${toolCallId}" of "${toolName}" was answered after its time limit. ${late}`;
+  return { role: 'user', id: `late-${toolCallId}`, hidden: true, parts: [{ type: 'text', text }] };
 }
 
 /** A client's result replaces its timeout until the model has been told of it. */
@@ -62,7 +96,10 @@ function refuse(
   if (!isAsked || !isAnswerTo(kind, input)) return { kind: 'kind_mismatch' };
   if (state !== 'waiting') return { kind: 'already_completed' };
   if (input.source === 'approval' && storeNow >= deadline) return { kind: 'expired' };
-  if (input.source === 'expiry' && storeNow < deadline) return { kind: 'not_due' };
+  if (input.source === 'expiry' && storeNow < deadline) {
+    const dueInMs = deadline - storeNow;
+    return { kind: 'not_due', ...(dueInMs < Infinity && { dueInMs }) };
+  }
   return undefined;
 }
 

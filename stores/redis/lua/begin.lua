@@ -31,6 +31,7 @@ if r.status and not TERMINAL[r.status] then
   finish(r, log, who, 'interrupted', '', 'abandoned', 'client_tool_abandoned')
 end
 
+take_in_notices()
 local n = tonumber(r.runN or '0') + 1
 local turn = tonumber(r.turn or '0') + 1
 local run = sessionId .. ':' .. string.format('%d', n) .. '-' .. nonce

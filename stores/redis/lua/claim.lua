@@ -23,6 +23,7 @@ if has_unsettled() then return { 'NOT_READY' } end
 local log = open_session_log(r)
 if owner < token then
   take_in_results()
+  take_in_notices()
   if owner > 0 then discard_attempt(r, log, who, writer, 'attempt_lost') end
   log.close()
   own_writer(writer, ARGV[4], log.seq)

@@ -2,14 +2,33 @@
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now  8 toolCallId
           9 source: tool | approval | client | expiry  10 row or ''  11 decision or ''
           12 '1' if approved  13 '1' if the row tells of an error
-          14 the row's output if it is kept apart, or ''  15 chunk count, chunks
+          14 the row's output if it is kept apart, or ''  15 what the model is told of a client's
+          answer whose timeout it knows, or ''  16 chunk count, chunks
      -> STORED sequence resumption-or-''
-        ALREADY | NOT_PENDING | KIND | STALE | FENCED | EXPIRED | NOT_DUE ]]
+        ALREADY | NOT_PENDING | KIND | STALE | FENCED | EXPIRED | LATE
+        NOT_DUE ms-or-''    how long until the deadline, if there is one ]]
 local run, writer, id, source = ARGV[2], ARGV[3], ARGV[8], ARGV[9]
 local r = root_table()
 local state, kind = call_field(id, 'state'), call_field(id, 'kind')
--- A client's result replaces its timeout until the model has been told of it.
-local late = source == 'client' and kind == 'client' and state == 'settled' and call_field(id, 'late') == '1'
+-- A client's result replaces its timeout until the model has been told of it; after that the model
+-- is told of the result, once.
+local timed_out = call_field(id, 'late') == '1'
+local late = timed_out and source == 'client' and kind == 'client'
+local lapsed = call_field(id, 'lapsed')
+if source == 'client' and lapsed and (lapsed == 'told' or lapsed:find('^client ')) then
+  if lapsed ~= 'told' then
+    redis.call('HSET', K.calls, 'lapsed:' .. id, 'told')
+    redis.call('RPUSH', K.notices, cjson.encode({
+      role = 'user', id = 'late-' .. id, hidden = true,
+      parts = { { type = 'text', text = late_text(id, lapsed:sub(8), ARGV[15]) } },
+    }))
+    expire_with_root()
+  end
+  return { 'LATE' }
+end
+local by_person = source == 'approval' or source == 'client'
+local too_late = (timed_out and kind == 'approval') or (lapsed and lapsed:find('^approval '))
+if by_person and too_late then return { 'EXPIRED' } end
 if not late and (state == 'settled' or redis.call('SISMEMBER', K.settled, id) == 1) then return { 'ALREADY' } end
 if not state then return { 'NOT_PENDING' } end
 if r.run ~= run or TERMINAL[r.status] then return { 'STALE' } end
@@ -28,7 +47,8 @@ elseif source == 'client' then
   if state ~= 'waiting' and not late then return { 'ALREADY' } end
 else
   if state ~= 'waiting' then return { 'ALREADY' } end
-  if store_now() < deadline then return { 'NOT_DUE' } end
+  local left = deadline - store_now()
+  if left > 0 then return { 'NOT_DUE', left < math.huge and left or '' } end
   redis.call('HSET', K.calls, 'late:' .. id, '1')
 end
 
@@ -37,11 +57,11 @@ local who = {
   step = source == 'tool' and tonumber(ARGV[6]) or tonumber(r.committed),
 }
 local log = open_session_log(r)
-for i = 1, tonumber(ARGV[15]) do log.write(source == 'tool' and writer or '', ARGV[15 + i]) end
+for i = 1, tonumber(ARGV[16]) do log.write(source == 'tool' and writer or '', ARGV[16 + i]) end
 redis.call('HSET', K.root, 'updated', ARGV[7])
 if ARGV[14] ~= '' then redis.call('HSET', K.results, id, ARGV[14]) end
-if source == 'approval' then redis.call('HSET', K.calls, 'decision:' .. id, ARGV[11]) end
-if source == 'approval' and ARGV[12] == '1' then
+if ARGV[11] ~= '' then redis.call('HSET', K.calls, 'decision:' .. id, ARGV[11]) end
+if ARGV[12] == '1' then
   redis.call('HSET', K.calls, 'state:' .. id, 'approved')
 else
   settle_row(id, ARGV[10])
@@ -53,6 +73,7 @@ if source == 'tool' then
   pause_if_waiting(r, log, who)
 elseif not late then
   resumption = resume_if_answered(r, log, who)
+  note_deadline()
 end
 log.close()
 return { 'STORED', log.seq, resumption }

@@ -1,20 +1,22 @@
 --[[ What the transitions share. Keys of a session, in this order in every script but append:
      1 root  2 stream  3 rows  4 calls  5 order  6 busy  7 writers  8 messages  9 runs
-     10 checkpoints  11 settled  12 results  13 states  14 staged  15 channel  16 stop channel
+     10 checkpoints  11 settled  12 results  13 states  14 staged  15 notices  16 channel  17 stop channel
      root: hash, the session and its newest run. calls: hash of <field>:<toolCallId> for the calls of
-     the newest committed step. order: their ids. busy: what can still progress without a person.
+     the newest committed step, and lapsed:<toolCallId> for those of earlier ones that timed out. order: their ids. busy: what can still progress without a person.
      writers: hash of t: token, b: batch, s: sequence of that batch, f: sequence before its first
      entry, n: nonce of one of no run, per writer; fails:<step>. settled: ids of all calls ever taken in. results: large results
      by call. states: the agent's own state by version. staged: changes to it that calls ask for.
      Of the newest run the root keeps usage: six numbers as `more` of add_usage; output: the result
      that its model handed in, as JSON; finishReason: of its newest committed step.
+     notices: hidden rows for the model that wait for the next step or turn.
      STREAM_TTL_SECONDS and SESSION_TTL_SECONDS (0: never) are set by the loader. ]]
 local K = {
   root = KEYS[1], stream = KEYS[2], rows = KEYS[3], calls = KEYS[4], order = KEYS[5], busy = KEYS[6],
   writers = KEYS[7], messages = KEYS[8], runs = KEYS[9], checkpoints = KEYS[10], settled = KEYS[11],
-  results = KEYS[12], states = KEYS[13], staged = KEYS[14], channel = KEYS[15], stop = KEYS[16],
+  results = KEYS[12], states = KEYS[13], staged = KEYS[14], notices = KEYS[15], channel = KEYS[16],
+  stop = KEYS[17],
 }
-local STORED = 14 -- how many of the keys hold data
+local STORED = 15 -- how many of the keys hold data
 local CALL_FIELDS = {
   'state:', 'name:', 'kind:', 'spec:', 'row:', 'decision:', 'asked:', 'again:', 'n:', 'deadline:', 'late:',
 }
@@ -25,6 +27,11 @@ local CODE_TEXT = {
   client_tool_abandoned = 'The user went on without answering this call.',
   tool_outcome_unknown = 'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
 }
+
+-- What the model is told of an answer that came when it knew of the timeout.
+local function late_text(id, name, answer)
+  return 'The call "' .. id .. '" of "' .. name .. '" was answered after its time limit. ' .. answer
+end
 
 local function root_table()
   local flat, r = redis.call('HGETALL', K.root), {}
@@ -141,10 +148,19 @@ end
 local function take_in_results()
   for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
     redis.call('RPUSH', K.rows, call_field(id, 'row'))
+    if call_field(id, 'late') == '1' then
+      redis.call('HSET', K.calls, 'lapsed:' .. id, call_field(id, 'kind') .. ' ' .. call_field(id, 'name'))
+    end
     for _, field in ipairs(CALL_FIELDS) do redis.call('HDEL', K.calls, field .. id) end
     redis.call('SADD', K.settled, id)
   end
   redis.call('DEL', K.order)
+end
+
+-- Tells the model what came too late to be a result.
+local function take_in_notices()
+  for _, row in ipairs(redis.call('LRANGE', K.notices, 0, -1)) do redis.call('RPUSH', K.rows, row) end
+  redis.call('DEL', K.notices)
 end
 
 -- Adds a reply's row; the first one of a turn makes a new visible message.
@@ -193,6 +209,21 @@ local function discard_attempt(r, log, who, writer, reason)
   end
 end
 
+-- Notes the earliest deadline of the calls that wait.
+local function note_deadline()
+  local first
+  for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
+    local deadline = call_field(id, 'state') == 'waiting' and tonumber(call_field(id, 'deadline') or '')
+    if deadline and (not first or deadline < first) then first = deadline end
+  end
+  if first then
+    redis.call('HSET', K.root, 'deadline', string.format('%d', first))
+  else
+    redis.call('HDEL', K.root, 'deadline')
+  end
+  return first
+end
+
 -- Pauses run, session and stream when only people can progress.
 local function pause_if_waiting(r, log, who)
   if redis.call('SCARD', K.busy) > 0 then return false end
@@ -207,16 +238,20 @@ local function pause_if_waiting(r, log, who)
   log.write('', own_chunk(who, 'suspension_marker', {
     kind = 'suspended_client_tool', payload = { toolCallIds = waiting },
   }))
+  for _, id in ipairs(waiting) do
+    local wait = cjson.decode(call_field(id, 'spec')).deadlineMs
+    -- A clock that runs is not set back by another pause.
+    if wait then
+      redis.call('HSETNX', K.calls, 'deadline:' .. id, string.format('%d', store_now() + wait))
+    end
+  end
   log.write('', own_chunk(who, 'run_paused', {
     runId = r.run, reason = approval and 'approval' or 'client_tool',
     pendingToolName = call_field(waiting[1], 'name'), pendingToolCallId = waiting[1],
+    deadline = note_deadline(),
   }))
   for _, id in ipairs(waiting) do
     redis.call('HSET', K.calls, 'asked:' .. id, string.format('%d', log.seq))
-    local wait = cjson.decode(call_field(id, 'spec')).deadlineMs
-    if wait then
-      redis.call('HSET', K.calls, 'deadline:' .. id, string.format('%d', store_now() + wait))
-    end
   end
   redis.call('HSET', K.root, 'status', approval and 'waiting_approval' or 'waiting_tool',
     'stream', 'paused', 'pauseSeq', string.format('%d', log.seq))
@@ -294,7 +329,7 @@ local function finish(r, log, who, status, error_json, reason, code)
       at = who.now, checkpointId = r.checkpoint or cjson.null,
     }))
   end
-  redis.call('HDEL', K.root, 'stop', 'resume', 'taken')
+  redis.call('HDEL', K.root, 'stop', 'resume', 'taken', 'deadline')
   redis.call('DEL', K.busy, K.writers)
   redis.call('HSET', K.runs, r.run, with_json(cjson.encode({
     runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),

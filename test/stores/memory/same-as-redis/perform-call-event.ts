@@ -3,7 +3,7 @@ import { AGENT, type Scene } from './scene.js';
 import type { EventOf } from './session-event.js';
 import type { Perform } from './session-knowledge.js';
 
-type CallEvent = EventOf<'start' | 'finish' | 'decide' | 'answer' | 'expire'>;
+type CallEvent = EventOf<'start' | 'finish' | 'decide' | 'answer' | 'expire' | 'extend'>;
 
 export function performCallEvent(event: CallEvent, scene: Scene): Perform {
   const { known, now, id, runId, text } = scene;
@@ -37,10 +37,25 @@ export function performCallEvent(event: CallEvent, scene: Scene): Perform {
     }
     case 'answer': {
       const row = event.isError ? failure : result;
-      return ({ store }) => store.settleCall({ source: 'client', ...answer, row });
+      return ({ store }) =>
+        store.settleCall({ source: 'client', ...answer, row, late: `Said ${id}.` });
     }
-    case 'expire':
-      return ({ store }) => store.settleCall({ source: 'expiry', ...answer, row: failure });
+    case 'expire': {
+      if (event.as === 'failed')
+        return ({ store }) => store.settleCall({ source: 'expiry', ...answer, row: failure });
+      const decision = { approved: event.as === 'approved', at: now, automatic: true };
+      const denial: ToolRow = { ...base, denied: true, decision };
+      return ({ store }) =>
+        store.settleCall({
+          source: 'expiry',
+          ...answer,
+          decision,
+          ...(!decision.approved && { row: denial }),
+        });
+    }
+    case 'extend':
+      return ({ store }) =>
+        store.extendDeadline({ sessionId, runId, toolCallId, byMs: event.by, now });
   }
 }
 

@@ -15,6 +15,7 @@ export function performEvent(event: SessionEvent, known: Knowledge): Perform {
     case 'decide':
     case 'answer':
     case 'expire':
+    case 'extend':
       return performCallEvent(event, scene);
     case 'open writer':
     case 'close writer':

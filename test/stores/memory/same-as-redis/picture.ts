@@ -37,7 +37,7 @@ export async function orCode(promise: Promise<unknown>): Promise<unknown> {
   }
 }
 
-const CLOCKED = new Set(['timestamp', 'updatedAt', 'at', 'endedAt']);
+const CLOCKED = new Set(['timestamp', 'updatedAt', 'at', 'endedAt', 'dueInMs']);
 
 /** Deadlines stay as what they mean. */
 export function withoutClock(value: unknown): unknown {

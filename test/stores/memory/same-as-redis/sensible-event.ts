@@ -28,7 +28,7 @@ function towardsResult({ spec, state }: OpenCall, choice: number, known: Knowled
   const call = ids.length - 1 - ids.indexOf(spec.toolCallId);
   if (state === 'started') return { do: 'finish', call, token: TOKEN };
   if (state !== 'waiting') return { do: 'start', call, token: TOKEN };
-  if (choice === 0) return { do: 'expire', call };
+  if (choice === 0) return { do: 'expire', call, as: 'failed' };
   return spec.kind === 'approval'
     ? { do: 'decide', call, approved: choice > 3 }
     : { do: 'answer', call, isError: choice > 6 };

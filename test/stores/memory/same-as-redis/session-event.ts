@@ -67,8 +67,9 @@ export const SessionEvent = fc.oneof(
   event('finish', 8, { call, token }),
   event('decide', 8, { call, approved: bool }),
   event('answer', 8, { call, isError: bool }),
-  event('expire', 6, { call }),
   event('discard', 2, { token, failure: fc.integer({ min: 1, max: 3 }), hasUsage: bool }),
+  event('expire', 6, { call, as: fc.constantFrom('failed', 'approved', 'denied') }),
+  event('extend', 2, { call, by: fc.constantFrom(1, 1_000, 10_000_000_000) }),
   event('stop', 2, {
     mode: fc.constantFrom('interrupt' as const, 'abort' as const),
     isOfThisRun: rarely(true, false),
