@@ -10,7 +10,7 @@ const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
  * @returns false if the server does not have them all and will not take them: runs go without
  */
 export async function registerSearchAttributes(
-  connection: Connection,
+  connection: Pick<Connection, 'withDeadline' | 'operatorService'>,
   namespace: string,
 ): Promise<boolean> {
   try {

@@ -1,40 +1,26 @@
-import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
-import type { RunActivities } from '../protocol/activities.js';
+import { Worker, type NativeConnection } from '@temporalio/worker';
+import { createAgentPlugin, type AgentPluginOptions } from './agent-plugin.js';
 
-export interface AgentWorkerConfig {
+export interface AgentWorkerOptions extends AgentPluginOptions {
   connection: NativeConnection;
-  namespace: string;
+  /** Default: `default`. */
+  namespace?: string;
   taskQueue: string;
-  activities: RunActivities;
-  /** Bundled workflow code, or the file to bundle. */
-  workflows: { bundlePath: string } | { workflowsPath: string };
+  /** How operators see this process in Temporal. Default: process id and host. */
+  identity?: string;
 }
 
-/** A Temporal worker for agent runs, with the settings that fast recovery rests on. */
-export function createAgentWorker(config: AgentWorkerConfig): Promise<Worker> {
-  const { connection, namespace, taskQueue, activities, workflows } = config;
-  const source: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> =
-    'bundlePath' in workflows
-      ? { workflowBundle: { codePath: workflows.bundlePath } }
-      : { workflowsPath: workflows.workflowsPath };
+/**
+ * A Temporal worker for agent runs and nothing else. `run()` ends after `shutdown()` or SIGTERM:
+ * what is under way gets 30 s, the rest goes to another worker.
+ */
+export function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
+  const { connection, namespace, taskQueue, identity, ...agents } = options;
   return Worker.create({
     connection,
-    namespace,
     taskQueue,
-    activities: { ...activities },
-    ...source,
-    // A dead worker's workflows are picked up by another one after this long.
-    stickyQueueScheduleToStartTimeout: '1s',
-    // The timer beats each second; every other beat goes out. 200 streams then cost the server 100
-    // calls a second, and a dead worker is still noticed within the 5 s of the heartbeat timeout.
-    maxHeartbeatThrottleInterval: '2s',
-    defaultHeartbeatThrottleInterval: '2s',
-    maxConcurrentActivityTaskExecutions: 1_000,
-    maxConcurrentWorkflowTaskExecutions: 40,
-    maxConcurrentActivityTaskPolls: 10,
-    maxConcurrentWorkflowTaskPolls: 10,
-    // A worker that is told to go finishes what it can, then hands over.
-    shutdownGraceTime: '30s',
-    shutdownForceTime: '35s',
+    ...(namespace !== undefined && { namespace }),
+    ...(identity !== undefined && { identity }),
+    plugins: [createAgentPlugin(agents)],
   });
 }

@@ -8,6 +8,9 @@ export {
   registerSearchAttributes,
 } from '../executor/index.js';
 export type { AgentExecutor, TemporalAgentExecutor } from '../executor/index.js';
+export { createAgentPlugin } from './agent-plugin.js';
+export type { AgentPluginOptions, WorkerLogger } from './agent-plugin.js';
 export { createAgentWorker } from './create-worker.js';
-export type { AgentWorkerConfig } from './create-worker.js';
-export { startSweeper } from './sweeper.js';
+export type { AgentWorkerOptions } from './create-worker.js';
+export type { WorkerVersioning } from './versioning.js';
+export type { WorkflowSource } from './workflow-source.js';

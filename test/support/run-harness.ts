@@ -12,7 +12,6 @@ import {
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createActivities } from '../../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import {
   createRunWorkflows,
@@ -114,13 +113,10 @@ export async function createRunHarness(
       connection: native,
       namespace: 'default',
       taskQueue,
-      activities: createActivities({
-        store,
-        streamManager,
-        agents: registry,
-        services: {},
-        logger: quiet,
-      }),
+      agents: registry,
+      stores,
+      // Tests sweep by hand: the list of sessions is shared with other tests.
+      sweep: false,
       workflows: { bundlePath: await bundlePath() },
     });
     const running = worker.run();

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { createAgentPlugin } from '../../worker/index.js';
+import { startRedis, type RedisServer } from '../support/redis-server.js';
+import {
+  createRunHarness,
+  sharedTemporalAddress,
+  type RunHarness,
+} from '../support/run-harness.js';
+import { drive } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+/** Sweeps look after every session that they find: a Redis of its own. */
+let redis: RedisServer;
+let stores: TestStores;
+let connection: NativeConnection;
+let runs: RunHarness;
+const { agent } = createTestAgent();
+const workflowsPath = fileURLToPath(new URL('./own-workflows.ts', import.meta.url));
+
+beforeAll(async () => {
+  redis = await startRedis();
+  stores = await openTestStores('worker', redis.url);
+  connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
+  runs = await createRunHarness(stores, [agent]);
+});
+
+afterAll(async () => {
+  await connection.close();
+  await redis.close();
+});
+
+describe('the plugin', () => {
+  it('serves agents beside what the worker does already', async () => {
+    const worker = await Worker.create({
+      connection,
+      taskQueue: runs.taskQueue,
+      workflowsPath,
+      activities: { shout: (word: string) => Promise.resolve(word.toUpperCase()) },
+      shutdownForceTime: '40s',
+      plugins: [createAgentPlugin({ agents: [agent], stores, sweep: false })],
+    });
+    expect(worker.options).toMatchObject({
+      stickyQueueScheduleToStartTimeout: '1s',
+      shutdownGraceTime: '30s',
+      shutdownForceTime: '40s',
+    });
+    await worker.runUntil(async () => {
+      const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+      const greeting: unknown = await runs.client.workflow.execute('greet', {
+        workflowId: `greet-${runs.taskQueue}`,
+        taskQueue: runs.taskQueue,
+        args: ['ann'],
+      });
+      expect(greeting).toBe('HELLO ANN');
+    });
+  });
+
+  it('sweeps as long as the worker runs, and no longer', async () => {
+    const worker = await Worker.create({
+      connection,
+      taskQueue: runs.taskQueue,
+      workflowsPath,
+      plugins: [createAgentPlugin({ agents: [agent], stores })],
+    });
+    await worker.runUntil(async () => {
+      const lost = drive(stores);
+      await stores.store.noteDue(lost.id, 0);
+      await lost.begin({ agent: agent.name });
+      await runs.untilStatus(lost.id, 'completed');
+    });
+    // Nobody holds the lease any more: whoever asks gets it once the last one has run out.
+    await until('the lease is free', () => stores.store.leaseSweep('test', 60_000));
+    expect(await stores.store.leaseSweep('somebody else', 1)).toBe(false);
+  });
+
+  it('refuses a worker without a connection, and one with an activity of the same name', async () => {
+    const plugin = createAgentPlugin({ agents: [agent], stores });
+    await expect(Worker.create({ taskQueue: 'q', plugins: [plugin] })).rejects.toThrow(
+      /needs? a worker with a connection/,
+    );
+    await expect(
+      Worker.create({
+        connection,
+        taskQueue: 'q',
+        activities: { modelStep: () => Promise.resolve() },
+        plugins: [plugin],
+      }),
+    ).rejects.toThrow(/an activity "modelStep" already/);
+  });
+});
+
+describe('versioning', () => {
+  async function startVersion(buildId: string, deploymentName: string) {
+    const worker = await Worker.create({
+      connection,
+      taskQueue: runs.taskQueue,
+      workflowsPath,
+      plugins: [
+        createAgentPlugin({
+          agents: [agent],
+          stores,
+          sweep: false,
+          versioning: { deploymentName, buildId, makeCurrent: true },
+        }),
+      ],
+    });
+    const running = worker.run();
+    await until(`${buildId} is current`, async () => {
+      const { workerDeploymentInfo } = await connection.workflowService
+        .describeWorkerDeployment({ namespace: 'default', deploymentName })
+        .catch(() => ({ workerDeploymentInfo: undefined }));
+      const current = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion;
+      return current?.buildId === buildId;
+    });
+    return async () => {
+      worker.shutdown();
+      await running;
+    };
+  }
+
+  const versionOf = async (runId: string): Promise<unknown> => {
+    const { raw } = await runs.client.workflow.getHandle(`run:${runId}`).describe();
+    return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
+  };
+
+  it('keeps a waiting run with the version that began it; new runs go to the new one', async () => {
+    const deployment = `agents-${randomBytes(4).toString('hex')}`;
+    const stopOld = await startVersion('v1', deployment);
+    const id = runs.newSessionId();
+    const call = `${id}-c`;
+    const ask = JSON.stringify({ calls: [{ tool: 'charge', id: call }] });
+    const waiting = await runs.begin(id, agent.name, ask);
+    await runs.untilStatus(id, 'waiting_approval');
+    const stopNew = await startVersion('v2', deployment);
+    const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
+    expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
+    await runs.decide(waiting, call, true);
+    expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });
+    expect([await versionOf(waiting.runId), await versionOf(fresh.runId)]).toEqual(['v1', 'v2']);
+    await Promise.all([stopOld(), stopNew()]);
+  });
+});

@@ -1,0 +1,140 @@
+import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import type { Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
+import { createActivities } from '../activities/index.js';
+import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import {
+  createRunWorkflows,
+  createSweep,
+  createTemporalExecutor,
+  registerSearchAttributes,
+} from '../executor/index.js';
+import type { SessionStore } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+import { startSweeper } from './sweeper.js';
+import { makeCurrent, toDeploymentOptions, type WorkerVersioning } from './versioning.js';
+import { WORKER_SETTINGS, WORKER_SLOTS } from './worker-settings.js';
+import { withWorkflows, type WorkflowSource } from './workflow-source.js';
+
+export interface WorkerLogger {
+  info: (fields: object, message: string) => void;
+  warn: (fields: object, message: string) => void;
+}
+
+export interface AgentPluginOptions {
+  /** The agents that runs on this task queue may name. */
+  agents: AgentRegistry | readonly AgentDefinition[];
+  /** `createRedisStores(…)`; they stay the owner's to close, after the worker has ended. */
+  stores: { store: SessionStore; streamManager: StreamManager };
+  /** Handed to tools as `context.services`. */
+  services?: Readonly<Record<string, unknown>>;
+  /** Look after runs that got stuck, while the worker runs; processes take turns. Default true. */
+  sweep?: boolean;
+  versioning?: WorkerVersioning;
+  /** Default: the bundle of this package. */
+  workflows?: WorkflowSource;
+  /** For operators: what the runs' model is called, and where a conversation can be seen. */
+  modelName?: string;
+  sessionUrl?: (sessionId: string) => string;
+  /** Default: silence. */
+  logger?: WorkerLogger;
+}
+
+/** A sweep under way when the worker has ended may take this long. */
+const SWEEP_END_MS = 2_000;
+
+const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
+
+/**
+ * Agents for a Temporal worker that somebody has already: adds activities, workflow code and the
+ * settings that fast recovery rests on (the worker's own settings win), and sweeps as long as the
+ * worker runs. One plugin serves one worker.
+ *
+ * The worker needs a `connection`. If it has workflows of its own, these must export `agentRun` of
+ * `helix-temporal/workflows` as well.
+ *
+ * @throws Error from `Worker.create` if the worker has no connection, or an activity of one of our names
+ */
+export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
+  const { stores, services = {}, logger = SILENT, versioning } = options;
+  const agents =
+    options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
+  let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
+
+  async function compose(worker: WorkerOptions) {
+    const { connection, namespace = 'default', taskQueue } = worker;
+    if (connection === undefined) {
+      throw new Error('Agents need a worker with a connection: pass one to Worker.create.');
+    }
+    const client = new Client({ connection, namespace });
+    const workflows = createRunWorkflows(client, taskQueue);
+    const searchAttributes = await registerSearchAttributes(connection, namespace);
+    if (!searchAttributes) logger.warn({}, 'no search attributes: runs go without');
+    const executor = createTemporalExecutor({
+      ...stores,
+      workflows,
+      agents,
+      searchAttributes,
+      ...(options.modelName !== undefined && { modelName: options.modelName }),
+      ...(options.sessionUrl && { sessionUrl: options.sessionUrl }),
+      logger,
+    });
+    const holder = `${hostname()}:${String(process.pid)}:${taskQueue}`;
+    const sweep = createSweep({ store: stores.store, executor, workflows, holder, logger });
+    whileItRuns = (signal) => [
+      ...(options.sweep === false ? [] : [sweepUntil(signal, sweep)]),
+      ...(versioning?.makeCurrent === true
+        ? [makeCurrent(connection, namespace, versioning, signal)]
+        : []),
+    ];
+    return createActivities({ ...stores, agents, services, logger });
+  }
+
+  async function sweepUntil(signal: AbortSignal, sweep: () => Promise<void>): Promise<void> {
+    const sweeper = startSweeper(sweep, logger);
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve, { once: true });
+    });
+    // A sweep that waits for a Redis that is away would hold up the worker's end.
+    await Promise.race([sweeper.stop(), setTimeout(SWEEP_END_MS, undefined, { ref: false })]);
+  }
+
+  return {
+    name: 'helix-temporal',
+    configureWorker: async (worker) => {
+      const activities = { ...(await compose(worker)) };
+      return withWorkflows(
+        {
+          ...WORKER_SETTINGS,
+          ...(worker.tuner === undefined && WORKER_SLOTS),
+          ...(versioning !== undefined && toDeploymentOptions(versioning)),
+          ...worker,
+          activities: withActivities(worker.activities ?? {}, activities),
+        },
+        options.workflows,
+      );
+    },
+    configureReplayWorker: (worker) => withWorkflows(worker as WorkerOptions, options.workflows),
+    runWorker: async (worker: Worker, next) => {
+      const life = new AbortController();
+      const beside = whileItRuns(life.signal).map((work) =>
+        work.catch((error: unknown) => {
+          logger.warn({ err: error }, 'the worker runs without this');
+        }),
+      );
+      try {
+        await next(worker);
+      } finally {
+        life.abort();
+        await Promise.all(beside);
+      }
+    },
+  };
+}
+
+function withActivities(theirs: object, ours: object): object {
+  const twice = Object.keys(ours).find((name) => name in theirs);
+  if (twice !== undefined) throw new Error(`This worker has an activity "${twice}" already.`);
+  return { ...theirs, ...ours };
+}
