@@ -66,7 +66,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     const tool = agents.resolve(ref.agent).tools.find(({ name }) => name === call.toolName);
     const outcome = await execute(ref, attempt, tool, call, execution, chunks);
     await chunks.flush();
-    const { row, chunk } = toResult(ref, call, outcome, decision);
+    const { row, chunk } = toResult(ref, call, outcome, decision ?? call.decision);
     const settled = await store.settleCall({
       source: 'tool',
       writer,

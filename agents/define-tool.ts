@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import type { OnExpiry } from '../protocol/run.js';
 import { DefinitionError } from './definition-error.js';
-import type { ToolCallIdentity, ToolContext } from './tool-context.js';
-import type { ToolDefinition } from './definitions.js';
+import type { ApprovalRule, RetryPolicy, ToolDefinition } from './definitions.js';
+import type { ToolContext } from './tool-context.js';
 import { findToolFault } from './tool-faults.js';
 
 /** A tool as its author writes it; the callbacks are typed from the schemas. */
@@ -25,12 +26,23 @@ export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
         context: ToolContext,
       ) => z.input<Output> | Promise<z.input<Output>>);
   /** A person must agree before `execute` runs; the function form decides call by call. */
-  requireApproval?:
-    true | ((input: z.output<Input>, call: ToolCallIdentity) => boolean | Promise<boolean>);
+  requireApproval?: true | ApprovalRule<z.output<Input>>;
   /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
   idempotent?: boolean;
+  /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
+  retry?: RetryPolicy;
+  /**
+   * The result of a successful call is that of the run, which ends once the step's other calls are
+   * settled; the function form makes the run's result of it. It has to fit the agent's `outputSchema`.
+   */
+  finishWith?: true | ((output: z.output<Output>) => unknown);
   /** How long a client tool or an approval waits for its answer, in ms. Default: no limit. */
   deadlineMs?: number;
+  /**
+   * What becomes of a call whose deadline has passed: approvals take `'deny'` (the default) or
+   * `'approve'`, client tools `{ result }`, told to the model in place of the client's.
+   */
+  onExpiry?: OnExpiry;
   /** How long `execute` may take, in ms. Default: the worker's. */
   timeoutMs?: number;
 }

@@ -1,6 +1,7 @@
 import type { JSONObject } from '@ai-sdk/provider';
 import type { LanguageModel } from 'ai';
 import type { z } from 'zod';
+import type { OnExpiry } from '../protocol/run.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
 
 /** Which model an agent thinks with, and how it is called. */
@@ -38,11 +39,36 @@ export interface ToolDefinition {
   /** `'client'`: the browser carries the call out; `'agent'`: the sub-agent in `subAgent` does. */
   readonly execute: 'client' | 'agent' | ((input: unknown, context: ToolContext) => unknown);
   readonly subAgent?: SubAgent;
-  readonly requireApproval?:
-    true | ((input: unknown, call: ToolCallIdentity) => boolean | Promise<boolean>);
+  readonly requireApproval?: true | ApprovalRule<unknown>;
   readonly idempotent?: boolean;
+  readonly retry?: RetryPolicy;
+  readonly finishWith?: true | ((output: unknown) => unknown);
   readonly deadlineMs?: number;
+  readonly onExpiry?: OnExpiry;
   readonly timeoutMs?: number;
+}
+
+/**
+ * Decides call by call: `true` asks a person, `false` nobody; a verdict is a decision that is made
+ * here and now, recorded as automatic. A rule that throws asks a person.
+ */
+export type ApprovalRule<Input> = (
+  input: Input,
+  call: ToolCallIdentity,
+) => ApprovalVerdict | Promise<ApprovalVerdict>;
+
+export type ApprovalVerdict = boolean | { readonly approve: boolean; readonly reason?: string };
+
+/** How often, and after which waits, a tool that throws is executed again. */
+export interface RetryPolicy {
+  /** Executions of one call, the first included; 2 to 100. Those that a lost worker began count. */
+  readonly attempts: number;
+  /** Before the second execution, in ms. Default: 1,000. */
+  readonly initialIntervalMs?: number;
+  /** No wait is longer, in ms. Default: 60,000. */
+  readonly maximumIntervalMs?: number;
+  /** Each wait is this many times the one before. Default: 2. */
+  readonly coefficient?: number;
 }
 
 /** Who carries out the calls of a sub-agent tool. */

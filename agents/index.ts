@@ -8,12 +8,21 @@ export {
   SUBAGENT_TOOL_PREFIX,
 } from './create-sub-agent-tool.js';
 export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
-export type { AgentDefinition, LlmConfig, SubAgent, ToolDefinition } from './definitions.js';
+export type {
+  AgentDefinition,
+  ApprovalRule,
+  ApprovalVerdict,
+  LlmConfig,
+  RetryPolicy,
+  SubAgent,
+  ToolDefinition,
+} from './definitions.js';
 export { DefinitionError } from './definition-error.js';
 export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';
 export { resolveModel } from './model.js';
-export { AgentNotFoundError, AgentRegistry } from './registry.js';
+export { AgentNotFoundError, AgentRegistry, defaultAgentRegistry } from './registry.js';
+export type { AgentFactory, AgentScope } from './registry.js';
 export { cutText, cutWords } from './scripted/cut-text.js';
 export { toMessageText, toTurn } from './scripted/conversation.js';
 export type { Turn } from './scripted/conversation.js';

@@ -1,5 +1,5 @@
-import type { AgentDefinition } from './definitions.js';
 import { DefinitionError } from './definition-error.js';
+import type { AgentDefinition } from './definitions.js';
 
 /** No agent of that name is registered here. */
 export class AgentNotFoundError extends Error {
@@ -12,11 +12,26 @@ export class AgentNotFoundError extends Error {
   }
 }
 
+/** Whose agent is asked for: what a factory makes the definition of. */
+export interface AgentScope {
+  readonly sessionId?: string;
+  readonly runId?: string;
+  readonly userId?: string;
+  /** What the registry was made with; nothing of the process's environment gets here by itself. */
+  readonly env?: Readonly<Record<string, unknown>>;
+}
+
+/** Makes the definition for a scope; called on every process and for every step, so it must be quick. */
+export type AgentFactory = (scope: AgentScope) => AgentDefinition;
+
 /** The agents a process can run, found by name: a run carries the name, never the definition. */
 export class AgentRegistry {
-  readonly #agents = new Map<string, AgentDefinition>();
+  readonly #agents = new Map<string, AgentDefinition | AgentFactory>();
+  readonly #env: Readonly<Record<string, unknown>>;
 
-  constructor(agents: Iterable<AgentDefinition> = []) {
+  /** @param env handed to factories as it is */
+  constructor(agents: Iterable<AgentDefinition> = [], env: Readonly<Record<string, unknown>> = {}) {
+    this.#env = env;
     for (const agent of agents) this.register(agent);
   }
 
@@ -24,36 +39,59 @@ export class AgentRegistry {
    * Adds an agent, and the agents that its tools delegate to: their runs find them by name as well.
    * The same definition twice is harmless.
    *
-   * @throws DefinitionError if another definition has the name of one of them
+   * @throws DefinitionError if something else has the name of one of them; nothing is added then
    */
   register(agent: AgentDefinition): void {
-    const present = this.#agents.get(agent.name);
-    if (present !== undefined && present !== agent) {
-      throw new DefinitionError('another agent is registered under this name', {
-        agent: agent.name,
-      });
+    const family = [...withSubAgents(agent)];
+    const known = new Map(this.#agents);
+    for (const member of family) {
+      const present = known.get(member.name);
+      if (present !== undefined && present !== member) throw taken(member.name);
+      known.set(member.name, member);
     }
-    this.#agents.set(agent.name, agent);
-    for (const { subAgent } of agent.tools)
-      if (subAgent !== undefined) this.register(subAgent.agent);
+    for (const member of family) this.#agents.set(member.name, member);
   }
 
-  /** @throws AgentNotFoundError if no agent has the name */
-  resolve(name: string): AgentDefinition {
-    const agent = this.#agents.get(name);
+  /**
+   * Adds an agent whose definition depends on whose it is. The agents that its tools delegate to are
+   * registered by themselves: a child's run may come to a process that never made its parent.
+   *
+   * @throws DefinitionError if something else has the name
+   */
+  registerFactory(type: string, factory: AgentFactory): void {
+    const present = this.#agents.get(type);
+    if (present !== undefined && present !== factory) throw taken(type);
+    this.#agents.set(type, factory);
+  }
+
+  /** Puts an agent, and those that it delegates to, in the place of whatever has their names. */
+  replace(agent: AgentDefinition): void {
+    for (const member of withSubAgents(agent)) this.#agents.set(member.name, member);
+  }
+
+  /**
+   * @throws AgentNotFoundError if no agent has the name
+   * @throws DefinitionError if a factory made something else than was registered
+   */
+  resolve(name: string, scope: AgentScope = {}): AgentDefinition {
+    const agent = this.get(name, scope);
     if (agent === undefined) throw new AgentNotFoundError(name);
     return agent;
   }
 
-  get(name: string): AgentDefinition | undefined {
-    return this.#agents.get(name);
+  /** @throws DefinitionError as `resolve` */
+  get(name: string, scope: AgentScope = {}): AgentDefinition | undefined {
+    const registered = this.#agents.get(name);
+    return typeof registered === 'function'
+      ? this.#make(name, registered, { env: this.#env, ...scope })
+      : registered;
   }
 
   has(name: string): boolean {
     return this.#agents.has(name);
   }
 
-  /** Removes an agent; says whether there was one. */
+  /** Removes an agent; says whether there was one. Those that it delegates to stay. */
   unregister(name: string): boolean {
     return this.#agents.delete(name);
   }
@@ -66,4 +104,33 @@ export class AgentRegistry {
   clear(): void {
     this.#agents.clear();
   }
+
+  #make(name: string, factory: AgentFactory, scope: AgentScope): AgentDefinition {
+    const made = factory(scope);
+    if (made.name !== name) {
+      throw new DefinitionError(`its factory made an agent named "${made.name}"`, { agent: name });
+    }
+    for (const { name: tool, subAgent } of made.tools) {
+      if (subAgent !== undefined && !this.#agents.has(subAgent.agent.name)) {
+        const fault = `"${subAgent.agent.name}" must be registered by itself, since a factory made this agent`;
+        throw new DefinitionError(fault, { agent: name, tool });
+      }
+    }
+    return made;
+  }
+}
+
+/** For processes that have one set of agents. */
+export const defaultAgentRegistry = new AgentRegistry();
+
+/** An agent and all that it delegates to, directly or not. */
+function* withSubAgents(agent: AgentDefinition): Generator<AgentDefinition> {
+  yield agent;
+  for (const { subAgent } of agent.tools) {
+    if (subAgent !== undefined) yield* withSubAgents(subAgent.agent);
+  }
+}
+
+function taken(agent: string): DefinitionError {
+  return new DefinitionError('another agent is registered under this name', { agent });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import type { ToolDefinition } from './definitions.js';
+import { findExecutionFault } from './execution-faults.js';
 import { findNameFault } from './names.js';
 
 /** The first thing that makes a tool unusable, as the end of a sentence; undefined if it is fine. */
@@ -38,36 +39,4 @@ function findInputFault(schema: z.ZodType): string | undefined {
   }
   // Providers refuse a request with any other kind of parameters, for all of its tools.
   return type === 'object' ? undefined : 'inputSchema must describe an object';
-}
-
-function findExecutionFault(tool: ToolDefinition): string | undefined {
-  const { execute, subAgent, requireApproval, deadlineMs, timeoutMs } = tool;
-  if (subAgent !== undefined && execute === 'agent') return undefined;
-  const isClient = execute === 'client';
-  if (!isClient && typeof execute !== 'function') {
-    return `execute must be a function or 'client'`;
-  }
-  if (isClient && requireApproval !== undefined) {
-    return `requireApproval runs execute on the server, so it cannot go with execute: 'client'`;
-  }
-  if (
-    requireApproval !== undefined &&
-    requireApproval !== true &&
-    typeof requireApproval !== 'function'
-  ) {
-    return 'requireApproval must be true or a function';
-  }
-  if (deadlineMs !== undefined && !isClient && requireApproval === undefined) {
-    return 'deadlineMs limits the wait for an answer, and this tool waits for none';
-  }
-  if (timeoutMs !== undefined && isClient) {
-    return `timeoutMs limits execute on the server, so it cannot go with execute: 'client'`;
-  }
-  return findDurationFault('deadlineMs', deadlineMs) ?? findDurationFault('timeoutMs', timeoutMs);
-}
-
-function findDurationFault(field: string, ms: number | undefined): string | undefined {
-  return ms === undefined || (Number.isSafeInteger(ms) && ms > 0)
-    ? undefined
-    : `${field} must be a whole number of milliseconds above 0`;
 }

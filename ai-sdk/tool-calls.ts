@@ -20,6 +20,8 @@ export class ToolCalls {
   readonly #announced = new Set<string>();
   readonly #serverRun = new Set<string>();
   readonly #settled = new Set<string>();
+  /** Requests that the tool's own rule answers. */
+  readonly #automatic = new Map<string, ChunkOf<'tool_approval_request'>>();
 
   constructor(options: ToolCallsOptions) {
     this.#profile = options.profile;
@@ -118,6 +120,11 @@ export class ToolCalls {
   /** The call is announced even where the request is left out: results follow it. */
   #askApproval(chunk: ChunkOf<'tool_approval_request'>, out: UIStreamPart[]): void {
     const { toolCallId, approvalId } = chunk;
+    if (chunk.isAutomatic === true) {
+      // Nobody is asked; the decision follows at once, and what it leads to is announced then.
+      this.#automatic.set(toolCallId, chunk);
+      return;
+    }
     this.#announce(toolCallId, chunk.toolName, chunk.input, out);
     if (this.#profile === 'common' && this.#isAnswered(toolCallId)) return;
     out.push({ type: 'tool-approval-request', approvalId, toolCallId });
@@ -125,6 +132,14 @@ export class ToolCalls {
 
   #answerApproval(chunk: ChunkOf<'tool_approval_response'>, out: UIStreamPart[]): void {
     const { toolCallId, approvalId, approved, reason } = chunk;
+    const request = this.#automatic.get(toolCallId);
+    if (request !== undefined) {
+      this.#automatic.delete(toolCallId);
+      // Approved without asking, it is a call like any other; its start follows.
+      if (approved) return;
+      this.#announce(toolCallId, request.toolName, request.input, out);
+      out.push({ type: 'tool-approval-request', approvalId, toolCallId });
+    }
     if (this.#profile === 'v7') {
       const said = reason === undefined ? {} : { reason };
       out.push({ type: 'tool-approval-response', approvalId, approved, ...said });

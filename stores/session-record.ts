@@ -26,6 +26,8 @@ export interface CallSpec {
   deadlineMs?: number;
   /** What becomes of the call when nobody answers in time. */
   onExpiry?: OnExpiry;
+  /** A decision that was made without asking anybody. */
+  decision?: Decision;
 }
 
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';

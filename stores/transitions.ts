@@ -123,8 +123,10 @@ export interface NewCall {
   timeoutMs?: number;
   /** How long a person or client may take to answer, from the pause on. */
   deadlineMs?: number;
-  /** What becomes of the call when nobody answers in time. */
+  /** What becomes of it when nobody answers in time. */
   onExpiry?: OnExpiry;
+  /** A decision that was made without asking anybody; the call is carried out as the server's own. */
+  decision?: Decision;
   /** May be executed again when it had started on a worker that was lost. */
   idempotent?: boolean;
 }

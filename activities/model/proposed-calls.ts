@@ -2,8 +2,9 @@ import type { ToolDefinition } from '../../agents/definitions.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { AssistantPart, ToolRow } from '../../protocol/rows.js';
+import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
 import type { NewCall } from '../../stores/session-store.js';
+import { ruleOn, type Ruling } from './approval-ruling.js';
 import type { ChunkBase, ProposedCall } from './step-reply.js';
 
 export interface CallScope extends ChunkBase {
@@ -49,39 +50,63 @@ export async function openCall(
       now,
     );
   }
-  const kind = await kindOf(scope, tool, proposed.toolCallId, checked.data);
-  const { toolCallId, toolName } = proposed;
-  const input = parsed.value;
-  const base = toBase(scope, now);
-  const chunk: StreamChunk =
-    kind === 'approval'
-      ? {
-          type: 'tool_approval_request',
-          ...base,
-          toolCallId,
-          toolName,
-          approvalId: formatApprovalId(scope.runId, toolCallId),
-          input,
-        }
-      : {
-          type: 'tool_start',
-          ...base,
-          toolCallId,
-          toolName,
-          // Tools take objects only, and the input fits the tool.
-          arguments: input as Record<string, unknown>,
-          ...(kind === 'server' && { providerExecuted: true }),
-        };
+  const ruling = await ruleOn(scope, tool, proposed.toolCallId, checked.data);
+  return toOpened(scope, tool, proposed, parsed.value, ruling, now);
+}
+
+function toOpened(
+  scope: CallScope,
+  tool: ToolDefinition,
+  { toolCallId, toolName }: ProposedCall,
+  input: unknown,
+  { kind, verdict }: Ruling,
+  now: number,
+): OpenedCall {
+  const { deadlineMs, onExpiry, timeoutMs, idempotent } = tool;
+  const decision: Decision | undefined = verdict && {
+    approved: verdict.approve,
+    ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    at: now,
+    automatic: true,
+  };
+  const isDenied = decision?.approved === false;
+  const denial: ToolRow = { role: 'tool', toolCallId, toolName, denied: true };
+  const base = { ...toBase(scope, now), toolCallId, toolName };
+  const approvalId = formatApprovalId(scope.runId, toolCallId);
+  const chunks: StreamChunk[] = [];
+  if (kind === 'approval' || decision !== undefined) {
+    const mark = decision === undefined ? {} : { isAutomatic: true };
+    chunks.push({ type: 'tool_approval_request', ...base, approvalId, input, ...mark });
+  }
+  if (decision !== undefined) {
+    const { approved, reason } = decision;
+    const said = reason === undefined ? {} : { reason };
+    const answer = { approvalId, approved, ...said, isAutomatic: true };
+    chunks.push({ type: 'tool_approval_response', ...base, ...answer });
+  }
+  if (kind !== 'approval') {
+    chunks.push({
+      type: 'tool_start',
+      ...base,
+      // Tools take objects only, and the input fits the tool.
+      arguments: input as Record<string, unknown>,
+      ...(kind === 'server' && { providerExecuted: true }),
+    });
+  }
   return {
     call: {
       toolCallId,
       toolName,
       kind,
       input,
-      ...(tool.timeoutMs !== undefined && { timeoutMs: tool.timeoutMs }),
-      ...(tool.idempotent === true && { idempotent: true }),
+      ...(decision !== undefined && { decision }),
+      ...(isDenied && { row: { ...denial, decision } }),
+      ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(onExpiry !== undefined && { onExpiry }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(idempotent === true && { idempotent: true }),
     },
-    chunks: [chunk],
+    chunks,
   };
 }
 
@@ -95,26 +120,6 @@ export function closeCall(
 ): OpenedCall {
   const { toolCallId, toolName } = part;
   return refuse(scope, { toolCallId, toolName, input: '' }, input, why.text, why.code, now);
-}
-
-async function kindOf(
-  scope: CallScope,
-  tool: ToolDefinition,
-  toolCallId: string,
-  input: unknown,
-): Promise<NewCall['kind']> {
-  if (tool.execute === 'client') return 'client';
-  if (tool.execute === 'agent') return 'subagent';
-  if (tool.requireApproval === undefined) return 'server';
-  if (tool.requireApproval === true) return 'approval';
-  const { agentId, agentType, runId } = scope;
-  const identity = { sessionId: agentId, runId, agentId, agentType, toolCallId };
-  try {
-    return (await tool.requireApproval(input, identity)) ? 'approval' : 'server';
-  } catch {
-    // A rule that cannot decide does not decide that nobody needs to be asked.
-    return 'approval';
-  }
 }
 
 /** A schema whose own code throws refuses the input, it does not fail the step. */

@@ -5,7 +5,13 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
-import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../../protocol/run.js';
+import type {
+  CallRef,
+  RunError,
+  StepOutcome,
+  StopRequest,
+  TerminalStatus,
+} from '../../protocol/run.js';
 import type { CommitInput, NewCall, Writer } from '../../stores/session-store.js';
 import { readPartialReply } from '../../stores/partial-reply.js';
 import type { ActivityDeps } from '../deps.js';
@@ -200,13 +206,14 @@ function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
 
 const isOpen = (call: NewCall): boolean => call.row === undefined;
 
-function toRef({ toolCallId, toolName, kind, timeoutMs }: NewCall): {
-  toolCallId: string;
-  toolName: string;
-  kind: NewCall['kind'];
-  timeoutMs?: number;
-} {
-  return { toolCallId, toolName, kind, ...(timeoutMs !== undefined && { timeoutMs }) };
+function toRef({ toolCallId, toolName, kind, timeoutMs, deadlineMs }: NewCall): CallRef {
+  return {
+    toolCallId,
+    toolName,
+    kind,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  };
 }
 
 type CallPart = Extract<AssistantPart, { type: 'tool-call' }>;

@@ -5,7 +5,17 @@ import {
   defineAgent,
   type AgentDefinition,
 } from '../../agents/index.js';
-import { boom, createCharge, echo, sleep, type CountCharge } from './tools.js';
+import { createDelegate, createReport, createReportAgent } from './sub-agents.js';
+import {
+  ask,
+  boom,
+  createCharge,
+  echo,
+  locate,
+  progress,
+  sleep,
+  type CountCharge,
+} from './tools.js';
 
 /** What the lab agent needs from its process. */
 export interface LabAgentConfig {
@@ -22,11 +32,22 @@ export function createLabAgent({
   model = createScriptedModel(),
   maxSteps = DEFAULT_MAX_STEPS,
 }: LabAgentConfig): AgentDefinition {
+  const charge = createCharge(countCharge);
   return defineAgent({
     name: 'lab',
     description: 'Performs the script in the user message.',
     systemPrompt: 'You are the lab agent. Do exactly what the script of the user says.',
-    tools: [echo, sleep, boom, createCharge(countCharge)],
+    tools: [
+      echo,
+      sleep,
+      boom,
+      charge,
+      locate,
+      ask,
+      progress,
+      createDelegate(model, [echo, charge, locate]),
+      createReport(createReportAgent(model)),
+    ],
     llmConfig: { model },
     maxSteps,
   });

@@ -34,6 +34,31 @@ export const boom = defineTool({
   },
 });
 
+export const locate = defineTool({
+  name: 'locate',
+  description: 'Asks the browser where it is.',
+  inputSchema: z.object({ question: z.string().optional() }),
+  execute: 'client',
+});
+
+export const ask = defineTool({
+  name: 'ask',
+  description: 'Asks the browser something that has to be answered within two seconds.',
+  inputSchema: z.object({ question: z.string() }),
+  execute: 'client',
+  deadlineMs: 2_000,
+});
+
+export const progress = defineTool({
+  name: 'progress',
+  description: 'Tells everybody who watches of a number of steps, a thousand at most.',
+  inputSchema: z.object({ steps: z.int().min(0).max(1_000) }),
+  execute: async ({ steps }, { emit }) => {
+    for (let step = 1; step <= steps; step += 1) await emit('progress', { step, of: steps });
+    return { steps };
+  },
+});
+
 /** A tool with an effect that can be counted from outside: by key, once per real execution. */
 export function createCharge(countCharge: CountCharge): ToolDefinition {
   return defineTool({

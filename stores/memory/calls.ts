@@ -30,14 +30,15 @@ export function settleByCode(
 ): void {
   const call = session.calls.get(toolCallId);
   if (call === undefined) return;
-  const { toolName, kind, decision } = call;
+  const { toolName, kind, spec } = call;
+  const decision = call.decision === undefined ? fromJson(spec).decision : fromJson(call.decision);
   const failure = { error: CODE_TEXT[code], errorCode: code };
   const row: Row = {
     role: 'tool',
     toolCallId,
     toolName,
     ...failure,
-    ...(decision !== undefined && { decision: fromJson(decision) }),
+    ...(decision !== undefined && { decision }),
   };
   settleCallWith(session, toolCallId, toJson(row));
   writeOwn(session, who, 'tool_end', {

@@ -1,11 +1,10 @@
-import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { toCallSpec } from '../call-spec.js';
 import { toCheckedJson } from '../checked-messages.js';
 import { formatUsage } from '../run-usage.js';
 import { keepApart } from './large-results.js';
 import type {
   BeginInput,
-  CallSpec,
   CommitInput,
   EndInput,
   ExtendDeadlineInput,
@@ -68,19 +67,7 @@ export function commitArgs(input: CommitInput): (string | number)[] {
       call.toolCallId,
       call.toolName,
       call.kind,
-      JSON.stringify({
-        toolCallId: call.toolCallId,
-        toolName: call.toolName,
-        kind: call.kind,
-        input: call.input,
-        runId: writer.runId,
-        step: writer.step,
-        ...(call.kind === 'approval' && {
-          approvalId: formatApprovalId(writer.runId, call.toolCallId),
-        }),
-        ...(call.deadlineMs !== undefined && { deadlineMs: call.deadlineMs }),
-        ...(call.onExpiry !== undefined && { onExpiry: call.onExpiry }),
-      } satisfies CallSpec),
+      JSON.stringify(toCallSpec(writer, call)),
       call.row === undefined ? '' : JSON.stringify(call.row),
       call.idempotent === true ? '1' : '',
     ]),

@@ -74,4 +74,75 @@ describe('what a model asks for', () => {
     // What a person sees is written with the row, never before.
     expect(await session.messages('tool_approval_request')).toHaveLength(3);
   });
+
+  it('is decided without asking where the rule of its tool says so', async () => {
+    const stores = await openTestStores();
+    const executed: unknown[] = [];
+    const tool = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      inputSchema: z.object({ amount: z.number() }),
+      execute: ({ amount }) => executed.push(amount),
+      requireApproval: ({ amount }) =>
+        amount > 100
+          ? { approve: false, reason: 'too much' }
+          : amount > 10
+            ? true
+            : { approve: true, reason: 'small' },
+    });
+    const model = fakeModel(
+      sayInTurn([
+        ...call('low', 'pay', { amount: 1 }),
+        ...call('high', 'pay', { amount: 1000 }),
+        ...finish('tool-calls'),
+      ]),
+    );
+    const harness = createHarness(stores, { model, tools: [tool] });
+    const { session, begin, step } = harness;
+    const run = await begin();
+    const outcome = await step(run, 1);
+    expect(outcome).toMatchObject({ calls: [{ toolCallId: 'low', kind: 'server' }] });
+    expect(await harness.tool(run, 1, 'high')).toBe('settled');
+    expect(await harness.tool(run, 1, 'low')).toBe('settled');
+    expect(executed).toEqual([1]);
+    const automatic = { isAutomatic: true, approvalId: `${run.runId}::low` };
+    expect(await session.messages('tool_approval_request')).toMatchObject([
+      { toolCallId: 'low', input: { amount: 1 }, ...automatic },
+      { toolCallId: 'high', isAutomatic: true },
+    ]);
+    expect(await session.messages('tool_approval_response')).toMatchObject([
+      { toolCallId: 'low', approved: true, reason: 'small', ...automatic },
+      { toolCallId: 'high', approved: false, reason: 'too much', isAutomatic: true },
+    ]);
+    expect(await session.messages('tool_start')).toMatchObject([
+      { toolCallId: 'low', providerExecuted: true },
+    ]);
+    expect((await stores.store.readCall(session.id, 'low'))?.row).toMatchObject({
+      output: 1,
+      decision: { approved: true, automatic: true, reason: 'small' },
+    });
+    expect((await stores.store.readCall(session.id, 'high'))?.row).toMatchObject({
+      denied: true,
+      decision: { approved: false, automatic: true, reason: 'too much' },
+    });
+  });
+
+  it('carries how long people may take, and what follows when they do not', async () => {
+    const stores = await openTestStores();
+    const asked = defineTool({
+      name: 'ask',
+      description: 'Asks.',
+      inputSchema: z.object({}),
+      execute: 'client',
+      deadlineMs: 2_000,
+      onExpiry: { result: 'nobody there' },
+    });
+    const model = fakeModel(sayInTurn([...call('c1', 'ask', {}), ...finish('tool-calls')]));
+    const { session, begin, step } = createHarness(stores, { model, tools: [asked] });
+    expect(await step(await begin(), 1)).toMatchObject({ calls: [{ deadlineMs: 2_000 }] });
+    expect((await stores.store.readCall(session.id, 'c1'))?.spec).toMatchObject({
+      deadlineMs: 2_000,
+      onExpiry: { result: 'nobody there' },
+    });
+  });
 });

@@ -4,12 +4,16 @@ import {
   AgentNotFoundError,
   AgentRegistry,
   createScriptedModel,
+  createSubAgentTool,
+  defaultAgentRegistry,
   DEFAULT_MAX_STEPS,
   defineAgent,
   DefinitionError,
   defineTool,
   resolveMaxSteps,
   type AgentConfig,
+  type AgentDefinition,
+  type AgentScope,
   type ToolConfig,
   type ToolDefinition,
 } from '../../agents/index.js';
@@ -62,6 +66,32 @@ describe('defineTool', () => {
     ['timeoutMs limits', { execute: 'client', timeoutMs: 5 }],
     ['timeoutMs must be', { timeoutMs: 0 }],
     ['deadlineMs must be', { execute: 'client', deadlineMs: 1.5 }],
+    ['safe only for tools that are idempotent', { retry: { attempts: 2 } }],
+    ['retry repeats execute on the server', { execute: 'client', retry: { attempts: 2 } }],
+    ['retry.attempts must be', { idempotent: true, retry: { attempts: 1 } }],
+    ['retry.attempts must be', { idempotent: true, retry: { attempts: Infinity } }],
+    ['retry.coefficient must be', { idempotent: true, retry: { attempts: 2, coefficient: 0.5 } }],
+    [
+      'retry.initialIntervalMs must be',
+      { idempotent: true, retry: { attempts: 2, initialIntervalMs: -1 } },
+    ],
+    [
+      'retry.maximumIntervalMs must be',
+      { idempotent: true, retry: { attempts: 2, maximumIntervalMs: 0.5 } },
+    ],
+    ['finishWith ends the run on the server', { execute: 'client', finishWith: true }],
+    ['finishWith must be', { finishWith: false as unknown as true }],
+    ['onExpiry needs a deadlineMs', { execute: 'client', onExpiry: { result: 1 } }],
+    ['onExpiry needs a deadlineMs', { onExpiry: 'deny' }],
+    ['must be { result }', { execute: 'client', deadlineMs: 1, onExpiry: 'deny' }],
+    [
+      "must be 'deny' or 'approve'",
+      { requireApproval: true, deadlineMs: 1, onExpiry: { result: 1 } },
+    ],
+    [
+      'does not fit outputSchema',
+      { execute: 'client', deadlineMs: 1, onExpiry: { result: 1 }, outputSchema: z.string() },
+    ],
   ])('refuses: %s (%j)', (fault, change) => {
     const config = { ...tool, ...change };
     expect(() => defineTool(config)).toThrow(DefinitionError);
@@ -75,6 +105,16 @@ describe('defineTool', () => {
       'an approval with a deadline and a timeout',
       { requireApproval: true, deadlineMs: 1, timeoutMs: 1 },
     ],
+    [
+      'a decision for want of an answer',
+      { requireApproval: true, deadlineMs: 1, onExpiry: 'approve' },
+    ],
+    [
+      'a result for want of an answer',
+      { execute: 'client', deadlineMs: 1, onExpiry: { result: 'x' }, outputSchema: z.string() },
+    ],
+    ['a tool that is tried again', { idempotent: true, retry: { attempts: 5, coefficient: 1 } }],
+    ['a tool that ends the run', { finishWith: (output: unknown) => ({ output }) }],
     ['a schema that transforms', { inputSchema: z.object({ a: z.string().transform(Number) }) }],
   ])('takes %s', (_, change) => {
     expect(() => defineTool({ ...tool, ...change })).not.toThrow();
@@ -164,5 +204,51 @@ describe('AgentRegistry', () => {
     registry.register(sums);
     registry.clear();
     expect(registry.getRegisteredTypes()).toEqual([]);
+  });
+
+  it('asks a factory each time, and tells it whose agent it is', () => {
+    const registry = new AgentRegistry([], { region: 'eu' });
+    const factory = ({ userId = 'nobody', env }: AgentScope): AgentDefinition =>
+      defineAgent({ ...agent, systemPrompt: `For ${userId} in ${String(env?.['region'])}.` });
+    registry.registerFactory('sums', factory);
+    registry.registerFactory('sums', factory);
+    expect(registry.resolve('sums', { userId: 'ann' }).systemPrompt).toBe('For ann in eu.');
+    expect(registry.get('sums')?.systemPrompt).toBe('For nobody in eu.');
+    expect([registry.has('sums'), registry.getRegisteredTypes()]).toEqual([true, ['sums']]);
+    expect(() => {
+      registry.register(sums);
+    }).toThrow('Agent "sums": another agent is registered under this name');
+    expect(() => {
+      registry.registerFactory('sums', () => sums);
+    }).toThrow(DefinitionError);
+  });
+
+  it('refuses what a factory must not make', () => {
+    const registry = new AgentRegistry();
+    registry.registerFactory('other', () => sums);
+    expect(() => registry.resolve('other')).toThrow(
+      'Agent "other": its factory made an agent named "sums"',
+    );
+    const delegate = createSubAgentTool({
+      agent: sums,
+      description: 'Sums.',
+      inputSchema: z.object({}),
+    });
+    registry.registerFactory('parent', () =>
+      defineAgent({ ...agent, name: 'parent', tools: [delegate] }),
+    );
+    expect(() => registry.resolve('parent')).toThrow(
+      'Agent "parent", tool "subagent__sums": "sums" must be registered by itself',
+    );
+    registry.register(sums);
+    expect(registry.resolve('parent').tools).toEqual([delegate]);
+  });
+
+  it('replaces an agent', () => {
+    const registry = new AgentRegistry([sums]);
+    const newer = defineAgent({ ...agent, systemPrompt: 'You subtract.' });
+    registry.replace(newer);
+    expect(registry.resolve('sums')).toBe(newer);
+    expect(defaultAgentRegistry.has('sums')).toBe(false);
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { isScriptedModel, type ToolContext, type ToolDefinition } from '../../agents/index.js';
+import {
+  AgentRegistry,
+  isScriptedModel,
+  type ToolContext,
+  type ToolDefinition,
+} from '../../agents/index.js';
 import { createExampleAgents, createLabAgent } from '../../examples/index.js';
 
 const charges: string[] = [];
@@ -73,5 +78,39 @@ describe('the lab agent', () => {
     expect([requireApproval, idempotent]).toEqual([true, undefined]);
     expect(await run('charge', { amount: 5 })).toEqual({ charged: 5, key: 's1:1-x::c1' });
     expect(charges).toEqual(['s1:1-x::c1']);
+  });
+
+  it('asks the browser, once with a deadline', () => {
+    expect(find('locate')).toMatchObject({ execute: 'client' });
+    expect(find('ask')).toMatchObject({ execute: 'client', deadlineMs: 2_000 });
+  });
+
+  it('tells of its progress', async () => {
+    const events: unknown[] = [];
+    const emit = (...event: unknown[]): Promise<void> => {
+      events.push(event);
+      return Promise.resolve();
+    };
+    expect(await run('progress', { steps: 2 }, { emit })).toEqual({ steps: 2 });
+    expect(events).toEqual([
+      ['progress', { step: 1, of: 2 }],
+      ['progress', { step: 2, of: 2 }],
+    ]);
+  });
+
+  it('delegates to agents that are registered along, which perform the script', () => {
+    const agents = new AgentRegistry([agent]);
+    expect(agents.getRegisteredTypes()).toEqual(['lab', 'lab-child', 'lab-report']);
+    const script = [{ say: 'hi' }];
+    const message = (name: string, input: unknown): unknown => {
+      const { subAgent, inputSchema } = find(name);
+      return JSON.parse(subAgent?.toMessage(inputSchema.parse(input)) ?? '');
+    };
+    expect(message('delegate', { script })).toEqual({ script });
+    expect(message('report', { script })).toEqual({ script });
+    expect(message('report', {})).toEqual({ script: [{ finish: { answer: 42 } }] });
+    const child = agents.resolve('lab-child');
+    expect(child.tools.map(({ name }) => name)).toEqual(['echo', 'charge', 'locate']);
+    expect(agents.resolve('lab-report').outputSchema?.safeParse({ answer: 1 }).success).toBe(true);
   });
 });

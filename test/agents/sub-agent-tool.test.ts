@@ -96,5 +96,6 @@ describe('AgentRegistry', () => {
     expect(() => {
       agents.register(parentOf(researcher));
     }).toThrow('Agent "researcher": another agent is registered under this name');
+    expect(agents.getRegisteredTypes()).toEqual(['researcher']);
   });
 });

@@ -1,7 +1,6 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
-import { formatApprovalId } from '../../../protocol/ids.js';
 import { isTerminal } from '../../../protocol/run.js';
-import type { CallSpec } from '../../session-record.js';
+import { toCallSpec } from '../../call-spec.js';
 import type { Checkpoint } from '../../session-state.js';
 import type { CommitInput, CommitResult, NewCall, Writer } from '../../transitions.js';
 import { addUsage } from '../../run-usage.js';
@@ -53,19 +52,9 @@ export function commit(
   return { kind: 'committed', sequence: log.sequence, paused };
 }
 
-function openCall(session: MemorySession, { runId, step }: Writer, call: NewCall): void {
-  const { toolCallId, toolName, kind, input, row, deadlineMs, onExpiry, idempotent = false } = call;
-  const spec: CallSpec = {
-    toolCallId,
-    toolName,
-    kind,
-    input,
-    runId,
-    step,
-    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    ...(onExpiry !== undefined && { onExpiry }),
-  };
+function openCall(session: MemorySession, writer: Writer, call: NewCall): void {
+  const { toolCallId, toolName, kind, row, deadlineMs, idempotent = false } = call;
+  const spec = toCallSpec(writer, call);
   const state = kind === 'server' ? 'open' : 'waiting';
   const fresh = { executions: 0, hasTimedOut: false };
   const stored = { toolName, kind, spec: toJson(spec), deadlineMs, idempotent, state } as const;

@@ -115,10 +115,11 @@ end
 -- Settles a call by a code of CODE_TEXT.
 local function settle_by_code(log, who, id, code)
   local name, kind = call_field(id, 'name'), call_field(id, 'kind')
-  local decision = call_field(id, 'decision')
+  local asked = call_field(id, 'decision')
+  local decision = asked and cjson.decode(asked) or cjson.decode(call_field(id, 'spec')).decision
   settle_row(id, cjson.encode({
     role = 'tool', toolCallId = id, toolName = name, error = CODE_TEXT[code], errorCode = code,
-    decision = decision and cjson.decode(decision) or nil,
+    decision = decision,
   }))
   local chunk = { toolCallId = id, toolName = name, result = cjson.null, error = CODE_TEXT[code], errorCode = code }
   if kind == 'server' then chunk.providerExecuted = true end

@@ -1,0 +1,54 @@
+import type { LanguageModel } from 'ai';
+import { z } from 'zod';
+import {
+  createSubAgentTool,
+  defineAgent,
+  type AgentDefinition,
+  type ToolDefinition,
+} from '../../agents/index.js';
+
+const SYSTEM_PROMPT = 'You work for the lab agent. Do exactly what the script says.';
+/** Entries are checked by the scripted model when it performs them. */
+const Script = z.array(z.unknown());
+/** What `lab-report` is asked for when nobody wrote a script for it. */
+const USUAL_REPORT = [{ finish: { answer: 42 } }];
+
+/** Performs a script with the given tools, in a session of its own. */
+export function createDelegate(
+  model: LanguageModel,
+  tools: readonly ToolDefinition[],
+): ToolDefinition {
+  return createSubAgentTool({
+    name: 'delegate',
+    description: 'Has another agent perform a script.',
+    inputSchema: z.object({ script: Script }),
+    agent: defineAgent({
+      name: 'lab-child',
+      description: 'Performs the script that the lab agent hands on.',
+      systemPrompt: SYSTEM_PROMPT,
+      tools,
+      llmConfig: { model },
+    }),
+  });
+}
+
+/** An agent whose result has a form: it can be talked to, and the lab agent delegates to it. */
+export function createReportAgent(model: LanguageModel): AgentDefinition {
+  return defineAgent({
+    name: 'lab-report',
+    description: 'Performs a script that ends with an answer.',
+    systemPrompt: SYSTEM_PROMPT,
+    outputSchema: z.object({ answer: z.number() }),
+    llmConfig: { model },
+  });
+}
+
+/** Has the report agent find the answer. */
+export function createReport(agent: AgentDefinition): ToolDefinition {
+  return createSubAgentTool({
+    name: 'report',
+    description: 'Has another agent find the answer; by a script, if one is given.',
+    inputSchema: z.object({ script: Script.default(USUAL_REPORT) }),
+    agent,
+  });
+}

@@ -1,0 +1,22 @@
+import { formatApprovalId } from '../protocol/ids.js';
+import type { CallSpec } from './session-record.js';
+import type { NewCall, Writer } from './transitions.js';
+
+/** What is kept of a call that a step opens; the only authority for its execution. Pure. */
+export function toCallSpec(
+  { runId, step }: Pick<Writer, 'runId' | 'step'>,
+  { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision }: NewCall,
+): CallSpec {
+  return {
+    toolCallId,
+    toolName,
+    kind,
+    input,
+    runId,
+    step,
+    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(onExpiry !== undefined && { onExpiry }),
+    ...(decision !== undefined && { decision }),
+  };
+}
