@@ -1,9 +1,10 @@
 import type { z } from 'zod';
 import { LIMITS } from '../protocol/limits.js';
 import { DefinitionError } from './definition-error.js';
-import type { AgentDefinition, LlmConfig, ToolDefinition } from './definitions.js';
+import type { AgentDefinition, LlmConfig, SpendCap, ToolDefinition } from './definitions.js';
+import { findLlmFault, findSpendFault } from './llm-faults.js';
 import { findNameFault } from './names.js';
-import { findSchemaFault, findToolFault } from './tool-faults.js';
+import { findOutputFault, findSchemaFault, findToolFault } from './tool-faults.js';
 
 /** Model calls a turn may take when an agent sets no `maxSteps`. */
 export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
@@ -22,6 +23,8 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   llmConfig: LlmConfig;
   /** Model calls a turn may take; `Infinity` for no limit. Default: {@link DEFAULT_MAX_STEPS}. */
   maxSteps?: number;
+  /** What one run may use. Default: no limit. */
+  spendCap?: SpendCap;
 }
 
 /**
@@ -65,7 +68,9 @@ function findAgentFault(agent: AgentDefinition): string | undefined {
   }
   return (
     (stateSchema && findSchemaFault('stateSchema', stateSchema)) ??
-    (outputSchema && findSchemaFault('outputSchema', outputSchema))
+    (outputSchema && findOutputFault(outputSchema)) ??
+    findLlmFault(llmConfig) ??
+    findSpendFault(agent)
   );
 }
 

@@ -13,6 +13,30 @@ export interface LlmConfig {
   readonly maxOutputTokens?: number;
   /** Passed on to the provider, keyed by provider name. */
   readonly providerOptions?: Readonly<Record<string, JSONObject>>;
+  /** Asks the provider to hold the result of an `outputSchema` to its schema. Default: false. */
+  readonly strictOutput?: boolean;
+  /** What tokens cost; without it a run's usage has no cost. */
+  readonly pricing?: Pricing;
+  /** A model that says nothing for this long, in ms, has failed. Default: 2 minutes. */
+  readonly stallTimeoutMs?: number;
+}
+
+/** US dollars for a million tokens. */
+export interface Pricing {
+  readonly inputPerMTok: number;
+  readonly outputPerMTok: number;
+  /** Input read from the provider's cache. Default: as other input. */
+  readonly cachedPerMTok?: number;
+  /** Input written to the provider's cache. Default: as other input. */
+  readonly cacheWritePerMTok?: number;
+}
+
+/** What a run may use; it fails as `spend_cap_reached` before the next model call. */
+export interface SpendCap {
+  /** US dollars, by `llmConfig.pricing`. */
+  readonly usd?: number;
+  /** Input and output together. */
+  readonly tokens?: number;
 }
 
 /** An agent as the runtime sees it: frozen, and free of the schemas' types. */
@@ -25,6 +49,7 @@ export interface AgentDefinition {
   readonly outputSchema?: z.ZodType;
   readonly llmConfig: LlmConfig;
   readonly maxSteps?: number;
+  readonly spendCap?: SpendCap;
 }
 
 /**

@@ -23,6 +23,19 @@ export function findSchemaFault(field: string, schema: unknown): string | undefi
   return isZod4 ? undefined : `${field} is not a zod 4 schema`;
 }
 
+/** Refuses what the model could not be told of. */
+export function findOutputFault(schema: z.ZodType): string | undefined {
+  const fault = findSchemaFault('outputSchema', schema);
+  if (fault !== undefined) return fault;
+  try {
+    z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `outputSchema has no JSON Schema that a model could be given: ${reason}`;
+  }
+}
+
 function findDescriptionFault({ description }: ToolDefinition): string | undefined {
   return typeof description === 'string' && description.trim() !== ''
     ? undefined

@@ -67,6 +67,7 @@ export function toSilentMessage(messageId: string): UIMessage {
 
 /** A turn that ends with calls, or without a word, ends live with a step that stops clients from posting on. */
 function closeMessage(message: UIMessage, last: AssistantRow): void {
+  if (last.output !== undefined) message.parts.push({ type: 'data-output', data: last.output });
   const parts = last.parts.filter((part) => !isFinishCall(part));
   if (parts.some((part) => part.type === 'tool-call')) message.parts.push({ type: 'step-start' });
   else if (parts.length > 0) return;

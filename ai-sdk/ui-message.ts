@@ -11,6 +11,8 @@ export type UIMessagePart =
   | { type: 'text'; text: string; state?: 'done' }
   | { type: 'reasoning'; id: string; text: string; state: 'done' }
   | { type: 'file'; url: string; mediaType: string; filename?: string }
+  /** The result of an agent that has an output schema. */
+  | { type: 'data-output'; data: unknown }
   | UIToolPart;
 
 /** A tool call. `input`, `output` and `errorText` are there when the state says so. */

@@ -54,7 +54,8 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
     run: Pick<SessionRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'tenant'>,
   ): Promise<void> {
     const { sessionId, runId, agent, turn, tenant } = run;
-    const maxSteps = Math.min(resolveMaxSteps(agents.resolve(agent)), Number.MAX_SAFE_INTEGER);
+    const definition = agents.resolve(agent);
+    const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
     const sessionUrl = deps.sessionUrl?.(sessionId);
     const input: RunInput = {
       sessionId,
@@ -63,6 +64,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
       turn,
       maxSteps,
       searchAttributes: deps.searchAttributes,
+      ...(definition.outputSchema !== undefined && { hasOutput: true }),
       ...(deps.modelName !== undefined && { model: deps.modelName }),
       ...(sessionUrl !== undefined && { sessionUrl }),
     };

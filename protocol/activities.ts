@@ -18,7 +18,7 @@ export interface StepRef {
   maxSteps: number;
   /** Highest sequence that the run was told of. */
   known: number;
-  /** The step cap is reached: the model has to hand in its result now. */
+  /** The model has to hand in its result now: it ended without one, or the step cap is reached. */
   forceFinish?: boolean;
   /** How often it handed in one that does not fit. */
   invalidFinishes?: number;

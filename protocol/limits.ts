@@ -33,4 +33,8 @@ export const LIMITS = {
   deadlineAheadMs: 30 * 24 * 60 * 60 * 1000,
   /** Model calls in one turn, unless the agent says otherwise. */
   maxSteps: 50,
+  /** Silence of a model, after which it has failed; an agent may say otherwise. */
+  stallTimeoutMs: 120_000,
+  /** Results of an agent that do not fit its output schema, after which its run fails. */
+  invalidFinishes: 3,
 } as const;

@@ -62,6 +62,8 @@ export const AssistantRow = z.object({
   parts: z.array(AssistantPart),
   /** The reply was cut: by a stop or by a failure. */
   interrupted: z.enum(['interrupt', 'abort', 'failure']).optional(),
+  /** The run's result, handed in by this step. */
+  output: z.unknown().optional(),
 });
 export type AssistantRow = z.infer<typeof AssistantRow>;
 

@@ -80,6 +80,8 @@ export interface RunProgress {
   known: number;
   /** How often the model handed in a result that does not fit the output schema. */
   invalidFinishes?: number;
+  /** True while the model is asked for its result and nothing else. */
+  mustFinish?: boolean;
 }
 
 /** Result of the workflow: what an operator reads in the Temporal UI. */
@@ -119,6 +121,19 @@ export interface ChildRef {
   hasOutput?: boolean;
 }
 
+/**
+ * Whether a step handed in the run's result. `valid`: the run ends with it once the step's calls are
+ * settled; `invalid`: the model was told why; `missing`: it ended without one, and is asked for it.
+ */
+export type FinishVerdict = 'valid' | 'invalid' | 'missing';
+
+/** What a run has used so far, for operators. */
+export interface Spent {
+  tokens: number;
+  /** Millionths of a dollar; absent without prices. */
+  microUsd?: number;
+}
+
 /** What a committed step leaves to do. Stored with the step, so that a repeated claim returns the same. */
 export type StepOutcome =
   | {
@@ -126,8 +141,8 @@ export type StepOutcome =
       step: number;
       calls: CallRef[];
       sequence?: number;
-      /** `valid`: the run ends with that result once these calls are settled. `invalid`: the model was told why. */
-      finish?: 'valid' | 'invalid';
+      finish?: FinishVerdict;
+      spent?: Spent;
     }
   | {
       kind: 'ended';
@@ -136,6 +151,7 @@ export type StepOutcome =
       error?: RunError;
       /** Sequence of the commit, if this attempt made it. */
       sequence?: number;
+      spent?: Spent;
     }
   /** Another run owns the session now, or this one was ended elsewhere. */
   | { kind: 'superseded' }

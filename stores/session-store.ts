@@ -27,6 +27,7 @@ export type {
   CallState,
   InterruptRecord,
   OpenCall,
+  RunUsage,
   SessionRecord,
   SessionView,
 } from './session-record.js';

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RunInput, RunSummary, StepOutcome, TerminalStatus } from '../protocol/run.js';
-import { afterStep, nextStep, takeStep, toProgress, type Next } from './carry.js';
+import { afterStep, firstStep, nextStep, takeStep, toProgress, type Next } from './carry.js';
 import { listenToOperators } from './operators.js';
 import { createOperatorsView } from './operators-view.js';
 import { bookkeeping, model } from './proxies.js';
@@ -30,7 +30,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
   return CancellationScope.nonCancellable(run);
 
   async function run(): Promise<RunSummary> {
-    let next: Next = { do: 'model', step: state.carry.step + 1 };
+    let next: Next = firstStep(state.carry, input);
     let outcome: StepOutcome | undefined;
     for (;;) {
       switch (next.do) {
@@ -49,7 +49,10 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
         case 'wait': {
           view.show('waiting', next.step, []);
           const approved = await untilAnswered(state, next.step, []);
-          next = approved === 'stopped' ? await endedElsewhere() : nextStep(next.step, input);
+          next =
+            approved === 'stopped'
+              ? await endedElsewhere()
+              : nextStep(next.step, input, state.carry.mustFinish);
           break;
         }
         case 'end':

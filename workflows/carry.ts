@@ -21,6 +21,8 @@ export interface Carry {
   known: number;
   /** How often the model handed in a result that does not fit. */
   invalidFinishes: number;
+  /** The model ended without its result: it is asked for that and nothing else. */
+  mustFinish: boolean;
   /** A result is there: the run ends when the step's calls are settled. */
   isFinished: boolean;
 }
@@ -32,6 +34,7 @@ export function startingCarry(from: RunProgress | undefined): Carry {
     stopRequested: false,
     known: from?.known ?? 0,
     invalidFinishes: from?.invalidFinishes ?? 0,
+    mustFinish: from?.mustFinish ?? false,
     isFinished: false,
   };
 }
@@ -56,6 +59,7 @@ export function takeStep(carry: Carry, outcome: StepOutcome): Carry {
   if (outcome.kind === 'ended') return known;
   return {
     ...known,
+    mustFinish: known.mustFinish || outcome.finish === 'missing',
     isFinished: outcome.finish === 'valid',
     invalidFinishes: known.invalidFinishes + (outcome.finish === 'invalid' ? 1 : 0),
   };
@@ -83,15 +87,15 @@ export function afterStep(carry: Carry, asked: number, outcome: StepOutcome, cap
 /** What follows once every call of a step is settled. */
 export function afterCalls(carry: Carry, cap: Cap): Next {
   if (carry.isFinished) return { do: 'end', status: 'completed' };
-  return nextStep(carry.step, cap);
+  return nextStep(carry.step, cap, carry.mustFinish);
 }
 
 /**
  * The step cap ends a run as completed: what was done stays done. An agent that owes a result is
  * asked for it once more, and nothing else.
  */
-export function nextStep(step: number, { maxSteps, hasOutput }: Cap): Next {
-  if (step < maxSteps) return { do: 'model', step: step + 1 };
+export function nextStep(step: number, { maxSteps, hasOutput }: Cap, mustFinish = false): Next {
+  if (step < maxSteps && !mustFinish) return { do: 'model', step: step + 1 };
   if (hasOutput === true) return { do: 'model', step: step + 1, forceFinish: true };
   return { do: 'end', status: 'completed' };
 }
@@ -130,7 +134,13 @@ export function releasedFor(carry: Carry, step: number): string[] | undefined {
   return carry.released?.step === step ? carry.released.approved : undefined;
 }
 
+/** The step with which an execution begins. */
+export function firstStep({ step, mustFinish }: Carry, cap: Cap): Next {
+  const next = nextStep(step, cap, mustFinish);
+  return next.do === 'model' ? next : { do: 'model', step: step + 1 };
+}
+
 /** What the next execution of the run needs to know. */
-export function toProgress({ step, known, invalidFinishes }: Carry): RunProgress {
-  return { step, known, invalidFinishes };
+export function toProgress({ step, known, invalidFinishes, mustFinish }: Carry): RunProgress {
+  return { step, known, invalidFinishes, ...(mustFinish && { mustFinish }) };
 }

@@ -5,7 +5,13 @@ import type { Row } from '../../protocol/rows.js';
  * Call ids are unique per session: a provider that repeats one gets `<id>_<n>` with the smallest
  * free n, decided before any chunk or row is written.
  */
-export function createCallIds(used: ReadonlySet<string>): { toSessionId: (id: string) => string } {
+export interface CallIds {
+  toSessionId: (id: string) => string;
+  /** The call is made: the provider's id stands for another one from now on. */
+  close: (id: string) => void;
+}
+
+export function createCallIds(used: ReadonlySet<string>): CallIds {
   const given = new Map<string, string>();
   const taken = new Set(used);
   return {
@@ -18,6 +24,9 @@ export function createCallIds(used: ReadonlySet<string>): { toSessionId: (id: st
       taken.add(unique);
       given.set(id, unique);
       return unique;
+    },
+    close: (id) => {
+      given.delete(id);
     },
   };
 }

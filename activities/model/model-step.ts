@@ -1,27 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
-import type { LanguageModelV4, LanguageModelV4StreamResult } from '@ai-sdk/provider';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import type { AgentDefinition } from '../../agents/definitions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isTerminal, type RunError, type StepOutcome } from '../../protocol/run.js';
-import type { Row } from '../../protocol/rows.js';
+import { addUsage } from '../../stores/run-usage.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
 import { isPoison } from '../poison.js';
 import { createRowsCache } from '../rows-cache.js';
+import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
-import { toFunctionTools } from './function-tools.js';
-import { toPrompt } from './prompt.js';
-import {
-  retryDelay,
-  StreamCutError,
-  toProviderFailure,
-  type ProviderFailure,
-} from './provider-failure.js';
+import { toCallOptions, type AskedStep } from './call-options.js';
+import { toLoggedError } from './logged-error.js';
+import { retryDelay, toProviderFailure, type ProviderFailure } from './provider-failure.js';
+import { hasReached } from './spending.js';
 import { createStepCommit, endStopped } from './step-commit.js';
+import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type StepReply } from './step-reply.js';
 
 /**
@@ -67,6 +63,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         },
         claim.sequence,
       );
+      let used = claim.usage;
       for (;;) {
         const reply = createStepReply(
           { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
@@ -74,7 +71,9 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           Date.now,
         );
         const tries = attempt.number + progress.failures;
-        const failure = await speak({ ref, attempt, tries, agent, rows, reply, chunks });
+        const failure: ProviderFailure | undefined = hasReached(agent.spendCap, used)
+          ? SPEND_CAP_REACHED
+          : await speak({ ref, attempt, tries, agent, rows, reply, chunks });
         const lost = chunks.lost();
         if (lost === 'superseded') return await endedElsewhere(ref);
         if (lost === 'fenced') throw fenced();
@@ -86,6 +85,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           messageId: claim.messageId,
           reply,
           known: chunks.known,
+          used,
         });
         if (attempt.cutReason() === 'stop') return await settled(ref, commit.stopped());
         if (failure === undefined) return await settled(ref, commit.complete());
@@ -97,11 +97,13 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           writer,
           failure: progress.failures + 1,
           reason: failure.code,
+          ...(commit.usage !== undefined && { usage: commit.usage }),
           now: Date.now(),
         });
         if (discard.kind === 'superseded') return await endedElsewhere(ref);
         if (discard.kind === 'fenced') throw fenced();
         progress.failures = discard.failures;
+        used = addUsage(used, commit.usage);
         await pause(retryDelay(discard.failures, failure.retryAfterMs), attempt.signal);
       }
     } catch (error) {
@@ -168,18 +170,24 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
   }
 
   /** Streams the model's reply; resolves with the provider's failure if there was one. */
-  async function speak(turn: SpokenTurn): Promise<ProviderFailure | undefined> {
-    const { ref, attempt, agent, reply, chunks } = turn;
+  async function speak({
+    attempt,
+    reply,
+    chunks,
+    ...asked
+  }: SpokenTurn): Promise<ProviderFailure | undefined> {
+    const { ref, agent } = asked;
+    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
     let failure: ProviderFailure | undefined;
     try {
       const model = resolveModel(agent.llmConfig.model);
-      await readStream(await openStream(model, turn), reply, chunks, attempt.signal);
-      const finish = reply.finish();
-      if (finish === undefined || finish.reason === 'error') throw new StreamCutError();
+      const options = await toCallOptions(asked);
+      await askModel({ model, options, signal: attempt.signal, stallTimeoutMs, reply, chunks });
     } catch (error) {
       if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
       if (attempt.cutReason() === undefined) {
-        logger.warn({ err: error, runId: ref.runId, step: ref.step }, 'model call failed');
+        const err = toLoggedError(error);
+        logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
         failure = toProviderFailure(error);
       }
     }
@@ -188,13 +196,8 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
   }
 }
 
-interface SpokenTurn {
-  ref: StepRef;
+interface SpokenTurn extends AskedStep {
   attempt: Attempt;
-  /** How often the model has been asked for this step, this time included. */
-  tries: number;
-  agent: AgentDefinition;
-  rows: readonly Row[];
   reply: StepReply;
   chunks: ChunkWriter;
 }
@@ -202,58 +205,6 @@ interface SpokenTurn {
 /** Waits; a signal ends the wait early, and the next model call sees the signal. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
-}
-
-async function openStream(
-  model: LanguageModelV4,
-  { ref, attempt, tries, agent, rows }: SpokenTurn,
-): Promise<LanguageModelV4StreamResult> {
-  const { systemPrompt, llmConfig, tools } = agent;
-  const system = typeof systemPrompt === 'string' ? systemPrompt : systemPrompt({});
-  const { temperature, maxOutputTokens } = llmConfig;
-  const { sessionId, runId, step } = ref;
-  return model.doStream({
-    prompt: toPrompt(system, rows),
-    ...(tools.length > 0 && {
-      tools: await toFunctionTools(tools),
-      toolChoice: { type: 'auto' as const },
-    }),
-    ...(temperature !== undefined && { temperature }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    providerOptions: {
-      ...llmConfig.providerOptions,
-      helix: { attempt: tries, sessionId, runId, step },
-    },
-    abortSignal: attempt.signal,
-  });
-}
-
-async function readStream(
-  { stream }: LanguageModelV4StreamResult,
-  reply: StepReply,
-  chunks: ChunkWriter,
-  signal: AbortSignal,
-): Promise<void> {
-  const reader = stream.getReader();
-  // Ends a read that waits, also when the model does not listen to its signal.
-  const leave = (): void => {
-    reader.cancel().catch(() => undefined);
-  };
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      if (value.type === 'error') throw value.error;
-      chunks.push(reply.accept(value));
-      const room = chunks.room();
-      if (room !== undefined) await room;
-    }
-  } finally {
-    signal.removeEventListener('abort', leave);
-    // Frees the provider's connection when we leave early; a stream that is done does not mind.
-    leave();
-  }
 }
 
 /** Retryable: if this attempt is current after all, the next one has a higher token. */

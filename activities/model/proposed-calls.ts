@@ -5,6 +5,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
 import type { NewCall } from '../../stores/session-store.js';
 import { ruleOn, type Ruling } from './approval-ruling.js';
+import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './step-reply.js';
 
 export interface CallScope extends ChunkBase {
@@ -39,7 +40,7 @@ export async function openCall(
       now,
     );
   }
-  const checked = await checkInput(tool, parsed);
+  const checked = await checkInput(tool.inputSchema, parsed);
   if ('why' in checked) {
     return refuse(
       scope,
@@ -122,21 +123,8 @@ export function closeCall(
   return refuse(scope, { toolCallId, toolName, input: '' }, input, why.text, why.code, now);
 }
 
-/** A schema whose own code throws refuses the input, it does not fail the step. */
-async function checkInput(
-  { inputSchema }: ToolDefinition,
-  { ok, value, why }: { ok: boolean; value: unknown; why?: string },
-): Promise<{ data: unknown } | { why: string }> {
-  if (!ok) return { why: why ?? 'the input is no valid JSON' };
-  try {
-    const checked = await inputSchema.safeParseAsync(value);
-    return checked.success ? { data: checked.data } : { why: describeIssues(checked.error.issues) };
-  } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-function refuse(
+/** A call that is settled from the start, by an error for the model. */
+export function refuse(
   scope: CallScope,
   { toolCallId, toolName }: ProposedCall,
   input: unknown,
@@ -166,25 +154,4 @@ function toBase(
   timestamp: number,
 ): ChunkBase & { timestamp: number } {
   return { agentId, agentType, step, timestamp };
-}
-
-function parseInput(text: string): { ok: boolean; value: unknown; why?: string } {
-  // They would travel with every later step.
-  if (Buffer.byteLength(text) > LIMITS.callInputBytes)
-    return { ok: false, value: {}, why: 'the input is larger than 128 KB' };
-  if (text.trim() === '') return { ok: true, value: {} };
-  try {
-    return { ok: true, value: JSON.parse(text) as unknown };
-  } catch {
-    return { ok: false, value: {} };
-  }
-}
-
-function describeIssues(issues: readonly { path: PropertyKey[]; message: string }[]): string {
-  return issues
-    .slice(0, 5)
-    .map(({ path, message }) =>
-      path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
-    )
-    .join('; ');
 }

@@ -15,6 +15,15 @@ export class StreamCutError extends Error {
   }
 }
 
+/** The model has said nothing for too long. */
+export class ModelStalledError extends Error {
+  override readonly name = 'ModelStalledError';
+
+  constructor() {
+    super('the model said nothing for too long');
+  }
+}
+
 /**
  * The one place that decides what a provider's error means. Texts are safe to show; the error
  * itself goes to the log.
@@ -27,6 +36,9 @@ export function toProviderFailure(error: unknown): ProviderFailure {
       message: 'The model broke off its reply.',
       retryable: true,
     };
+  }
+  if (error instanceof ModelStalledError) {
+    return { code: 'model_stalled', message: 'The model went silent.', retryable: true };
   }
   // Network trouble comes as TypeError from fetch, or as a system error with a code.
   return {

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
+import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type {
@@ -12,11 +12,16 @@ import type {
   StopRequest,
   TerminalStatus,
 } from '../../protocol/run.js';
-import type { CommitInput, NewCall, Writer } from '../../stores/session-store.js';
+import { addUsage } from '../../stores/run-usage.js';
+import type { CommitInput, NewCall, RunUsage, Writer } from '../../stores/session-store.js';
 import { readPartialReply } from '../../stores/partial-reply.js';
 import type { ActivityDeps } from '../deps.js';
+import { openFinishCalls } from './finish-calls.js';
+import { toFinishTool } from './finish-tool.js';
 import { closeCall, openCall, type CallScope, type OpenedCall } from './proposed-calls.js';
-import type { StepReply } from './step-reply.js';
+import { hasReached, toRunUsage, toSpent } from './spending.js';
+import { toOutcome } from './step-outcome.js';
+import type { ProposedCall, StepReply } from './step-reply.js';
 
 interface StepCommitInput {
   ref: StepRef;
@@ -26,6 +31,8 @@ interface StepCommitInput {
   reply: StepReply;
   /** Highest sequence that the attempt was told of. */
   known: () => number;
+  /** What the run had used before. */
+  used: RunUsage | undefined;
 }
 
 /** `rewound`: the store is older than this attempt, nothing was stored. */
@@ -33,6 +40,8 @@ type Committed = StepOutcome | 'rewound';
 
 /** The three ways in which a step's reply is stored. */
 export interface StepCommit {
+  /** What the model call has used, as far as its provider said so. */
+  usage: RunUsage | undefined;
   /** The model said all it had to say. */
   complete: () => Promise<Committed>;
   /** A stop cut it: the partial reply is kept. */
@@ -50,16 +59,45 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     runId: ref.runId,
   };
 
+  const usage = toRunUsage(reply.finish()?.usage, agent.llmConfig);
+
   async function complete(): Promise<Committed> {
-    const opened = await Promise.all(
-      reply.calls.map((call) => openCall(scope, agent.tools, call, Date.now())),
-    );
-    const calls = opened.map(({ call }) => call);
-    const outcome: StepOutcome =
-      calls.length === 0
-        ? { kind: 'ended', step: ref.step, status: 'completed' }
-        : { kind: 'calls', step: ref.step, calls: calls.filter(isOpen).map(toRef) };
-    return store(opened, outcome, { answersStop: false, ...finalOf(outcome) });
+    const finish = await toFinishTool(agent);
+    const handed = await openFinishCalls(scope, finish, reply.calls);
+    // A model that has to hand in its result is offered nothing else.
+    const tools = ref.forceFinish === true ? [] : agent.tools;
+    const asked = reply.calls.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
+    const now = Date.now();
+    const others = await Promise.all(asked.map((call) => openCall(scope, tools, call, now)));
+    const opened = inOrder(reply.calls, [...others, ...handed.opened]);
+    const used = addUsage(input.used, usage);
+    const outcome = toOutcome({
+      ref,
+      open: opened
+        .map(({ call }) => call)
+        .filter(isOpen)
+        .map(toRef),
+      hasCalls: opened.length > 0,
+      owesResult: finish !== undefined,
+      result: handed.accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
+      spent: toSpent(used),
+      isSpent: hasReached(agent.spendCap, used),
+    });
+    return store([...opened, ...closeUnmade()], outcome, {
+      answersStop: false,
+      ...handed.accepted,
+      ...finalOf(outcome),
+    });
+  }
+
+  /** Arguments that were streamed without ever becoming a call: people saw them. */
+  function closeUnmade(): OpenedCall[] {
+    const made = new Set(reply.calls.map(({ toolCallId }) => toolCallId));
+    const why = { code: 'invalid_tool_input', text: 'The model broke off this call.' };
+    return reply.fold.parts
+      .filter(isCallPart)
+      .filter(({ toolCallId, toolName }) => !made.has(toolCallId) && toolName !== FINISH_TOOL_NAME)
+      .map((part) => closeCall(scope, part, partialInputOf(part), why, Date.now()));
   }
 
   async function stopped(): Promise<Committed> {
@@ -87,17 +125,23 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   }
 
   function closeAll(why: { code: string; text: string }): OpenedCall[] {
-    const proposed = new Map(reply.calls.map(({ toolCallId, input: text }) => [toolCallId, text]));
     return reply.fold.parts.filter(isCallPart).map((part) => {
-      const text = proposed.get(part.toolCallId) ?? reply.fold.argumentText.get(part.toolCallId);
-      return closeCall(scope, part, toPartialInput(text), why, Date.now());
+      const closed = closeCall(scope, part, partialInputOf(part), why, Date.now());
+      return part.toolName === FINISH_TOOL_NAME ? { ...closed, chunks: [] } : closed;
     });
+  }
+
+  function partialInputOf({ toolCallId }: CallPart): unknown {
+    const made = reply.calls.find((call) => call.toolCallId === toolCallId);
+    return toPartialInput(made?.input ?? reply.fold.argumentText.get(toolCallId));
   }
 
   async function store(
     opened: OpenedCall[],
     outcome: StepOutcome,
-    how: Pick<CommitInput, 'answersStop' | 'final'> & { interrupted?: AssistantRow['interrupted'] },
+    how: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
+      interrupted?: AssistantRow['interrupted'];
+    },
   ): Promise<Committed> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
@@ -113,7 +157,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
             step: ref.step,
             parts,
             ...(how.interrupted !== undefined && { interrupted: how.interrupted }),
+            ...(how.output !== undefined && { output: how.output }),
           };
+    const finish = reply.finish();
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
     const result = await deps.store.commit({
       writer,
@@ -127,6 +173,9 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       outcome,
       checkpointId,
       answersStop: how.answersStop,
+      ...(usage !== undefined && { usage }),
+      ...(finish !== undefined && { finishReason: finish.reason }),
+      ...(how.output !== undefined && { output: how.output }),
       ...(how.final !== undefined && { final: how.final }),
       now,
     });
@@ -169,7 +218,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     ];
   }
 
-  return { complete, stopped, failed };
+  return { usage, complete, stopped, failed };
 }
 
 /**
@@ -201,10 +250,18 @@ export async function endStopped(
 }
 
 function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
-  return outcome.kind === 'ended' ? { final: { status: outcome.status } } : {};
+  if (outcome.kind !== 'ended') return {};
+  const { status, error } = outcome;
+  return { final: { status, ...(error !== undefined && { error }) } };
 }
 
 const isOpen = (call: NewCall): boolean => call.row === undefined;
+
+/** Opened calls in the order in which the model asked for them. */
+function inOrder(asked: readonly ProposedCall[], opened: readonly OpenedCall[]): OpenedCall[] {
+  const byId = new Map(opened.map((each) => [each.call.toolCallId, each]));
+  return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
+}
 
 function toRef({ toolCallId, toolName, kind, timeoutMs, deadlineMs }: NewCall): CallRef {
   return {

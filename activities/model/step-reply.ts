@@ -1,6 +1,8 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { ChunkOf, FinishReason, StreamChunk, Usage } from '../../protocol/chunk.js';
 import { createReplyFold, type ReplyFold } from '../../protocol/reply-fold.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { createCallIds } from './call-ids.js';
 
@@ -45,6 +47,7 @@ export function createStepReply(
   const ids = createCallIds(usedCallIds);
   let finish: ReplyFinish | undefined;
   let begun = false;
+  const finishCalls = new Set<string>();
   /** Blocks that the provider has opened. */
   const blocks = new Map<string, { metadata: unknown; shown: boolean }>();
 
@@ -55,6 +58,7 @@ export function createStepReply(
   /** The step shows itself with its first output, so that a try that gave nothing leaves no trace. */
   function emit(...chunks: StreamChunk[]): StreamChunk[] {
     for (const each of chunks) fold.accept(each);
+    if (chunks.every(isOfFinish)) return [];
     if (begun) return chunks;
     begun = true;
     return [
@@ -118,6 +122,19 @@ export function createStepReply(
     return chunks;
   }
 
+  /** The call that hands in a result is folded into the reply; nobody is shown it. */
+  function isOfFinish(made: StreamChunk): boolean {
+    if (made.type === 'tool_arg_stream_start' && made.toolName === FINISH_TOOL_NAME) {
+      finishCalls.add(made.toolCallId);
+    }
+    return 'toolCallId' in made && finishCalls.has(made.toolCallId);
+  }
+
+  /** Arguments that are too large are refused in the end: nobody needs to see all of them. */
+  function isTooLong(toolCallId: string): boolean {
+    return (fold.argumentText.get(toolCallId)?.length ?? 0) > LIMITS.callInputBytes;
+  }
+
   function accept(part: LanguageModelV4StreamPart): StreamChunk[] {
     switch (part.type) {
       case 'text-start':
@@ -150,13 +167,14 @@ export function createStepReply(
           chunk<'tool_arg_stream_start'>({
             type: 'tool_arg_stream_start',
             toolCallId,
-            toolName: part.toolName,
+            toolName: toToolName(part.toolName),
           }),
         );
       }
       case 'tool-input-delta': {
         const toolCallId = ids.toSessionId(part.id);
         if (part.delta === '' || !fold.argumentText.has(toolCallId)) return [];
+        if (isTooLong(toolCallId)) return [];
         return emit(
           chunk<'tool_arg_stream_delta'>({
             type: 'tool_arg_stream_delta',
@@ -168,14 +186,17 @@ export function createStepReply(
       case 'tool-call': {
         if (part.providerExecuted === true) return [];
         const toolCallId = ids.toSessionId(part.toolCallId);
-        calls.push({ toolCallId, toolName: part.toolName, input: part.input });
+        const toolName = toToolName(part.toolName);
+        // The same id again is another call.
+        ids.close(part.toolCallId);
+        calls.push({ toolCallId, toolName, input: part.input });
         const chunks = fold.argumentText.has(toolCallId)
           ? []
           : emit(
               chunk<'tool_arg_stream_start'>({
                 type: 'tool_arg_stream_start',
                 toolCallId,
-                toolName: part.toolName,
+                toolName,
               }),
             );
         keepMetadata(
@@ -200,13 +221,28 @@ function toFinishReason(reason: string): FinishReason {
   return known.includes(reason) ? (reason as FinishReason) : 'other';
 }
 
-function toUsage(usage: LanguageModelV4Usage): Usage {
+/** Names of tools are ids of the protocol; a model may make up anything. */
+function toToolName(name: string): string {
+  return name === '' ? 'unnamed' : name.slice(0, LIMITS.idChars);
+}
+
+function toUsage({ inputTokens: input, outputTokens: output }: LanguageModelV4Usage): Usage {
   return {
-    inputTokens: usage.inputTokens.total ?? 0,
-    outputTokens: usage.outputTokens.total ?? 0,
-    ...(usage.inputTokens.cacheRead !== undefined && { cachedTokens: usage.inputTokens.cacheRead }),
-    ...(usage.inputTokens.cacheWrite !== undefined && {
-      cacheWriteTokens: usage.inputTokens.cacheWrite,
-    }),
+    inputTokens: toCount(input.total) ?? 0,
+    outputTokens: toCount(output.total) ?? 0,
+    ...ifKnown('cachedTokens', input.cacheRead),
+    ...ifKnown('cacheWriteTokens', input.cacheWrite),
+    ...ifKnown('reasoningTokens', output.reasoning),
   };
+}
+
+function ifKnown(field: keyof Usage, tokens: number | undefined): Partial<Usage> {
+  const count = toCount(tokens);
+  return count === undefined ? {} : { [field]: count };
+}
+
+/** Providers have reported NaN and null. More than a billion is no count of one call. */
+function toCount(tokens: number | null | undefined): number | undefined {
+  if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
+  return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);
 }

@@ -16,7 +16,10 @@ export interface Turn {
 
 /** Reads where a conversation stands from nothing but the prompt. */
 export function toTurn(prompt: LanguageModelV4Prompt): Turn {
-  const index = prompt.findLastIndex(({ role }) => role === 'user');
+  // What the runtime adds on its own is no message of the user.
+  const index = prompt.findLastIndex(
+    ({ role, providerOptions }) => role === 'user' && providerOptions?.helix?.internal !== true,
+  );
   const user = prompt[index];
   const since = prompt.slice(index + 1);
   return {

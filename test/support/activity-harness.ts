@@ -1,8 +1,15 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { ToolCallOutcome } from '../../protocol/activities.js';
+import type { StepRef, ToolCallOutcome } from '../../protocol/activities.js';
 import type { LanguageModel } from 'ai';
 import { createActivities } from '../../activities/index.js';
-import { AgentRegistry, defineAgent, type ToolDefinition } from '../../agents/index.js';
+import {
+  AgentRegistry,
+  defineAgent,
+  type AgentConfig,
+  type LlmConfig,
+  type ToolDefinition,
+} from '../../agents/index.js';
+import type { z } from 'zod';
 import type { StepOutcome } from '../../protocol/run.js';
 import type { UserPart } from '../../protocol/rows.js';
 import type { RunRecord } from '../../stores/session-store.js';
@@ -13,6 +20,10 @@ export interface AgentUnderTest {
   model: LanguageModel;
   tools?: readonly ToolDefinition[];
   systemPrompt?: string;
+  /** Whatever else the agent is defined with. */
+  more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
+    llmConfig?: Partial<LlmConfig>;
+  };
 }
 
 /** The real activities over a real store, run as a worker would run them. */
@@ -25,6 +36,7 @@ export interface ActivityHarness {
     step: number,
     attempt?: number,
     environment?: MockActivityEnvironment,
+    more?: Partial<StepRef>,
   ) => Promise<StepOutcome>;
   tool: (
     run: RunRecord,
@@ -51,7 +63,8 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
       name: AGENT,
       systemPrompt: agent.systemPrompt ?? 'Be brief.',
       tools: agent.tools ?? [],
-      llmConfig: { model: agent.model },
+      ...agent.more,
+      llmConfig: { model: agent.model, ...agent.more?.llmConfig },
     }),
   ]);
   const activities = createActivities({
@@ -82,8 +95,8 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
       if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
       return result.run;
     },
-    step: (run, step, attempt = 1, environment = attemptOf(attempt)) =>
-      environment.run(activities.modelStep, ref(run, step)),
+    step: (run, step, attempt = 1, environment = attemptOf(attempt), more = {}) =>
+      environment.run(activities.modelStep, { ...ref(run, step), ...more }),
     tool: (run, step, toolCallId, attempt = 1) =>
       attemptOf(attempt)
         .run(activities.toolCall, { ...ref(run, step), toolCallId })

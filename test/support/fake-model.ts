@@ -35,8 +35,8 @@ export const parts = {
       ...(providerMetadata && { providerMetadata }),
     },
   ],
-  finish: (unified: LanguageModelV4FinishReason['unified'] = 'stop'): Part[] => [
-    { type: 'finish', finishReason: { unified, raw: undefined }, usage: USAGE },
+  finish: (unified: LanguageModelV4FinishReason['unified'] = 'stop', usage = USAGE): Part[] => [
+    { type: 'finish', finishReason: { unified, raw: undefined }, usage },
   ],
 };
 

@@ -5,6 +5,7 @@ import {
   afterCalls,
   afterStep,
   approvedOf,
+  firstStep,
   nextStep,
   releasedFor,
   startingCarry,
@@ -61,6 +62,28 @@ describe('what follows a step', () => {
     expect(afterStep(once, 3, invalid, cap)).toEqual(nextModel);
     const twice = takeStep(startingCarry(toProgress(once)), invalid);
     expect(twice).toMatchObject({ step: 3, invalidFinishes: 2, isFinished: false });
+  });
+
+  it('without the result that is owed is a step that asks for it, until it is there', () => {
+    const owes = { ...cap, hasOutput: true };
+    const forced = { ...nextModel, forceFinish: true };
+    const missing: CallsOutcome = { ...asked(), finish: 'missing' };
+    const carry = takeStep(INITIAL_CARRY, missing);
+    expect(afterStep(carry, 3, missing, owes)).toEqual(forced);
+    expect(firstStep(startingCarry(toProgress(carry)), owes)).toEqual(forced);
+    const invalid: CallsOutcome = { ...asked(), finish: 'invalid' };
+    expect(afterStep(takeStep(carry, invalid), 3, invalid, owes)).toEqual(forced);
+  });
+
+  it('of a new execution is the one after the last, also beyond the step cap', () => {
+    const at = (step: number) => startingCarry({ step, known: 0 });
+    expect(firstStep(at(0), cap)).toEqual({ do: 'model', step: 1 });
+    expect(firstStep(at(5), { ...cap, hasOutput: true })).toEqual({
+      do: 'model',
+      step: 6,
+      forceFinish: true,
+    });
+    expect(firstStep(at(5), cap)).toEqual({ do: 'model', step: 6 });
   });
 
   it('after answers is what was approved of this step', () => {

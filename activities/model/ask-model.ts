@@ -1,0 +1,124 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type { ChunkWriter } from '../chunk-writer.js';
+import { ModelStalledError, StreamCutError } from './provider-failure.js';
+import type { StepReply } from './step-reply.js';
+
+export interface AskedModel {
+  model: LanguageModelV4;
+  options: Omit<LanguageModelV4CallOptions, 'abortSignal'>;
+  /** Ends the call at once. */
+  signal: AbortSignal;
+  /** Longest silence, ms. */
+  stallTimeoutMs: number;
+  reply: StepReply;
+  chunks: ChunkWriter;
+}
+
+/**
+ * Asks a model and streams what it says into a reply and its writer.
+ *
+ * @throws what the provider throws or streams as an error; ModelStalledError; StreamCutError for a
+ * stream that ends without a finish
+ */
+export async function askModel(asked: AskedModel): Promise<void> {
+  const silence = watchSilence(asked.stallTimeoutMs);
+  const signal = AbortSignal.any([asked.signal, silence.signal]);
+  try {
+    await stream({ ...asked, signal }, silence);
+  } catch (error) {
+    // However the model's own code words it.
+    throw silence.signal.aborted ? new ModelStalledError() : error;
+  } finally {
+    silence.close();
+  }
+  if (silence.signal.aborted) throw new ModelStalledError();
+  const finish = asked.reply.finish();
+  if (finish === undefined || finish.reason === 'error') throw new StreamCutError();
+}
+
+async function stream(asked: AskedModel, silence: Silence): Promise<void> {
+  const { model, options, signal, reply, chunks } = asked;
+  const opening = Promise.resolve(model.doStream({ ...options, abortSignal: signal }));
+  // A model that does not listen to its signal may answer after all: nobody reads it then.
+  if (signal.aborted) discard(opening);
+  const onAbort = (): void => {
+    discard(opening);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  const opened = await Promise.race([opening, untilAborted(signal)]);
+  signal.removeEventListener('abort', onAbort);
+  const reader = opened.stream.getReader();
+  // Ends a read that waits, also when the model does not listen to its signal.
+  const leave = (): void => {
+    reader.cancel().catch(() => undefined);
+  };
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      silence.heard();
+      if (value.type === 'error') throw value.error;
+      chunks.push(reply.accept(value));
+      const room = chunks.room();
+      if (room !== undefined) await silence.during(room);
+    }
+  } finally {
+    signal.removeEventListener('abort', leave);
+    // Frees the provider's connection when we leave early; a stream that is done does not mind.
+    leave();
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const abort = (): void => {
+      reject(new Error('the model call was cut'));
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function discard(opening: PromiseLike<{ stream: ReadableStream }>): void {
+  opening.then(
+    ({ stream: unread }) => {
+      if (!unread.locked) unread.cancel().catch(() => undefined);
+    },
+    () => undefined,
+  );
+}
+
+interface Silence {
+  signal: AbortSignal;
+  heard: () => void;
+  /** While something else is waited for, the model may not be able to speak. */
+  during: (wait: Promise<void>) => Promise<void>;
+  close: () => void;
+}
+
+/** Fires when the model has said nothing for so long. */
+function watchSilence(ms: number): Silence {
+  const controller = new AbortController();
+  let isWaiting = false;
+  const timer = setTimeout(() => {
+    if (isWaiting) timer.refresh();
+    else controller.abort(new ModelStalledError());
+  }, ms);
+  return {
+    signal: controller.signal,
+    heard: () => {
+      timer.refresh();
+    },
+    during: async (wait) => {
+      isWaiting = true;
+      await wait;
+      isWaiting = false;
+      timer.refresh();
+    },
+    close: () => {
+      clearTimeout(timer);
+    },
+  };
+}

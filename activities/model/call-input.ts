@@ -1,0 +1,68 @@
+import type { z } from 'zod';
+import { LIMITS } from '../../protocol/limits.js';
+
+/** Arguments of a call as JSON, or why they are none; then `value` is an empty object. */
+export type CallInput = { ok: true; value: unknown } | { ok: false; value: unknown; why: string };
+
+/** Deeper than any schema that people write; scripts of the store refuse a thousand. */
+const MAX_DEPTH = 100;
+
+/** Reads the JSON text that a model gave as a call's arguments. Pure. */
+export function parseInput(text: string): CallInput {
+  // They would travel with every later step.
+  if (Buffer.byteLength(text) > LIMITS.callInputBytes) {
+    return refused(`the input is larger than ${String(LIMITS.callInputBytes / 1024)} KB`);
+  }
+  if (text.trim() === '') return { ok: true, value: {} };
+  if (isDeeperThan(text, MAX_DEPTH)) return refused('the input is nested too deeply');
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return refused('the input is no valid JSON');
+  }
+}
+
+/** A schema whose own code throws refuses the input, it does not fail the step. */
+export async function checkInput(
+  schema: z.ZodType,
+  input: CallInput,
+): Promise<{ data: unknown } | { why: string }> {
+  if (!input.ok) return { why: input.why };
+  try {
+    const checked = await schema.safeParseAsync(input.value);
+    return checked.success ? { data: checked.data } : { why: describeIssues(checked.error.issues) };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function refused(why: string): CallInput {
+  return { ok: false, value: {}, why };
+}
+
+/** Counts brackets outside of strings: parsing a deep text may exhaust the stack. */
+function isDeeperThan(text: string, limit: number): boolean {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (isInString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') isInString = true;
+    else if (character === '[' || character === '{') {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (character === ']' || character === '}') depth -= 1;
+  }
+  return false;
+}
+
+function describeIssues(issues: readonly { path: PropertyKey[]; message: string }[]): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path, message }) =>
+      path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`,
+    )
+    .join('; ');
+}

@@ -1,0 +1,62 @@
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import { asSchema } from 'ai';
+import { z } from 'zod';
+import type { AgentDefinition } from '../../agents/definitions.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { checkInput, type CallInput } from './call-input.js';
+
+/** The tool by which a model hands in the result of an agent that has an output schema. */
+export interface FinishTool {
+  /** As the model is told of it. */
+  tool: LanguageModelV4FunctionTool;
+  /** The result as the schema gives it, ready to be stored; or why it is none. */
+  accept: (input: CallInput) => Promise<{ output: unknown } | { why: string }>;
+}
+
+const DESCRIPTION =
+  'Hands in the result and ends the work. Call it once, when everything else is done.';
+
+const known = new WeakMap<AgentDefinition, Promise<FinishTool>>();
+
+/** Undefined for agents without an output schema. Made once per agent: schemas are costly to convert. */
+export function toFinishTool(agent: AgentDefinition): Promise<FinishTool> | undefined {
+  if (agent.outputSchema === undefined) return undefined;
+  const made = known.get(agent) ?? makeFinishTool(agent.outputSchema, agent.llmConfig.strictOutput);
+  known.set(agent, made);
+  return made;
+}
+
+async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<FinishTool> {
+  const given = await asSchema(schema).jsonSchema;
+  // Providers take objects only as arguments; anything else is handed in as a field of one.
+  const isWrapped = given.type !== 'object';
+  const expected = isWrapped ? z.object({ result: schema }) : schema;
+  return {
+    tool: {
+      type: 'function',
+      name: FINISH_TOOL_NAME,
+      description: DESCRIPTION,
+      inputSchema: isWrapped ? await asSchema(expected).jsonSchema : given,
+      ...(strict === true && { strict }),
+    },
+    accept: async (input) => {
+      const checked = await checkInput(expected, input);
+      if ('why' in checked) return checked;
+      const { data } = checked;
+      return toStored(isWrapped ? (data as { result: unknown }).result : data);
+    },
+  };
+}
+
+/** A schema may transform what it checks into something that cannot be stored. */
+function toStored(data: unknown): { output: unknown } | { why: string } {
+  try {
+    const json = JSON.stringify(data) as string | undefined;
+    if (json === undefined) return { why: 'the result is no JSON' };
+    if (Buffer.byteLength(json) > LIMITS.callInputBytes) return { why: 'the result is too large' };
+    return { output: JSON.parse(json) as unknown };
+  } catch {
+    return { why: 'the result is no JSON' };
+  }
+}

@@ -1,0 +1,47 @@
+import type { LlmConfig, Pricing, SpendCap } from '../../agents/definitions.js';
+import type { Usage } from '../../protocol/chunk.js';
+import type { Spent } from '../../protocol/run.js';
+import type { RunUsage } from '../../stores/session-store.js';
+
+/** What a model call has used, with what it cost where prices are known. Pure. */
+export function toRunUsage(
+  usage: Usage | undefined,
+  { pricing }: Pick<LlmConfig, 'pricing'>,
+): RunUsage | undefined {
+  if (usage === undefined) return undefined;
+  return { ...usage, ...(pricing !== undefined && { costMicroUsd: toMicroUsd(usage, pricing) }) };
+}
+
+/** Dollars for a million tokens are millionths of a dollar for one. */
+function toMicroUsd(usage: Usage, pricing: Pricing): number {
+  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0 } = usage;
+  const { inputPerMTok, outputPerMTok } = pricing;
+  const { cachedPerMTok = inputPerMTok, cacheWritePerMTok = inputPerMTok } = pricing;
+  const fresh = Math.max(0, inputTokens - cachedTokens - cacheWriteTokens);
+  return Math.round(
+    fresh * inputPerMTok +
+      cachedTokens * cachedPerMTok +
+      cacheWriteTokens * cacheWritePerMTok +
+      outputTokens * outputPerMTok,
+  );
+}
+
+/** True if a run that has used this much may not make another model call. */
+export function hasReached(cap: SpendCap | undefined, used: RunUsage | undefined): boolean {
+  if (cap === undefined || used === undefined) return false;
+  const { usd = Infinity, tokens = Infinity } = cap;
+  return tokensOf(used) >= tokens || (used.costMicroUsd ?? 0) >= usd * 1_000_000;
+}
+
+export function toSpent(used: RunUsage | undefined): Spent | undefined {
+  if (used === undefined) return undefined;
+  const { costMicroUsd } = used;
+  return {
+    tokens: tokensOf(used),
+    ...(costMicroUsd !== undefined && { microUsd: costMicroUsd }),
+  };
+}
+
+function tokensOf({ inputTokens, outputTokens }: RunUsage): number {
+  return inputTokens + outputTokens;
+}

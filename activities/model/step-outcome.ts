@@ -1,0 +1,76 @@
+import type { CallRef, RunError, Spent, StepOutcome } from '../../protocol/run.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { StepRef } from '../../protocol/activities.js';
+
+/** What is known of a step whose model has said all it had to say. */
+export interface SpokenStep {
+  ref: Pick<StepRef, 'step' | 'maxSteps' | 'forceFinish' | 'invalidFinishes'>;
+  /** Calls that are yet to be carried out. */
+  open: CallRef[];
+  /** True if there were calls, even if none is open. */
+  hasCalls: boolean;
+  /** True for agents with an output schema. */
+  owesResult: boolean;
+  result: 'valid' | 'invalid' | 'none';
+  spent: Spent | undefined;
+  /** True if the run may not use more. */
+  isSpent: boolean;
+}
+
+/** What a spoken step leaves to do. Pure. */
+export function toOutcome(given: SpokenStep): StepOutcome {
+  const outcome = decide(given);
+  return given.spent === undefined || !('step' in outcome)
+    ? outcome
+    : { ...outcome, spent: given.spent };
+}
+
+function decide(given: SpokenStep): StepOutcome {
+  const { ref, open, hasCalls, owesResult, result, isSpent } = given;
+  const { step } = ref;
+  const completed = { kind: 'ended', step, status: 'completed' } as const;
+  if (owesResult && result === 'valid') {
+    return open.length === 0 ? completed : { kind: 'calls', step, calls: open, finish: 'valid' };
+  }
+  if (!owesResult && !hasCalls) return completed;
+  const fault = owesResult ? findFault(given) : undefined;
+  if (fault !== undefined) return failed(step, fault);
+  if (isSpent) return failed(step, SPEND_CAP_REACHED);
+  if (owesResult && result === 'invalid') {
+    return { kind: 'calls', step, calls: open, finish: 'invalid' };
+  }
+  return hasCalls
+    ? { kind: 'calls', step, calls: open }
+    : { kind: 'calls', step, calls: [], finish: 'missing' };
+}
+
+/** Why a run that owes a result cannot go on. */
+function findFault({ ref, result }: SpokenStep): RunError | undefined {
+  const { step, maxSteps, forceFinish = false, invalidFinishes = 0 } = ref;
+  // The call beyond the cap is the last one there is.
+  if (step > maxSteps) return OUTPUT_MISSING;
+  if (result === 'none') return forceFinish ? OUTPUT_MISSING : undefined;
+  return invalidFinishes + 1 >= LIMITS.invalidFinishes ? INVALID_OUTPUT : undefined;
+}
+
+function failed(step: number, error: RunError): StepOutcome {
+  return { kind: 'ended', step, status: 'failed', error };
+}
+
+export const SPEND_CAP_REACHED: RunError = {
+  code: 'spend_cap_reached',
+  message: 'This reply has reached what it may cost.',
+  retryable: false,
+};
+
+const OUTPUT_MISSING: RunError = {
+  code: 'output_missing',
+  message: 'The agent ended without its result.',
+  retryable: true,
+};
+
+const INVALID_OUTPUT: RunError = {
+  code: 'invalid_output',
+  message: 'The agent handed in results that do not fit what was asked for.',
+  retryable: true,
+};

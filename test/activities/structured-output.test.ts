@@ -1,0 +1,267 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineTool, type ToolDefinition } from '../../agents/index.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import type { StepRef } from '../../protocol/activities.js';
+import type { SessionStore } from '../../stores/session-store.js';
+import { attemptOf, createHarness, type ActivityHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, type Script } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+const { text, call, finish } = parts;
+
+const echo = defineTool({
+  name: 'echo',
+  description: 'Says it again.',
+  inputSchema: z.object({}),
+  execute: () => 'again',
+});
+const locate = defineTool({
+  name: 'locate',
+  description: 'Asks the page.',
+  inputSchema: z.object({}),
+  execute: 'client',
+});
+const Answer = z.object({ answer: z.number(), unit: z.string().default('m') });
+
+interface GivenAgent extends ActivityHarness {
+  model: ReturnType<typeof fakeModel>;
+  store: SessionStore;
+}
+
+async function harnessOf(
+  script: Script,
+  outputSchema: z.ZodType = Answer,
+  strictOutput = false,
+): Promise<GivenAgent> {
+  const model = fakeModel(script);
+  const tools: ToolDefinition[] = [echo, locate];
+  const more = { outputSchema, llmConfig: { strictOutput } };
+  const stores = await openTestStores();
+  return { ...createHarness(stores, { model, tools, more }), model, store: stores.store };
+}
+
+const handIn = (id: string, input: unknown) => call(id, FINISH_TOOL_NAME, input);
+const withRef = (given: ActivityHarness, more: Partial<StepRef>, step = 1) =>
+  given.begin().then((run) => given.step(run, step, 1, attemptOf(1), more));
+
+describe('an agent with an output schema', () => {
+  it('is offered a tool to hand in its result', async () => {
+    const given = await harnessOf(() => [...handIn('f', { answer: 1 }), ...finish()]);
+    await given.step(await given.begin(), 1);
+    const [asked] = given.model.doStreamCalls;
+    expect(asked?.toolChoice).toEqual({ type: 'auto' });
+    expect(asked?.tools?.map(({ name }) => name)).toEqual(['echo', 'locate', FINISH_TOOL_NAME]);
+    expect(asked?.tools?.[2]).toMatchObject({
+      inputSchema: { type: 'object', properties: { answer: { type: 'number' } } },
+    });
+    expect(asked?.tools?.[2]).not.toHaveProperty('strict');
+  });
+
+  it('may ask the provider to hold the result to its schema', async () => {
+    const given = await harnessOf(() => [...handIn('f', { answer: 1 }), ...finish()], Answer, true);
+    await given.step(await given.begin(), 1);
+    expect(given.model.doStreamCalls[0]?.tools?.[2]).toMatchObject({ strict: true });
+  });
+
+  it('ends with what it hands in, as its schema gives it', async () => {
+    const given = await harnessOf(() => [
+      ...text('Here.'),
+      { type: 'tool-input-start', id: 'f', toolName: FINISH_TOOL_NAME },
+      { type: 'tool-input-delta', id: 'f', delta: '{"answer":42}' },
+      ...handIn('f', '{"answer":42}'),
+      ...finish('tool-calls'),
+    ]);
+    const run = await given.begin();
+    expect(await given.step(run, 1)).toMatchObject({ kind: 'ended', status: 'completed' });
+    const { store } = given;
+    const output = { answer: 42, unit: 'm' };
+    expect(await store.readRecord(given.session.id)).toMatchObject({ output });
+    expect(await store.readRows(given.session.id, 1)).toMatchObject([
+      {
+        role: 'assistant',
+        output,
+        parts: [
+          { type: 'text', text: 'Here.' },
+          { type: 'tool-call', toolCallId: 'f', input: { answer: 42 } },
+        ],
+      },
+      { role: 'tool', toolCallId: 'f', output: { acknowledged: true } },
+    ]);
+    const log = await given.session.log();
+    const types = log.map(({ message }) => message.type).filter((type) => type !== 'text_delta');
+    expect(types).toEqual([
+      'step_start',
+      'step_end',
+      'checkpoint_created',
+      'step_committed',
+      'output',
+      'stream_end',
+    ]);
+    expect(JSON.stringify(log)).not.toContain(FINISH_TOOL_NAME);
+  });
+
+  it.each([
+    ['text', z.string(), { result: 'yes' }, 'yes'],
+    ['a list', z.array(z.number()), { result: [1, 2] }, [1, 2]],
+    [
+      'one of several objects',
+      z.union([z.object({ a: z.number() }), z.object({ b: z.string() })]),
+      { result: { b: 'x' } },
+      { b: 'x' },
+    ],
+    ['null', z.null(), { result: null }, null],
+  ])('may hand in %s, as a field of the call', async (_, schema, input, output) => {
+    const given = await harnessOf(() => [...handIn('f', input), ...finish()], schema);
+    expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
+    const { store } = given;
+    expect((await store.readRecord(given.session.id))?.output).toEqual(output);
+  });
+
+  it('carries out the other calls of the step before it ends', async () => {
+    const given = await harnessOf(() => [
+      ...call('e', 'echo', {}),
+      ...handIn('f', { answer: 1 }),
+      ...call('l', 'locate', {}),
+      ...finish('tool-calls'),
+    ]);
+    const run = await given.begin();
+    expect(await given.step(run, 1)).toMatchObject({
+      kind: 'calls',
+      finish: 'valid',
+      calls: [{ toolCallId: 'e' }, { toolCallId: 'l', kind: 'client' }],
+    });
+    await given.tool(run, 1, 'e');
+    expect(await given.session.messages('output')).toEqual([]);
+    await given.session.answer(run.runId, 'l', { output: 'here' });
+    await given.session.end(run.runId, 'completed');
+    const { store } = given;
+    const rows = await store.readRows(given.session.id, 2);
+    expect(rows).toMatchObject([
+      { toolCallId: 'e', output: 'again' },
+      { toolCallId: 'f', output: { acknowledged: true } },
+      { toolCallId: 'l', output: 'here' },
+    ]);
+    expect((await given.session.log()).slice(-2).map(({ message }) => message.type)).toEqual([
+      'output',
+      'stream_end',
+    ]);
+  });
+
+  it('hands in one result: the first that fits counts', async () => {
+    const given = await harnessOf(() => [
+      ...handIn('f1', { answer: 'none' }),
+      ...handIn('f2', { answer: 2 }),
+      ...handIn('f3', { answer: 3 }),
+      ...finish('tool-calls'),
+    ]);
+    expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
+    const { store } = given;
+    expect(await store.readRecord(given.session.id)).toMatchObject({ output: { answer: 2 } });
+    expect(await store.readRows(given.session.id, 2)).toMatchObject([
+      { toolCallId: 'f1', errorCode: 'invalid_output' },
+      { toolCallId: 'f2', output: { acknowledged: true } },
+      { toolCallId: 'f3', error: 'The result was handed in already.' },
+    ]);
+  });
+
+  it('is told what does not fit, and fails the third time', async () => {
+    const given = await harnessOf((n) => [
+      ...(n === 2 ? call('e', 'echo', {}) : []),
+      ...handIn(`f${String(n)}`, n === 0 ? '{"answer":' : { answer: 'none' }),
+      ...finish('tool-calls'),
+    ]);
+    const run = await given.begin();
+    const ask = (step: number) =>
+      given.step(run, step, 1, attemptOf(1), { invalidFinishes: step - 1 });
+    expect(await ask(1)).toMatchObject({ kind: 'calls', finish: 'invalid', calls: [] });
+    expect(await ask(2)).toMatchObject({ kind: 'calls', finish: 'invalid' });
+    expect(await ask(3)).toMatchObject({ status: 'failed', error: { code: 'invalid_output' } });
+    const prompts = given.model.doStreamCalls.map(({ prompt }) => JSON.stringify(prompt));
+    expect(prompts[1]).toContain('the input is no valid JSON');
+    expect(prompts[2]).toContain('answer: Invalid input');
+    const { store } = given;
+    expect(await store.readRecord(given.session.id)).toMatchObject({ status: 'failed' });
+    expect((await store.readRows(given.session.id, -3)).slice(-2)).toMatchObject([
+      { toolCallId: 'e', errorCode: 'run_failed' },
+      { toolCallId: 'f2', errorCode: 'invalid_output' },
+    ]);
+    expect(await given.session.messages('output')).toEqual([]);
+  });
+
+  it('that only speaks owes its result, and is asked for nothing else', async () => {
+    const given = await harnessOf((n) =>
+      n === 0
+        ? [...text('Forty-two.'), ...finish()]
+        : [...handIn('f', { answer: 42 }), ...finish()],
+    );
+    const run = await given.begin();
+    expect(await given.step(run, 1)).toEqual({
+      kind: 'calls',
+      step: 1,
+      calls: [],
+      finish: 'missing',
+      spent: { tokens: 5 },
+      sequence: expect.any(Number),
+    });
+    expect(await given.step(run, 2, 1, attemptOf(1), { forceFinish: true })).toMatchObject({
+      status: 'completed',
+    });
+    const asked = given.model.doStreamCalls[1];
+    expect(asked?.tools?.map(({ name }) => name)).toEqual([FINISH_TOOL_NAME]);
+    expect(asked?.toolChoice).toEqual({ type: 'tool', toolName: FINISH_TOOL_NAME });
+    expect(asked?.prompt.slice(-2)).toMatchObject([
+      { role: 'assistant' },
+      { role: 'user', providerOptions: { helix: { internal: true } } },
+    ]);
+    const { store } = given;
+    expect((await store.readRows(given.session.id, 1)).map(({ role }) => role)).toEqual([
+      'assistant',
+      'assistant',
+      'tool',
+    ]);
+  });
+
+  it.each([
+    ['speaks on', text('No.')],
+    ['asks for a tool that it was not offered', call('e', 'echo', {})],
+  ])('that %s when it has to hand in its result fails', async (_, said) => {
+    const given = await harnessOf(() => [...said, ...finish()]);
+    expect(await withRef(given, { forceFinish: true })).toMatchObject({
+      kind: 'ended',
+      status: 'failed',
+      error: { code: 'output_missing', retryable: true },
+    });
+  });
+
+  it('that hands in what does not fit beyond the step cap fails', async () => {
+    const given = await harnessOf(() => [...handIn('f', {}), ...finish()]);
+    expect(await withRef(given, { forceFinish: true, maxSteps: 0 })).toMatchObject({
+      status: 'failed',
+      error: { code: 'output_missing' },
+    });
+  });
+
+  it('keeps what it handed in when it is stopped while a sibling waits', async () => {
+    const given = await harnessOf(() => [
+      ...handIn('f', { answer: 1 }),
+      ...call('l', 'locate', {}),
+      ...finish(),
+    ]);
+    await given.step(await given.begin(), 1);
+    await given.session.stop();
+    expect(await given.session.messages('output')).toMatchObject([{ output: { answer: 1 } }]);
+  });
+});
+
+describe('an agent without an output schema', () => {
+  it('that hands in a result is told that it cannot', async () => {
+    const model = fakeModel((n) =>
+      n === 0 ? [...handIn('f', { answer: 1 }), ...finish()] : [...text('ok'), ...finish()],
+    );
+    const given = createHarness(await openTestStores(), { model });
+    expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
+    expect(JSON.stringify(model.doStreamCalls[1]?.prompt)).toContain('There is no tool named');
+    expect(await given.session.messages('output')).toEqual([]);
+  });
+});
