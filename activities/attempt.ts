@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { formatModelWriter } from '../protocol/ids.js';
 import type { Writer } from '../stores/session-store.js';
 
 const HEARTBEAT_MS = 1_000;
@@ -56,7 +57,7 @@ export function modelWriter(
   ref: { sessionId: string; runId: string; agent: string; step: number },
   token: number,
 ): Writer {
-  return { ...pickWriter(ref), name: `m${String(ref.step)}`, token };
+  return { ...pickWriter(ref), name: formatModelWriter(ref.sessionId, ref.step), token };
 }
 
 /** Writer of one tool call. */

@@ -27,6 +27,17 @@ export function rootOf(sessionId: string): string {
   return dot < 0 ? sessionId : sessionId.slice(0, dot);
 }
 
+/** What a sub-agent's session id has behind the conversation's; '' for a conversation's own. */
+export function childPartOf(sessionId: string): string {
+  return sessionId.slice(rootOf(sessionId).length + 1);
+}
+
+/** Writer of a step's model; sub-agents share the stream of their conversation. */
+export function formatModelWriter(sessionId: string, step: number): string {
+  const part = childPartOf(sessionId);
+  return `${part === '' ? '' : `${part}:`}m${String(step)}`;
+}
+
 /** Temporal's workflow id of a run. */
 export function workflowIdOf(runId: string): string {
   return `run:${runId}`;

@@ -37,4 +37,8 @@ export const LIMITS = {
   stallTimeoutMs: 120_000,
   /** Results of an agent that do not fit its output schema, after which its run fails. */
   invalidFinishes: 3,
+  /** Sub-agents below each other. */
+  subAgentDepth: 5,
+  /** Sub-agents of one run of a conversation, at all depths. */
+  subAgents: 100,
 } as const;

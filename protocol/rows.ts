@@ -47,6 +47,8 @@ export const AssistantPart = z.discriminatedUnion('type', [
     kind: z.enum(['server', 'approval', 'client', 'subagent']),
     /** Present on calls that a person approves. */
     approvalId: z.string().optional(),
+    /** Shown by a row of its own, once people are asked. */
+    held: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
 ]);
@@ -64,6 +66,8 @@ export const AssistantRow = z.object({
   interrupted: z.enum(['interrupt', 'abort', 'failure']).optional(),
   /** The run's result, handed in by this step. */
   output: z.unknown().optional(),
+  /** For history only: calls that people were asked about together, those of sub-agents among them. */
+  display: z.boolean().optional(),
 });
 export type AssistantRow = z.infer<typeof AssistantRow>;
 
@@ -90,6 +94,8 @@ export const ToolRow = z.object({
   errorCode: z.string().optional(),
   /** The person said no. */
   denied: z.boolean().optional(),
+  /** For history only: the result of a sub-agent's call. */
+  display: z.boolean().optional(),
   decision: Decision.optional(),
 });
 export type ToolRow = z.infer<typeof ToolRow>;

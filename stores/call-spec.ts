@@ -1,11 +1,12 @@
 import { formatApprovalId } from '../protocol/ids.js';
 import type { CallSpec } from './session-record.js';
+import { toChildRef } from './sub-agent-calls.js';
 import type { NewCall, Writer } from './transitions.js';
 
 /** What is kept of a call that a step opens; the only authority for its execution. Pure. */
 export function toCallSpec(
   { runId, step }: Pick<Writer, 'runId' | 'step'>,
-  { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision }: NewCall,
+  { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, child }: NewCall,
 ): CallSpec {
   return {
     toolCallId,
@@ -18,5 +19,6 @@ export function toCallSpec(
     ...(deadlineMs !== undefined && { deadlineMs }),
     ...(onExpiry !== undefined && { onExpiry }),
     ...(decision !== undefined && { decision }),
+    ...(child !== undefined && { child: toChildRef(child) }),
   };
 }

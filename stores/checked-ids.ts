@@ -1,5 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
-import { isStreamId } from '../protocol/ids.js';
+import { isSessionId, isStreamId } from '../protocol/ids.js';
 
 /** @throws HelixError `validation_error` unless it is the id of a session or of a sub-agent's */
 export function checkStreamId(streamId: unknown): asserts streamId is string {
@@ -7,6 +7,15 @@ export function checkStreamId(streamId: unknown): asserts streamId is string {
   throw new HelixError(
     'validation_error',
     'A stream id has 1 to 128 letters, digits, hyphens and underscores.',
+  );
+}
+
+/** @throws HelixError `validation_error` unless it is the id of a conversation */
+export function checkSessionId(sessionId: unknown): asserts sessionId is string {
+  if (isSessionId(sessionId)) return;
+  throw new HelixError(
+    'validation_error',
+    'A session id has 1 to 128 letters, digits, hyphens and underscores.',
   );
 }
 

@@ -1,4 +1,5 @@
 import type { LogEntry } from '../protocol/chunk.js';
+import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { createReplyFold } from '../protocol/reply-fold.js';
 import type { AssistantRow } from '../protocol/rows.js';
@@ -16,7 +17,7 @@ export async function readPartialReply(
 ): Promise<AssistantRow | undefined> {
   const step = record.claimedStep;
   if (step <= record.committedStep) return undefined;
-  const writer = `m${String(step)}`;
+  const writer = formatModelWriter(record.sessionId, step);
   const fold = createReplyFold();
   for await (const page of pages(streamManager, record)) {
     for (const entry of page) if (entry.writer === writer) fold.accept(entry.message);

@@ -1,8 +1,10 @@
 import type { FinishReason } from '../protocol/chunk.js';
 import type { Decision, Row } from '../protocol/rows.js';
+import type { Wake } from './transitions.js';
 import type {
   CallKind,
   OnExpiry,
+  ChildRef,
   Resumption,
   RunError,
   RunStatus,
@@ -28,6 +30,8 @@ export interface CallSpec {
   onExpiry?: OnExpiry;
   /** A decision that was made without asking anybody. */
   decision?: Decision;
+  /** The run that carries out a call of kind `subagent`. */
+  child?: ChildRef;
 }
 
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';
@@ -43,6 +47,8 @@ export interface OpenCall {
   askedAt?: number;
   /** ms since the epoch by the store's clock. */
   deadline?: number;
+  /** Nobody has been asked yet: that waits until the conversation pauses. */
+  held?: boolean;
 }
 
 /** How a run was stopped. */
@@ -115,6 +121,10 @@ export interface SessionRecord {
   output?: unknown;
   /** How the newest run was stopped. */
   interrupted?: InterruptRecord;
+  /** Runs of sub-agents that answers let go on, until they do. */
+  wakes?: Wake[];
+  /** The call that a sub-agent's session was made for. */
+  parent?: { sessionId: string; runId: string; toolCallId: string };
   /** Tells this session from an erased one of the same id. */
   born: string;
 }

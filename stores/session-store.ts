@@ -3,6 +3,8 @@ import type { StopRequest } from '../protocol/run.js';
 import type { OpenCall, SessionRecord, SessionView } from './session-record.js';
 import type { SessionDocuments } from './session-state.js';
 import type {
+  BeginChildInput,
+  BeginChildResult,
   BeginInput,
   BeginResult,
   ClaimInput,
@@ -33,6 +35,9 @@ export type {
 } from './session-record.js';
 export type {
   UserMessage,
+  BeginChildInput,
+  BeginChildResult,
+  Wake,
   BeginInput,
   BeginResult,
   RunRecord,
@@ -63,6 +68,15 @@ export type {
 export interface SessionStore extends SessionDocuments {
   /** Accepts user messages and makes a run for them. The only transition that creates a session. */
   begin: (input: BeginInput) => Promise<BeginResult>;
+  /** Makes the session of a sub-agent from the call that it carries out. */
+  beginChild: (input: BeginChildInput) => Promise<BeginChildResult>;
+  /**
+   * An id for a sub-agent's call that no other call of the conversation has: the wanted one, or that
+   * with `_<n>` behind it. The same `call` gets the same id again.
+   */
+  takeCallId: (sessionId: string, call: string, wanted: string) => Promise<string>;
+  /** Ids of the calls that sub-agents of this conversation have made. */
+  readSubAgentCallIds: (sessionId: string) => Promise<string[]>;
   /** Makes a writer the owner of a step; withdraws what earlier attempts left. */
   claim: (input: ClaimInput) => Promise<ClaimResult>;
   /** Withdraws what this attempt wrote, and counts a failure of the provider. */
@@ -75,7 +89,10 @@ export interface SessionStore extends SessionDocuments {
   settleCall: (input: SettleCallInput) => Promise<SettleCallResult>;
   /** Gives people more time to answer a call that waits. */
   extendDeadline: (input: ExtendDeadlineInput) => Promise<ExtendDeadlineResult>;
-  /** Leaves a stop record; a run in which no model speaks ends at once. */
+  /**
+   * Leaves a stop record; a run whose own model does not speak ends at once, with its sub-agents.
+   * Given to a sub-agent it stops the conversation.
+   */
   stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: EndInput) => Promise<EndResult>;
@@ -84,9 +101,12 @@ export interface SessionStore extends SessionDocuments {
   readRecord: (sessionId: string) => Promise<SessionRecord | undefined>;
   /** Rows `from` (inclusive, 0-based) up to `to` (exclusive; all when absent). */
   readRows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
-  /** Everything a snapshot is made of, read at one moment. */
+  /** Everything a snapshot is made of, read at one moment, with the calls of sub-agents. */
   readView: (sessionId: string) => Promise<SessionView | undefined>;
-  /** One call of the newest committed step, or undefined once a later step has taken it in. */
+  /**
+   * One call of the newest committed step, or undefined once a later step has taken it in. Calls of
+   * sub-agents are found at the conversation.
+   */
   readCall: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
   /** Which of these user message ids the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;

@@ -30,7 +30,14 @@ export function toPendingCalls(openCalls: readonly OpenCall[]): Record<string, P
   );
 }
 
-function toPendingCall({ spec, row, decision, deadline }: OpenCall): PendingCall | undefined {
+function toPendingCall({
+  spec,
+  row,
+  decision,
+  deadline,
+  held = false,
+}: OpenCall): PendingCall | undefined {
+  if (held) return undefined;
   if (spec.kind !== 'approval' && spec.kind !== 'client') return undefined;
   const answered = row !== undefined || decision !== undefined;
   return {
@@ -55,9 +62,12 @@ function toPendingCall({ spec, row, decision, deadline }: OpenCall): PendingCall
 export function toSuspension({ record, openCalls }: SessionView): SuspensionContext | null {
   if (record.stream !== 'paused') return null;
   const waiting = openCalls.filter(({ state }) => state === 'waiting');
-  const isPartial = openCalls.some(({ state }) => state === 'settled');
+  const own = openCalls.filter(({ spec }) => spec.runId === record.runId);
+  const isPartial = own.some(({ state }) => state === 'settled');
+  const isAsking = own.some(({ state }) => state === 'waiting');
+  const kind = isPartial ? 'suspended_step_partial' : 'suspended_client_tool';
   return {
-    kind: isPartial ? 'suspended_step_partial' : 'suspended_client_tool',
+    kind: isAsking ? kind : 'suspended_awaiting_children',
     runId: record.runId,
     stepId: `s${String(record.committedStep)}`,
     toolCallIds: waiting.map(({ spec }) => spec.toolCallId),

@@ -1,8 +1,10 @@
-import type { FinishReason, StreamMessage } from '../protocol/chunk.js';
+import type { FinishReason, StreamChunk, StreamMessage } from '../protocol/chunk.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type {
   CallKind,
   OnExpiry,
+  ChildRef,
+  ParentRef,
   Resumption,
   RunError,
   StepOutcome,
@@ -129,6 +131,10 @@ export interface NewCall {
   decision?: Decision;
   /** May be executed again when it had started on a worker that was lost. */
   idempotent?: boolean;
+  /** Of kind `subagent`: the run that carries it out, and the message that this begins with. */
+  child?: ChildRef & { message: string };
+  /** The chunk that asks people; kept back until the conversation pauses, and written then. */
+  ask?: StreamChunk;
 }
 
 export interface CommitInput {
@@ -174,6 +180,8 @@ export type StartCallResult =
       execution: number;
       /** The approval that this execution rests on. */
       decision?: Decision;
+      /** Step of the conversation in which a sub-agent's call is shown. */
+      shownIn?: number;
     }
   | { kind: 'settled' }
   | { kind: 'stopped' }
@@ -183,6 +191,18 @@ export type StartCallResult =
   | { kind: 'refused' };
 
 export type SettleCallInput =
+  | {
+      /** What the sub-agent that carried the call out came to. */
+      source: 'child';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run that delegated. */
+      runId: string;
+      row: ToolRow;
+      chunks: StreamMessage[];
+      now: number;
+    }
   | {
       source: 'tool';
       writer: Writer;
@@ -235,8 +255,11 @@ export type SettleCallInput =
     };
 
 export type SettleCallResult =
-  /** Stored; `resume` if it was the last answer of its batch. */
-  | { kind: 'stored'; sequence: number; resume?: Resumption }
+  /**
+   * Stored; `resume` if it was the last answer that the conversation waited for: what the run that
+   * asked goes on with. `others`: what other runs of the conversation go on with.
+   */
+  | { kind: 'stored'; sequence: number; resume?: Resumption; others?: Wake[] }
   | { kind: 'already_completed' }
   | { kind: 'not_pending' }
   | { kind: 'kind_mismatch' }
@@ -273,6 +296,27 @@ export type ExtendDeadlineResult =
   | { kind: 'expired' }
   /** Further ahead than LIMITS.deadlineAheadMs. */
   | { kind: 'too_far' };
+
+/** A run that answers let go on. */
+export interface Wake {
+  sessionId: string;
+  runId: string;
+  resume: Resumption;
+}
+
+export interface BeginChildInput {
+  child: Pick<ChildRef, 'sessionId' | 'runId' | 'agent'>;
+  parent: Pick<ParentRef, 'sessionId' | 'runId' | 'toolCallId'>;
+  now: number;
+}
+
+export interface BeginChildResult {
+  /**
+   * `limit`: too many sub-agents; the session is made, and its run has failed. `refused`: there is
+   * no such call, or it is not this sub-agent's.
+   */
+  kind: 'begun' | 'limit' | 'superseded' | 'refused';
+}
 
 export type StopResult =
   /** Nothing runs. */

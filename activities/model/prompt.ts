@@ -14,6 +14,8 @@ export function toPrompt(system: string, rows: readonly Row[]): LanguageModelV4P
   // A provider may mark a call; the mark goes back with the call and with its result.
   const marks = new Map<string, unknown>();
   for (const row of rows) {
+    // What is kept for people's history only.
+    if (row.role !== 'user' && row.display === true) continue;
     if (row.role === 'tool') {
       if (results === undefined) {
         results = [];

@@ -27,6 +27,7 @@ import { settleClientCases } from './session/settle-client.js';
 import { settleToolCases } from './session/settle-tool.js';
 import { startCallCases } from './session/start-call.js';
 import { stopCases } from './session/stop.js';
+import { subAgentCases } from './session/sub-agents.js';
 import { batchCases } from './stream/batches.js';
 import { readerCases } from './stream/readers.js';
 import { resumableReaderCases } from './stream/resumable-readers.js';
@@ -53,6 +54,7 @@ const SESSION = [
   stopCases,
   endCases,
   discardCases,
+  subAgentCases,
 ];
 
 const STREAM = [

@@ -1,5 +1,5 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
-import { formatCheckpointId } from '../../protocol/ids.js';
+import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
 import type { SessionStore } from '../session-store.js';
@@ -82,7 +82,7 @@ export function drive(
   const writer = (runId: string, step: number, token: number): Writer => ({
     sessionId: id,
     runId,
-    name: `m${String(step)}`,
+    name: formatModelWriter(id, step),
     token,
     agentType: AGENT,
     step,

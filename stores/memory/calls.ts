@@ -1,7 +1,8 @@
 import type { Row } from '../../protocol/rows.js';
 import { fromJson, toJson, type Json } from './json.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
-import type { MemorySession } from './session.js';
+import type { MemoryCall, MemorySession } from './session.js';
+import { isConversation } from './tree.js';
 
 const CODE_TEXT = {
   run_stopped: 'The run was stopped before this call was carried out.',
@@ -41,13 +42,21 @@ export function settleByCode(
     ...(decision !== undefined && { decision }),
   };
   settleCallWith(session, toolCallId, toJson(row));
-  writeOwn(session, who, 'tool_end', {
+  // What nobody was shown needs no end.
+  if (call.ask !== undefined) return;
+  writeOwn(session, tellerOf(session, call, who), 'tool_end', {
     toolCallId,
     toolName,
     result: null,
     ...failure,
-    ...(kind === 'server' && { providerExecuted: true }),
+    ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
   });
+}
+
+/** Who tells of a call: what people were asked for a sub-agent stands in the conversation's message. */
+export function tellerOf({ root, run }: MemorySession, call: MemoryCall, who: Speaker): Speaker {
+  if (root.run === run || call.askedAt === undefined) return who;
+  return { ...who, agentId: root.id, step: root.run?.committedStep ?? 0 };
 }
 
 /** Settles whatever is open: what had started as outcome unknown, the rest by the given code. */
@@ -62,11 +71,17 @@ export function hasUnsettledCalls(session: MemorySession): boolean {
   return [...session.calls.values()].some(({ state }) => state !== 'settled');
 }
 
-/** Takes the settled calls' results into the transcript, in the order of the calls. */
+/**
+ * Takes the settled calls' results into the transcript, in the order of the calls. Those of a
+ * sub-agent that people were asked about are kept for the conversation's history as well.
+ */
 export function takeInResults(session: MemorySession): void {
-  for (const [toolCallId, { row, kind, toolName, hasTimedOut }] of session.calls) {
+  for (const [toolCallId, { row, kind, toolName, askedAt, hasTimedOut }] of session.calls) {
     if (row !== undefined) session.rows.push(row);
     if (hasTimedOut) session.lapsed.set(toolCallId, { kind, toolName, isTold: false });
+    if (row !== undefined && !isConversation(session) && askedAt !== undefined) {
+      session.root.rows.push(toJson({ ...fromJson(row), display: true } as Row));
+    }
     session.settled.add(toolCallId);
   }
   session.calls.clear();

@@ -1,6 +1,6 @@
 import type { MemorySession, StoreContext } from './session.js';
 
-/** Nothing of a session that is at work or waits expires. */
+/** Nothing of a session that is at work or waits expires. A sub-agent's goes with its conversation. */
 export function keepForEver(session: MemorySession): void {
   session.expiresAt = undefined;
   session.log.expiresAt = undefined;

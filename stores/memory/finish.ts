@@ -8,6 +8,7 @@ import { writeControl } from './log.js';
 import { resultsOf } from './record.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemoryRun, MemorySession, StoreContext } from './session.js';
+import { isConversation, sessionsBelow } from './tree.js';
 
 export interface Ending {
   status: TerminalStatus;
@@ -23,7 +24,10 @@ const ABORTED: RunError = {
   retryable: false,
 };
 
-/** The end of a run: run, session and stream become terminal together, expiry is armed. */
+/**
+ * The end of a run: run, session and stream become terminal together, expiry is armed. Sub-agents at
+ * work end with it; the end of one is told by what becomes of its parent's call.
+ */
 export function finish(
   session: MemorySession,
   run: MemoryRun,
@@ -31,10 +35,23 @@ export function finish(
   { status, error, reason, code }: Ending,
   context: StoreContext,
 ): void {
+  for (const child of sessionsBelow(session).reverse()) {
+    if (child.run === undefined) continue;
+    const { agent = '' } = child.identity ?? {};
+    const speaker = { ...who, agentId: child.id, agentType: agent, step: child.run.committedStep };
+    closeCalls(child, speaker, code);
+    takeInResults(child);
+    const ended = status === 'completed' ? 'interrupted' : status;
+    close(child, child.run, { status: ended, reason }, who.now);
+  }
   closeCalls(session, who, code);
   takeInResults(session);
   const output = run.output === undefined ? undefined : { output: fromJson(run.output) };
   if (output !== undefined) writeOwn(session, who, 'output', output);
+  if (!isConversation(session)) {
+    close(session, run, { status, error, reason }, who.now);
+    return;
+  }
   const hasFailed = status === 'failed' || status === 'aborted';
   const failure = hasFailed ? (error ?? ABORTED) : undefined;
   const checkpointId = session.checkpointId ?? null;
@@ -62,7 +79,18 @@ export function finish(
     ...(output !== undefined && { finalOutput: output.output }),
   });
   session.stream = hasFailed ? 'failed' : 'ended';
-  session.updatedAt = who.now;
+  close(session, run, { status, error, reason }, who.now);
+  armExpiry(session, context);
+}
+
+/** How the run of this session ended; nothing of it is at work any more. */
+function close(
+  session: MemorySession,
+  run: MemoryRun,
+  { status, error, reason }: Omit<Ending, 'code'>,
+  now: number,
+): void {
+  session.updatedAt = now;
   if (error !== undefined) run.error = toJson(error);
   if (status === 'interrupted' || status === 'aborted') {
     const by = run.stop === undefined ? undefined : fromJson(run.stop).by;
@@ -71,16 +99,12 @@ export function finish(
       mode: status === 'aborted' ? 'abort' : 'interrupt',
       ...(reason !== undefined && { reason }),
       ...(by !== undefined && { by }),
-      at: who.now,
-      checkpointId,
+      at: now,
+      checkpointId: session.checkpointId ?? null,
     };
     run.interrupted = toJson(record);
   }
-  close(session, run, status, who.now);
-  armExpiry(session, context);
-}
-
-function close(session: MemorySession, run: MemoryRun, status: TerminalStatus, now: number): void {
+  session.root.wakes.delete(session.id);
   run.status = status;
   run.stop = undefined;
   run.resume = undefined;

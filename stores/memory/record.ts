@@ -1,7 +1,9 @@
 import type { OpenCall, SessionRecord } from '../session-record.js';
 import { fromJson, type Json } from './json.js';
 import { firstDeadline } from './pause.js';
-import type { MemoryCall, MemoryRun, MemorySession } from './session.js';
+import type { Wake } from '../transitions.js';
+import type { MemoryCall, MemoryRun, MemorySession, Parent } from './session.js';
+import { isConversation } from './tree.js';
 
 /** A page that took an active snapshot may ask for the turn this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
@@ -11,25 +13,35 @@ export function toRecord(
   session: MemorySession | undefined,
   now: number,
 ): SessionRecord | undefined {
-  const { identity, run, stream, snapshot } = session ?? {};
+  const { identity, run, snapshot } = session ?? {};
   if (session === undefined || identity === undefined || run === undefined) return undefined;
   const { tenant, ...origin } = identity;
-  const deadline = firstDeadline(session);
+  const deadline = isConversation(session) ? firstDeadline(session) : undefined;
   return {
     sessionId: session.id,
     ...origin,
     ...(tenant !== '' && { tenant }),
     updatedAt: session.updatedAt,
     sequence: session.log.sequence,
-    stream: stream ?? 'active',
+    stream: session.root.stream ?? 'active',
     pauseSequence: session.pauseSequence,
     stateVersion: session.stateVersion,
     ...(deadline !== undefined && { deadline }),
+    ...(session.parent !== undefined && { parent: toParent(session.parent) }),
+    ...(session.wakes.size > 0 && { wakes: toWakes(session) }),
     ...(session.checkpointId !== undefined && { checkpointId: session.checkpointId }),
     ...(snapshot !== undefined &&
       now - snapshot.at < ACTIVE_SNAPSHOT_MS && { activeSnapshotTurn: snapshot.turn }),
     ...ofRun(run),
   };
+}
+
+function toParent({ session, runId, toolCallId }: Parent): SessionRecord['parent'] {
+  return { sessionId: session.id, runId, toolCallId };
+}
+
+function toWakes({ wakes }: MemorySession): Wake[] {
+  return [...wakes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, wake]) => fromJson(wake));
 }
 
 function ofRun(run: MemoryRun) {
@@ -76,6 +88,7 @@ export function toOpenCall(call: MemoryCall): OpenCall {
     ...ifPresent('decision', call.decision),
     ...(askedAt !== undefined && { askedAt }),
     ...(deadline !== undefined && { deadline }),
+    ...(call.ask !== undefined && { held: true }),
   };
 }
 

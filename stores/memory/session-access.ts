@@ -1,3 +1,4 @@
+import { rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../checked-ids.js';
 import { expire } from './expiry.js';
 import { closeBatch } from './log.js';
@@ -15,10 +16,13 @@ const EXPIRY_CHECK_MS = 60_000;
  */
 export function findSession(data: MemoryData, id: string): MemorySession | undefined {
   checkStreamId(id);
-  const session = data.sessions.get(id);
-  if (session === undefined || !expire(session, data.now())) return session;
-  data.sessions.delete(id);
-  return undefined;
+  const rootId = rootOf(id);
+  const root = data.sessions.get(rootId);
+  if (root !== undefined && expire(root, data.now())) {
+    data.sessions.delete(rootId);
+    return undefined;
+  }
+  return rootId === id ? root : root?.children.get(id);
 }
 
 /** Makes one transition, which nothing can come between, and wakes the stream's followers. */
@@ -28,20 +32,27 @@ export function change<T>(
   transition: (session: MemorySession, context: StoreContext) => T,
 ): T {
   const known = findSession(data, id);
-  const session = known ?? createSession(id);
+  const session = known ?? createNew(data, id);
   const result = transition(session, { ...data.limits, now: data.now() });
-  if (known === undefined && session.stream !== undefined) {
+  if (known === undefined && session.root === session && session.stream !== undefined) {
     dropExpired(data);
     data.sessions.set(id, session);
   }
-  if (closeBatch(session.log)) data.events.emit(writtenEvent(id), session.log);
+  if (closeBatch(session.log)) data.events.emit(writtenEvent(rootOf(id)), session.log);
   return result;
 }
 
-/** Removes a session and its stream; harmless when there is none. */
+function createNew(data: MemoryData, id: string): MemorySession {
+  const rootId = rootOf(id);
+  if (rootId === id) return createSession(id);
+  return createSession(id, findSession(data, rootId) ?? createSession(rootId));
+}
+
+/** Removes a session, its sub-agents' and its stream; harmless when there is none. */
 export function eraseSession(data: MemoryData, id: string): void {
   const session = findSession(data, id);
-  if (session === undefined) return;
+  // A sub-agent's session goes with its conversation.
+  if (session === undefined || session.root !== session) return;
   change(data, id, erase);
   data.sessions.delete(id);
   data.due.delete(id);
@@ -50,7 +61,7 @@ export function eraseSession(data: MemoryData, id: string): void {
 
 /** Calls those who listen for a stop, after the transition. */
 export function tellOfStop(data: MemoryData, id: string): void {
-  queueMicrotask(() => data.events.emit(stopEvent(id)));
+  queueMicrotask(() => data.events.emit(stopEvent(rootOf(id))));
 }
 
 export function writtenEvent(streamId: string): string {

@@ -2,11 +2,12 @@ import type { SessionStore } from '../session-store.js';
 import { fromJson } from './json.js';
 import type { MemoryData } from './memory-data.js';
 import { toOpenCall, toRecord } from './record.js';
+import { ownerOf, sessionsBelow } from './tree.js';
 import { findSession } from './session-access.js';
 
 type Reads = Pick<
   SessionStore,
-  'readRecord' | 'readRows' | 'readView' | 'readCall' | 'acceptedMessages'
+  'readRecord' | 'readRows' | 'readView' | 'readCall' | 'acceptedMessages' | 'readSubAgentCallIds'
 >;
 
 /** Reads of a session; each is of one moment, and gives copies. */
@@ -22,13 +23,19 @@ export function createSessionReads(data: MemoryData): Reads {
       return {
         record,
         rows: session.rows.map(fromJson),
-        openCalls: [...session.calls.values()].map(toOpenCall),
+        openCalls: [session, ...sessionsBelow(session)].flatMap(({ calls }) =>
+          [...calls.values()].map(toOpenCall),
+        ),
       };
     },
     readCall: async (sessionId, toolCallId) => {
-      const call = findSession(data, sessionId)?.calls.get(toolCallId);
+      const session = findSession(data, sessionId);
+      const call = session && ownerOf(session, toolCallId).calls.get(toolCallId);
       return call === undefined ? undefined : toOpenCall(call);
     },
+    readSubAgentCallIds: async (sessionId) => [
+      ...(findSession(data, sessionId)?.root.owners.keys() ?? []),
+    ],
     acceptedMessages: async (sessionId, ids) => {
       const accepted = findSession(data, sessionId)?.accepted;
       return ids.filter((id) => accepted?.has(id));

@@ -1,3 +1,4 @@
+import { checkSessionId } from '../checked-ids.js';
 import { toCheckedJson } from '../checked-messages.js';
 import { createSessionDocuments } from '../session-documents.js';
 import type { SessionStore } from '../session-store.js';
@@ -7,6 +8,7 @@ import { change, tellOfStop } from './session-access.js';
 import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
 import { toSettlingJson } from './settling-chunks.js';
+import { beginChild } from './transitions/begin-child.js';
 import { begin } from './transitions/begin.js';
 import { claim } from './transitions/claim.js';
 import { commit } from './transitions/commit.js';
@@ -16,6 +18,7 @@ import { extendDeadline } from './transitions/extend-deadline.js';
 import { settleCall } from './transitions/settle-call.js';
 import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
+import { takeCallId } from './transitions/take-call-id.js';
 
 /** The record of sessions in memory: each transition is one file, this file is its calling form. */
 export function createMemorySessionStore(data: MemoryData): SessionStore {
@@ -24,8 +27,14 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
     ...reads,
     ...createSessionIndex(data),
     ...createSessionDocuments({ ...reads, ...createDocumentPrimitives(data) }),
-    begin: async (input) =>
-      change(data, input.sessionId, (session, context) => begin(session, input, context)),
+    begin: async (input) => {
+      checkSessionId(input.sessionId);
+      return change(data, input.sessionId, (session, context) => begin(session, input, context));
+    },
+    beginChild: async (input) =>
+      change(data, input.child.sessionId, (session) => beginChild(session, input)),
+    takeCallId: async (sessionId, call, wanted) =>
+      change(data, sessionId, (session) => takeCallId(session, call, wanted)),
     claim: async (input) =>
       change(data, input.writer.sessionId, (session) => claim(session, input)),
     discard: async (input) =>

@@ -1,7 +1,8 @@
-import type { FinishReason } from '../../protocol/chunk.js';
-import type { Decision, Row } from '../../protocol/rows.js';
+import type { FinishReason, StreamChunk } from '../../protocol/chunk.js';
+import type { AssistantPart, Decision, Row } from '../../protocol/rows.js';
 import type {
   CallKind,
+  ChildRef,
   Resumption,
   RunError,
   RunStatus,
@@ -11,13 +12,24 @@ import type {
 } from '../../protocol/run.js';
 import type { CallSpec, CallState, InterruptRecord, RunUsage } from '../session-record.js';
 import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
+import type { Wake } from '../transitions.js';
 import type { Json } from './json.js';
 import { createLog, type MemoryLog } from './log.js';
 
-/** A session with its stream, or a stream that is used by itself. */
+/** A session with its stream, or a stream that is used by itself; a sub-agent's shares its conversation's. */
 export interface MemorySession {
   readonly id: string;
+  /** The session of the conversation; itself if it is that. */
+  readonly root: MemorySession;
   readonly log: MemoryLog;
+  /** The call that a sub-agent's session was made for. */
+  parent?: Parent;
+  /** Sub-agents' sessions of a conversation, by their ids. */
+  readonly children: Map<string, MemorySession>;
+  /** Whose calls these are: of the conversation's sub-agents, by call id. */
+  readonly owners: Map<string, { sessionId: string; call?: string }>;
+  /** Runs of sub-agents that answers let go on, by session id. */
+  readonly wakes: Map<string, Json<Wake>>;
   /** Absent until a run or a writer opens the stream: then there is nothing to keep. */
   stream?: StreamStatus;
   /** Why a stream without runs has failed. */
@@ -65,6 +77,12 @@ export interface MemorySession {
   expiresAt?: number | undefined;
 }
 
+export interface Parent {
+  session: MemorySession;
+  runId: string;
+  toolCallId: string;
+}
+
 export interface Identity {
   agent: string;
   owner: string;
@@ -94,6 +112,10 @@ export interface MemoryRun {
   stop?: Json<StopRequest> | undefined;
   resume?: Json<Resumption> | undefined;
   resumeTaken: boolean;
+  /** Sub-agents that it has started, at all depths. */
+  subAgents: number;
+  /** It was refused: there were too many sub-agents. */
+  isOverLimit?: boolean;
   interrupted?: Json<InterruptRecord>;
   usage?: RunUsage | undefined;
   finishReason?: FinishReason;
@@ -107,6 +129,14 @@ export interface MemoryCall {
   readonly spec: Json<CallSpec>;
   readonly deadlineMs: number | undefined;
   readonly idempotent: boolean;
+  /** Of a sub-agent's call: who carries it out. */
+  readonly child: ChildRef | undefined;
+  /** The message that the sub-agent's run begins with. */
+  readonly brief: Json<Row> | undefined;
+  /** Asks people, and is kept back until the pause. */
+  ask?: { chunk: Json<StreamChunk>; part: AssistantPart } | undefined;
+  /** The run that asked has been told that it may go on. */
+  isTold: boolean;
   state: CallState;
   executions: number;
   row?: Json<Row>;
@@ -148,10 +178,14 @@ export interface StoreContext {
   maxEntries: number;
 }
 
-export function createSession(id: string): MemorySession {
-  return {
+/** Of a conversation, or of a sub-agent in one. */
+export function createSession(id: string, conversation?: MemorySession): MemorySession {
+  const session: Omit<MemorySession, 'root'> = {
     id,
-    log: createLog(),
+    log: conversation?.log ?? createLog(),
+    children: new Map(),
+    owners: new Map(),
+    wakes: new Map(),
     runCount: 0,
     updatedAt: 0,
     visibleMessages: 0,
@@ -173,4 +207,5 @@ export function createSession(id: string): MemorySession {
     staged: new Map(),
     stagedCount: 0,
   };
+  return Object.assign(session, { root: conversation ?? session }) as MemorySession;
 }

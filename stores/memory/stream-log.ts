@@ -1,6 +1,7 @@
 import { checkStreamId } from '../checked-ids.js';
 import { toCheckedJson } from '../checked-messages.js';
-import type { StreamLog } from '../stream-log.js';
+import { rootOf } from '../../protocol/ids.js';
+import { NO_RUN, type StreamLog } from '../stream-log.js';
 import { follow } from './follow.js';
 import { readEntries } from './log.js';
 import type { MemoryData } from './memory-data.js';
@@ -16,33 +17,34 @@ import { truncate } from './transitions/truncate.js';
 export function createMemoryStreamLog(data: MemoryData): StreamLog {
   return {
     openWriter: async (writer, nonce, now) =>
-      change(data, writer.sessionId, (session) => openWriter(session, writer, nonce, now)),
+      change(data, rootOf(writer.sessionId), (session) => openWriter(session, writer, nonce, now)),
     closeWriter: async (writer) =>
-      change(data, writer.sessionId, (session) => closeWriter(session, writer)),
+      change(data, rootOf(writer.sessionId), (session) => closeWriter(session, writer)),
     append: async (writer, batch, messages, known = 0) => {
       const checked = { writer, batch, messages: toCheckedJson(messages), known };
-      return change(data, writer.sessionId, (session, context) =>
-        append(session, checked, context),
-      );
+      const owner = writer.runId === NO_RUN ? rootOf(writer.sessionId) : writer.sessionId;
+      return change(data, owner, (session, context) => append(session, checked, context));
     },
     read: async (streamId, fromSequence, limit) => {
-      const session = findSession(data, streamId);
+      const session = findSession(data, rootOf(streamId));
       return session === undefined ? [] : readEntries(session.log, fromSequence, limit);
     },
-    follow: (streamId, fromSequence, signal) => follow(data, streamId, fromSequence, signal),
-    inspect: async (streamId) => toPosition(findSession(data, streamId)),
+    follow: (streamId, fromSequence, signal) =>
+      follow(data, rootOf(streamId), fromSequence, signal),
+    inspect: async (streamId) => toPosition(findSession(data, rootOf(streamId))),
     mark: async (streamId, to, now) =>
-      change(data, streamId, (session, context) => mark(session, to, now, context)),
+      change(data, rootOf(streamId), (session, context) => mark(session, to, now, context)),
     truncate: async (streamId, step, options, now) =>
-      change(data, streamId, (session) => truncate(session, step, options, now)),
+      change(data, rootOf(streamId), (session) => truncate(session, step, options, now)),
     onStop: async (sessionId, listener) => {
       checkStreamId(sessionId);
       // The same function may listen twice, and leave once.
       const own = (): void => {
         listener();
       };
-      data.events.on(stopEvent(sessionId), own);
-      return () => data.events.off(stopEvent(sessionId), own);
+      const event = stopEvent(rootOf(sessionId));
+      data.events.on(event, own);
+      return () => data.events.off(event, own);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { parseUsage } from '../run-usage.js';
+import { childPartOf } from '../../protocol/ids.js';
 import type { DocumentPrimitives, NumberedChanges } from '../session-documents.js';
 import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
 import type { RedisContext } from './context.js';
@@ -54,6 +55,8 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
     dropStaged: async (sessionId, stepId) =>
       (await scripts.run('drop-staged', keys.session(sessionId).all, [stepId])).map(String),
     erase: async (sessionId) => {
+      // A sub-agent's session goes with its conversation.
+      if (childPartOf(sessionId) !== '') return;
       const end = { type: 'stream_end', streamId: sessionId, timestamp: Date.now() };
       await scripts.run('erase', keys.session(sessionId).all, [
         JSON.stringify({ ...end, status: 'aborted' }),

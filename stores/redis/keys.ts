@@ -1,4 +1,4 @@
-import { rootOf } from '../../protocol/ids.js';
+import { childPartOf, rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../checked-ids.js';
 
 /** Order in which lua/lib/session.lua expects the keys; the last two are channels and hold nothing. */
@@ -18,11 +18,23 @@ const NAMES = [
   'states',
   'staged',
   'notices',
+  'children',
+  'owners',
   'channel',
   'stop',
 ] as const;
+/** What a sub-agent's session shares with that of its conversation. */
+const SHARED: ReadonlySet<string> = new Set<(typeof NAMES)[number]>([
+  'stream',
+  'results',
+  'children',
+  'owners',
+  'channel',
+  'stop',
+]);
 export type KeyName = (typeof NAMES)[number];
 
+/** `all`: what the scripts expect, the session's keys and those of its conversation. */
 export type SessionKeys = Record<KeyName, string> & { all: string[] };
 
 /** Names of keys under one prefix. @throws HelixError `validation_error` for an id that is none */
@@ -46,22 +58,32 @@ export const DEFAULT_PREFIX = 'hx';
 export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
   const base = (sessionId: string): string => {
     checkStreamId(sessionId);
-    const root = rootOf(sessionId);
-    const own = root === sessionId ? '' : `${sessionId.slice(root.length + 1)}:`;
-    return `${prefix}:{${root}}:${own}`;
+    const part = childPartOf(sessionId);
+    return `${shared(sessionId)}${part === '' ? '' : `${part}:`}`;
   };
+  const shared = (sessionId: string): string => `${prefix}:{${rootOf(sessionId)}}:`;
   return {
     session: (sessionId) => {
-      const start = base(sessionId);
-      const all = NAMES.map((name) => start + name);
-      const byName = Object.fromEntries(NAMES.map((name, at) => [name, all[at]]));
+      const [own, common] = [base(sessionId), shared(sessionId)];
+      const names = NAMES.map((name) => (SHARED.has(name) ? common : own) + name);
+      const byName = Object.fromEntries(NAMES.map((name, at) => [name, names[at]]));
+      const all = [...names, ...NAMES.map((name) => common + name)];
       return { ...(byName as Record<KeyName, string>), all };
     },
     append: (sessionId) => {
-      const start = base(sessionId);
-      return [`${start}root`, `${start}stream`, `${start}writers`, `${start}channel`];
+      const [own, common] = [base(sessionId), shared(sessionId)];
+      return [
+        `${own}root`,
+        `${common}stream`,
+        `${own}writers`,
+        `${common}channel`,
+        `${common}root`,
+      ];
     },
-    channel: (sessionId) => `${base(sessionId)}channel`,
+    channel: (sessionId) => {
+      checkStreamId(sessionId);
+      return `${shared(sessionId)}channel`;
+    },
     activeIndex: `${prefix}:active`,
     sweepLease: `${prefix}:sweeper`,
   };

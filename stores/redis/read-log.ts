@@ -1,4 +1,5 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import { rootOf } from '../../protocol/ids.js';
 import type { RedisContext } from './context.js';
 import { corrupt, parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
@@ -24,7 +25,7 @@ export type ReadLog = (streamId: string, fromSequence: number, limit: number) =>
  */
 export function createReadLog({ keys, scripts }: Pick<RedisContext, 'keys' | 'scripts'>): ReadLog {
   return async (streamId, fromSequence, limit) => {
-    const { stream, root } = keys.session(streamId);
+    const { stream, root } = keys.session(rootOf(streamId));
     const [text, sequence, server] = await scripts.run(
       'read-page',
       [stream, root],

@@ -1,9 +1,13 @@
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { childPartOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toCallSpec } from '../call-spec.js';
 import { toCheckedJson } from '../checked-messages.js';
 import { formatUsage } from '../run-usage.js';
+import { toBriefRow, toShownPart } from '../sub-agent-calls.js';
 import { keepApart } from './large-results.js';
 import type {
+  BeginChildInput,
   BeginInput,
   CommitInput,
   EndInput,
@@ -70,6 +74,10 @@ export function commitArgs(input: CommitInput): (string | number)[] {
       JSON.stringify(toCallSpec(writer, call)),
       call.row === undefined ? '' : JSON.stringify(call.row),
       call.idempotent === true ? '1' : '',
+      call.ask === undefined ? '' : toTimeless(call.ask),
+      call.ask === undefined ? '' : JSON.stringify(toShownPart(call, writer.runId)),
+      call.child === undefined ? '' : childPartOf(call.child.sessionId),
+      call.child === undefined ? '' : JSON.stringify(toBriefRow(call.toolCallId, call.child)),
     ]),
   ];
 }
@@ -99,6 +107,26 @@ export function settleArgs(input: SettleCallInput): (string | number)[] {
 export function extendArgs(input: ExtendDeadlineInput): (string | number)[] {
   const { runId, toolCallId, byMs, now } = input;
   return [runId, toolCallId, byMs, LIMITS.deadlineAheadMs, now];
+}
+
+/** A chunk without what is known when it is written. */
+function toTimeless(chunk: StreamChunk): string {
+  const [json = ''] = toCheckedJson([chunk]);
+  const { step: _step, timestamp: _timestamp, ...rest } = JSON.parse(json) as StreamChunk;
+  return JSON.stringify(rest);
+}
+
+export function beginChildArgs(input: BeginChildInput): (string | number)[] {
+  const { child, parent, now } = input;
+  return [
+    child.runId,
+    child.agent,
+    childPartOf(parent.sessionId),
+    parent.runId,
+    parent.toolCallId,
+    now,
+    LIMITS.subAgents,
+  ];
 }
 
 export function endArgs(input: EndInput): (string | number)[] {

@@ -9,6 +9,7 @@ import {
 } from '../../protocol/run.js';
 import { parseUsage } from '../run-usage.js';
 import type {
+  BeginChildResult,
   BeginInput,
   BeginResult,
   CallSpec,
@@ -20,6 +21,7 @@ import type {
   SettleCallResult,
   StartCallResult,
   StopResult,
+  Wake,
 } from '../session-store.js';
 import type { ScriptReply } from './scripts.js';
 
@@ -60,6 +62,14 @@ export function toBeginResult(reply: ScriptReply, input: BeginInput): BeginResul
     default:
       throw unexpected('begin', kind);
   }
+}
+
+export function toBeginChildResult([kind]: ScriptReply): BeginChildResult {
+  if (kind === 'BEGUN') return { kind: 'begun' };
+  if (kind === 'LIMIT') return { kind: 'limit' };
+  if (kind === 'SUPERSEDED') return { kind: 'superseded' };
+  if (kind === 'REFUSED') return { kind: 'refused' };
+  throw unexpected('begin-child', kind);
 }
 
 /** A run that ended elsewhere has nothing more to do, whatever its last step had left. */
@@ -132,7 +142,8 @@ export function toCommitResult([kind, a, b]: ScriptReply): CommitResult {
   }
 }
 
-export function toStartCallResult([kind, spec, execution, decision]: ScriptReply): StartCallResult {
+export function toStartCallResult(reply: ScriptReply): StartCallResult {
+  const [kind, spec, execution, decision, step] = reply;
   switch (kind) {
     case 'EXECUTE':
       return {
@@ -140,6 +151,7 @@ export function toStartCallResult([kind, spec, execution, decision]: ScriptReply
         call: parse(spec) as CallSpec,
         execution: Number(execution),
         ...(decision !== '' && { decision: parse(decision) as Decision }),
+        ...(step !== '' && { shownIn: Number(step) }),
       };
     case 'SETTLED':
       return { kind: 'settled' };
@@ -156,13 +168,19 @@ export function toStartCallResult([kind, spec, execution, decision]: ScriptReply
   }
 }
 
-export function toSettleCallResult([kind, sequence, resume]: ScriptReply): SettleCallResult {
+export function toSettleCallResult([
+  kind,
+  sequence,
+  resume,
+  others,
+]: ScriptReply): SettleCallResult {
   switch (kind) {
     case 'STORED':
       return {
         kind: 'stored',
         sequence: Number(sequence),
         ...(resume !== '' && { resume: parse(resume) as Resumption }),
+        ...(others !== '' && { others: parse(others) as Wake[] }),
       };
     case 'ALREADY':
       return { kind: 'already_completed' };

@@ -21,8 +21,11 @@ const SESSION_SCRIPTS = [
   'stage',
   'drop-staged',
   'erase',
+  'begin-child',
+  'take-call-id',
+  'read-view',
 ] as const;
-const SESSION_KEYS = 17;
+const SESSION_KEYS = 38;
 
 export type ScriptName =
   (typeof SESSION_SCRIPTS)[number] | 'append' | 'note-snapshot' | 'read-page';
@@ -64,7 +67,7 @@ export function createScripts(redis: Redis | Cluster, expiry: Expiry): Scripts {
   for (const name of SESSION_SCRIPTS) {
     define(name, SESSION_KEYS, [...settings, log, session, readLua(name)]);
   }
-  define('append', 4, [log, readLua('append')]);
+  define('append', 5, [log, readLua('append')]);
   define('note-snapshot', 1, [readLua('note-snapshot')]);
   define('read-page', 2, [readLua('read-page')]);
 

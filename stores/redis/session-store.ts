@@ -1,10 +1,12 @@
 import { formatUsage } from '../run-usage.js';
+import { checkSessionId } from '../checked-ids.js';
 import { createSessionDocuments } from '../session-documents.js';
 import type { SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import {
   beginArgs,
+  beginChildArgs,
   commitArgs,
   endArgs,
   extendArgs,
@@ -12,6 +14,7 @@ import {
   writerArgs,
 } from './script-args.js';
 import {
+  toBeginChildResult,
   toBeginResult,
   toClaimResult,
   toCommitResult,
@@ -40,11 +43,19 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
     ...reads,
     ...createSessionIndex(context),
     ...createSessionDocuments({ ...reads, ...createDocumentPrimitives(context) }),
-    begin: async (input) =>
-      toBeginResult(
-        await run('begin', input.sessionId, beginArgs(input, context.maxEntries)),
-        input,
-      ),
+    begin: async (input) => {
+      checkSessionId(input.sessionId);
+      const reply = await run('begin', input.sessionId, beginArgs(input, context.maxEntries));
+      return toBeginResult(reply, input);
+    },
+    beginChild: async (input) => {
+      const { sessionId } = input.child;
+      return toBeginChildResult(await run('begin-child', sessionId, beginChildArgs(input)));
+    },
+    takeCallId: async (sessionId, call, wanted) => {
+      const [, id] = await run('take-call-id', sessionId, [call, wanted]);
+      return String(id);
+    },
     claim: async ({ writer, known, now }) =>
       toClaimResult(await run('claim', writer.sessionId, [...writerArgs(writer, now), known])),
     discard: async ({ writer, reason, failure, usage, now }) =>

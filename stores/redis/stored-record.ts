@@ -1,7 +1,8 @@
 import type { FinishReason } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 import type { RunStatus, StreamStatus } from '../../protocol/run.js';
-import type { CallState, OpenCall, SessionRecord } from '../session-store.js';
+import { rootOf } from '../../protocol/ids.js';
+import type { CallState, OpenCall, SessionRecord, Wake } from '../session-store.js';
 import { parseUsage } from '../run-usage.js';
 import { corrupt, parseStored } from './stored-json.js';
 
@@ -17,6 +18,7 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
   const decision = field('decision');
   const asked = field('asked');
   const deadline = field('deadline');
+  const isHeld = field('ask') !== undefined;
   return {
     spec: parseStored(field('spec'), `call ${id}`) as OpenCall['spec'],
     state: field('state') as CallState,
@@ -26,6 +28,7 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
     }),
     ...(asked !== undefined && { askedAt: Number(asked) }),
     ...(deadline !== undefined && { deadline: Number(deadline) }),
+    ...(isHeld && { held: true }),
   };
 }
 
@@ -43,6 +46,10 @@ export function toRecord(
   const resume = json('resume') as SessionRecord['resume'];
   const interrupted = json('interrupted') as SessionRecord['interrupted'];
   const usage = parseUsage(root['usage']);
+  const wakes = Object.keys(root)
+    .filter((name) => name.startsWith('wake:'))
+    .sort()
+    .map((name) => json(name) as Wake);
   const snapshotIsFresh = Date.now() - number('snapAt') < ACTIVE_SNAPSHOT_MS;
   return {
     sessionId,
@@ -76,8 +83,19 @@ export function toRecord(
     }),
     ...(root['output'] !== undefined && { output: json('output') }),
     ...(resume && { resume, resumeTaken: root['taken'] !== undefined }),
+    ...(root['parent'] !== undefined && { parent: toParent(sessionId, root) }),
+    ...(wakes.length > 0 && { wakes }),
     ...(root['snapTurn'] !== undefined &&
       snapshotIsFresh && { activeSnapshotTurn: number('snapTurn') }),
+  };
+}
+
+function toParent(sessionId: string, root: Record<string, string>): SessionRecord['parent'] {
+  const part = root['parent'] ?? '';
+  return {
+    sessionId: rootOf(sessionId) + (part === '' ? '' : `.${part}`),
+    runId: root['parentRun'] ?? '',
+    toolCallId: root['parentCall'] ?? '',
   };
 }
 

@@ -1,7 +1,14 @@
 import type { LogEntry } from '../../protocol/chunk.js';
+import { rootOf } from '../../protocol/ids.js';
 import type { StreamStatus } from '../../protocol/run.js';
 import { toCheckedJson } from '../checked-messages.js';
-import type { AppendResult, LogPosition, MarkResult, StreamLog } from '../stream-log.js';
+import {
+  NO_RUN,
+  type AppendResult,
+  type LogPosition,
+  type MarkResult,
+  type StreamLog,
+} from '../stream-log.js';
 import { toControlMessage } from '../streams/control-message-of.js';
 import { createChannels } from './channels.js';
 import { reach, toContractError, type RedisConnection } from './connection.js';
@@ -33,20 +40,23 @@ export function createRedisStreamLog(
   });
 
   return {
-    openWriter: async ({ sessionId, name, token, agentId, agentType, step }, nonce, now) => {
-      const args = [sessionId, agentId ?? sessionId, name, token, agentType, step, now, nonce];
+    openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
+      const sessionId = rootOf(id);
+      const args = [sessionId, agentId ?? id, name, token, agentType, step, now, nonce];
       const [kind, sequence] = await scripts.run('open-writer', keys.session(sessionId).all, args);
       if (kind === 'OPENED') return { kind: 'opened', sequence: Number(sequence) };
       return { kind: kind === 'ENDED' ? 'ended' : 'fenced' };
     },
     closeWriter: async ({ sessionId, name, token }) => {
-      const [kind] = await scripts.run('close-writer', keys.session(sessionId).all, [name, token]);
+      const { all } = keys.session(rootOf(sessionId));
+      const [kind] = await scripts.run('close-writer', all, [name, token]);
       return { kind: kind === 'CLOSED' ? 'closed' : 'fenced' };
     },
     append: async (writer, batch, messages, known = 0) => {
       const texts = toCheckedJson(messages);
       gatherWrites(redis);
-      const reply = await scripts.run('append', keys.append(writer.sessionId), [
+      const owner = writer.runId === NO_RUN ? rootOf(writer.sessionId) : writer.sessionId;
+      const reply = await scripts.run('append', keys.append(owner), [
         writer.runId,
         writer.name,
         writer.token,
@@ -61,7 +71,7 @@ export function createRedisStreamLog(
       (await read(streamId, fromSequence, limit)).entries,
     follow: tail.follow,
     inspect: async (streamId) => {
-      const { root, stream } = keys.session(streamId);
+      const { root, stream } = keys.session(rootOf(streamId));
       const names = ['stream', 'seq', 'turnSeq', 'controls', 'error', 'streamError'];
       const replies = await reach(
         redis
@@ -77,9 +87,10 @@ export function createRedisStreamLog(
       return toPosition(fields, entries);
     },
     mark: async (streamId, mark, now) => {
-      const [kind] = await scripts.run('mark', keys.session(streamId).all, [
+      const conversation = rootOf(streamId);
+      const [kind] = await scripts.run('mark', keys.session(conversation).all, [
         mark.status,
-        JSON.stringify(toControlMessage(streamId, mark, now)),
+        JSON.stringify(toControlMessage(conversation, mark, now)),
         mark.status === 'failed' ? mark.error : '',
         now,
       ]);
@@ -88,8 +99,8 @@ export function createRedisStreamLog(
     truncate: async (streamId, step, { minSequence = 0, agentId = '' }, now) => {
       const [removed, atSequence, lastRemoved] = await scripts.run(
         'truncate',
-        keys.session(streamId).all,
-        [streamId, step, minSequence, agentId, now],
+        keys.session(rootOf(streamId)).all,
+        [rootOf(streamId), step, minSequence, agentId, now],
       );
       return {
         removed: Number(removed),

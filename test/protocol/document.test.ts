@@ -114,5 +114,5 @@ describe('PROTOCOL.md', () => {
   });
 });
 
-/** A read, and a hint for the GET that follows a snapshot. */
-const NO_TRANSITIONS = new Set(['read-page.lua', 'note-snapshot.lua']);
+/** Reads, and a hint for the GET that follows a snapshot. */
+const NO_TRANSITIONS = new Set(['read-page.lua', 'read-view.lua', 'note-snapshot.lua']);

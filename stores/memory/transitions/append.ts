@@ -36,7 +36,7 @@ export function append(
   if (owned.batch !== batch - 1) return { kind: 'rewound' };
   if (!isOfRun && session.stream === 'paused') return { kind: 'closed' };
   for (const message of messages) write(log, writer.name, message);
-  session.updatedAt = now;
+  session.root.updatedAt = now;
   owned.batch = batch;
   owned.batchSequence = log.sequence;
   return { kind: 'appended', sequence: log.sequence, stopRequested };

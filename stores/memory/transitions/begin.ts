@@ -92,6 +92,7 @@ function startRun(session: MemorySession, input: BeginInput, startRow: number): 
     claimedStep: 0,
     hasReplied: false,
     resumeTaken: false,
+    subAgents: 0,
   };
   session.run = run;
   session.stream = 'active';

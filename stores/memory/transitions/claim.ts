@@ -6,6 +6,7 @@ import { hasUnsettledCalls, takeInNotices, takeInResults } from '../calls.js';
 import { fromJson } from '../json.js';
 import { outcomeOf } from '../outcome.js';
 import { speakerOf } from '../own-chunks.js';
+import { waitsForOthers } from '../pause.js';
 import type { MemorySession } from '../session.js';
 
 /** Makes a model writer the owner of its step; withdraws what earlier attempts left. */
@@ -19,7 +20,7 @@ export function claim(session: MemorySession, { writer, known, now }: ClaimInput
   const owner = session.writers.get(name)?.token ?? 0;
   if (owner > token) return { kind: 'fenced' };
   if (run.committedStep !== step - 1) return { kind: 'rewound' };
-  if (hasUnsettledCalls(session)) return { kind: 'not_ready' };
+  if (hasUnsettledCalls(session) || waitsForOthers(session)) return { kind: 'not_ready' };
 
   if (owner < token) {
     takeInResults(session);
@@ -27,7 +28,9 @@ export function claim(session: MemorySession, { writer, known, now }: ClaimInput
     if (owner > 0) discardAttempt(session, speakerOf(writer, now), name, 'attempt_lost');
     ownWriter(session, name, token);
     session.busy.add('model');
-    session.stream = 'active';
+    session.root.stream = 'active';
+    session.root.updatedAt = now;
+    session.root.wakes.delete(session.id);
     session.updatedAt = now;
     run.status = 'running';
     run.claimedStep = step;

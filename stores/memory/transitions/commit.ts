@@ -1,3 +1,4 @@
+import type { Row } from '../../../protocol/rows.js';
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import { isTerminal } from '../../../protocol/run.js';
 import { toCallSpec } from '../../call-spec.js';
@@ -10,9 +11,12 @@ import { fromJson, toJson, type Json } from '../json.js';
 import { write } from '../log.js';
 import { outcomeOf } from '../outcome.js';
 import { speakerOf } from '../own-chunks.js';
-import { pauseIfWaiting } from '../pause.js';
+import { restIfWaiting } from '../pause.js';
 import { pushReply } from '../reply.js';
-import type { MemoryRun, MemorySession, StoreContext } from '../session.js';
+import { toCheckedJson } from '../../checked-messages.js';
+import { toBriefRow, toShownPart } from '../../sub-agent-calls.js';
+import type { MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
+import { isConversation } from '../tree.js';
 
 /** Stores a step's reply and opens its calls; pauses or ends the run if nothing else is to do. */
 export function commit(
@@ -43,7 +47,7 @@ export function commit(
   const who = speakerOf(writer, now);
   let paused = false;
   if (final === undefined) {
-    paused = pauseIfWaiting(session, run, who, context.now);
+    paused = restIfWaiting(session, now, context.now);
   } else {
     const reason = run.stop === undefined ? undefined : fromJson(run.stop).reason;
     const code = final.status === 'failed' ? 'run_failed' : 'run_stopped';
@@ -53,14 +57,29 @@ export function commit(
 }
 
 function openCall(session: MemorySession, writer: Writer, call: NewCall): void {
-  const { toolCallId, toolName, kind, row, deadlineMs, idempotent = false } = call;
+  const { toolCallId, toolName, kind, row, deadlineMs, idempotent = false, child } = call;
   const spec = toCallSpec(writer, call);
-  const state = kind === 'server' ? 'open' : 'waiting';
-  const fresh = { executions: 0, hasTimedOut: false };
+  const state = kind === 'server' || kind === 'subagent' ? 'open' : 'waiting';
+  const fresh = { executions: 0, hasTimedOut: false, isTold: false };
   const stored = { toolName, kind, spec: toJson(spec), deadlineMs, idempotent, state } as const;
-  session.calls.set(toolCallId, { ...stored, ...fresh });
+  session.calls.set(toolCallId, {
+    ...stored,
+    ...fresh,
+    child: spec.child,
+    brief: child && toJson<Row>(toBriefRow(toolCallId, child)),
+    ask: row === undefined ? toHeld(call, writer.runId) : undefined,
+  });
+  if (!isConversation(session) && session.root.owners.get(toolCallId)?.sessionId !== session.id) {
+    session.root.owners.set(toolCallId, { sessionId: session.id });
+  }
   if (row !== undefined) settleCallWith(session, toolCallId, toJson(row));
   else if (state === 'open') session.busy.add(toolCallId);
+}
+
+function toHeld(call: NewCall, runId: string): MemoryCall['ask'] {
+  if (call.ask === undefined) return undefined;
+  const [chunk] = toCheckedJson([call.ask]);
+  return chunk === undefined ? undefined : { chunk, part: toShownPart(call, runId) };
 }
 
 function markCommitted(session: MemorySession, run: MemoryRun, input: CommitInput): void {

@@ -2,13 +2,15 @@ import { LIMITS } from '../../../protocol/limits.js';
 import { isTerminal } from '../../../protocol/run.js';
 import type { ExtendDeadlineInput, ExtendDeadlineResult } from '../../transitions.js';
 import type { MemorySession, StoreContext } from '../session.js';
+import { ownerOf } from '../tree.js';
 
 /** Gives people more time to answer a call. */
 export function extendDeadline(
-  session: MemorySession,
+  given: MemorySession,
   { runId, toolCallId, byMs, now }: ExtendDeadlineInput,
   { now: storeNow }: StoreContext,
 ): ExtendDeadlineResult {
+  const session = ownerOf(given, toolCallId);
   const { run, calls, lapsed, settled } = session;
   const call = calls.get(toolCallId);
   if (call?.hasTimedOut === true || lapsed.has(toolCallId)) return { kind: 'expired' };
@@ -22,5 +24,6 @@ export function extendDeadline(
   if (deadline > storeNow + LIMITS.deadlineAheadMs) return { kind: 'too_far' };
   call.deadline = deadline;
   session.updatedAt = now;
+  session.root.updatedAt = now;
   return { kind: 'extended', deadline, dueInMs: deadline - storeNow };
 }

@@ -1,23 +1,26 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import type { UserRow } from '../../../protocol/rows.js';
-import { isTerminal, type Resumption } from '../../../protocol/run.js';
+import { isTerminal } from '../../../protocol/run.js';
 import type { SettleCallInput, SettleCallResult } from '../../transitions.js';
-import { settleCallWith } from '../calls.js';
+import { hasUnsettledCalls, settleCallWith } from '../calls.js';
 import { toJson, type Json } from '../json.js';
 import { write } from '../log.js';
-import { speakerOf, type Speaker } from '../own-chunks.js';
-import { pauseIfWaiting, resumeIfAnswered } from '../pause.js';
-import type { LapsedCall, MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
+import { restIfWaiting } from '../pause.js';
+import { goOnAlone, resumeIfAnswered, type Released } from '../resume.js';
+import type { LapsedCall, MemoryCall, MemorySession, StoreContext } from '../session.js';
+import { ownerOf } from '../tree.js';
 
 /** The one result of a call, or a person's decision about it; the first one wins. */
 export function settleCall(
-  session: MemorySession,
+  given: MemorySession,
   input: SettleCallInput,
   chunks: readonly Json<StreamMessage>[],
   context: StoreContext,
 ): SettleCallResult {
-  const { run, log } = session;
   const { source, toolCallId } = input;
+  // Answers are given to the conversation, whoever of its agents asked.
+  const session = ownerOf(given, toolCallId);
+  const { run, log } = session;
   const call = session.calls.get(toolCallId);
   const tooLate = answerAfterTimeout(session, call, input);
   if (tooLate !== undefined) return tooLate;
@@ -28,22 +31,39 @@ export function settleCall(
   if (call === undefined) return { kind: 'not_pending' };
   const runId = source === 'tool' ? input.writer.runId : input.runId;
   if (run?.runId !== runId || isTerminal(run.status)) return { kind: 'stale_run' };
+  // Nobody was asked yet.
+  if (source !== 'tool' && call.ask !== undefined) return { kind: 'not_pending' };
   const refusal = isLate ? undefined : refuse(session, call, input, context.now);
   if (refusal !== undefined) return refusal;
 
   for (const chunk of chunks) write(log, source === 'tool' ? input.writer.name : '', chunk);
   session.updatedAt = input.now;
+  session.root.updatedAt = input.now;
   const decision = 'decision' in input ? input.decision : undefined;
   if (decision !== undefined) call.decision = toJson(decision);
   if (decision?.approved === true) call.state = 'approved';
   else if (input.row !== undefined) settleCallWith(session, toolCallId, toJson(input.row));
   if (source !== 'tool') call.hasTimedOut = source === 'expiry';
 
-  const who = speakerFor(input, run);
-  let resume: Resumption | undefined;
-  if (source === 'tool') pauseIfWaiting(session, run, who, context.now);
-  else if (!isLate) resume = resumeIfAnswered(session, run, who);
-  return { kind: 'stored', sequence: log.sequence, ...(resume !== undefined && { resume }) };
+  const released = isLate ? {} : goOn(session, input, context.now);
+  return { kind: 'stored', sequence: log.sequence, ...released };
+}
+
+/** A result may be the last thing to do before a rest, an answer the last one to wait for. */
+function goOn(
+  session: MemorySession,
+  { source, now }: SettleCallInput,
+  storeNow: number,
+): Released {
+  if (source === 'child' && session.root.stream === 'paused') {
+    // The sub-agent was lost while it waited.
+    const released = resumeIfAnswered(session, now);
+    if (released.resume === undefined && !hasUnsettledCalls(session)) goOnAlone(session, now);
+    return released;
+  }
+  if (source !== 'tool' && source !== 'child') return resumeIfAnswered(session, now);
+  restIfWaiting(session, now, storeNow);
+  return {};
 }
 
 /**
@@ -92,6 +112,7 @@ function refuse(
     const isOwner = session.writers.get(name)?.token === token;
     return isOwner && state === 'started' ? undefined : { kind: 'fenced' };
   }
+  if (input.source === 'child') return kind === 'subagent' ? undefined : { kind: 'kind_mismatch' };
   const isAsked = kind === 'approval' || kind === 'client';
   if (!isAsked || !isAnswerTo(kind, input)) return { kind: 'kind_mismatch' };
   if (state !== 'waiting') return { kind: 'already_completed' };
@@ -108,10 +129,4 @@ function isAnswerTo(kind: 'approval' | 'client', input: SettleCallInput): boolea
   // An approval may be answered with an error: then it is not carried out.
   if (input.source === 'client') return kind === 'client' || input.row.error !== undefined;
   return true;
-}
-
-function speakerFor(input: SettleCallInput, run: MemoryRun): Speaker {
-  if (input.source === 'tool') return speakerOf(input.writer, input.now);
-  const { sessionId, agentType, now } = input;
-  return { agentId: sessionId, agentType, step: run.committedStep, now };
 }

@@ -1,10 +1,10 @@
 import { isTerminal } from '../../../protocol/run.js';
 import type { StartCallInput, StartCallResult } from '../../transitions.js';
 import { ownWriter, withdraw } from '../attempts.js';
-import { settleByCode } from '../calls.js';
+import { settleByCode, tellerOf } from '../calls.js';
 import { fromJson } from '../json.js';
 import { speakerOf } from '../own-chunks.js';
-import { pauseIfWaiting } from '../pause.js';
+import { restIfWaiting } from '../pause.js';
 import type { MemorySession, StoreContext } from '../session.js';
 
 /**
@@ -19,35 +19,42 @@ export function startCall(
   const { run } = session;
   const { name, token, runId } = writer;
   const call = session.calls.get(toolCallId);
+  const who = speakerOf(writer, now);
   if (call?.state === 'settled' || session.settled.has(toolCallId)) return { kind: 'settled' };
   if (run?.runId !== runId || isTerminal(run.status)) return { kind: 'superseded' };
   if (run.stop !== undefined) return { kind: 'stopped' };
   const owner = session.writers.get(name)?.token ?? 0;
   if (owner > token) return { kind: 'fenced' };
-  if (call === undefined || call.state === 'waiting') return { kind: 'refused' };
+  if (call === undefined || call.state === 'waiting' || call.kind === 'subagent') {
+    return { kind: 'refused' };
+  }
   // The last answer of a batch releases what was approved; until then the run rests.
   if (call.state === 'approved' && !session.busy.has(toolCallId)) return { kind: 'refused' };
 
   if (call.state === 'started' && owner < token) {
     if (!call.idempotent) {
-      const who = speakerOf(writer, now);
       settleByCode(session, who, toolCallId, 'tool_outcome_unknown');
-      pauseIfWaiting(session, run, who, context.now);
+      restIfWaiting(session, now, context.now);
       return { kind: 'settled' };
     }
     withdraw(session, name);
   }
   if (owner < token) {
-    if (call.state === 'approved') run.resumeTaken = true;
+    if (call.state === 'approved') {
+      run.resumeTaken = true;
+      session.root.wakes.delete(session.id);
+    }
     ownWriter(session, name, token);
     call.state = 'started';
     call.executions += 1;
     session.updatedAt = now;
   }
+  const teller = tellerOf(session, call, who);
   return {
     kind: 'execute',
     call: fromJson(call.spec),
     execution: call.executions,
     ...(call.decision !== undefined && { decision: fromJson(call.decision) }),
+    ...(teller !== who && { shownIn: teller.step }),
   };
 }

@@ -3,13 +3,20 @@ import type { StopResult } from '../../transitions.js';
 import { finish } from '../finish.js';
 import { fromJson, toJson } from '../json.js';
 import type { MemorySession, StoreContext } from '../session.js';
+import { isConversation } from '../tree.js';
 
-/** Leaves a stop record; a run in which no model speaks ends at once. */
+/**
+ * Leaves a stop record; a run whose own model does not speak ends at once. Given to a sub-agent it
+ * stops the conversation.
+ */
 export function stop(
-  session: MemorySession,
-  { runId, ...request }: StopRequest & { runId?: string },
+  asked: MemorySession,
+  { runId: wanted, ...request }: StopRequest & { runId?: string },
   context: StoreContext,
 ): StopResult {
+  const session = asked.root;
+  if (!isConversation(asked) && !isRun(asked, wanted)) return { kind: 'nothing' };
+  const runId = isConversation(asked) ? wanted : undefined;
   const { run } = session;
   if (run === undefined || isTerminal(run.status)) return { kind: 'nothing' };
   if (runId !== undefined && runId !== run.runId) return { kind: 'nothing' };
@@ -25,4 +32,9 @@ export function stop(
   const status = mode === 'abort' ? 'aborted' : 'interrupted';
   finish(session, run, who, { status, reason, code: 'run_stopped' }, context);
   return { kind: 'ended', runId: run.runId };
+}
+
+function isRun({ run }: MemorySession, wanted: string | undefined): boolean {
+  if (run === undefined || isTerminal(run.status)) return false;
+  return wanted === undefined || wanted === run.runId;
 }

@@ -51,7 +51,7 @@ recount_controls()
 keep_for_ever()
 redis.call('DEL', K.busy, K.writers, K.order)
 redis.call('HDEL', K.root, 'stop', 'error', 'streamError', 'interrupted', 'resume', 'outcome', 'snapTurn', 'snapAt',
-  'usage', 'finishReason', 'output')
+  'usage', 'finishReason', 'output', 'children')
 if not r.agent then
   redis.call('HSET', K.root, 'agent', agent, 'owner', owner, 'tenant', tenant, 'created', ARGV[6], 'born', nonce)
 end

@@ -18,7 +18,8 @@ if r.stop then return { 'STOPPED', r.stop } end
 local owner = tonumber(redis.call('HGET', K.writers, 't:' .. writer) or '0')
 if owner > token then return { 'FENCED' } end
 if committed ~= step - 1 then return { 'REWOUND' } end
-if has_unsettled() then return { 'NOT_READY' } end
+-- A sub-agent whose calls are answered goes on with the others.
+if has_unsettled() or (K.root ~= T.root and r.stream == 'paused') then return { 'NOT_READY' } end
 
 local log = open_session_log(r)
 if owner < token then
@@ -28,8 +29,10 @@ if owner < token then
   log.close()
   own_writer(writer, ARGV[4], log.seq)
   redis.call('SADD', K.busy, 'model')
-  redis.call('HSET', K.root, 'status', 'running', 'stream', 'active', 'claimed', step, 'updated', ARGV[7])
+  redis.call('HSET', T.root, 'stream', 'active', 'updated', ARGV[7])
+  redis.call('HSET', K.root, 'status', 'running', 'claimed', step, 'updated', ARGV[7])
   redis.call('HDEL', K.root, 'resume', 'taken')
+  redis.call('HDEL', T.root, 'wake:' .. own_part())
 end
 local failures = tonumber(redis.call('HGET', K.writers, 'fails:' .. ARGV[6]) or '0')
 return { 'CLAIMED', redis.call('LLEN', K.rows), log.seq, failures, r.messageId, r.born, r.usage or '' }

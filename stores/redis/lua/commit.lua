@@ -5,7 +5,8 @@
           15 known: highest sequence that the writer was told
          16 usage, as in add_usage  17 finish reason or ''  18 output: result that the model handed in, JSON or ''
          19 chunk count, chunks, then call count and per call: id, name, kind, spec, row or '', '1' if it may be
-            repeated
+            repeated, chunk that asks people without step and time if it is kept back until the pause, or '',
+            part of that row, part of the sub-agent's session id, or '', row that it begins with
      -> DONE outcome status | STOPPED stop | REWOUND | SUPERSEDED | FENCED | COMMITTED sequence paused ]]
 local run, writer, step = ARGV[2], ARGV[3], tonumber(ARGV[6])
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
@@ -29,7 +30,7 @@ local calls = tonumber(ARGV[at])
 at = at + 1
 for _ = 1, calls do
   local id, kind, row = ARGV[at], ARGV[at + 2], ARGV[at + 4]
-  local state = kind == 'server' and 'open' or 'waiting'
+  local state = (kind == 'server' or kind == 'subagent') and 'open' or 'waiting'
   redis.call('RPUSH', K.order, id)
   redis.call('HSET', K.calls, 'name:' .. id, ARGV[at + 1], 'kind:' .. id, kind, 'spec:' .. id, ARGV[at + 3],
     'state:' .. id, state, 'again:' .. id, ARGV[at + 5])
@@ -38,7 +39,12 @@ for _ = 1, calls do
   elseif state == 'open' then
     redis.call('SADD', K.busy, id)
   end
-  at = at + 6
+  if ARGV[at + 6] ~= '' and row == '' then
+    redis.call('HSET', K.calls, 'ask:' .. id, ARGV[at + 6], 'part:' .. id, ARGV[at + 7])
+  end
+  if ARGV[at + 8] ~= '' then redis.call('HSET', K.calls, 'child:' .. id, ARGV[at + 8], 'brief:' .. id, ARGV[at + 9]) end
+  if K.root ~= T.root then own_call_id(id) end
+  at = at + 10
 end
 redis.call('SREM', K.busy, 'model')
 release_writer(writer)
@@ -63,7 +69,7 @@ if ARGV[12] ~= '' then
   local reason = r.stop and cjson.decode(r.stop).reason or nil
   finish(r, log, who, ARGV[12], ARGV[13], reason, ARGV[14])
 else
-  paused = pause_if_waiting(r, log, who)
+  paused = rest_if_waiting(r, log, who.now)
 end
 log.close()
 return { 'COMMITTED', log.seq, paused and 1 or 0 }

@@ -5,6 +5,7 @@
         EXPIRED | TOO_FAR
         EXTENDED deadline ms-until-then ]]
 local run, id = ARGV[1], ARGV[2]
+find_owner(id)
 local r = root_table()
 local state, kind = call_field(id, 'state'), call_field(id, 'kind')
 if call_field(id, 'late') == '1' or call_field(id, 'lapsed') then return { 'EXPIRED' } end
@@ -20,5 +21,6 @@ deadline = deadline + tonumber(ARGV[3])
 if deadline > now + tonumber(ARGV[4]) then return { 'TOO_FAR' } end
 redis.call('HSET', K.calls, 'deadline:' .. id, string.format('%d', deadline))
 redis.call('HSET', K.root, 'updated', ARGV[5])
+redis.call('HSET', T.root, 'updated', ARGV[5])
 note_deadline()
 return { 'EXTENDED', deadline, deadline - now }

@@ -1,13 +1,16 @@
 --[[ settle call: the one result of a call, or a person's decision about it; the first one wins.
+     Answers are given to the conversation, whoever of its agents asked.
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now  8 toolCallId
-          9 source: tool | approval | client | expiry  10 row or ''  11 decision or ''
+          9 source: tool | approval | client | expiry | child  10 row or ''  11 decision or ''
           12 '1' if approved  13 '1' if the row tells of an error
           14 the row's output if it is kept apart, or ''  15 what the model is told of a client's
           answer whose timeout it knows, or ''  16 chunk count, chunks
-     -> STORED sequence resumption-or-''
+     -> STORED sequence resumption-or-'' others-or-''
+          others: [{sessionId, runId, resume}]: other runs of the conversation that go on as well
         ALREADY | NOT_PENDING | KIND | STALE | FENCED | EXPIRED | LATE
         NOT_DUE ms-or-''    how long until the deadline, if there is one ]]
 local run, writer, id, source = ARGV[2], ARGV[3], ARGV[8], ARGV[9]
+find_owner(id)
 local r = root_table()
 local state, kind = call_field(id, 'state'), call_field(id, 'kind')
 -- A client's result replaces its timeout until the model has been told of it; after that the model
@@ -32,9 +35,13 @@ if by_person and too_late then return { 'EXPIRED' } end
 if not late and (state == 'settled' or redis.call('SISMEMBER', K.settled, id) == 1) then return { 'ALREADY' } end
 if not state then return { 'NOT_PENDING' } end
 if r.run ~= run or TERMINAL[r.status] then return { 'STALE' } end
+-- Nobody was asked yet.
+if source ~= 'tool' and call_field(id, 'ask') then return { 'NOT_PENDING' } end
 local deadline = tonumber(call_field(id, 'deadline') or 'inf')
 if source == 'tool' then
   if redis.call('HGET', K.writers, 't:' .. writer) ~= ARGV[4] or state ~= 'started' then return { 'FENCED' } end
+elseif source == 'child' then
+  if kind ~= 'subagent' then return { 'KIND' } end
 elseif kind ~= 'approval' and kind ~= 'client' then
   return { 'KIND' }
 elseif source == 'approval' then
@@ -52,13 +59,11 @@ else
   redis.call('HSET', K.calls, 'late:' .. id, '1')
 end
 
-local who = {
-  agentId = ARGV[1], agentType = ARGV[5], now = tonumber(ARGV[7]),
-  step = source == 'tool' and tonumber(ARGV[6]) or tonumber(r.committed),
-}
+local now = tonumber(ARGV[7])
 local log = open_session_log(r)
 for i = 1, tonumber(ARGV[16]) do log.write(source == 'tool' and writer or '', ARGV[16 + i]) end
 redis.call('HSET', K.root, 'updated', ARGV[7])
+redis.call('HSET', T.root, 'updated', ARGV[7])
 if ARGV[14] ~= '' then redis.call('HSET', K.results, id, ARGV[14]) end
 if ARGV[11] ~= '' then redis.call('HSET', K.calls, 'decision:' .. id, ARGV[11]) end
 if ARGV[12] == '1' then
@@ -68,12 +73,17 @@ else
 end
 if source == 'client' then redis.call('HDEL', K.calls, 'late:' .. id) end
 
-local resumption = ''
-if source == 'tool' then
-  pause_if_waiting(r, log, who)
+local resumption, others = '', ''
+if source == 'child' and r.stream == 'paused' then
+  -- The sub-agent was lost while it waited.
+  resumption, others = resume_if_answered(log, now)
+  if resumption == '' and not has_unsettled() then go_on_alone(log, now) end
+  note_deadline()
+elseif source == 'tool' or source == 'child' then
+  rest_if_waiting(r, log, now)
 elseif not late then
-  resumption = resume_if_answered(r, log, who)
+  resumption, others = resume_if_answered(log, now)
   note_deadline()
 end
 log.close()
-return { 'STORED', log.seq, resumption }
+return { 'STORED', log.seq, resumption, others }

@@ -22,11 +22,22 @@ describe('keys of a session', () => {
   });
 
   it('are apart from those of other sessions and prefixes', () => {
-    const ids = ['a', 'b', formatChildSessionId('a', 1, 'x'), formatChildSessionId('a', 2, 'x')];
-    const names = ['hx', 'other'].flatMap((prefix) =>
-      ids.flatMap((id) => createKeySpace(prefix).session(id).all),
-    );
-    expect(new Set(names).size).toBe(names.length);
+    const spaces = ['hx', 'other'].map((prefix) => createKeySpace(prefix));
+    const namesOf = (id: string): string[] =>
+      spaces.flatMap((keys) => {
+        const { all: _all, ...names } = keys.session(id);
+        return Object.values(names);
+      });
+    const conversations = [...namesOf('a'), ...namesOf('b')];
+    expect(new Set(conversations).size).toBe(conversations.length);
+    // Sub-agents share a stream with their conversation, and what answers are found by.
+    const shared = ['stream', 'results', 'children', 'owners', 'channel', 'stop'];
+    const own = [1, 2]
+      .flatMap((n) => namesOf(formatChildSessionId('a', n, 'x')))
+      .filter((name) => !shared.includes(name.slice(name.lastIndexOf(':') + 1)));
+    const all = [...conversations, ...own];
+    expect(new Set(all).size).toBe(all.length);
+    expect(own).toHaveLength(2 * 2 * 13);
   });
 
   it.each(['a b', 'a{b', 'a}b', '{a}', 'a:b', '', 'a.b.c'])('refuse the id "%s"', (id) => {

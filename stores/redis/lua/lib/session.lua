@@ -1,6 +1,8 @@
---[[ What the transitions share. Keys of a session, in this order in every script but append:
+--[[ What the transitions share. Keys of a session, in this order in every script but append, and
+     then those of the conversation's own session once more; for that one they are the same:
      1 root  2 stream  3 rows  4 calls  5 order  6 busy  7 writers  8 messages  9 runs
-     10 checkpoints  11 settled  12 results  13 states  14 staged  15 notices  16 channel  17 stop channel
+     10 checkpoints  11 settled  12 results  13 states  14 staged  15 notices  16 children  17 owners
+     18 channel  19 stop channel
      root: hash, the session and its newest run. calls: hash of <field>:<toolCallId> for the calls of
      the newest committed step, and lapsed:<toolCallId> for those of earlier ones that timed out. order: their ids. busy: what can still progress without a person.
      writers: hash of t: token, b: batch, s: sequence of that batch, f: sequence before its first
@@ -9,16 +11,23 @@
      Of the newest run the root keeps usage: six numbers as `more` of add_usage; output: the result
      that its model handed in, as JSON; finishReason: of its newest committed step.
      notices: hidden rows for the model that wait for the next step or turn.
+     A sub-agent's session shares stream, results, children, owners and channels with the
+     conversation's. children: hash of all sub-agents' sessions by the part of their id behind the
+     conversation's, and the run they belong to. owners: hash of call ids, and that part of the
+     sub-agent that made them.
      STREAM_TTL_SECONDS and SESSION_TTL_SECONDS (0: never) are set by the loader. ]]
-local K = {
-  root = KEYS[1], stream = KEYS[2], rows = KEYS[3], calls = KEYS[4], order = KEYS[5], busy = KEYS[6],
-  writers = KEYS[7], messages = KEYS[8], runs = KEYS[9], checkpoints = KEYS[10], settled = KEYS[11],
-  results = KEYS[12], states = KEYS[13], staged = KEYS[14], notices = KEYS[15], channel = KEYS[16],
-  stop = KEYS[17],
+local NAMES = {
+  'root', 'stream', 'rows', 'calls', 'order', 'busy', 'writers', 'messages', 'runs', 'checkpoints',
+  'settled', 'results', 'states', 'staged', 'notices', 'children', 'owners', 'channel', 'stop',
 }
-local STORED = 15 -- how many of the keys hold data
+local STORED = 17 -- how many of the keys hold data
+local SHARED = { stream = true, results = true, children = true, owners = true, channel = true, stop = true }
+-- K: the session that is worked on. T: the conversation's own, whose stream all share.
+local K, T = {}, {}
+for i, name in ipairs(NAMES) do K[name], T[name] = KEYS[i], KEYS[#NAMES + i] end
 local CALL_FIELDS = {
   'state:', 'name:', 'kind:', 'spec:', 'row:', 'decision:', 'asked:', 'again:', 'n:', 'deadline:', 'late:',
+  'ask:', 'part:', 'child:', 'brief:', 'told:',
 }
 
 local CODE_TEXT = {
@@ -33,9 +42,38 @@ local function late_text(id, name, answer)
   return 'The call "' .. id .. '" of "' .. name .. '" was answered after its time limit. ' .. answer
 end
 
+local BASE = T.root:sub(1, -5)
+local CONVERSATION = BASE:match('{([^{}]*)}:$')
+
+-- The part of the session's id behind the conversation's; '' for the conversation's own.
+local function own_part()
+  return K.root == T.root and '' or K.root:sub(#BASE + 1, -6)
+end
+
+local function keys_of(part)
+  if part == '' then return T end
+  local keys = {}
+  for _, name in ipairs(NAMES) do keys[name] = SHARED[name] and T[name] or BASE .. part .. ':' .. name end
+  return keys
+end
+
+-- Does something with another session of the conversation.
+local function in_session(part, work)
+  local before = K
+  K = keys_of(part)
+  local result = work()
+  K = before
+  return result
+end
+
+-- Sequence and status of the stream are the conversation's.
 local function root_table()
   local flat, r = redis.call('HGETALL', K.root), {}
   for i = 1, #flat, 2 do r[flat[i]] = flat[i + 1] end
+  if K.root ~= T.root then
+    local shared = redis.call('HMGET', T.root, 'seq', 'stream')
+    r.seq, r.stream = shared[1] or nil, shared[2] or nil
+  end
   return r
 end
 
@@ -47,6 +85,13 @@ end
 
 -- Nothing of a session that is at work or waits expires.
 local function keep_for_ever()
+  if redis.call('PTTL', T.children) >= 0 then
+    for _, part in ipairs(redis.call('HKEYS', T.children)) do
+      in_session(part, function()
+        for i = 1, STORED do redis.call('PERSIST', K[NAMES[i]]) end
+      end)
+    end
+  end
   for i = 1, STORED do redis.call('PERSIST', KEYS[i]) end
 end
 
@@ -78,9 +123,13 @@ local function arm_expiry(has_session)
   local stream = rest > 0 and math.min(rest, STREAM_TTL_SECONDS) or STREAM_TTL_SECONDS
   redis.call('EXPIRE', K.stream, stream)
   if rest == 0 then return end
-  for i = 1, STORED do
-    if KEYS[i] ~= K.stream then redis.call('EXPIRE', KEYS[i], rest) end
+  local function expire()
+    for i = 1, STORED do
+      if K[NAMES[i]] ~= T.stream then redis.call('EXPIRE', K[NAMES[i]], rest) end
+    end
   end
+  expire()
+  for _, part in ipairs(redis.call('HKEYS', T.children)) do in_session(part, expire) end
 end
 
 -- What is written after the end expires with the session's other keys.
@@ -93,7 +142,7 @@ local function expire_with_root()
 end
 
 local function open_session_log(r)
-  return open_log(K.root, K.stream, K.channel, tonumber(r.seq or '0'))
+  return open_log(T.root, T.stream, T.channel, tonumber(r.seq or '0'))
 end
 
 -- A chunk that the store writes by itself; who = {agentId, agentType, step, now}.
@@ -107,9 +156,22 @@ local function call_field(id, field)
   return redis.call('HGET', K.calls, field .. ':' .. id)
 end
 
+-- A sub-agent's call is found by its id: answers are given to the conversation.
+local function own_call_id(id)
+  local owner = redis.call('HGET', K.owners, id)
+  if not owner or owner:match('^%S+') ~= own_part() then redis.call('HSET', K.owners, id, own_part()) end
+end
+
 local function settle_row(id, row)
   redis.call('HSET', K.calls, 'state:' .. id, 'settled', 'row:' .. id, row)
   redis.call('SREM', K.busy, id)
+end
+
+-- Who tells of a call: what people were asked on behalf of a sub-agent stands in the conversation's message.
+local function teller_of(id, who)
+  if K.root == T.root or not call_field(id, 'asked') then return who end
+  local step = tonumber(redis.call('HGET', T.root, 'committed'))
+  return { agentId = CONVERSATION, agentType = who.agentType, step = step, now = who.now }
 end
 
 -- Settles a call by a code of CODE_TEXT.
@@ -121,9 +183,11 @@ local function settle_by_code(log, who, id, code)
     role = 'tool', toolCallId = id, toolName = name, error = CODE_TEXT[code], errorCode = code,
     decision = decision,
   }))
+  -- What nobody was shown needs no end.
+  if call_field(id, 'ask') then return end
   local chunk = { toolCallId = id, toolName = name, result = cjson.null, error = CODE_TEXT[code], errorCode = code }
-  if kind == 'server' then chunk.providerExecuted = true end
-  log.write('', own_chunk(who, 'tool_end', chunk))
+  if kind == 'server' or kind == 'subagent' then chunk.providerExecuted = true end
+  log.write('', own_chunk(teller_of(id, who), 'tool_end', chunk))
 end
 
 -- Settles whatever is open: what had started as outcome unknown, the rest by the given code.
@@ -145,12 +209,17 @@ local function has_unsettled()
   return false
 end
 
--- Takes the settled calls' results into the transcript, in the order of the calls.
+-- Takes the settled calls' results into the transcript, in the order of the calls. Those of a
+-- sub-agent that people were asked about are kept for the conversation's history as well.
 local function take_in_results()
   for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
-    redis.call('RPUSH', K.rows, call_field(id, 'row'))
+    local row = call_field(id, 'row')
+    redis.call('RPUSH', K.rows, row)
     if call_field(id, 'late') == '1' then
       redis.call('HSET', K.calls, 'lapsed:' .. id, call_field(id, 'kind') .. ' ' .. call_field(id, 'name'))
+    end
+    if K.root ~= T.root and call_field(id, 'asked') then
+      redis.call('RPUSH', T.rows, '{"display":true,' .. row:sub(2))
     end
     for _, field in ipairs(CALL_FIELDS) do redis.call('HDEL', K.calls, field .. id) end
     redis.call('SADD', K.settled, id)
@@ -210,74 +279,188 @@ local function discard_attempt(r, log, who, writer, reason)
   end
 end
 
--- Notes the earliest deadline of the calls that wait.
+-- Does something with the session, then with each sub-agent at work below it, in the order of the calls.
+local function walk(work)
+  work()
+  for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
+    local part = call_field(id, 'child')
+    if part and call_field(id, 'state') ~= 'settled' then
+      in_session(part, function()
+        local status = redis.call('HGET', K.root, 'status')
+        if status and not TERMINAL[status] then walk(work) end
+      end)
+    end
+  end
+end
+
+-- Notes the earliest deadline of the calls that wait in the conversation.
 local function note_deadline()
   local first
-  for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
-    local deadline = call_field(id, 'state') == 'waiting' and tonumber(call_field(id, 'deadline') or '')
-    if deadline and (not first or deadline < first) then first = deadline end
-  end
+  in_session('', function()
+    walk(function()
+      for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
+        local deadline = call_field(id, 'state') == 'waiting' and tonumber(call_field(id, 'deadline') or '')
+        if deadline and (not first or deadline < first) then first = deadline end
+      end
+    end)
+  end)
   if first then
-    redis.call('HSET', K.root, 'deadline', string.format('%d', first))
+    redis.call('HSET', T.root, 'deadline', string.format('%d', first))
   else
-    redis.call('HDEL', K.root, 'deadline')
+    redis.call('HDEL', T.root, 'deadline')
   end
   return first
 end
 
--- Pauses run, session and stream when only people can progress.
-local function pause_if_waiting(r, log, who)
-  if redis.call('SCARD', K.busy) > 0 then return false end
-  local waiting, approval = {}, false
-  for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
-    if call_field(id, 'state') == 'waiting' then
-      waiting[#waiting + 1] = id
-      approval = approval or call_field(id, 'kind') == 'approval'
-    end
-  end
-  if #waiting == 0 then return false end
-  log.write('', own_chunk(who, 'suspension_marker', {
-    kind = 'suspended_client_tool', payload = { toolCallIds = waiting },
-  }))
-  for _, id in ipairs(waiting) do
-    local wait = cjson.decode(call_field(id, 'spec')).deadlineMs
-    -- A clock that runs is not set back by another pause.
-    if wait then
-      redis.call('HSETNX', K.calls, 'deadline:' .. id, string.format('%d', store_now() + wait))
-    end
-  end
-  log.write('', own_chunk(who, 'run_paused', {
-    runId = r.run, reason = approval and 'approval' or 'client_tool',
-    pendingToolName = call_field(waiting[1], 'name'), pendingToolCallId = waiting[1],
-    deadline = note_deadline(),
-  }))
-  for _, id in ipairs(waiting) do
-    redis.call('HSET', K.calls, 'asked:' .. id, string.format('%d', log.seq))
-  end
-  redis.call('HSET', K.root, 'status', approval and 'waiting_approval' or 'waiting_tool',
-    'stream', 'paused', 'pauseSeq', string.format('%d', log.seq))
-  return true
+-- Answers are given to the conversation: makes K the session whose call it is.
+local function find_owner(id)
+  if call_field(id, 'state') or redis.call('SISMEMBER', K.settled, id) == 1 then return end
+  local owner = redis.call('HGET', K.owners, id)
+  if owner then K = keys_of(owner:match('^%S+')) end
 end
 
--- The last answer of a batch releases the calls that were approved; a paused run goes on.
-local function resume_if_answered(r, log, who)
-  local approved = {}
+-- What a session waits for: people, or sub-agents that wait for people. '' if it can go on.
+local function resting_status()
+  local status = ''
   for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
     local state = call_field(id, 'state')
-    if state == 'waiting' then return '' end
-    if state == 'approved' then approved[#approved + 1] = id end
+    if state == 'waiting' then
+      if call_field(id, 'kind') == 'approval' then return 'waiting_approval' end
+      status = 'waiting_tool'
+    elseif state == 'open' and status == '' and redis.call('SISMEMBER', K.busy, id) == 0 then
+      status = 'waiting_children'
+    end
   end
+  return status
+end
+
+-- Shows what was kept back, in a step of its own and as one row of the conversation's history.
+local function show_held(r, log, who, waiting)
+  local parts = {}
+  local step = '"step":' .. string.format('%d', who.step) .. ','
+  local stamp = step .. '"timestamp":' .. string.format('%d', who.now) .. ','
+  for _, call in ipairs(waiting) do
+    local ask = redis.call('HGET', call.calls, 'ask:' .. call.id)
+    if ask then
+      if #parts == 0 then log.write('', own_chunk(who, 'step_start', { stepId = 'ask' })) end
+      log.write('', '{' .. stamp .. ask:sub(2))
+      parts[#parts + 1] = redis.call('HGET', call.calls, 'part:' .. call.id)
+      redis.call('HDEL', call.calls, 'ask:' .. call.id, 'part:' .. call.id)
+    end
+  end
+  if #parts == 0 then return end
+  log.write('', own_chunk(who, 'step_end', { stepId = 'ask' }))
+  redis.call('RPUSH', T.rows, '{"role":"assistant","display":true,' .. step .. '"messageId":'
+    .. cjson.encode(r.messageId) .. ',"runId":' .. cjson.encode(r.run)
+    .. ',"parts":[' .. table.concat(parts, ',') .. ']}')
+end
+
+-- Who speaks for the conversation.
+local function conversation_speaker(r, now)
+  return { agentId = CONVERSATION, agentType = r.agent, step = tonumber(r.committed), now = now }
+end
+
+-- Pauses run, session and stream; K is the conversation's own session, status what it waits for.
+local function pause_tree(r, log, now, status)
+  local who = conversation_speaker(r, now)
+  local waiting, ids, children, settled = {}, {}, {}, false
+  walk(function()
+    for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
+      local state = call_field(id, 'state')
+      if state == 'waiting' then
+        ids[#ids + 1] = id
+        waiting[#waiting + 1] = { id = id, calls = K.calls, name = call_field(id, 'name') }
+      elseif K.root == T.root then
+        settled = settled or state == 'settled'
+        if state == 'open' then
+          local child = cjson.decode(call_field(id, 'spec')).child
+          children[#children + 1] = { subSessionId = child.sessionId, subAgentType = child.agent, callId = id }
+        end
+      end
+    end
+  end)
+  show_held(r, log, who, waiting)
+  if status == 'waiting_children' then
+    log.write('', own_chunk(who, 'suspension_marker', {
+      kind = 'suspended_awaiting_children', payload = { children = children },
+    }))
+  elseif settled then
+    log.write('', own_chunk(who, 'suspension_marker', {
+      kind = 'suspended_step_partial',
+      payload = { toolCallIds = ids, stepId = 's' .. string.format('%d', who.step) },
+    }))
+  else
+    log.write('', own_chunk(who, 'suspension_marker', {
+      kind = 'suspended_client_tool', payload = { toolCallIds = ids },
+    }))
+  end
+  for _, call in ipairs(waiting) do
+    local wait = cjson.decode(redis.call('HGET', call.calls, 'spec:' .. call.id)).deadlineMs
+    -- A clock that runs is not set back by another pause.
+    if wait then
+      redis.call('HSETNX', call.calls, 'deadline:' .. call.id, string.format('%d', store_now() + wait))
+    end
+  end
+  local first = waiting[1] or {}
+  local reasons = { waiting_approval = 'approval', waiting_tool = 'client_tool', waiting_children = 'awaiting_children' }
+  log.write('', own_chunk(who, 'run_paused', {
+    runId = r.run, reason = reasons[status], pendingToolName = first.name, pendingToolCallId = first.id,
+    deadline = note_deadline(),
+  }))
+  local at = string.format('%d', log.seq)
+  for _, call in ipairs(waiting) do redis.call('HSETNX', call.calls, 'asked:' .. call.id, at) end
+  redis.call('HSET', K.root, 'stream', 'paused', 'pauseSeq', at)
+  for field in pairs(r) do
+    if field:sub(1, 5) == 'wake:' then redis.call('HDEL', K.root, field) end
+  end
+end
+
+-- A session in which only people, or sub-agents that wait for people, can progress rests. Then its
+-- parent's call is busy no more; when the conversation itself rests, all pauses. True if it did.
+local rest_if_waiting
+function rest_if_waiting(r, log, now)
+  if redis.call('SCARD', K.busy) > 0 then return false end
+  local status = resting_status()
+  if status == '' then return false end
+  redis.call('HSET', K.root, 'status', status)
+  if K.root == T.root then
+    if r.stream == 'paused' then return false end
+    pause_tree(r, log, now, status)
+    return true
+  end
+  return in_session(r.parent, function()
+    redis.call('SREM', K.busy, r.parentCall)
+    return rest_if_waiting(root_table(), log, now)
+  end)
+end
+
+-- The stream goes on, if it had paused; while siblings still run it has not.
+local function make_active(log, now)
+  in_session('', function()
+    local r = root_table()
+    if r.stream == 'paused' then
+      log.write('', own_chunk(conversation_speaker(r, now), 'run_resumed', {
+        runId = r.run, fromCheckpointId = r.checkpoint or cjson.null, fromStepCount = tonumber(r.committed),
+        mode = 'continue',
+      }))
+    end
+    redis.call('HSET', K.root, 'status', 'running', 'stream', 'active')
+  end)
+end
+
+-- What a session may go on with, kept until it is taken.
+local function release(approved)
+  local r = root_table()
   for _, id in ipairs(approved) do redis.call('SADD', K.busy, id) end
   local list = #approved == 0 and '[]' or cjson.encode(approved)
   local resumption = '{"step":' .. r.committed .. ',"approved":' .. list .. '}'
-  -- While siblings still run nothing had paused, and the workflow waits for them anyway.
-  if r.stream == 'paused' then
-    log.write('', own_chunk(who, 'run_resumed', {
-      runId = r.run, fromCheckpointId = r.checkpoint or cjson.null, fromStepCount = who.step, mode = 'continue',
-    }))
-  end
-  redis.call('HSET', K.root, 'status', 'running', 'stream', 'active', 'resume', resumption)
-  return resumption
+  redis.call('HSET', K.root, 'resume', resumption)
+  if K.root == T.root then return resumption, nil end
+  local part = own_part()
+  local wake = '{"sessionId":' .. cjson.encode(CONVERSATION .. '.' .. part) .. ',"runId":' .. cjson.encode(r.run)
+    .. ',"resume":' .. resumption .. '}'
+  redis.call('HSET', T.root, 'wake:' .. part, wake)
+  return resumption, wake
 end
 
 -- Adds what a model call used to the run's totals: tokens in, out, cached, written to the cache,
@@ -298,11 +481,104 @@ local function with_json(object, field, json)
   return '{"' .. field .. '":' .. json .. ',' .. object:sub(2)
 end
 
--- The end of a run: run, session and stream become terminal together, expiry is armed.
+-- The last answer that anybody in the conversation waits for lets all go on: each session that was
+-- answered, its approved calls. Returns what the session K may go on with, and those of others.
+local function resume_if_answered(log, now)
+  local asked, resumption, others = K.root, '', {}
+  local is_open = false
+  in_session('', function()
+    walk(function()
+      for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
+        is_open = is_open or call_field(id, 'state') == 'waiting'
+      end
+    end)
+  end)
+  if is_open then return '', '' end
+  make_active(log, now)
+  in_session('', function()
+    walk(function()
+      local approved, is_told = {}, K.root == asked
+      for _, id in ipairs(redis.call('LRANGE', K.order, 0, -1)) do
+        local state = call_field(id, 'state')
+        if state == 'approved' then approved[#approved + 1] = id end
+        if state == 'open' then redis.call('SADD', K.busy, id) end
+        if call_field(id, 'asked') and redis.call('HSETNX', K.calls, 'told:' .. id, '1') == 1 then is_told = true end
+      end
+      redis.call('HSET', K.root, 'status', 'running')
+      if not is_told then return end
+      local own, wake = release(approved)
+      if K.root == asked then
+        resumption = own
+      else
+        others[#others + 1] = wake or '{"sessionId":' .. cjson.encode(CONVERSATION) .. ',"runId":'
+          .. cjson.encode(redis.call('HGET', K.root, 'run')) .. ',"resume":' .. own .. '}'
+      end
+    end)
+  end)
+  return resumption, #others == 0 and '' or '[' .. table.concat(others, ',') .. ']'
+end
+
+-- A session whose calls are all settled goes on although others of the conversation wait.
+local function go_on_alone(log, now)
+  make_active(log, now)
+  local function climb()
+    redis.call('HSET', K.root, 'status', 'running')
+    if K.root == T.root then return end
+    local above = redis.call('HMGET', K.root, 'parent', 'parentCall')
+    in_session(above[1], function()
+      redis.call('SADD', K.busy, above[2])
+      climb()
+    end)
+  end
+  climb()
+end
+
+-- How the run of this session ended; nothing of it is at work any more.
+local function close_run(r, who, status, error_json, reason)
+  redis.call('HSET', K.root, 'status', status, 'updated', string.format('%d', who.now))
+  if error_json ~= '' then redis.call('HSET', K.root, 'error', error_json) end
+  if status == 'interrupted' or status == 'aborted' then
+    local stop = r.stop and cjson.decode(r.stop) or {}
+    redis.call('HSET', K.root, 'interrupted', cjson.encode({
+      runId = r.run, mode = status == 'aborted' and 'abort' or 'interrupt', reason = reason, by = stop.by,
+      at = who.now, checkpointId = r.checkpoint or cjson.null,
+    }))
+  end
+  redis.call('HDEL', K.root, 'stop', 'resume', 'taken', 'deadline')
+  redis.call('DEL', K.busy, K.writers)
+  redis.call('HSET', K.runs, r.run, with_json(cjson.encode({
+    runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),
+    startSequence = tonumber(r.turnSeq), startedAt = tonumber(r.started), endedAt = who.now,
+    usage = r.usage, finishReason = r.finishReason,
+  }), 'output', r.output))
+end
+
+-- The end of a run: run, session and stream become terminal together, expiry is armed. Sub-agents
+-- at work end with it; the end of one is told by what becomes of its parent's call.
 local function finish(r, log, who, status, error_json, reason, code)
+  local own, below = K.root, {}
+  walk(function()
+    if K.root ~= own then table.insert(below, 1, own_part()) end
+  end)
+  for _, part in ipairs(below) do
+    in_session(part, function()
+      local c = root_table()
+      local speaker = { agentId = CONVERSATION .. '.' .. part, agentType = c.agent, step = tonumber(c.committed), now = who.now }
+      close_calls(log, speaker, code)
+      take_in_results()
+      close_run(c, speaker, status == 'completed' and 'interrupted' or status, '', reason)
+      redis.call('HDEL', T.root, 'wake:' .. part)
+    end)
+  end
   close_calls(log, who, code)
   take_in_results()
   if r.output then log.write('', with_json(own_chunk(who, 'output', {}), 'output', r.output)) end
+  if K.root ~= T.root then
+    redis.call('HDEL', T.root, 'wake:' .. own_part())
+    close_run(r, who, status, error_json, reason)
+    note_deadline()
+    return
+  end
   local failure
   if status == 'interrupted' then
     log.write('', own_chunk(who, 'run_interrupted', {
@@ -321,21 +597,7 @@ local function finish(r, log, who, status, error_json, reason, code)
     type = 'stream_end', streamId = who.agentId, timestamp = who.now, status = status, error = failure,
   }), 'finalOutput', r.output))
   local stream = (status == 'failed' or status == 'aborted') and 'failed' or 'ended'
-  redis.call('HSET', K.root, 'status', status, 'stream', stream, 'updated', string.format('%d', who.now))
-  if error_json ~= '' then redis.call('HSET', K.root, 'error', error_json) end
-  if status == 'interrupted' or status == 'aborted' then
-    local stop = r.stop and cjson.decode(r.stop) or {}
-    redis.call('HSET', K.root, 'interrupted', cjson.encode({
-      runId = r.run, mode = status == 'aborted' and 'abort' or 'interrupt', reason = reason, by = stop.by,
-      at = who.now, checkpointId = r.checkpoint or cjson.null,
-    }))
-  end
-  redis.call('HDEL', K.root, 'stop', 'resume', 'taken', 'deadline')
-  redis.call('DEL', K.busy, K.writers)
-  redis.call('HSET', K.runs, r.run, with_json(cjson.encode({
-    runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),
-    startSequence = tonumber(r.turnSeq), startedAt = tonumber(r.started), endedAt = who.now,
-    usage = r.usage, finishReason = r.finishReason,
-  }), 'output', r.output))
+  redis.call('HSET', K.root, 'stream', stream)
+  close_run(r, who, status, error_json, reason)
   arm_expiry(true)
 end
