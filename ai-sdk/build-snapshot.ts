@@ -1,7 +1,9 @@
+import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { FrontendSnapshot } from '../protocol/http.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { SessionStore, SessionView } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import { isOwner, type Caller } from './ownership.js';
+import { toPendingQuestions } from './pending-questions.js';
 import { readPartialMessage } from './partial-message.js';
 import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages.js';
 import type { UIMessage } from './ui-message.js';
@@ -9,6 +11,8 @@ import type { UIMessage } from './ui-message.js';
 export interface SnapshotDeps {
   store: Pick<SessionStore, 'readView' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read'>;
+  /** Settles what is overdue first; without it an expired question may still look open. */
+  executor?: Pick<AgentExecutor, 'expireCalls'>;
 }
 
 export interface SnapshotParams {
@@ -29,10 +33,9 @@ export async function buildSnapshot(
   deps: SnapshotDeps,
   { sessionId, includePartialContent = false, caller }: SnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
-  const view = await deps.store.readView(sessionId);
+  const view = await readCurrent(deps, sessionId, caller);
   if (view === undefined) return null;
-  const { record } = view;
-  if (caller !== undefined && !isOwner(record, caller)) return null;
+  const { record, openCalls } = view;
   const isActive = record.stream === 'active';
   // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
   if (isActive) await deps.store.noteActiveSnapshot(sessionId, record.turn);
@@ -50,6 +53,20 @@ export async function buildSnapshot(
     timestamp: Date.now(),
     startSequence: record.turnStartSequence,
     ...(isOngoing(record) && { existingMessageId: record.messageId }),
+    pending: toPendingQuestions(openCalls),
     run: { runId: record.runId, status: record.status },
   };
+}
+
+async function readCurrent(
+  { store, executor }: SnapshotDeps,
+  sessionId: string,
+  caller: Caller | undefined,
+): Promise<SessionView | undefined> {
+  const view = await store.readView(sessionId);
+  if (view === undefined) return undefined;
+  if (caller !== undefined && !isOwner(view.record, caller)) return undefined;
+  const { deadline = Infinity } = view.record;
+  const isOverdue = deadline <= Date.now() && (await executor?.expireCalls(sessionId)) === true;
+  return isOverdue ? store.readView(sessionId) : view;
 }

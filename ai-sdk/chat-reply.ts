@@ -6,7 +6,7 @@ import type { StreamManager } from '../stores/stream-manager.js';
 
 /** What the bridge works with. */
 export interface ChatDeps {
-  executor: Pick<AgentExecutor, 'execute' | 'submitToolResult'>;
+  executor: Pick<AgentExecutor, 'execute' | 'submitToolResult' | 'expireCalls'>;
   store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** Which agents there are. */

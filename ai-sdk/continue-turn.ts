@@ -1,3 +1,4 @@
+import type { ChunkOf, StreamMessage } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
 import { LIMITS } from '../protocol/limits.js';
@@ -104,7 +105,7 @@ async function findPause(
     const page = await deps.streamManager.read(record.sessionId, cursor, LIMITS.replayPage);
     for (const { sequence, message } of page) {
       cursor = sequence;
-      if (message.type === 'tool_approval_request' && calls.has(message.toolCallId)) {
+      if (isAsking(message) && calls.has(message.toolCallId)) {
         isAsked = true;
         pause = undefined;
       } else if (message.type === 'run_paused' && isAsked) {
@@ -114,6 +115,14 @@ async function findPause(
     if (page.length === 0) break;
   }
   return pause;
+}
+
+/** True for chunks that ask a person or a page. */
+function isAsking(
+  message: StreamMessage,
+): message is ChunkOf<'tool_approval_request'> | ChunkOf<'tool_start'> {
+  if (message.type === 'tool_start') return message.providerExecuted !== true;
+  return message.type === 'tool_approval_request';
 }
 
 /** True if the copy holds output of a step after the one whose answers it brings. */

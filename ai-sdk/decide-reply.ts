@@ -26,7 +26,7 @@ export async function decideReply(
     // Strangers learn nothing, and stock clients take a refused GET for an error.
     if (isReading && (found === undefined || isForeign)) return { kind: 'nothing' };
     if (isForeign) throw notFound();
-    record = found;
+    record = found && (await settleOverdue(deps, found));
     return record !== undefined && isReading
       ? await attachReader(deps, record, params)
       : await answerPost(deps, params, record, said);
@@ -46,13 +46,25 @@ async function answerPost(
   const mayAnswer = said.length === 0 || record?.stream === 'paused' || record?.stream === 'active';
   if (mayAnswer && hasAnswers(params.messages)) {
     const view = record && (await deps.store.readView(params.sessionId));
-    const found = extractResumeIntent(params.messages, view?.openCalls ?? [], view?.record.runId);
+    const { rows = [], openCalls = [] } = view ?? {};
+    const turn = rows.slice(view?.record.turnStartRow);
+    const found = extractResumeIntent(params.messages, openCalls, view?.record.runId, turn);
     const submission = await submitAnswers(deps, params, found);
     const isAnswer = found.intents.length + found.rejected.length > 0;
     if (said.length === 0 && isAnswer) return continueTurn(deps, params, view, submission);
   }
   if (said.length > 0 && agent !== undefined) return startTurn(deps, params, agent, said);
   throw new HelixError('nothing_to_do', 'There is no new message and no answer in this request.');
+}
+
+/** Nobody is shown an open question whose time is over, whoever else is asleep. */
+async function settleOverdue(
+  deps: Pick<ChatDeps, 'executor' | 'store'>,
+  record: SessionRecord,
+): Promise<SessionRecord> {
+  const { sessionId, deadline = Infinity } = record;
+  if (deadline > Date.now() || !(await deps.executor.expireCalls(sessionId))) return record;
+  return (await deps.store.readRecord(sessionId)) ?? record;
 }
 
 function checkSessionId(sessionId: string): void {

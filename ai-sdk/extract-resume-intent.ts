@@ -1,5 +1,7 @@
 import type { PostedMessage } from '../protocol/http.js';
 import { parseApprovalId } from '../protocol/ids.js';
+import type { Row, ToolRow } from '../protocol/rows.js';
+import { toLastStep } from './notice-frames.js';
 import type { OpenCall } from '../stores/session-store.js';
 
 /** An answer to a pending call, as the client's copy of the conversation shows it. */
@@ -35,13 +37,19 @@ type PostedPart = NonNullable<PostedMessage['parts']>[number];
  *
  * @param openCalls the calls of the session's newest step
  * @param currentRunId the session's newest run; undefined if there is none
+ * @param rows of the newest turn: what became of its earlier calls
  */
 export function extractResumeIntent(
   messages: readonly PostedMessage[],
   openCalls: readonly OpenCall[],
   currentRunId: string | undefined,
+  rows: readonly Row[] = [],
 ): ResumeIntents {
   const calls = new Map(openCalls.map((call) => [call.spec.toolCallId, call]));
+  const settled = collectClientResults(openCalls, rows);
+  const newest = new Set<unknown>(
+    toLastStep(messages.findLast(({ role }) => role !== 'user')).map((part) => part['toolCallId']),
+  );
   const result: ResumeIntents = {
     intents: [],
     rejected: [],
@@ -54,7 +62,8 @@ export function extractResumeIntent(
     const verdict =
       part['state'] === 'approval-responded'
         ? readApproval(part, toolCallId, calls.get(toolCallId), currentRunId)
-        : readResult(part, toolCallId, calls.get(toolCallId));
+        : (readRepeated(part, toolCallId, settled.get(toolCallId), newest.has(toolCallId)) ??
+          readResult(part, toolCallId, calls.get(toolCallId)));
     if (verdict === undefined) continue;
     seen.add(toolCallId);
     if ('kind' in verdict) result.intents.push(verdict);
@@ -111,13 +120,58 @@ function readResult(
   call: OpenCall | undefined,
 ): ResumeIntent | RejectedIntent | undefined {
   if (call?.state !== 'waiting') return undefined;
-  if (call.spec.kind !== 'client') return { toolCallId, reason: 'kind-mismatch' };
-  if (part['state'] === 'output-available') {
-    return { kind: 'client-tool-result', toolCallId, result: part['output'] ?? null };
+  const { kind } = call.spec;
+  const isError = part['state'] === 'output-error';
+  // An approval is called off by an error.
+  if (kind !== 'client' && !(kind === 'approval' && isError)) {
+    return { toolCallId, reason: 'kind-mismatch' };
   }
+  if (!isError) return toResultIntent(part, toolCallId);
   const text = part['errorText'];
   const error = typeof text === 'string' ? text : 'The client reported an error.';
   return { kind: 'client-tool-result', toolCallId, error };
+}
+
+function toResultIntent(part: PostedPart, toolCallId: string): ResumeIntent {
+  return { kind: 'client-tool-result', toolCallId, result: part['output'] ?? null };
+}
+
+/** Results of this turn's client tools, by call. */
+function collectClientResults(
+  openCalls: readonly OpenCall[],
+  rows: readonly Row[],
+): Map<string, ToolRow> {
+  const asked = new Set<string>();
+  const results = new Map<string, ToolRow>();
+  for (const row of rows) {
+    if (row.role === 'assistant') {
+      for (const part of row.parts) {
+        if (part.type === 'tool-call' && part.kind === 'client') asked.add(part.toolCallId);
+      }
+    }
+    if (row.role === 'tool' && asked.has(row.toolCallId)) results.set(row.toolCallId, row);
+  }
+  for (const { spec, row } of openCalls) {
+    if (spec.kind === 'client' && row?.role === 'tool') results.set(spec.toolCallId, row);
+  }
+  return results;
+}
+
+/**
+ * A result for a call that has one. After a timeout it is still of use; any other is a repetition,
+ * of which a page is told what followed, if its copy ends there.
+ */
+function readRepeated(
+  part: PostedPart,
+  toolCallId: string,
+  result: ToolRow | undefined,
+  isNewest: boolean,
+): ResumeIntent | RejectedIntent | undefined {
+  if (result === undefined) return undefined;
+  if (result.errorCode === 'client_tool_timeout' && part['state'] === 'output-available') {
+    return toResultIntent(part, toolCallId);
+  }
+  return isNewest ? { toolCallId, reason: 'already-completed' } : undefined;
 }
 
 function toRecord(value: unknown): Record<string, unknown> {

@@ -9,6 +9,8 @@ export type { RejectedIntent, ResumeIntent, ResumeIntents } from './extract-resu
 export { handleChatStream, toProblem, toReplyHeaders } from './handle-chat-stream.js';
 export { ANONYMOUS, isOwner } from './ownership.js';
 export type { Caller } from './ownership.js';
+export { findExpiredPending } from '../protocol/expired-pending.js';
+export { toPendingQuestions } from './pending-questions.js';
 export { extractResumePosition } from './resume-position.js';
 export {
   AI_SDK_UI_HEADER,

@@ -1,4 +1,5 @@
-import type { SettleCallResult } from '../stores/session-store.js';
+import { HelixError } from '../protocol/errors.js';
+import type { AnswerResult } from '../stores/answers/submit-answer.js';
 import type { ChatDeps, HandleChatStreamParams } from './chat-reply.js';
 import type { RejectedIntent, ResumeIntent, ResumeIntents } from './extract-resume-intent.js';
 
@@ -11,43 +12,51 @@ export interface Submission {
   rejected: RejectedIntent[];
 }
 
-/** Gives answers to the run, one after another; the first answer to a call counts, whoever gave it. */
+/**
+ * Gives answers to the run, one after another; the first answer to a call counts, whoever gave it.
+ *
+ * @throws HelixError for an answer that does not fit its call, when the others have been given: that
+ * call still waits, and only the page can do something about it
+ */
 export async function submitAnswers(
   deps: ChatDeps,
   params: HandleChatStreamParams,
   { intents, rejected }: ResumeIntents,
 ): Promise<Submission> {
   const submission: Submission = { stored: 0, rejected: [...rejected] };
+  let unfit: HelixError | undefined;
   for (const intent of intents) {
-    const result = await submit(deps, params, intent);
-    if (result.kind !== 'stored') {
-      submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
-      continue;
+    try {
+      const result = await submit(deps, params, intent);
+      if (result.kind !== 'stored') {
+        submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
+        continue;
+      }
+      submission.stored += 1;
+      if (result.resume !== undefined) submission.resumedAt = result.sequence;
+    } catch (error) {
+      if (!HelixError.isInstance(error) || error.statusCode >= 500) throw error;
+      unfit ??= error;
     }
-    submission.stored += 1;
-    if (result.resume !== undefined) submission.resumedAt = result.sequence;
   }
+  if (unfit !== undefined) throw unfit;
   return submission;
 }
 
-const REASONS: Record<Exclude<SettleCallResult['kind'], 'stored'>, RejectedIntent['reason']> = {
+const REASONS: Record<Exclude<AnswerResult['kind'], 'stored'>, RejectedIntent['reason']> = {
   already_completed: 'already-completed',
   not_pending: 'not-pending',
   kind_mismatch: 'kind-mismatch',
   stale_run: 'stale-run',
-  fenced: 'stale-run',
   expired: 'expired',
   late: 'expired',
-  not_due: 'not-pending',
 };
 
-async function submit(
+function submit(
   deps: ChatDeps,
   { sessionId, userId }: HandleChatStreamParams,
   intent: ResumeIntent,
-): Promise<SettleCallResult> {
-  // Results of client tools have no taker yet.
-  if (intent.kind !== 'approval-response') return { kind: 'not_pending' };
+): Promise<AnswerResult> {
   const by = userId === undefined ? {} : { by: userId };
   return deps.executor.submitToolResult({ sessionId, ...intent, ...by });
 }

@@ -22,6 +22,8 @@ export class ToolCalls {
   readonly #settled = new Set<string>();
   /** Requests that the tool's own rule answers. */
   readonly #automatic = new Map<string, ChunkOf<'tool_approval_request'>>();
+  /** Client tools that nobody answered in time: their results may come after all. */
+  readonly #timedOut = new Set<string>();
 
   constructor(options: ToolCallsOptions) {
     this.#profile = options.profile;
@@ -57,7 +59,7 @@ export class ToolCalls {
         break;
       case 'tool_end':
         if (chunk.error === undefined) this.#endCall(chunk.toolCallId, chunk.result, out);
-        else this.#failCall(chunk.toolCallId, chunk.error, out);
+        else this.#failCall(chunk.toolCallId, chunk.error, out, chunk.errorCode);
         break;
     }
   }
@@ -155,8 +157,9 @@ export class ToolCalls {
     out.push({ type: 'tool-output-available', toolCallId, output, dynamic: true, ...marks });
   }
 
-  #failCall(toolCallId: string, errorText: string, out: UIStreamPart[]): void {
+  #failCall(toolCallId: string, errorText: string, out: UIStreamPart[], code?: string): void {
     if (!this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
+    if (code === 'client_tool_timeout') this.#timedOut.add(toolCallId);
     const marks = this.#marks(toolCallId);
     out.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
   }
@@ -193,8 +196,9 @@ export class ToolCalls {
     return this.#isTail || this.#announced.has(toolCallId) || this.#streaming.has(toolCallId);
   }
 
-  /** True the first time: a call has one result. */
+  /** True the first time: a call has one result, which may replace its timeout. */
   #settle(toolCallId: string): boolean {
+    if (this.#timedOut.delete(toolCallId)) return true;
     if (this.#settled.has(toolCallId)) return false;
     this.#settled.add(toolCallId);
     return true;

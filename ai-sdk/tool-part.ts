@@ -3,7 +3,12 @@ import type { OpenCall } from '../stores/session-store.js';
 import type { UIApproval, UIToolPart } from './ui-message.js';
 
 /** Codes of calls that were settled without being executed: no approval of theirs was used. */
-const NOT_EXECUTED = new Set(['run_stopped', 'run_failed', 'client_tool_abandoned']);
+const NOT_EXECUTED = new Set([
+  'run_stopped',
+  'run_failed',
+  'client_tool_abandoned',
+  'client_tool_failed',
+]);
 
 export interface StoredCall {
   call: Extract<AssistantPart, { type: 'tool-call' }>;
@@ -57,6 +62,12 @@ function toUsedApproval(
   return NOT_EXECUTED.has(result.errorCode ?? '') ? undefined : { id, approved: true };
 }
 
-function toApproval(id: string, { approved, reason }: Decision): UIApproval {
-  return reason === undefined ? { id, approved } : { id, approved, reason };
+/** Who changed the input is told with what they changed it to; the part's own input is the model's. */
+function toApproval(id: string, { approved, reason, input, by }: Decision): UIApproval {
+  return {
+    id,
+    approved,
+    ...(reason !== undefined && { reason }),
+    ...(input !== undefined && { input, ...(by !== undefined && { by }) }),
+  };
 }

@@ -39,4 +39,7 @@ export interface UIApproval {
   id: string;
   approved?: boolean;
   reason?: string;
+  /** Extension: what a person changed the input to, and who did. */
+  input?: unknown;
+  by?: string;
 }

@@ -7,6 +7,7 @@ import { createErrorResponder, refuseUnknown } from './refusals.js';
 import { createChatRoutes } from './routes/chat.js';
 import { createConfigRoutes } from './routes/config.js';
 import { createHealthRoutes } from './routes/health.js';
+import { createAnswerRoutes, createPendingRoutes } from './routes/pending.js';
 import { createSessionRoutes } from './routes/session.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
@@ -30,6 +31,8 @@ export function createApi(deps: ApiDeps): Express {
   app.use('/api', express.json({ limit: LIMITS.bodyBytes, type: JSON_TYPES }));
   app.use('/api/config', createConfigRoutes(deps));
   app.use('/api/chat', createSessionRoutes(deps, readIdentity));
+  app.use('/api/chat', createAnswerRoutes(deps, readIdentity));
+  app.use('/api/sessions', createPendingRoutes(deps, readIdentity));
   app.use('/api/chat', createChatRoutes(deps, readIdentity));
   if (deps.webRoot !== undefined) app.use(express.static(deps.webRoot));
   app.use(refuseUnknown);

@@ -1,4 +1,5 @@
-export type { AgentExecutor, ApprovalResponse, ExecuteInput } from './agent-executor.js';
+export type { AgentExecutor, ExecuteInput } from './agent-executor.js';
+export type { Answers, ExtendInput } from './answers.js';
 export { createRunWorkflows } from './run-workflows.js';
 export type { RunWorkflows, WorkflowState } from './run-workflows.js';
 export { registerSearchAttributes } from './search-attributes.js';

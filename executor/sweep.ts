@@ -26,18 +26,20 @@ export function decideSweep(
   record: SessionRecord | undefined,
   workflow: WorkflowState | undefined,
   now: number,
-): 'forget' | 'look' | 'start' | 'wake' | 'fail' | 'nothing' {
+): 'forget' | 'look' | 'start' | 'wake' | 'expire' | 'fail' | 'nothing' {
   if (record === undefined || isTerminal(record.status)) return 'forget';
   if (workflow === undefined) return 'look';
   if (workflow === 'unknown') return 'start';
   if (workflow === 'closed') return 'fail';
   const isUntaken = record.resume !== undefined && record.resumeTaken !== true;
-  return isUntaken && now - record.updatedAt > UNTAKEN_MS ? 'wake' : 'nothing';
+  if (isUntaken && now - record.updatedAt > UNTAKEN_MS) return 'wake';
+  // Its own timer should have: the clock decides, and whoever comes first.
+  return record.deadline !== undefined && record.deadline <= now ? 'expire' : 'nothing';
 }
 
 /**
  * One sweep over sessions with a run: starts what was never started, wakes what missed its
- * wake-up, ends what Temporal no longer runs. Does nothing while another process sweeps.
+ * wake-up, settles what is overdue, ends what Temporal no longer runs. Does nothing while another process sweeps.
  */
 export function createSweep(deps: SweepDeps): () => Promise<void> {
   const { store, executor, workflows, holder, logger } = deps;
@@ -58,6 +60,9 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
         return wake(current);
       case 'wake':
         return wake(current);
+      case 'expire':
+        await executor.expireCalls(sessionId);
+        return;
       case 'fail':
         logger.warn({ runId: current.runId }, 'a run was closed in Temporal before it ended');
         return executor.endLost(current);

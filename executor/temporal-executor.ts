@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
-import type { StreamChunk } from '../protocol/chunk.js';
-import { parseApprovalId } from '../protocol/ids.js';
-import type { Decision, ToolRow } from '../protocol/rows.js';
 import { isTerminal, type Resumption, type RunInput } from '../protocol/run.js';
 import type { SessionRecord, SessionStore } from '../stores/session-store.js';
 import { readPartialReply } from '../stores/partial-reply.js';
 import type { StreamManager } from '../stores/stream-manager.js';
-import type { AgentExecutor, ApprovalResponse } from './agent-executor.js';
+import type { AgentExecutor } from './agent-executor.js';
+import { createAnswers } from './answers.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** A stop that no writer has confirmed after this long is carried out without it. */
@@ -80,64 +78,6 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
     await workflows.answer(record.runId, { toolCallId: '', by: 'sweeper', resume });
   }
 
-  async function submitToolResult(
-    answer: ApprovalResponse,
-  ): ReturnType<AgentExecutor['submitToolResult']> {
-    const { sessionId, toolCallId, approvalId, approved, reason, by } = answer;
-    const runId = parseApprovalId(approvalId)?.runId;
-    const call = await store.readCall(sessionId, toolCallId);
-    if (runId === undefined) return { kind: 'not_pending' };
-    const now = Date.now();
-    const record = await store.readRecord(sessionId);
-    if (record === undefined) return { kind: 'not_pending' };
-    const decision: Decision = {
-      approved,
-      at: now,
-      ...(reason !== undefined && { reason }),
-      ...(by !== undefined && { by }),
-    };
-    const toolName = call?.spec.toolName ?? '';
-    const row: ToolRow = { role: 'tool', toolCallId, toolName, denied: true, decision };
-    const chunk: StreamChunk = {
-      type: 'tool_approval_response',
-      agentId: sessionId,
-      agentType: record.agent,
-      timestamp: now,
-      step: record.committedStep,
-      toolCallId,
-      toolName,
-      approvalId,
-      approved,
-      ...(reason !== undefined && { reason }),
-    };
-    const result = await store.settleCall({
-      source: 'approval',
-      sessionId,
-      agentType: record.agent,
-      toolCallId,
-      runId,
-      decision,
-      ...(!approved && { row }),
-      // A call that is not there is refused: there is nothing to tell of it.
-      chunks: call === undefined ? [] : [chunk],
-      now,
-    });
-    if (result.kind === 'stored') {
-      const { resume, sequence } = result;
-      const signal = {
-        toolCallId,
-        sequence,
-        approved,
-        ...(by !== undefined && { by }),
-        ...(resume && { resume }),
-      };
-      await workflows.answer(runId, signal).catch(lostSignal(runId));
-    } else if (result.kind === 'already_completed' && record.resume !== undefined) {
-      await wake(record, record.resume).catch(lostSignal(runId));
-    }
-    return result;
-  }
-
   /** No writer confirmed: its step is folded from the log, and it is fenced off. */
   async function enforceStop(sessionId: string, runId: string): Promise<void> {
     const record = await store.readRecord(sessionId);
@@ -189,7 +129,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
       await startRun({ ...run, ...(input.tenant !== undefined && { tenant: input.tenant }) });
       return result;
     },
-    submitToolResult,
+    ...createAnswers({ store, agents, workflows, logger }),
     stop: async (sessionId, stop) => {
       const result = await store.stop(sessionId, stop);
       if (result.kind === 'nothing') return result;

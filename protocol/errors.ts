@@ -18,6 +18,12 @@ export type ErrorCode =
   | 'stale_run'
   | 'client_out_of_step'
   | 'expired'
+  | 'late_answer_after_timeout'
+  | 'no_deadline'
+  | 'deadline_too_far'
+  | 'answer_too_large'
+  | 'invalid_result'
+  | 'invalid_input'
   | 'stale_state'
   | 'invalid_patch'
   | 'invalid_chunk'
@@ -52,6 +58,12 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   stale_run: 409,
   client_out_of_step: 409,
   expired: 409,
+  late_answer_after_timeout: 409,
+  no_deadline: 409,
+  deadline_too_far: 400,
+  answer_too_large: 413,
+  invalid_result: 400,
+  invalid_input: 400,
   stale_state: 409,
   invalid_patch: 400,
   invalid_chunk: 400,

@@ -37,6 +37,34 @@ export const StopBody = z
   .prefault({});
 export type StopBody = z.infer<typeof StopBody>;
 
+/** An answer to a pending call, given outside of the chat. */
+export const AnswerBody = z.union([
+  z.strictObject({
+    approved: z.boolean(),
+    reason: z.string().optional(),
+    input: z.unknown().optional(),
+  }),
+  z
+    .strictObject({ result: z.unknown() })
+    .refine((body) => 'result' in body, { message: 'approved, result or error is required' }),
+  z.strictObject({ error: z.string() }),
+]);
+export type AnswerBody = z.infer<typeof AnswerBody>;
+
+export const ExtendBody = z.object({ byMs: z.int().positive().max(LIMITS.deadlineAheadMs) });
+export type ExtendBody = z.infer<typeof ExtendBody>;
+
+/** A call that waits for a person or a page. */
+export interface PendingQuestion {
+  toolCallId: string;
+  toolName: string;
+  kind: 'approval' | 'client';
+  input: unknown;
+  approvalId?: string;
+  /** ms since the epoch by the store's clock; absent if there is no hurry. */
+  deadline?: number;
+}
+
 /** Body of every refusal. */
 export interface ProblemBody {
   error: string;
@@ -64,6 +92,8 @@ export interface FrontendSnapshot<M = unknown> {
   timestamp: number;
   startSequence?: number;
   existingMessageId?: string;
+  /** Extension: what people are asked, with the time they have. */
+  pending?: PendingQuestion[];
   /** Extension: the newest run, for links to the Temporal UI. */
   run?: { runId: string; status: RunStatus };
 }

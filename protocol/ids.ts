@@ -48,6 +48,12 @@ export function runNumberOf(runId: string): number {
   return Number(/:(\d+)-[^:]*$/.exec(runId)?.[1] ?? 0);
 }
 
+/** The session that a run works on; a sub-agent's run has its own. */
+export function sessionOfRun(runId: string): string {
+  const colon = runId.lastIndexOf(':');
+  return colon < 0 ? runId : runId.slice(0, colon);
+}
+
 /** The id that an approval is asked and answered under. */
 export function formatApprovalId(runId: string, toolCallId: string): string {
   return `${runId}::${toolCallId}`;

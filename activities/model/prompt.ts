@@ -37,7 +37,12 @@ export function toPrompt(system: string, rows: readonly Row[]): LanguageModelV4P
 }
 
 function toUserMessage(row: UserRow): LanguageModelV4Message {
-  return { role: 'user', content: row.parts.filter(isTold).map(toUserContent) };
+  return {
+    role: 'user',
+    content: row.parts.filter(isTold).map(toUserContent),
+    // What nobody said to the agent is no new question.
+    ...(row.hidden === true && { providerOptions: { helix: { internal: true } } }),
+  };
 }
 
 function isTold(part: UserPart): boolean {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSnapshot, handleChatStream } from '../../ai-sdk/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
+import { until } from '../support/until.js';
 import { ask, asking, user } from './ask.js';
 
 describe('buildSnapshot', () => {
@@ -21,7 +22,7 @@ describe('buildSnapshot', () => {
     });
     const deps = { ...runtime, defaultAgent: 'lab' };
     const running = await handleChatStream(deps, { sessionId: 's1', messages: [user('u1')] });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until('the run speaks', () => runtime.sessions.get('s1')?.entries.length === 3);
     const params = { sessionId: 's1', includePartialContent: true };
     const snapshot = await buildSnapshot(runtime, params);
     expect(snapshot?.messages.at(-1)).toMatchObject({

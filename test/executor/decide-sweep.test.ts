@@ -29,6 +29,17 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
   };
 }
 
+describe('decideSweep, of a deadline', () => {
+  it('settles what is overdue, behind whatever keeps its run from going on', () => {
+    const at = (deadline: number, extra: Partial<SessionRecord> = {}, state?: WorkflowState) =>
+      decideSweep(recordOf('waiting_tool', { deadline, ...extra }), state ?? 'running', 1_000);
+    expect(at(1_000)).toBe('expire');
+    expect(at(1_001)).toBe('nothing');
+    expect(at(1_000, {}, 'unknown')).toBe('start');
+    expect(at(1_000, {}, 'closed')).toBe('fail');
+  });
+});
+
 const resume = { step: 1, approved: [] };
 const LIVE = [
   'starting',

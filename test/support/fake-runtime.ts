@@ -1,11 +1,9 @@
-import type {
-  ApprovalResponse,
-  AgentExecutor,
-  ExecuteInput,
-} from '../../executor/agent-executor.js';
+import type { AgentExecutor, ExecuteInput } from '../../executor/agent-executor.js';
+import type { ToolAnswerInput } from '../../protocol/answers.js';
+import type { AnswerResult } from '../../stores/answers/submit-answer.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { UserRow } from '../../protocol/rows.js';
-import type { BeginResult, SessionStore, SettleCallResult } from '../../stores/session-store.js';
+import type { BeginResult, SessionStore } from '../../stores/session-store.js';
 import type { StreamManager } from '../../stores/stream-manager.js';
 import { FakeSession } from './fake-session.js';
 
@@ -61,13 +59,13 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
     return new Promise((resolve) => waiting.set(session.record.sessionId, resolve));
   }
 
-  function submitToolResult(answer: ApprovalResponse): Promise<SettleCallResult> {
+  function submitToolResult(answer: ToolAnswerInput): Promise<AnswerResult> {
     const session = sessions.get(answer.sessionId);
     const call = session?.openCalls.find(({ spec }) => spec.toolCallId === answer.toolCallId);
     if (session === undefined || call === undefined)
       return Promise.resolve({ kind: 'not_pending' });
     if (call.state !== 'waiting') return Promise.resolve({ kind: 'already_completed' });
-    let sequence = session.decide(answer.toolCallId, answer.approved, answer.reason);
+    let sequence = answerWith(session, answer);
     if (session.isWaiting) return Promise.resolve({ kind: 'stored', sequence });
     session.resume();
     sequence = session.record.sequence;
@@ -80,6 +78,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
     executor: {
       execute,
       submitToolResult,
+      expireCalls: () => Promise.resolve(false),
+      extendDeadline: () => Promise.resolve({ kind: 'not_pending' }),
       stop: (sessionId) => {
         const session = sessions.get(sessionId);
         if (session === undefined || session.record.stream === 'ended') {
@@ -108,6 +108,16 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       getRegisteredTypes: () => ['lab', 'support'],
     },
   };
+}
+
+function answerWith(session: FakeSession, answer: ToolAnswerInput): number {
+  const { toolCallId } = answer;
+  if (answer.kind === 'approval-response') {
+    return session.decide(toolCallId, answer.approved, answer.reason);
+  }
+  const { error, result } = answer;
+  session.settle(toolCallId, error === undefined ? { output: result } : { error });
+  return session.record.sequence;
 }
 
 function entriesAfter(session: FakeSession | undefined, from: number): LogEntry[] {

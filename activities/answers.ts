@@ -1,0 +1,70 @@
+import { createAnswerCheck } from '../agents/check-answer.js';
+import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
+import type { AnswerActivities, AnswerOutcome, AnswerRef } from '../protocol/activities.js';
+import { HelixError } from '../protocol/errors.js';
+import { sessionOfRun } from '../protocol/ids.js';
+import { expireCalls } from '../stores/answers/expire-calls.js';
+import { submitAnswer } from '../stores/answers/submit-answer.js';
+import type { ActivityDeps } from './deps.js';
+
+/** What people say to a run in Temporal, and what becomes of calls that they say nothing about. */
+export function createAnswers(deps: ActivityDeps): AnswerActivities {
+  const { store, agents, logger } = deps;
+  const check = createAnswerCheck(agents);
+
+  async function answerCall({ sessionId, answer }: AnswerRef): Promise<AnswerOutcome> {
+    const kind = 'approved' in answer ? 'approval-response' : 'client-tool-result';
+    const { result, runId } = await submitAnswer(
+      { store, check },
+      parseToolAnswer({ sessionId, kind, ...answer }),
+      Date.now(),
+    );
+    if (result.kind !== 'stored') throw toAnswerError(result.kind);
+    const { resume, sequence } = result;
+    return { kind: 'stored', runId, sequence, ...(resume !== undefined && { resume }) };
+  }
+
+  return {
+    expireCalls: async ({ sessionId, runId, step }) => {
+      const view = await store.readView(sessionId);
+      if (view?.record.runId !== runId) return {};
+      const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
+      const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
+      // An attempt before this one may have settled the last call, and died with the reply.
+      const record = settled.length === 0 ? view.record : await store.readRecord(sessionId);
+      const resume = record?.runId === runId ? record.resume : undefined;
+      const wait = nextDueMs ?? unaskedMs;
+      return {
+        ...(resume?.step === step && { resume }),
+        ...(record !== undefined && { sequence: record.sequence }),
+        ...(wait !== undefined && { nextDueMs: wait }),
+        ...(nextDueMs === undefined && unaskedMs !== undefined && { isUnasked: true }),
+      };
+    },
+    answerCall: (ref) => orRefused(() => answerCall(ref)),
+    extendDeadline: ({ sessionId, toolCallId, byMs, by }) =>
+      orRefused(async () => {
+        const call = await store.readCall(sessionId, toolCallId);
+        const runId = call?.spec.runId ?? `${sessionId}:0-none`;
+        const asker = sessionOfRun(runId);
+        const input = { sessionId: asker, runId, toolCallId, byMs, now: Date.now() };
+        const result = await store.extendDeadline(input);
+        if (result.kind !== 'extended') throw toAnswerError(result.kind);
+        const { deadline, dueInMs } = result;
+        logger.info({ runId, toolCallId, byMs, by }, 'a deadline was put off');
+        return { kind: 'extended', deadline, nextDueMs: dueInMs };
+      }),
+  };
+}
+
+/** A refusal is an outcome; an outage is tried again. */
+async function orRefused<T>(
+  work: () => Promise<T>,
+): Promise<T | { kind: 'refused'; code: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!HelixError.isInstance(error) || error.code === 'unavailable') throw error;
+    return { kind: 'refused', code: error.code };
+  }
+}

@@ -1,0 +1,63 @@
+import type { z } from 'zod';
+import type { ToolAnswer } from '../protocol/answers.js';
+import { HelixError, type ErrorCode } from '../protocol/errors.js';
+import type { AgentRegistry } from './registry.js';
+
+/** Checks an answer to a call that waits; see createAnswerCheck. */
+export type AnswerCheck = (
+  agent: string,
+  call: { toolName: string },
+  answer: ToolAnswer,
+) => Promise<ToolAnswer>;
+
+/**
+ * Checks an answer to a call that waits against its tool: a client's result against the output
+ * schema, an edited input against the input schema. What the output schema makes of a result is
+ * what is stored; an input is parsed again when it is executed.
+ * An answer to a tool that this process does not know is taken as it is. The check throws
+ * HelixError `invalid_result` or `invalid_input`; the call still waits then.
+ */
+export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerCheck {
+  return async (agent, { toolName }, answer) => {
+    const tool = agents.get(agent)?.tools.find(({ name }) => name === toolName);
+    if (tool === undefined) return answer;
+    if (answer.kind === 'approval-response') {
+      if (answer.approved && answer.input !== undefined) {
+        await parse(tool.inputSchema, answer.input, 'invalid_input');
+      }
+      return answer;
+    }
+    if (answer.error !== undefined || tool.outputSchema === undefined) return answer;
+    return { ...answer, result: await parse(tool.outputSchema, answer.result, 'invalid_result') };
+  };
+}
+
+async function parse(schema: z.ZodType, value: unknown, code: ErrorCode): Promise<unknown> {
+  let issues: z.core.$ZodIssue[];
+  try {
+    const parsed = await schema.safeParseAsync(value);
+    if (parsed.success) return parsed.data;
+    ({ issues } = parsed.error);
+  } catch (error) {
+    // The schema's own code threw: what it cannot judge it does not let pass.
+    throw refuse(code, [], error);
+  }
+  throw refuse(
+    code,
+    issues.slice(0, 5).map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
+  );
+}
+
+function refuse(
+  code: ErrorCode,
+  issues: { path: string; message: string }[],
+  cause?: unknown,
+): HelixError {
+  const what = code === 'invalid_input' ? 'The input' : 'The result';
+  const why = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const text = why.length === 0 ? 'it cannot be checked' : why.join('; ');
+  return new HelixError(code, `${what} does not fit the tool: ${text}`, {
+    ...(cause !== undefined && { cause }),
+    detail: { issues },
+  });
+}

@@ -1,0 +1,95 @@
+import { Router } from 'express';
+import type { Request } from 'express';
+import { isOwner, toPendingQuestions, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
+import { toAnswerError, type ToolAnswerInput } from '../../protocol/answers.js';
+import { HelixError } from '../../protocol/errors.js';
+import { AnswerBody, ExtendBody, HEADERS } from '../../protocol/http.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { SessionRecord, SessionView } from '../../stores/session-store.js';
+import type { ApiDeps } from '../deps.js';
+import type { ReadIdentity } from '../identity.js';
+import { parseBody, parseSessionId } from '../validate.js';
+
+/** Answers from anywhere: an inbox, another device. The run goes on whether or not a chat is open. */
+export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+  const router = Router();
+
+  router.post('/:sessionId/pending/:toolCallId', async (request, response) => {
+    const { sessionId, toolCallId } = readTarget(request);
+    response.set(toReplyHeaders(sessionId));
+    const body = parseBody(AnswerBody, request);
+    const caller = await readIdentity(request);
+    const { runId } = await readOwned(deps, sessionId, caller);
+    response.set(HEADERS.runId, runId);
+    const answer = { sessionId, toolCallId, by: caller.userId, ...toAnswer(body) };
+    const result = await deps.executor.submitToolResult(answer as ToolAnswerInput);
+    if (result.kind !== 'stored') throw toAnswerError(result.kind);
+    const { sequence, resume } = result;
+    response.status(202).json({ result: 'stored', sequence, resumed: resume !== undefined });
+  });
+
+  router.post('/:sessionId/pending/:toolCallId/extend', async (request, response) => {
+    const { sessionId, toolCallId } = readTarget(request);
+    response.set(toReplyHeaders(sessionId));
+    const { byMs } = parseBody(ExtendBody, request);
+    const caller = await readIdentity(request);
+    const { runId } = await readOwned(deps, sessionId, caller);
+    response.set(HEADERS.runId, runId);
+    const result = await deps.executor.extendDeadline({ sessionId, toolCallId, byMs });
+    if (result.kind !== 'extended') throw toAnswerError(result.kind);
+    const { deadline } = result;
+    deps.logger.info({ sessionId, toolCallId, byMs, by: caller.userId }, 'a deadline was put off');
+    response.status(202).json({ result: 'extended', deadline });
+  });
+
+  return router;
+}
+
+/** What a session waits for, for inboxes. */
+export function createPendingRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+  const router = Router();
+  router.get('/:sessionId/pending', async (request, response) => {
+    const sessionId = parseSessionId(request.params['sessionId']);
+    response.set(toReplyHeaders(sessionId));
+    const caller = await readIdentity(request);
+    const { deadline = Infinity } = await readOwned(deps, sessionId, caller);
+    if (deadline <= Date.now()) await deps.executor.expireCalls(sessionId);
+    const view = await deps.store.readView(sessionId);
+    if (view === undefined) throw notFound();
+    response.set('cache-control', 'no-store').json(toBody(view));
+  });
+  return router;
+}
+
+function toBody({ record, openCalls }: SessionView) {
+  const { sessionId, runId, status } = record;
+  return { sessionId, run: { runId, status }, pending: toPendingQuestions(openCalls) };
+}
+
+function toAnswer(body: AnswerBody): object {
+  if ('approved' in body) return { kind: 'approval-response', ...body };
+  return { kind: 'client-tool-result', ...body };
+}
+
+function readTarget(request: Request): { sessionId: string; toolCallId: string } {
+  const sessionId = parseSessionId(request.params['sessionId']);
+  const toolCallId = String(request.params['toolCallId']);
+  if (toolCallId.length > LIMITS.idChars) {
+    throw new HelixError('validation_error', 'The id of the call is too long.');
+  }
+  return { sessionId, toolCallId };
+}
+
+async function readOwned(
+  deps: Pick<ApiDeps, 'store'>,
+  sessionId: string,
+  caller: Caller,
+): Promise<SessionRecord> {
+  const record = await deps.store.readRecord(sessionId);
+  if (record === undefined || !isOwner(record, caller)) throw notFound();
+  return record;
+}
+
+function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}

@@ -1,0 +1,101 @@
+import { createAnswerCheck } from '../agents/check-answer.js';
+import type { AgentRegistry } from '../agents/registry.js';
+import { parseToolAnswer, type ToolAnswerInput } from '../protocol/answers.js';
+import { findExpiredPending } from '../protocol/expired-pending.js';
+import { sessionOfRun } from '../protocol/ids.js';
+import type { AnswerSignal, Resumption } from '../protocol/run.js';
+import { expireCalls } from '../stores/answers/expire-calls.js';
+import { submitAnswer, type AnswerResult } from '../stores/answers/submit-answer.js';
+import type { ExtendDeadlineResult, SessionStore } from '../stores/session-store.js';
+import type { RunWorkflows } from './run-workflows.js';
+
+/** What people say about pending calls. */
+export interface Answers {
+  /**
+   * Gives an answer to a pending call; wakes the run if that was the batch's last one.
+   *
+   * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result` or `invalid_input`;
+   * nothing is stored then, and the call still waits
+   */
+  submitToolResult: (answer: ToolAnswerInput) => Promise<AnswerResult>;
+  /** Settles calls whose deadline has passed, whoever sleeps; true if there were any. */
+  expireCalls: (sessionId: string) => Promise<boolean>;
+  /** Puts a deadline off. The run's timer fires when it would have, and learns of it then. */
+  extendDeadline: (input: ExtendInput) => Promise<ExtendDeadlineResult>;
+}
+
+export interface ExtendInput {
+  sessionId: string;
+  toolCallId: string;
+  /** How much later, ms. */
+  byMs: number;
+}
+
+export interface AnswersDeps {
+  store: SessionStore;
+  agents: Pick<AgentRegistry, 'get'>;
+  workflows: Pick<RunWorkflows, 'answer'>;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/** Redis is written first, so a signal that is lost loses nothing: the sweeper gives it again. */
+export function createAnswers({ store, agents, workflows, logger }: AnswersDeps): Answers {
+  const check = createAnswerCheck(agents);
+
+  async function signal(runId: string, answer: AnswerSignal): Promise<void> {
+    await workflows.answer(runId, answer).catch((error: unknown) => {
+      logger.warn({ err: error, runId }, 'the run could not be signalled');
+    });
+  }
+
+  return {
+    submitToolResult: async (given) => {
+      const answer = parseToolAnswer(given);
+      const { result, runId, record } = await submitAnswer({ store, check }, answer, Date.now());
+      const { toolCallId, by } = answer;
+      if (result.kind === 'stored') {
+        await signal(runId, {
+          toolCallId,
+          sequence: result.sequence,
+          ...(answer.kind === 'approval-response' && { approved: answer.approved }),
+          ...(by !== undefined && { by }),
+          ...ifPresent(result.resume),
+        });
+      } else if (result.kind === 'already_completed' && record?.resume !== undefined) {
+        await signal(record.runId, { toolCallId: '', by: 'repeated', resume: record.resume });
+      }
+      return result;
+    },
+    expireCalls: async (sessionId) => {
+      const view = await store.readView(sessionId);
+      if (view === undefined) return false;
+      const waiting = view.openCalls.filter(({ state }) => state === 'waiting');
+      const due = new Set(
+        findExpiredPending(Object.fromEntries(waiting.map((call) => [call.spec.toolCallId, call]))),
+      );
+      const calls = waiting.filter(({ spec }) => due.has(spec.toolCallId));
+      const { settled } = await expireCalls(store, calls, Date.now());
+      for (const { toolCallId, runId, result } of settled) {
+        const { sequence, resume } = result;
+        await signal(runId, { toolCallId, by: 'deadline', sequence, ...ifPresent(resume) });
+      }
+      return settled.length > 0;
+    },
+    extendDeadline: async ({ sessionId, toolCallId, byMs }) => {
+      const call = await store.readCall(sessionId, toolCallId);
+      const runId = call?.spec.runId ?? `${sessionId}:0-none`;
+      const now = Date.now();
+      return store.extendDeadline({
+        sessionId: sessionOfRun(runId),
+        runId,
+        toolCallId,
+        byMs,
+        now,
+      });
+    },
+  };
+}
+
+function ifPresent(resume: Resumption | undefined): { resume?: Resumption } {
+  return resume === undefined ? {} : { resume };
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { HelixError, type ErrorCode } from './errors.js';
+import { isStreamId } from './ids.js';
+import { LIMITS } from './limits.js';
+
+/** What people and pages say about a pending call, under the names of the Helix runtime. */
+const target = {
+  sessionId: z.string().refine(isStreamId, 'is no session id'),
+  toolCallId: z.string().min(1).max(LIMITS.idChars),
+  /** Who answers, for the record. */
+  by: z.string().min(1).max(LIMITS.idChars).optional(),
+};
+
+/** Result or error of a client tool. An error alone also calls an approval off. */
+export const ClientToolResult = z
+  .object({
+    ...target,
+    kind: z.literal('client-tool-result').default('client-tool-result'),
+    result: z.unknown().optional(),
+    error: z.string().optional(),
+  })
+  .refine((answer) => 'result' in answer !== (answer.error !== undefined), {
+    message: 'exactly one of result and error is required',
+  });
+export type ClientToolResult = z.infer<typeof ClientToolResult>;
+
+export const ApprovalResponse = z.object({
+  ...target,
+  kind: z.literal('approval-response'),
+  /** Which question is answered; the one that is open when absent. */
+  approvalId: z
+    .string()
+    .min(1)
+    .max(3 * LIMITS.idChars)
+    .optional(),
+  approved: z.boolean(),
+  reason: z.string().optional(),
+  /** Replaces the input that the model asked for. */
+  input: z.unknown().optional(),
+});
+export type ApprovalResponse = z.infer<typeof ApprovalResponse>;
+
+/** An answer as callers give it; without a kind it is a client tool's. */
+export type ToolAnswerInput = z.input<typeof ClientToolResult> | ApprovalResponse;
+export type ToolAnswer = ClientToolResult | ApprovalResponse;
+
+/**
+ * An answer from outside, checked.
+ *
+ * @throws HelixError `validation_error`, or `answer_too_large` for what is above the limits
+ */
+export function parseToolAnswer(value: unknown): ToolAnswer {
+  const kind = (value as { kind?: unknown } | null | undefined)?.kind;
+  const schema = kind === 'approval-response' ? ApprovalResponse : ClientToolResult;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue?.path.map(String).join('.') ?? '';
+    throw new HelixError(
+      'validation_error',
+      `The answer is not valid: ${where}${where === '' ? '' : ': '}${issue?.message ?? ''}`,
+    );
+  }
+  const answer = parsed.data;
+  if (answer.kind === 'approval-response') {
+    checkSize(answer.reason, LIMITS.errorTextBytes);
+    checkSize(toJson(answer.input), LIMITS.callInputBytes);
+  } else {
+    checkSize(answer.error, LIMITS.errorTextBytes);
+    checkSize(toJson(answer.result), LIMITS.answerBytes);
+  }
+  return answer;
+}
+
+function checkSize(text: string | undefined, limit: number): void {
+  if (text !== undefined && new TextEncoder().encode(text).length > limit) {
+    throw new HelixError('answer_too_large', 'The answer is too large.', { detail: { limit } });
+  }
+}
+
+function toJson(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  try {
+    const json = JSON.stringify(value) as string | undefined;
+    if (json !== undefined) return json;
+  } catch {
+    // Cycles and BigInt: refused like what JSON leaves out.
+  }
+  throw new HelixError('validation_error', 'The answer is no JSON.');
+}
+
+/** Why an answer, or more time for one, was not taken. */
+export type AnswerRefusal =
+  | 'already_completed'
+  | 'not_pending'
+  | 'kind_mismatch'
+  | 'stale_run'
+  | 'expired'
+  | 'late'
+  | 'no_deadline'
+  | 'too_far';
+
+const REFUSALS: Record<AnswerRefusal, [code: ErrorCode, text: string]> = {
+  already_completed: ['already_completed', 'This call has been answered.'],
+  not_pending: ['not_pending', 'No such call waits for an answer.'],
+  kind_mismatch: ['kind_mismatch', 'This call asks for another kind of answer.'],
+  stale_run: ['stale_run', 'The run that asked is over.'],
+  expired: ['expired', 'The time for this answer is over.'],
+  late: [
+    'late_answer_after_timeout',
+    'The answer came after its time limit; the agent is told of it.',
+  ],
+  no_deadline: ['no_deadline', 'This call waits without a time limit.'],
+  too_far: ['deadline_too_far', 'That is further ahead than a time limit may lie.'],
+};
+
+/** The refusal as an error. */
+export function toAnswerError(refusal: AnswerRefusal): HelixError {
+  const [code, text] = REFUSALS[refusal];
+  return new HelixError(code, text);
+}

@@ -1,0 +1,16 @@
+import { describe, expect, it } from '@jest/globals';
+import { findExpiredPending } from '../../ai-sdk/index.js';
+
+describe('findExpiredPending', () => {
+  it('finds calls that nobody has answered and whose time is over', () => {
+    const pending = {
+      over: { deadline: 1_000 },
+      open: { deadline: 1_001 },
+      unhurried: {},
+      answered: { deadline: 5, response: { row: {} } },
+    };
+    expect(findExpiredPending(pending, 1_000)).toEqual(['over']);
+    expect(findExpiredPending({}, 1_000)).toEqual([]);
+    expect(findExpiredPending({ c: { deadline: Date.now() + 60_000 } })).toEqual([]);
+  });
+});
