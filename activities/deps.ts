@@ -1,4 +1,5 @@
 import type { AgentRegistry } from '../agents/registry.js';
+import type { StartNext } from '../stores/begin-next.js';
 import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 
@@ -14,5 +15,7 @@ export interface ActivityDeps {
   agents: AgentRegistry;
   /** Handed to tools as they are. */
   services: Readonly<Record<string, unknown>>;
+  /** Begins what waits for its turn, when a run has ended. */
+  startNext: StartNext;
   logger: ActivityLogger;
 }

@@ -2,9 +2,11 @@ import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { FrontendSnapshot } from '../protocol/http.js';
 import type { SessionStore, SessionView } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
+import { isStalled } from '../stores/stalled.js';
 import { isOwner, type Caller } from './ownership.js';
 import { toPendingQuestions } from './pending-questions.js';
 import { readPartialMessage } from './partial-message.js';
+import { toQueue } from './queue.js';
 import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages.js';
 import type { UIMessage } from './ui-message.js';
 
@@ -54,7 +56,12 @@ export async function buildSnapshot(
     startSequence: record.turnStartSequence,
     ...(isOngoing(record) && { existingMessageId: record.messageId }),
     pending: toPendingQuestions(openCalls),
-    run: { runId: record.runId, status: record.status },
+    run: {
+      runId: record.runId,
+      status: record.status,
+      ...(isStalled(record, Date.now()) && { stalled: true }),
+    },
+    queue: toQueue(view.queue),
   };
 }
 

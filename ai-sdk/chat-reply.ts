@@ -1,4 +1,5 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { BusyPolicy } from '../protocol/busy.js';
 import type { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
 import type { SessionStore } from '../stores/session-store.js';
@@ -15,6 +16,8 @@ export interface ChatDeps {
   defaultAgent?: string | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
   allowedFileHosts?: readonly string[] | undefined;
+  /** For messages that come while a run is at work, unless the request says. Default: `reject`. */
+  busyPolicy?: BusyPolicy | undefined;
 }
 
 /** What is read of a web `Request`. */
@@ -37,6 +40,8 @@ export interface HandleChatStreamParams {
   existingMessageId?: string | undefined;
   trigger?: string | undefined;
   messageId?: string | undefined;
+  /** What becomes of the messages while a run is at work. */
+  busy?: BusyPolicy | undefined;
   /** The agent to talk to; binding on first contact. */
   agent?: string | undefined;
   /**

@@ -6,6 +6,8 @@ const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${string}`>> = {
   run_interrupted: 'data-run-interrupted',
   run_resumed: 'data-run-resumed',
   run_paused: 'data-run-paused',
+  turn_started: 'data-turn-started',
+  queue_changed: 'data-queue-changed',
   executor_superseded: 'data-executor-superseded',
   checkpoint_created: 'data-checkpoint-created',
   step_committed: 'data-step-committed',

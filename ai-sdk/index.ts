@@ -11,6 +11,7 @@ export { ANONYMOUS, isOwner } from './ownership.js';
 export type { Caller } from './ownership.js';
 export { findExpiredPending } from '../protocol/expired-pending.js';
 export { toPendingQuestions } from './pending-questions.js';
+export { editQueuedMessage, notQueued, toQueue } from './queue.js';
 export { extractResumePosition } from './resume-position.js';
 export {
   AI_SDK_UI_HEADER,

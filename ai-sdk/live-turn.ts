@@ -128,8 +128,9 @@ async function* followTurn(
   if (!signal.aborted) throw new StreamBrokenError('the log broke off');
 }
 
-/** A pause or an end, never a status field, is where a live reader stops. */
+/** A pause, an end, or another turn, never a status field, is where a live reader stops. */
 function isStop(sessionId: string, message: StreamMessage): boolean {
   if (message.type === 'stream_end') return true;
-  return message.type === 'run_paused' && message.agentId === sessionId;
+  if (message.type !== 'run_paused' && message.type !== 'turn_started') return false;
+  return message.agentId === sessionId;
 }

@@ -3,7 +3,8 @@ import type { StreamEnd } from '../protocol/control-message.js';
 
 /** How the run stands at the newest chunk: at work, paused, or over. */
 export class RunEnding {
-  #state: 'paused' | StreamEnd['status'];
+  /** `passed_on`: what the run says from here on is another message. */
+  #state: 'paused' | 'passed_on' | StreamEnd['status'];
   #failure: string | undefined;
   #finishReason: FinishReason | undefined;
 
@@ -11,6 +12,9 @@ export class RunEnding {
     switch (chunk.type) {
       case 'run_paused':
         this.#state = 'paused';
+        break;
+      case 'turn_started':
+        this.#state = 'passed_on';
         break;
       case 'step_start':
       case 'run_resumed':
@@ -45,6 +49,9 @@ export class RunEnding {
     if (this.#failure !== undefined || this.#state === 'failed') return 'error';
     if (this.#state === 'paused') return 'tool-calls';
     if (this.#state === 'interrupted' || this.#state === 'aborted') return 'other';
+    // The calls of a message that another one follows wait for nobody.
+    const isPassedOn = this.#state === 'passed_on';
+    if (isPassedOn && this.#finishReason === 'tool-calls') return 'other';
     return this.#finishReason ?? 'stop';
   }
 }

@@ -1,6 +1,7 @@
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { SessionView, UserMessage } from '../stores/session-store.js';
 import { readProfile, replayTurn } from './attach-turn.js';
+import { createAwaitedFrames } from './awaited-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { toCaller } from './ownership.js';
 import { agentMismatch, notFound } from './refusals.js';
@@ -21,6 +22,8 @@ export async function startTurn(
     owner,
     ...(tenant !== undefined && { tenant }),
     messages,
+    policy: params.busy ?? deps.busyPolicy ?? 'reject',
+    by: owner,
   });
   switch (result.kind) {
     case 'begun': {
@@ -39,6 +42,13 @@ export async function startTurn(
         frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
       };
     }
+    case 'queued':
+    case 'interrupting':
+      return awaitTurn(deps, params, messages, result.sequence);
+    case 'steered':
+      return { ...awaitTurn(deps, params, messages, result.sequence), runId: result.runId };
+    case 'queue_full':
+      throw new HelixError('queue_full', 'Too many messages wait for their turn.');
     case 'accepted':
       return repeatTurn(deps, params, messages);
     case 'busy':
@@ -58,7 +68,20 @@ export async function startTurn(
   }
 }
 
-/** All messages were accepted before: the turn they began, if it is the newest. */
+/** The messages wait: their reply follows once their turn begins. */
+function awaitTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  messages: UserMessage[],
+  after: number,
+): ChatReply {
+  const { sessionId } = params;
+  const messageIds = messages.map(({ id }) => id);
+  const awaited = { sessionId, messageIds, after, profile: readProfile(params) };
+  return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, signal) };
+}
+
+/** All messages were accepted before: they still wait, or began the newest turn. */
 async function repeatTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
@@ -66,11 +89,17 @@ async function repeatTurn(
 ): Promise<ChatReply> {
   const view = await deps.store.readView(params.sessionId);
   if (view === undefined) throw notFound();
+  if (isWaiting(view, messages)) return awaitTurn(deps, params, messages, view.record.sequence);
   if (!isOfNewestTurn(view, messages)) {
     const text = 'This message was answered before; load the conversation again.';
     throw new HelixError('client_out_of_step', text);
   }
   return replayTurn(deps, view, readProfile(params));
+}
+
+function isWaiting({ queue }: SessionView, messages: UserMessage[]): boolean {
+  const ids = new Set(messages.map(({ id }) => id));
+  return queue.some((entry) => entry.messages.some(({ id }) => ids.has(id)));
 }
 
 function isOfNewestTurn({ record, rows }: SessionView, messages: UserMessage[]): boolean {

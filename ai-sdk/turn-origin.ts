@@ -51,5 +51,6 @@ function hasReply({ record, rows }: SessionView): boolean {
 
 /** What a turn begins with; attempts that died leave gaps, but say so. */
 function isBeginning({ message }: LogEntry): boolean {
+  if (message.type === 'turn_started') return true;
   return (message.type === 'step_start' || message.type === 'step_discarded') && message.step === 1;
 }

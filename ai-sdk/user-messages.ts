@@ -45,10 +45,7 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
     throw invalid(`"${id}" is the form of ids that the server gives; choose another.`);
   }
   const parts = toUserParts(message, options.allowedFileHosts ?? []);
-  const content = JSON.stringify(parts);
-  if (Buffer.byteLength(content) > LIMITS.userMessageBytes) {
-    throw new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
-  }
+  const hash = hashOf(id, parts);
   const metadata = toMetadata(message.metadata) ?? toMetadata(options.metadata);
   const hidden = metadata?.[COMMON_METADATA_KEYS.HIDDEN] === true;
   const row: UserRow = {
@@ -58,7 +55,24 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
     ...(metadata !== undefined && { metadata }),
     ...(hidden && { hidden }),
   };
-  return { id, hash: createHash('sha256').update(content).digest('hex'), row, hidden };
+  return { id, hash, row, hidden };
+}
+
+/** The same message with another text; its files stay. @throws HelixError `message_too_large` */
+export function withText(message: UserMessage, text: string): UserMessage {
+  const { id, row } = message;
+  if (row.role !== 'user') return message;
+  const files = row.parts.filter(({ type }) => type === 'file');
+  const parts: UserPart[] = [{ type: 'text', text }, ...files];
+  return { ...message, hash: hashOf(id, parts), row: { ...row, parts } };
+}
+
+function hashOf(id: string, parts: readonly UserPart[]): string {
+  const content = JSON.stringify(parts);
+  if (Buffer.byteLength(content) > LIMITS.userMessageBytes) {
+    throw new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
+  }
+  return createHash('sha256').update(content).digest('hex');
 }
 
 function toUserParts(message: PostedMessage, allowedHosts: readonly string[]): UserPart[] {

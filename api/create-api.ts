@@ -8,6 +8,7 @@ import { createChatRoutes } from './routes/chat.js';
 import { createConfigRoutes } from './routes/config.js';
 import { createHealthRoutes } from './routes/health.js';
 import { createAnswerRoutes, createPendingRoutes } from './routes/pending.js';
+import { createQueueRoutes } from './routes/queue.js';
 import { createSessionRoutes } from './routes/session.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
@@ -30,6 +31,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use(createHealthRoutes(deps.checks));
   app.use('/api', express.json({ limit: LIMITS.bodyBytes, type: JSON_TYPES }));
   app.use('/api/config', createConfigRoutes(deps));
+  app.use('/api/chat', createQueueRoutes(deps, readIdentity));
   app.use('/api/chat', createSessionRoutes(deps, readIdentity));
   app.use('/api/chat', createAnswerRoutes(deps, readIdentity));
   app.use('/api/sessions', createPendingRoutes(deps, readIdentity));

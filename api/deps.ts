@@ -1,4 +1,5 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { BusyPolicy } from '../protocol/busy.js';
 import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import type { IdentityOptions } from './identity.js';
@@ -8,13 +9,18 @@ import type { ApiLogger } from './refusals.js';
 /** What the HTTP side is made of. */
 export interface ApiDeps extends IdentityOptions {
   executor: AgentExecutor;
-  store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
+  store: Pick<
+    SessionStore,
+    'readRecord' | 'readView' | 'noteActiveSnapshot' | 'readQueue' | 'editQueued' | 'removeQueued'
+  >;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
   /** For first contacts that name none. */
   defaultAgent?: string | undefined;
   /** Hosts from which files may be named by URL. */
   allowedFileHosts?: readonly string[] | undefined;
+  /** For messages that come while a run is at work, unless the request says. Default: `reject`. */
+  busyPolicy?: BusyPolicy | undefined;
   /** For links out of the page. */
   temporalUi?: string | undefined;
   namespace: string;

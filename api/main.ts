@@ -55,6 +55,7 @@ async function main(): Promise<void> {
     streamManager: redis.streamManager,
     agents,
     defaultAgent: config.DEFAULT_AGENT,
+    busyPolicy: config.BUSY_POLICY,
     allowUnauthenticated: config.HELIX_ALLOW_UNAUTHENTICATED,
     temporalUi: config.TEMPORAL_UI_URL,
     namespace,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BusyPolicy } from '../protocol/busy.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
@@ -50,6 +51,8 @@ const EnvSchema = z.object({
   DATA_DIR: text.default('.data'),
   TEMPORAL_UI_URL: pageUrl.optional(),
   DEFAULT_AGENT: text.optional(),
+  /** What becomes of a message that comes while a run is at work, unless its request says. */
+  BUSY_POLICY: BusyPolicy.default('reject'),
   /** Serve without an authenticator: everybody is the same user. */
   HELIX_ALLOW_UNAUTHENTICATED: flag,
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),

@@ -1,18 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
+import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type Resumption, type RunInput } from '../protocol/run.js';
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import { beginNextAfterEnds, type StartNext } from '../stores/begin-next.js';
+import type {
+  BeginResult,
+  RunRecord,
+  SessionRecord,
+  SessionStore,
+} from '../stores/session-store.js';
 import { readPartialReply } from '../stores/partial-reply.js';
 import type { StreamManager } from '../stores/stream-manager.js';
-import type { AgentExecutor } from './agent-executor.js';
+import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
+import { createAttend, type Attended } from './attend.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** A stop that no writer has confirmed after this long is carried out without it. */
 const STOP_CONFIRM_MS = 2_000;
 /** A run is looked at by the sweeper this long after it was made. */
 const FIRST_SWEEP_MS = 3_000;
+
+/** Replies to messages that a run at work, or one that should be, stands in the way of. */
+const MAY_HOLD_UP: ReadonlySet<BeginResult['kind']> = new Set(['busy', 'queued', 'steered']);
 
 export interface ExecutorDeps {
   store: SessionStore;
@@ -35,11 +46,16 @@ export interface TemporalAgentExecutor extends AgentExecutor {
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
   /** Ends a run whose workflow is gone; what it had said is kept. */
   endLost: (record: SessionRecord) => Promise<void>;
+  /** Begins what waits for its turn, unless a run is at work. */
+  startNext: StartNext;
+  /** Looks after a session: whatever should be at work in it is put to work. */
+  attend: (sessionId: string) => Promise<Attended>;
 }
 
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecutor {
-  const { store, streamManager, workflows, agents, logger } = deps;
+  const { streamManager, workflows, agents, logger } = deps;
+  const store = beginNextAfterEnds(deps.store, { startNext, logger });
 
   /** A wake-up that does not arrive is given again by the sweeper. */
   function lostSignal(runId: string) {
@@ -114,36 +130,82 @@ export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecuto
     });
   }
 
+  /** What ends a run goes on with what waits; so does whoever finds it waiting. */
+  async function startNext(sessionId: string): Promise<void> {
+    const [, result] = await Promise.all([
+      deps.store.noteDue(sessionId, FIRST_SWEEP_MS),
+      deps.store.beginQueued({ sessionId, nonce: newNonce(), now: Date.now() }),
+    ]);
+    if (result.kind === 'begun') await launch(result.run, result.tenant);
+  }
+
+  async function launch(run: RunRecord, tenant: string | undefined): Promise<void> {
+    const old = run.supersededRunId;
+    if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
+    await startRun({ ...run, ...(tenant !== undefined && { tenant }) });
+  }
+
+  const answers = createAnswers({ store, agents, workflows, logger });
+  const { expireCalls } = answers;
+  const upkeep = { startRun, wake, endLost, startNext, expireCalls };
+  const attend = createAttend({ store, workflows, ...upkeep, logger });
+
+  async function accept(input: ExecuteInput): Promise<BeginResult> {
+    // One connection keeps the order: the index is written before the run exists.
+    const [, result] = await Promise.all([
+      store.noteDue(input.sessionId, FIRST_SWEEP_MS),
+      store.begin({ ...input, nonce: newNonce(), now: Date.now() }),
+    ]);
+    if (result.kind === 'begun') await launch(result.run, input.tenant);
+    else if (result.kind === 'queued' && result.begun) await launch(result.begun, input.tenant);
+    else if (result.kind === 'interrupting') carryOutStop(input.sessionId, result.runId);
+    return result;
+  }
+
+  /** A run that holds up messages and says nothing may be lost; true if somebody saw to it. */
+  async function attendSilent(sessionId: string): Promise<boolean> {
+    const record = await store.readRecord(sessionId);
+    if (record === undefined) return false;
+    const isSilent = Date.now() - record.updatedAt > LIMITS.silentMs;
+    if (!isSilent && !isTerminal(record.status)) return false;
+    await attend(sessionId);
+    return true;
+  }
+
+  /** The model was told to stop; if it does not confirm, the run is ended without it. */
+  function carryOutStop(sessionId: string, runId: string): void {
+    void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
+    setTimeout(() => {
+      enforceStop(sessionId, runId).catch(lostSignal(runId));
+    }, STOP_CONFIRM_MS).unref();
+  }
+
   return {
     execute: async (input) => {
-      const nonce = randomBytes(6).toString('hex');
-      // One connection keeps the order: the index is written before the run exists.
-      const [, result] = await Promise.all([
-        store.noteDue(input.sessionId, FIRST_SWEEP_MS),
-        store.begin({ ...input, nonce, now: Date.now() }),
-      ]);
-      if (result.kind !== 'begun') return result;
-      const { run } = result;
-      const old = run.supersededRunId;
-      if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
-      await startRun({ ...run, ...(input.tenant !== undefined && { tenant: input.tenant }) });
-      return result;
+      const result = await accept(input);
+      if (!MAY_HOLD_UP.has(result.kind)) return result;
+      const { sessionId } = input;
+      const seenTo = await attendSilent(sessionId).catch(lostSignal(sessionId));
+      return seenTo === true && result.kind === 'busy' ? accept(input) : result;
     },
-    ...createAnswers({ store, agents, workflows, logger }),
+    ...answers,
     stop: async (sessionId, stop) => {
       const result = await store.stop(sessionId, stop);
-      if (result.kind === 'nothing') return result;
-      const { runId } = result;
-      void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
-      if (result.kind === 'stopping') {
-        setTimeout(() => {
-          enforceStop(sessionId, runId).catch(lostSignal(runId));
-        }, STOP_CONFIRM_MS).unref();
+      if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
+      else if (result.kind === 'ended') {
+        const { runId } = result;
+        void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
       }
       return result;
     },
     startRun,
     wake,
     endLost,
+    startNext,
+    attend,
   };
+}
+
+function newNonce(): string {
+  return randomBytes(6).toString('hex');
 }

@@ -184,6 +184,22 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     /** Extension: the earliest deadline of what is waited for, ms since the epoch. */
     deadline: z.number().optional(),
   }),
+  /** Extension: the first entry of a turn whose messages had waited, or that a run goes over to. */
+  chunk('turn_started', {
+    runId: z.string(),
+    /** Id of the reply that begins here. */
+    messageId: z.string(),
+    /** The user messages that it answers. */
+    messageIds: z.array(id),
+    reason: z.string(),
+  }),
+  /** Extension: messages that wait were added, changed or removed. */
+  chunk('queue_changed', {
+    /** How many entries wait now. */
+    queued: count,
+    /** Ids of the user messages that will not be answered. */
+    removed: z.array(id).optional(),
+  }),
   chunk('executor_superseded', { reason: z.string().optional() }),
   chunk('checkpoint_created', {
     runId: z.string(),

@@ -6,6 +6,7 @@ export type ErrorCode =
   | 'agent_required'
   | 'agent_mismatch'
   | 'agent_already_running'
+  | 'queue_full'
   | 'message_conflict'
   | 'nothing_to_do'
   | 'body_too_large'
@@ -46,6 +47,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   agent_required: 400,
   agent_mismatch: 409,
   agent_already_running: 409,
+  queue_full: 429,
   message_conflict: 409,
   nothing_to_do: 400,
   body_too_large: 413,

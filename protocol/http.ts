@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BusyPolicy, type QueueMode } from './busy.js';
 import { LIMITS } from './limits.js';
 import type { RunStatus } from './run.js';
 
@@ -22,6 +23,8 @@ export const ChatRequest = z
     trigger: z.string().optional(),
     messageId: z.string().optional(),
     agent: z.string().optional(),
+    /** What becomes of the message while a run is at work. */
+    busy: BusyPolicy.optional(),
   })
   .refine((body) => body.messages !== undefined || body.message !== undefined, {
     message: 'messages or message is required',
@@ -65,6 +68,30 @@ export interface PendingQuestion {
   deadline?: number;
 }
 
+/** Another text for a message that waits. */
+export const QueueEdit = z.object({
+  id: z.string().min(1).max(LIMITS.idChars),
+  text: z.string().min(1),
+});
+export type QueueEdit = z.infer<typeof QueueEdit>;
+
+/** Messages that wait for their turn, as one entry. */
+export interface QueuedMessages<M = unknown> {
+  /** Id of its first message. */
+  id: string;
+  mode: QueueMode;
+  messages: M[];
+  /** ms since the epoch. */
+  queuedAt: number;
+  by?: string;
+}
+
+/** Body of every reply about the queue. */
+export interface QueueReply<M = unknown> {
+  /** In the order in which they are answered. */
+  queue: QueuedMessages<M>[];
+}
+
 /** Body of every refusal. */
 export interface ProblemBody {
   error: string;
@@ -94,6 +121,8 @@ export interface FrontendSnapshot<M = unknown> {
   existingMessageId?: string;
   /** Extension: what people are asked, with the time they have. */
   pending?: PendingQuestion[];
-  /** Extension: the newest run, for links to the Temporal UI. */
-  run?: { runId: string; status: RunStatus };
+  /** Extension: the newest run, for links to the Temporal UI. `stalled`: it has long written nothing. */
+  run?: { runId: string; status: RunStatus; stalled?: boolean };
+  /** Extension: messages that wait for their turn. */
+  queue?: QueuedMessages<M>[];
 }

@@ -27,6 +27,12 @@ export const LIMITS = {
   streamEntries: 10_000,
   /** Entries read from the log at once, so that live readers never stall behind a replay. */
   replayPage: 200,
+  /** Messages that wait for their turn in one session; more are refused. */
+  queueEntries: 50,
+  /** A run that writes nothing for this long counts as stalled, ms. */
+  stalledMs: 60_000,
+  /** A run at work that has written nothing for this long is looked up in Temporal on the next access, ms. */
+  silentMs: 5_000,
   /** Provider failures of one step, after which the run fails. */
   stepTries: 5,
   /** How far ahead an extended deadline may lie. */

@@ -12,6 +12,7 @@ import type {
   StopRequest,
   StreamStatus,
 } from '../protocol/run.js';
+import type { QueuedEntry } from './queued-entry.js';
 
 /** What the store tells of a session. */
 
@@ -127,10 +128,14 @@ export interface SessionRecord {
   parent?: { sessionId: string; runId: string; toolCallId: string };
   /** Tells this session from an erased one of the same id. */
   born: string;
+  /** How many entries wait for their turn. */
+  queued: number;
 }
 
 export interface SessionView {
   record: SessionRecord;
   rows: Row[];
   openCalls: OpenCall[];
+  /** In the order in which they are answered. */
+  queue: QueuedEntry[];
 }

@@ -3,6 +3,15 @@ import type { StopRequest } from '../protocol/run.js';
 import type { OpenCall, SessionRecord, SessionView } from './session-record.js';
 import type { SessionDocuments } from './session-state.js';
 import type {
+  BeginQueuedInput,
+  BeginQueuedResult,
+  EditQueuedInput,
+  EditQueuedResult,
+  RemoveQueuedInput,
+  RemoveQueuedResult,
+} from './queue-transitions.js';
+import type { QueuedEntry } from './queued-entry.js';
+import type {
   BeginChildInput,
   BeginChildResult,
   BeginInput,
@@ -33,8 +42,16 @@ export type {
   SessionRecord,
   SessionView,
 } from './session-record.js';
+export type { QueuedEntry, UserMessage } from './queued-entry.js';
 export type {
-  UserMessage,
+  BeginQueuedInput,
+  BeginQueuedResult,
+  EditQueuedInput,
+  EditQueuedResult,
+  RemoveQueuedInput,
+  RemoveQueuedResult,
+} from './queue-transitions.js';
+export type {
   BeginChildInput,
   BeginChildResult,
   Wake,
@@ -77,6 +94,12 @@ export interface SessionStore extends SessionDocuments {
   takeCallId: (sessionId: string, call: string, wanted: string) => Promise<string>;
   /** Ids of the calls that sub-agents of this conversation have made. */
   readSubAgentCallIds: (sessionId: string) => Promise<string[]>;
+  /** Makes a run for the messages that have waited longest, unless one is at work. */
+  beginQueued: (input: BeginQueuedInput) => Promise<BeginQueuedResult>;
+  /** Replaces a message that waits. */
+  editQueued: (input: EditQueuedInput) => Promise<EditQueuedResult>;
+  /** Removes messages that wait; their ids count as never accepted. */
+  removeQueued: (input: RemoveQueuedInput) => Promise<RemoveQueuedResult>;
   /** Makes a writer the owner of a step; withdraws what earlier attempts left. */
   claim: (input: ClaimInput) => Promise<ClaimResult>;
   /** Withdraws what this attempt wrote, and counts a failure of the provider. */
@@ -103,6 +126,8 @@ export interface SessionStore extends SessionDocuments {
   readRows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
   /** Everything a snapshot is made of, read at one moment, with the calls of sub-agents. */
   readView: (sessionId: string) => Promise<SessionView | undefined>;
+  /** What waits for its turn, in the order in which it is answered. */
+  readQueue: (sessionId: string) => Promise<QueuedEntry[]>;
   /**
    * One call of the newest committed step, or undefined once a later step has taken it in. Calls of
    * sub-agents are found at the conversation.

@@ -1,3 +1,4 @@
+import type { BusyPolicy } from '../protocol/busy.js';
 import type { FinishReason, StreamChunk, StreamMessage } from '../protocol/chunk.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type {
@@ -11,17 +12,10 @@ import type {
   StopRequest,
   TerminalStatus,
 } from '../protocol/run.js';
+import type { UserMessage } from './queued-entry.js';
 import type { CallSpec, RunUsage } from './session-record.js';
 
 /** Inputs and results of the transitions; what they mean stands at SessionStore. */
-
-export interface UserMessage {
-  id: string;
-  /** Hash of the content: an accepted id with other content is a conflict. */
-  hash: string;
-  row: Row;
-  hidden: boolean;
-}
 
 export interface BeginInput {
   sessionId: string;
@@ -31,11 +25,25 @@ export interface BeginInput {
   /** Random part of the new run's id. */
   nonce: string;
   messages: UserMessage[];
+  /** What becomes of the messages while a run is at work, or others wait. Default: refused. */
+  policy?: BusyPolicy;
+  /** Who sends them, for whoever looks at the queue. */
+  by?: string;
   now: number;
 }
 
 export type BeginResult =
   | { kind: 'begun'; run: RunRecord }
+  /**
+   * The messages wait for their turn, whose first entry comes after `sequence`. `begun` is a run
+   * that was made for messages before them.
+   */
+  | { kind: 'queued'; sequence: number; begun?: RunRecord }
+  /** This run takes them in; what answers them begins after `sequence`. */
+  | { kind: 'steered'; runId: string; sequence: number }
+  /** This run is told to stop; the messages are answered next. */
+  | { kind: 'interrupting'; runId: string; sequence: number }
+  | { kind: 'queue_full' }
   /** Every message was accepted before. */
   | { kind: 'accepted' }
   | { kind: 'busy' }
@@ -54,7 +62,7 @@ export interface RunRecord {
   /** Sequence before the turn's first chunk. */
   startSequence: number;
   startedAt: number;
-  /** A run that gave way to this one by abandonment; its workflow is to be woken. */
+  /** A run that gave way to this one, by abandonment or an interrupt; its workflow is to be woken. */
   supersededRunId?: string;
 }
 
@@ -160,7 +168,10 @@ export interface CommitInput {
 }
 
 export type CommitResult =
-  | { kind: 'committed'; sequence: number; paused: boolean }
+  /** `next`: the run has ended and messages wait for their turn. */
+  | { kind: 'committed'; sequence: number; paused: boolean; next?: true }
+  /** Stored, but the run does not end: messages came that its next step takes in. */
+  | { kind: 'steered'; sequence: number }
   | { kind: 'done'; outcome: StepOutcome }
   | { kind: 'stopped'; stop: StopRequest }
   | { kind: 'superseded' }
@@ -323,7 +334,8 @@ export type StopResult =
   | { kind: 'nothing' }
   /** A model speaks: it will confirm. */
   | { kind: 'stopping'; runId: string }
-  | { kind: 'ended'; runId: string };
+  /** `next`: messages wait for their turn. */
+  | { kind: 'ended'; runId: string; next?: true };
 
 export interface EndInput {
   sessionId: string;
@@ -339,4 +351,6 @@ export interface EndInput {
   /** Also when a writer is still at work: it is fenced off. */
   now: number;
 }
-export type EndResult = { kind: 'ended'; status: TerminalStatus } | { kind: 'superseded' };
+export type EndResult =
+  /** `next`: messages wait for their turn. */
+  { kind: 'ended'; status: TerminalStatus; next?: true } | { kind: 'superseded' };

@@ -81,14 +81,15 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
       logger,
     });
     const holder = `${hostname()}:${String(process.pid)}:${taskQueue}`;
-    const sweep = createSweep({ store: stores.store, executor, workflows, holder, logger });
+    const sweep = createSweep({ store: stores.store, executor, holder, logger });
     whileItRuns = (signal) => [
       ...(options.sweep === false ? [] : [sweepUntil(signal, sweep)]),
       ...(versioning?.makeCurrent === true
         ? [makeCurrent(connection, namespace, versioning, signal)]
         : []),
     ];
-    return createActivities({ ...stores, agents, services, logger });
+    const { startNext } = executor;
+    return createActivities({ ...stores, agents, services, startNext, logger });
   }
 
   async function sweepUntil(signal: AbortSignal, sweep: () => Promise<void>): Promise<void> {

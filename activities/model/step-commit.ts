@@ -182,6 +182,8 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     switch (result.kind) {
       case 'committed':
         return 'step' in outcome ? { ...outcome, sequence: result.sequence } : outcome;
+      case 'steered':
+        return { kind: 'calls', step: ref.step, calls: [], sequence: result.sequence };
       case 'done':
         return result.outcome;
       case 'stopped':

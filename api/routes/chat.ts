@@ -6,6 +6,7 @@ import {
   toReplyHeaders,
   type HandleChatStreamParams,
 } from '../../ai-sdk/index.js';
+import { BusyPolicy } from '../../protocol/busy.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ChatRequest, HEADERS } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
@@ -30,6 +31,7 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       trigger: body.trigger,
       messageId: body.messageId,
       agent: body.agent ?? readQuery(request, 'agent'),
+      busy: body.busy ?? readBusyPolicy(request),
     });
   });
   router.get(['/:sessionId', '/:sessionId/stream'], async (request, response) => {
@@ -73,6 +75,14 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       }
     }
   }
+}
+
+function readBusyPolicy(request: Request): BusyPolicy | undefined {
+  const given = readQuery(request, 'busy');
+  const policy = BusyPolicy.optional().safeParse(given);
+  if (policy.success) return policy.data;
+  const choices = BusyPolicy.options.join(', ');
+  throw new HelixError('validation_error', `The query parameter "busy" is one of ${choices}.`);
 }
 
 /** Those headers that the bridge reads. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ChunkOf, LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { AssistantRow, UserRow } from '../../protocol/rows.js';
-import type { NewCall, UserMessage, Writer } from '../transitions.js';
+import type { UserMessage } from '../queued-entry.js';
+import type { NewCall, Writer } from '../transitions.js';
 
 export const AGENT = 'tester';
 

@@ -22,10 +22,12 @@ import { resultCases } from './session/results.js';
 import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
+import { queueCases } from './session/queue.js';
 import { settleApprovalCases } from './session/settle-approval.js';
 import { settleClientCases } from './session/settle-client.js';
 import { settleToolCases } from './session/settle-tool.js';
 import { startCallCases } from './session/start-call.js';
+import { steerCases } from './session/steer.js';
 import { stopCases } from './session/stop.js';
 import { subAgentCases } from './session/sub-agents.js';
 import { batchCases } from './stream/batches.js';
@@ -41,6 +43,8 @@ export type { ConformanceOptions, StoresUnderTest } from './suite.js';
 const SESSION = [
   beginCases,
   abandonmentCases,
+  queueCases,
+  steerCases,
   claimCases,
   checkOrderCases,
   appendCases,

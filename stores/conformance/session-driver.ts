@@ -2,6 +2,7 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
+import type { BeginQueuedResult } from '../queue-transitions.js';
 import type { SessionStore } from '../session-store.js';
 import type { AppendResult } from '../stream-log.js';
 import type { StreamManager } from '../stream-manager.js';
@@ -29,6 +30,12 @@ export interface SessionDriver {
   begin: (input?: Partial<BeginInput>) => Promise<BeginResult>;
   /** Begins a run for one new message. */
   newRun: (messageId?: string) => Promise<RunRecord>;
+  /** Sends a message that may wait for its turn. */
+  enqueue: (messageId: string) => Promise<BeginResult>;
+  /** Sends a message for the run's next step. */
+  steer: (messageId: string) => Promise<BeginResult>;
+  /** Begins what waits. */
+  beginNext: () => Promise<BeginQueuedResult>;
   writer: (runId: string, step: number, token: number) => Writer;
   callWriter: (runId: string, step: number, toolCallId: string, token: number) => Writer;
   claim: (writer: Writer, known?: number) => Promise<ClaimResult>;
@@ -141,6 +148,9 @@ export function drive(
       if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
       return result.run;
     },
+    enqueue: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'queue' }),
+    steer: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
+    beginNext: () => store.beginQueued({ sessionId: id, nonce: newNonce(), now: Date.now() }),
     writer,
     callWriter,
     claim,

@@ -4,6 +4,7 @@ import type { RunInfo } from '../session-state.js';
 import { closeCalls, takeInResults, type SettleCode } from './calls.js';
 import { armExpiry } from './expiry.js';
 import { fromJson, toJson } from './json.js';
+import { releaseSteering } from './queue.js';
 import { writeControl } from './log.js';
 import { resultsOf } from './record.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
@@ -80,7 +81,20 @@ export function finish(
   });
   session.stream = hasFailed ? 'failed' : 'ended';
   close(session, run, { status, error, reason }, who.now);
-  armExpiry(session, context);
+  // What waits for its turn keeps its session.
+  if (session.queue.length === 0) armExpiry(session, context);
+}
+
+/** The end of a run as its stop record says. */
+export function finishStopped(
+  session: MemorySession,
+  run: MemoryRun,
+  who: Speaker,
+  context: StoreContext,
+): void {
+  const { mode = 'interrupt', reason } = run.stop === undefined ? {} : fromJson(run.stop);
+  const status = mode === 'abort' ? 'aborted' : 'interrupted';
+  finish(session, run, who, { status, reason, code: 'run_stopped' }, context);
 }
 
 /** How the run of this session ended; nothing of it is at work any more. */
@@ -112,6 +126,7 @@ function close(
   session.busy.clear();
   session.writers.clear();
   session.failures.clear();
+  releaseSteering(session);
   const ended: RunInfo = {
     runId: run.runId,
     turn: run.turn,

@@ -26,6 +26,7 @@ export function toRecord(
     stream: session.root.stream ?? 'active',
     pauseSequence: session.pauseSequence,
     stateVersion: session.stateVersion,
+    queued: session.queue.length,
     ...(deadline !== undefined && { deadline }),
     ...(session.parent !== undefined && { parent: toParent(session.parent) }),
     ...(session.wakes.size > 0 && { wakes: toWakes(session) }),

@@ -7,7 +7,13 @@ import { findSession } from './session-access.js';
 
 type Reads = Pick<
   SessionStore,
-  'readRecord' | 'readRows' | 'readView' | 'readCall' | 'acceptedMessages' | 'readSubAgentCallIds'
+  | 'readRecord'
+  | 'readRows'
+  | 'readView'
+  | 'readQueue'
+  | 'readCall'
+  | 'acceptedMessages'
+  | 'readSubAgentCallIds'
 >;
 
 /** Reads of a session; each is of one moment, and gives copies. */
@@ -26,8 +32,10 @@ export function createSessionReads(data: MemoryData): Reads {
         openCalls: [session, ...sessionsBelow(session)].flatMap(({ calls }) =>
           [...calls.values()].map(toOpenCall),
         ),
+        queue: session.queue.map(fromJson),
       };
     },
+    readQueue: async (sessionId) => (findSession(data, sessionId)?.queue ?? []).map(fromJson),
     readCall: async (sessionId, toolCallId) => {
       const session = findSession(data, sessionId);
       const call = session && ownerOf(session, toolCallId).calls.get(toolCallId);

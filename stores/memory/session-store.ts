@@ -9,12 +9,15 @@ import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
 import { toSettlingJson } from './settling-chunks.js';
 import { beginChild } from './transitions/begin-child.js';
+import { beginQueued } from './transitions/begin-queued.js';
 import { begin } from './transitions/begin.js';
 import { claim } from './transitions/claim.js';
 import { commit } from './transitions/commit.js';
 import { discard } from './transitions/discard.js';
+import { editQueued } from './transitions/edit-queued.js';
 import { end } from './transitions/end.js';
 import { extendDeadline } from './transitions/extend-deadline.js';
+import { removeQueued } from './transitions/remove-queued.js';
 import { settleCall } from './transitions/settle-call.js';
 import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
@@ -29,8 +32,20 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
     ...createSessionDocuments({ ...reads, ...createDocumentPrimitives(data) }),
     begin: async (input) => {
       checkSessionId(input.sessionId);
-      return change(data, input.sessionId, (session, context) => begin(session, input, context));
+      const { sessionId } = input;
+      const result = change(data, sessionId, (session, context) => begin(session, input, context));
+      const isStopped =
+        result.kind === 'interrupting' ||
+        (result.kind === 'begun' && result.run.supersededRunId !== undefined);
+      if (isStopped) tellOfStop(data, sessionId);
+      return result;
     },
+    beginQueued: async (input) =>
+      change(data, input.sessionId, (session, context) => beginQueued(session, input, context)),
+    editQueued: async (input) =>
+      change(data, input.sessionId, (session) => editQueued(session, input)),
+    removeQueued: async (input) =>
+      change(data, input.sessionId, (session, context) => removeQueued(session, input, context)),
     beginChild: async (input) =>
       change(data, input.child.sessionId, (session) => beginChild(session, input)),
     takeCallId: async (sessionId, call, wanted) =>

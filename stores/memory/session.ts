@@ -10,6 +10,7 @@ import type {
   StopRequest,
   StreamStatus,
 } from '../../protocol/run.js';
+import type { QueuedEntry } from '../queued-entry.js';
 import type { CallSpec, CallState, InterruptRecord, RunUsage } from '../session-record.js';
 import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
 import type { Wake } from '../transitions.js';
@@ -61,6 +62,8 @@ export interface MemorySession {
   readonly settled: Set<string>;
   /** What can still progress without a person: `model`, or ids of calls. */
   readonly busy: Set<string>;
+  /** In the order in which it is answered. */
+  queue: Json<QueuedEntry>[];
   readonly writers: Map<string, WriterName>;
   /** Provider failures by step of the newest run. */
   readonly failures: Map<number, number>;
@@ -95,11 +98,12 @@ export interface Identity {
 
 export interface MemoryRun {
   readonly runId: string;
-  readonly turn: number;
-  readonly messageId: string;
+  /** Of its newest turn, as the next three: messages that steer a run begin another one. */
+  turn: number;
+  messageId: string;
   /** Sequence before the turn's first entry. */
-  readonly startSequence: number;
-  readonly startRow: number;
+  startSequence: number;
+  startRow: number;
   readonly startedAt: number;
   status: RunStatus;
   committedStep: number;
@@ -198,6 +202,7 @@ export function createSession(id: string, conversation?: MemorySession): MemoryS
     notices: [],
     settled: new Set(),
     busy: new Set(),
+    queue: [],
     writers: new Map(),
     failures: new Map(),
     accepted: new Map(),

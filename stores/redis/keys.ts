@@ -20,6 +20,7 @@ const NAMES = [
   'notices',
   'children',
   'owners',
+  'queue',
   'channel',
   'stop',
 ] as const;

@@ -2,6 +2,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toCallSpec } from '../call-spec.js';
+import { interruptBy } from '../queued-entry.js';
 import { toCheckedJson } from '../checked-messages.js';
 import { formatUsage } from '../run-usage.js';
 import { toBriefRow, toShownPart } from '../sub-agent-calls.js';
@@ -39,6 +40,10 @@ export function beginArgs(input: BeginInput, maxEntries: number): (string | numb
     input.nonce,
     input.now,
     maxEntries,
+    input.policy ?? 'reject',
+    LIMITS.queueEntries,
+    JSON.stringify(interruptBy(input)),
+    input.by ?? '',
     input.messages.length,
     ...input.messages.flatMap((message) => [
       message.id,

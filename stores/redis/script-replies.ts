@@ -11,13 +11,17 @@ import { parseUsage } from '../run-usage.js';
 import type {
   BeginChildResult,
   BeginInput,
+  BeginQueuedInput,
+  BeginQueuedResult,
   BeginResult,
   CallSpec,
   ClaimResult,
   CommitResult,
   DiscardResult,
+  EditQueuedResult,
   EndResult,
   ExtendDeadlineResult,
+  RunRecord,
   SettleCallResult,
   StartCallResult,
   StopResult,
@@ -32,23 +36,40 @@ function parse(value: string | number | undefined): unknown {
   return JSON.parse(String(value));
 }
 
+/** The part of a reply that tells of a run which was made. */
+function toRun(
+  [runId, turn, messageId, startSequence, superseded]: ScriptReply,
+  { sessionId, agent, now }: Pick<BeginInput, 'sessionId' | 'agent' | 'now'>,
+): RunRecord {
+  return {
+    sessionId,
+    runId: String(runId),
+    agent,
+    turn: Number(turn),
+    messageId: String(messageId),
+    startSequence: Number(startSequence),
+    startedAt: now,
+    ...(superseded !== '' && { supersededRunId: String(superseded) }),
+  };
+}
+
 export function toBeginResult(reply: ScriptReply, input: BeginInput): BeginResult {
-  const [kind, a, turn, messageId, startSequence, superseded] = reply;
+  const [kind, a, b] = reply;
   switch (kind) {
     case 'BEGUN':
+      return { kind: 'begun', run: toRun(reply.slice(1), input) };
+    case 'QUEUED':
       return {
-        kind: 'begun',
-        run: {
-          sessionId: input.sessionId,
-          runId: String(a),
-          agent: input.agent,
-          turn: Number(turn),
-          messageId: String(messageId),
-          startSequence: Number(startSequence),
-          startedAt: input.now,
-          ...(superseded !== '' && { supersededRunId: String(superseded) }),
-        },
+        kind: 'queued',
+        sequence: Number(a),
+        ...(b !== '' && { begun: toRun(reply.slice(2), input) }),
       };
+    case 'STEERED':
+      return { kind: 'steered', runId: String(a), sequence: Number(b) };
+    case 'INTERRUPTING':
+      return { kind: 'interrupting', runId: String(a), sequence: Number(b) };
+    case 'QUEUE_FULL':
+      return { kind: 'queue_full' };
     case 'ACCEPTED':
       return { kind: 'accepted' };
     case 'BUSY':
@@ -70,6 +91,29 @@ export function toBeginChildResult([kind]: ScriptReply): BeginChildResult {
   if (kind === 'SUPERSEDED') return { kind: 'superseded' };
   if (kind === 'REFUSED') return { kind: 'refused' };
   throw unexpected('begin-child', kind);
+}
+
+export function toBeginQueuedResult(
+  reply: ScriptReply,
+  { sessionId, now }: BeginQueuedInput,
+): BeginQueuedResult {
+  const [kind, runId, turn, messageId, startSequence, agent, tenant] = reply;
+  if (kind === 'EMPTY') return { kind: 'empty' };
+  if (kind === 'BUSY') return { kind: 'busy' };
+  if (kind !== 'BEGUN') throw unexpected('begin-queued', kind);
+  const made = [runId ?? '', turn ?? 0, messageId ?? '', startSequence ?? 0, ''];
+  return {
+    kind: 'begun',
+    run: toRun(made, { sessionId, agent: String(agent), now }),
+    ...(tenant !== '' && { tenant: String(tenant) }),
+  };
+}
+
+export function toEditQueuedResult([kind]: ScriptReply): EditQueuedResult {
+  if (kind === 'EDITED') return { kind: 'edited' };
+  if (kind === 'STALE') return { kind: 'stale' };
+  if (kind === 'NOT_QUEUED') return { kind: 'not_queued' };
+  throw unexpected('edit-queued', kind);
 }
 
 /** A run that ended elsewhere has nothing more to do, whatever its last step had left. */
@@ -123,10 +167,17 @@ export function toDiscardResult([kind, failures]: ScriptReply): DiscardResult {
   throw unexpected('discard', kind);
 }
 
-export function toCommitResult([kind, a, b]: ScriptReply): CommitResult {
+export function toCommitResult([kind, a, b, next]: ScriptReply): CommitResult {
   switch (kind) {
     case 'COMMITTED':
-      return { kind: 'committed', sequence: Number(a), paused: b === 1 };
+      return {
+        kind: 'committed',
+        sequence: Number(a),
+        paused: b === 1,
+        ...(next === 1 && { next: true }),
+      };
+    case 'STEERED':
+      return { kind: 'steered', sequence: Number(a) };
     case 'DONE':
       return doneOrSuperseded(a, b);
     case 'STOPPED':
@@ -224,15 +275,20 @@ export function toExtendResult([kind, deadline, dueInMs]: ScriptReply): ExtendDe
   }
 }
 
-export function toStopResult([kind, runId]: ScriptReply): StopResult {
+export function toStopResult([kind, runId, next]: ScriptReply): StopResult {
   if (kind === 'NOTHING') return { kind: 'nothing' };
   if (kind === 'STOPPING') return { kind: 'stopping', runId: String(runId) };
-  if (kind === 'ENDED') return { kind: 'ended', runId: String(runId) };
+  if (kind === 'ENDED') {
+    return { kind: 'ended', runId: String(runId), ...(next === 1 && { next: true }) };
+  }
   throw unexpected('stop', kind);
 }
 
-export function toEndResult([kind, status]: ScriptReply): EndResult {
-  if (kind === 'ENDED') return { kind: 'ended', status: String(status) as TerminalStatus };
+export function toEndResult([kind, status, next]: ScriptReply): EndResult {
+  if (kind === 'ENDED') {
+    const ended = { kind: 'ended', status: String(status) as TerminalStatus } as const;
+    return { ...ended, ...(next === 1 && { next: true }) };
+  }
   if (kind === 'SUPERSEDED') return { kind: 'superseded' };
   throw unexpected('end', kind);
 }

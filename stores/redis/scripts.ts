@@ -5,6 +5,9 @@ import { reach } from './connection.js';
 /** Scripts that work on the keys of a whole session; the files under lua/lib are put before each. */
 const SESSION_SCRIPTS = [
   'begin',
+  'begin-queued',
+  'edit-queued',
+  'remove-queued',
   'claim',
   'discard',
   'commit',
@@ -25,7 +28,7 @@ const SESSION_SCRIPTS = [
   'take-call-id',
   'read-view',
 ] as const;
-const SESSION_KEYS = 38;
+const SESSION_KEYS = 40;
 
 export type ScriptName =
   (typeof SESSION_SCRIPTS)[number] | 'append' | 'note-snapshot' | 'read-page';

@@ -5,11 +5,17 @@ import type { RedisContext } from './context.js';
 import { reach, toContractError } from './connection.js';
 import { resolveRows, type ReadResults } from './large-results.js';
 import { parseStored } from './stored-json.js';
-import { toOpenCall, toRecord } from './stored-record.js';
+import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 
 type Reads = Pick<
   SessionStore,
-  'readRecord' | 'readRows' | 'readView' | 'readCall' | 'acceptedMessages' | 'readSubAgentCallIds'
+  | 'readRecord'
+  | 'readRows'
+  | 'readView'
+  | 'readQueue'
+  | 'readCall'
+  | 'acceptedMessages'
+  | 'readSubAgentCallIds'
 >;
 
 /** Reads of a session; each is of one moment. */
@@ -46,7 +52,12 @@ export function createSessionReads({ redis, keys, scripts }: RedisContext): Read
 
   async function readTree(sessionId: string): Promise<SessionView | undefined> {
     const reply = await scripts.run('read-view', keys.session(sessionId).all, []);
-    const [flat, rows, ...sessions] = reply as unknown as [string[], string[], ...CallTable[]];
+    const [flat, rows, queue, ...sessions] = reply as unknown as [
+      string[],
+      string[],
+      string[],
+      ...CallTable[],
+    ];
     const record = toRecord(sessionId, toFields(flat));
     if (record === undefined) return undefined;
     const openCalls = sessions.flatMap(([order, fields]) => {
@@ -57,6 +68,7 @@ export function createSessionReads({ redis, keys, scripts }: RedisContext): Read
       record,
       rows: await toRows(sessionId, rows),
       openCalls: await withResults(sessionId, openCalls),
+      queue: queue.map(toQueuedEntry),
     };
   }
 
@@ -89,13 +101,15 @@ export function createSessionReads({ redis, keys, scripts }: RedisContext): Read
           .lrange(at.rows, 0, -1)
           .lrange(at.order, 0, -1)
           .hgetall(at.calls)
+          .lrange(at.queue, 0, -1)
           .exec(),
       );
-      const [root, rows, order, calls] = unpack(replies) as [
+      const [root, rows, order, calls, queue] = unpack(replies) as [
         Record<string, string>,
         string[],
         string[],
         Record<string, string>,
+        string[],
       ];
       const record = toRecord(sessionId, root);
       if (record === undefined) return undefined;
@@ -107,8 +121,11 @@ export function createSessionReads({ redis, keys, scripts }: RedisContext): Read
           sessionId,
           order.map((id) => toOpenCall(id, calls)),
         ),
+        queue: queue.map(toQueuedEntry),
       };
     },
+    readQueue: async (sessionId) =>
+      (await reach(redis.lrange(keys.session(sessionId).queue, 0, -1))).map(toQueuedEntry),
     readCall: async (sessionId, toolCallId) => {
       const call = await readOwnCall(sessionId, toolCallId);
       if (call !== undefined) return call;

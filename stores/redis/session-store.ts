@@ -15,10 +15,12 @@ import {
 } from './script-args.js';
 import {
   toBeginChildResult,
+  toBeginQueuedResult,
   toBeginResult,
   toClaimResult,
   toCommitResult,
   toDiscardResult,
+  toEditQueuedResult,
   toEndResult,
   toExtendResult,
   toSettleCallResult,
@@ -55,6 +57,19 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
     takeCallId: async (sessionId, call, wanted) => {
       const [, id] = await run('take-call-id', sessionId, [call, wanted]);
       return String(id);
+    },
+    beginQueued: async (input) => {
+      const { sessionId, nonce, now } = input;
+      const args = [sessionId, nonce, now, context.maxEntries];
+      return toBeginQueuedResult(await run('begin-queued', sessionId, args), input);
+    },
+    editQueued: async ({ sessionId, message: { id, hash, row }, expectedHash, now }) => {
+      const args = [sessionId, id, expectedHash, hash, JSON.stringify(row), now];
+      return toEditQueuedResult(await run('edit-queued', sessionId, args));
+    },
+    removeQueued: async ({ sessionId, messageId = '', now }) => {
+      const [, count] = await run('remove-queued', sessionId, [sessionId, messageId, now]);
+      return { kind: 'removed', count: Number(count) };
     },
     claim: async ({ writer, known, now }) =>
       toClaimResult(await run('claim', writer.sessionId, [...writerArgs(writer, now), known])),

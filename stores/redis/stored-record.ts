@@ -2,7 +2,7 @@ import type { FinishReason } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 import type { RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
-import type { CallState, OpenCall, SessionRecord, Wake } from '../session-store.js';
+import type { CallState, OpenCall, QueuedEntry, SessionRecord, Wake } from '../session-store.js';
 import { parseUsage } from '../run-usage.js';
 import { corrupt, parseStored } from './stored-json.js';
 
@@ -30,6 +30,16 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
     ...(deadline !== undefined && { deadline: Number(deadline) }),
     ...(isHeld && { held: true }),
   };
+}
+
+/** An entry of the queue; the scripts keep its rows as JSON text, which no encoder of Lua changes. */
+export function toQueuedEntry(json: string): QueuedEntry {
+  const entry = parseStored(json, 'queue') as QueuedEntry;
+  const messages = entry.messages.map((message) => ({
+    ...message,
+    row: parseStored(message.row as unknown as string, `queued message ${message.id}`) as Row,
+  }));
+  return { ...entry, messages };
 }
 
 /** Undefined for a stream that has no session. */
@@ -71,6 +81,7 @@ export function toRecord(
     committedStep: number('committed'),
     claimedStep: number('claimed'),
     pauseSequence: number('pauseSeq'),
+    queued: number('queued'),
     stateVersion: number('stateV'),
     ...(root['checkpoint'] !== undefined && { checkpointId: root['checkpoint'] }),
     ...(root['deadline'] !== undefined && { deadline: number('deadline') }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideSweep } from '../../executor/sweep.js';
+import { decideSweep } from '../../executor/decide-sweep.js';
 import type { WorkflowState } from '../../executor/run-workflows.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/session-store.js';
@@ -25,6 +25,7 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
     pauseSequence: 0,
     stateVersion: 0,
     born: 'abc',
+    queued: 0,
     ...extra,
   };
 }

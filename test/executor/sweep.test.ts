@@ -118,9 +118,9 @@ describe('the sweep', () => {
         await stores.store.forgetDue(sessionId);
       },
     };
-    const { executor, workflows } = runs;
+    const { executor } = runs;
     const logger = { warn: () => undefined };
-    await createSweep({ store, executor, workflows, holder: 'x', logger })();
+    await createSweep({ store, executor, holder: 'x', logger })();
     expect(await stores.redis.zscore('hx:active', session.id)).not.toBeNull();
     await stores.store.stop(session.id, { mode: 'abort' });
   });

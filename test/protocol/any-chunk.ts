@@ -115,6 +115,13 @@ const FIELDS: { [T in ChunkType]: fc.Arbitrary<Fields<T>> } = {
     { runId: anyText, reason: anyText },
     { pendingToolName: anyText, pendingToolCallId: anyText },
   ),
+  turn_started: fields({
+    runId: anyText,
+    messageId: anyText,
+    messageIds: fc.array(id),
+    reason: anyText,
+  }),
+  queue_changed: fields({ queued: count }, { removed: fc.array(id) }),
   executor_superseded: fields({}, { reason: anyText }),
   checkpoint_created: fields({ runId: anyText, checkpointId: anyText, stepCount: count }),
   step_committed: fields({ runId: anyText, stepId: anyText, checkpointId: anyText }),

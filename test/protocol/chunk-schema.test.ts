@@ -145,5 +145,6 @@ const OPTIONAL = new Set([
   'run_interrupted.reason',
   'run_paused.pendingToolName',
   'run_paused.pendingToolCallId',
+  'queue_changed.removed',
   'executor_superseded.reason',
 ]);

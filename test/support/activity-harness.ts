@@ -72,6 +72,7 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
     streamManager: stores.streamManager,
     agents,
     services: {},
+    startNext: () => Promise.resolve(),
     logger: { info: () => undefined, warn: () => undefined },
   });
   let messages = 0;

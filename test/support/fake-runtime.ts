@@ -1,9 +1,10 @@
+import type { ApiDeps } from '../../api/index.js';
 import type { AgentExecutor, ExecuteInput } from '../../executor/agent-executor.js';
 import type { ToolAnswerInput } from '../../protocol/answers.js';
 import type { AnswerResult } from '../../stores/answers/submit-answer.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { UserRow } from '../../protocol/rows.js';
-import type { BeginResult, SessionStore } from '../../stores/session-store.js';
+import type { BeginResult } from '../../stores/session-store.js';
 import type { StreamManager } from '../../stores/stream-manager.js';
 import { FakeSession } from './fake-session.js';
 
@@ -17,7 +18,7 @@ export type Play = (
 export interface FakeRuntime {
   sessions: Map<string, FakeSession>;
   executor: AgentExecutor;
-  store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
+  store: ApiDeps['store'];
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
 }
@@ -97,6 +98,10 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         if (session !== undefined) session.record.activeSnapshotTurn = turn;
         return Promise.resolve();
       },
+      // Nothing waits here: a busy session refuses.
+      readQueue: () => Promise.resolve([]),
+      editQueued: () => Promise.resolve({ kind: 'not_queued' }),
+      removeQueued: () => Promise.resolve({ kind: 'removed', count: 0 }),
     },
     streamManager: {
       read: (sessionId, from, limit) =>

@@ -40,11 +40,17 @@ export class FakeSession {
       pauseSequence: 0,
       stateVersion: 0,
       born: 'abc',
+      queued: 0,
     };
   }
 
   view(): SessionView {
-    return structuredClone({ record: this.record, rows: this.rows, openCalls: this.openCalls });
+    return structuredClone({
+      record: this.record,
+      rows: this.rows,
+      openCalls: this.openCalls,
+      queue: [],
+    });
   }
 
   begin(...messages: UserRow[]): void {

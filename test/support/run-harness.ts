@@ -144,7 +144,7 @@ export async function createRunHarness(
         leaseSweep: () => Promise.resolve(true),
         dueSessions: () => Promise.resolve([sessionId]),
       };
-      return createSweep({ store: own, executor, workflows, holder: taskQueue, logger: quiet })();
+      return createSweep({ store: own, executor, holder: taskQueue, logger: quiet })();
     },
     begin: async (sessionId, agent, text) => {
       const id = randomBytes(4).toString('hex');

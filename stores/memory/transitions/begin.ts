@@ -1,11 +1,14 @@
+import { LIMITS } from '../../../protocol/limits.js';
 import { isTerminal } from '../../../protocol/run.js';
-import type { BeginInput, BeginResult, UserMessage } from '../../transitions.js';
-import { hasUnsettledCalls, takeInNotices } from '../calls.js';
-import { keepForEver } from '../expiry.js';
-import { finish } from '../finish.js';
-import { toJson } from '../json.js';
-import { trimLog } from '../log.js';
+import { interruptBy, type QueuedEntry, type UserMessage } from '../../queued-entry.js';
+import type { BeginInput, BeginResult } from '../../transitions.js';
+import { hasUnsettledCalls } from '../calls.js';
+import { finish, finishStopped } from '../finish.js';
+import { makeRun } from '../make-run.js';
+import type { Speaker } from '../own-chunks.js';
+import { popQueued, pushQueued } from '../queue.js';
 import type { MemoryRun, MemorySession, StoreContext } from '../session.js';
+import { requestStop } from './stop.js';
 
 /** Accepts user messages and makes a run for them; the only transition that creates a session. */
 export function begin(
@@ -14,94 +17,83 @@ export function begin(
   context: StoreContext,
 ): BeginResult {
   const { identity, accepted } = session;
+  const { agent, policy = 'reject', now } = input;
   if (identity !== undefined) {
     const isForeign = identity.owner !== input.owner || identity.tenant !== (input.tenant ?? '');
     if (isForeign) return { kind: 'foreign' };
-    if (identity.agent !== input.agent) return { kind: 'agent_mismatch', agent: identity.agent };
+    if (identity.agent !== agent) return { kind: 'agent_mismatch', agent: identity.agent };
   }
   const changed = input.messages.find(({ id, hash }) => (accepted.get(id) ?? hash) !== hash);
   if (changed !== undefined) return { kind: 'conflict', messageId: changed.id };
   const fresh = input.messages.filter(({ id }) => !accepted.has(id));
-  if (fresh.length === 0) return { kind: 'accepted' };
+  const [first] = fresh;
+  if (first === undefined) return { kind: 'accepted' };
 
-  const previous = session.run;
-  const isAbandoned = previous !== undefined && !isTerminal(previous.status);
-  if (isAbandoned) {
-    if (session.stream !== 'paused' || !hasUnsettledCalls(session)) return { kind: 'busy' };
-    abandon(session, previous, input, context);
+  const { run } = session;
+  const atWork = run !== undefined && !isTerminal(run.status) ? run : undefined;
+  const isAbandoned =
+    atWork !== undefined && session.stream === 'paused' && hasUnsettledCalls(session);
+  const othersWait = session.queue.length > 0;
+  if ((atWork !== undefined && !isAbandoned) || othersWait) {
+    // What waits is not overtaken, whatever becomes of the run.
+    if (policy === 'reject' && !isAbandoned) return { kind: 'busy' };
+    if (session.queue.length >= LIMITS.queueEntries) return { kind: 'queue_full' };
   }
-  takeInNotices(session);
-  const startRow = session.rows.length;
-  accept(session, fresh);
-  trimOldTurns(session, context);
-  keepForEver(session);
-  const run = startRun(session, input, startRow);
-  return {
-    kind: 'begun',
-    run: {
-      sessionId: session.id,
-      runId: run.runId,
-      agent: input.agent,
-      turn: run.turn,
-      messageId: run.messageId,
-      startSequence: run.startSequence,
-      startedAt: run.startedAt,
-      ...(isAbandoned && { supersededRunId: previous.runId }),
-    },
-  };
+  for (const { id, hash } of fresh) accepted.set(id, hash);
+
+  const who = { agentId: session.id, agentType: agent, step: run?.committedStep ?? 0, now };
+  const entry = toEntry(input, first.id, fresh);
+  if (atWork !== undefined) {
+    const waits = giveWay(session, atWork, { isAbandoned, entry, who, input }, context);
+    if (waits !== undefined) return waits;
+  }
+  const { owner, tenant = '', nonce } = input;
+  session.identity ??= { agent, owner, tenant, createdAt: now, born: nonce };
+  const superseded = atWork === undefined ? {} : { supersededRunId: atWork.runId };
+  if (!othersWait || policy === 'interrupt') {
+    const made = { agent, nonce, now, messages: fresh, waited: false };
+    return { kind: 'begun', run: { ...makeRun(session, made, context), ...superseded } };
+  }
+  pushQueued(session, who, { ...entry, mode: 'queue' });
+  const { sequence } = session.log;
+  const made = { agent, nonce, now, messages: popQueued(session), waited: true };
+  const begun = { ...makeRun(session, made, context), ...superseded };
+  return { kind: 'queued', sequence, begun };
 }
 
-/** Results that were given are kept, the rest is settled; the new message follows. */
-function abandon(
+function toEntry(input: BeginInput, id: string, messages: UserMessage[]): QueuedEntry {
+  const { policy = 'reject', now, by } = input;
+  const mode = policy === 'reject' ? 'queue' : policy;
+  return { id, mode, messages, queuedAt: now, ...(by !== undefined && { by }) };
+}
+
+/** Ends the run that is at work, or lets the messages wait for it: then says how. */
+function giveWay(
   session: MemorySession,
   run: MemoryRun,
-  { agent, now }: BeginInput,
+  {
+    isAbandoned,
+    entry,
+    who,
+    input,
+  }: { isAbandoned: boolean; entry: QueuedEntry; who: Speaker; input: BeginInput },
   context: StoreContext,
-): void {
-  const who = { agentId: session.id, agentType: agent, step: run.committedStep, now };
-  const ending = { status: 'interrupted', reason: 'abandoned' } as const;
-  finish(session, run, who, { ...ending, code: 'client_tool_abandoned' }, context);
-}
-
-function accept(session: MemorySession, messages: readonly UserMessage[]): void {
-  for (const { id, hash, row, hidden } of messages) {
-    session.rows.push(toJson(row));
-    session.accepted.set(id, hash);
-    if (!hidden) session.visibleMessages += 1;
+): BeginResult | undefined {
+  const { runId } = run;
+  if (isAbandoned) {
+    // Results that were given are kept, the rest is settled; the new message follows.
+    const ending = { status: 'interrupted', reason: 'abandoned' } as const;
+    finish(session, run, who, { ...ending, code: 'client_tool_abandoned' }, context);
+    return undefined;
   }
-}
-
-/** Whole old turns only; the turn before this one stays, somebody may be reading its end. */
-function trimOldTurns({ log, run }: MemorySession, { maxEntries }: StoreContext): void {
-  if (maxEntries > 0 && log.entries.length > maxEntries) trimLog(log, run?.startSequence ?? 0);
-}
-
-function startRun(session: MemorySession, input: BeginInput, startRow: number): MemoryRun {
-  const { agent, owner, tenant = '', nonce, now } = input;
-  session.identity ??= { agent, owner, tenant, createdAt: now, born: nonce };
-  session.runCount += 1;
-  const run: MemoryRun = {
-    runId: `${session.id}:${String(session.runCount)}-${nonce}`,
-    turn: (session.run?.turn ?? 0) + 1,
-    messageId: `msg-${String(session.visibleMessages)}`,
-    startSequence: session.log.sequence,
-    startRow,
-    startedAt: now,
-    status: 'starting',
-    committedStep: 0,
-    claimedStep: 0,
-    hasReplied: false,
-    resumeTaken: false,
-    subAgents: 0,
-  };
-  session.run = run;
-  session.stream = 'active';
-  session.streamError = undefined;
-  session.snapshot = undefined;
-  session.pauseSequence = run.startSequence;
-  session.updatedAt = now;
-  session.busy.clear();
-  session.writers.clear();
-  session.failures.clear();
-  return run;
+  if (entry.mode === 'interrupt' && !requestStop(session, run, interruptBy(input))) {
+    finishStopped(session, run, who, context);
+    return undefined;
+  }
+  pushQueued(session, who, entry);
+  const { sequence } = session.log;
+  if (entry.mode === 'interrupt') return { kind: 'interrupting', runId, sequence };
+  return entry.mode === 'steer'
+    ? { kind: 'steered', runId, sequence }
+    : { kind: 'queued', sequence };
 }

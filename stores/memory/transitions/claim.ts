@@ -7,9 +7,13 @@ import { fromJson } from '../json.js';
 import { outcomeOf } from '../outcome.js';
 import { speakerOf } from '../own-chunks.js';
 import { waitsForOthers } from '../pause.js';
+import { takeSteering } from '../queue.js';
 import type { MemorySession } from '../session.js';
 
-/** Makes a model writer the owner of its step; withdraws what earlier attempts left. */
+/**
+ * Makes a model writer the owner of its step; withdraws what earlier attempts left,
+ * or takes in messages that steer the run.
+ */
 export function claim(session: MemorySession, { writer, known, now }: ClaimInput): ClaimResult {
   const { run, log } = session;
   const { runId, name, token, step } = writer;
@@ -26,6 +30,7 @@ export function claim(session: MemorySession, { writer, known, now }: ClaimInput
     takeInResults(session);
     takeInNotices(session);
     if (owner > 0) discardAttempt(session, speakerOf(writer, now), name, 'attempt_lost');
+    else takeSteering(session, run, speakerOf(writer, now));
     ownWriter(session, name, token);
     session.busy.add('model');
     session.root.stream = 'active';

@@ -1,17 +1,18 @@
 import type { Row } from '../../../protocol/rows.js';
 import type { StreamMessage } from '../../../protocol/chunk.js';
-import { isTerminal } from '../../../protocol/run.js';
+import { isTerminal, type StepOutcome } from '../../../protocol/run.js';
 import { toCallSpec } from '../../call-spec.js';
 import type { Checkpoint } from '../../session-state.js';
 import type { CommitInput, CommitResult, NewCall, Writer } from '../../transitions.js';
 import { addUsage } from '../../run-usage.js';
-import { settleCallWith } from '../calls.js';
+import { hasUnsettledCalls, settleCallWith } from '../calls.js';
 import { finish } from '../finish.js';
 import { fromJson, toJson, type Json } from '../json.js';
 import { write } from '../log.js';
 import { outcomeOf } from '../outcome.js';
 import { speakerOf } from '../own-chunks.js';
 import { restIfWaiting } from '../pause.js';
+import { nextOf, steeringWaits } from '../queue.js';
 import { pushReply } from '../reply.js';
 import { toCheckedJson } from '../../checked-messages.js';
 import { toBriefRow, toShownPart } from '../../sub-agent-calls.js';
@@ -43,7 +44,10 @@ export function commit(
   for (const call of input.calls) openCall(session, writer, call);
   session.busy.delete('model');
   session.writers.delete(writer.name);
-  markCommitted(session, run, input);
+  const isSteered =
+    final?.status === 'completed' && steeringWaits(session) && !hasUnsettledCalls(session);
+  markCommitted(session, run, isSteered ? toUnfinished(input) : input);
+  if (isSteered) return { kind: 'steered', sequence: log.sequence };
   const who = speakerOf(writer, now);
   let paused = false;
   if (final === undefined) {
@@ -53,7 +57,16 @@ export function commit(
     const code = final.status === 'failed' ? 'run_failed' : 'run_stopped';
     finish(session, run, who, { ...final, reason, code }, context);
   }
-  return { kind: 'committed', sequence: log.sequence, paused };
+  const next = final === undefined ? {} : nextOf(session);
+  return { kind: 'committed', sequence: log.sequence, paused, ...next };
+}
+
+/** A last step that turns out not to be the last one. */
+function toUnfinished(input: CommitInput): CommitInput {
+  const outcome: StepOutcome = { kind: 'calls', step: input.writer.step, calls: [] };
+  const unfinished = { ...input, outcome };
+  delete unfinished.output;
+  return unfinished;
 }
 
 function openCall(session: MemorySession, writer: Writer, call: NewCall): void {

@@ -1,8 +1,9 @@
 import { isTerminal, type StopRequest } from '../../../protocol/run.js';
 import type { StopResult } from '../../transitions.js';
-import { finish } from '../finish.js';
-import { fromJson, toJson } from '../json.js';
-import type { MemorySession, StoreContext } from '../session.js';
+import { finishStopped } from '../finish.js';
+import { toJson } from '../json.js';
+import { nextOf } from '../queue.js';
+import type { MemoryRun, MemorySession, StoreContext } from '../session.js';
 import { isConversation } from '../tree.js';
 
 /**
@@ -20,18 +21,21 @@ export function stop(
   const { run } = session;
   if (run === undefined || isTerminal(run.status)) return { kind: 'nothing' };
   if (runId !== undefined && runId !== run.runId) return { kind: 'nothing' };
-  if (run.stop === undefined || request.mode === 'abort') run.stop = toJson(request);
-  if (session.busy.has('model')) return { kind: 'stopping', runId: run.runId };
+  if (requestStop(session, run, request)) return { kind: 'stopping', runId: run.runId };
   const who = {
     agentId: session.id,
     agentType: session.identity?.agent ?? '',
     step: run.committedStep,
     now: context.now,
   };
-  const { mode, reason } = fromJson(run.stop);
-  const status = mode === 'abort' ? 'aborted' : 'interrupted';
-  finish(session, run, who, { status, reason, code: 'run_stopped' }, context);
-  return { kind: 'ended', runId: run.runId };
+  finishStopped(session, run, who, context);
+  return { kind: 'ended', runId: run.runId, ...nextOf(session) };
+}
+
+/** Leaves a stop record; true if a model speaks, which then ends the run. */
+export function requestStop(session: MemorySession, run: MemoryRun, request: StopRequest): boolean {
+  if (run.stop === undefined || request.mode === 'abort') run.stop = toJson(request);
+  return session.busy.has('model');
 }
 
 function isRun({ run }: MemorySession, wanted: string | undefined): boolean {

@@ -1,11 +1,15 @@
 --[[ begin: accepts user messages and makes a run for them; the only script that creates a session.
-     ARGV 1 sessionId  2 agent  3 owner  4 tenant  5 nonce  6 now  7 stream cap, 0: none  8 message count,
-          then per message: id, hash, row, '1' if hidden
+     While a run is at work, or other messages wait, a policy says what becomes of them.
+     ARGV 1 sessionId  2 agent  3 owner  4 tenant  5 nonce  6 now  7 stream cap, 0: none
+          8 policy: reject | queue | steer | interrupt  9 most entries that may wait  10 stop record of an interrupt
+          11 who sends, or ''  12 message count, then per message: id, hash, row, '1' if hidden
      -> ACCEPTED             every message was accepted before
         BEGUN run turn messageId startSequence superseded-run-or-''
+        QUEUED sequence      and, as of BEGUN, a run that was made for messages before these, or ''
+        STEERED run sequence | INTERRUPTING run sequence | QUEUE_FULL
         BUSY | FOREIGN | AGENT name | CONFLICT messageId ]]
 local sessionId, agent, owner, tenant = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local nonce, now, cap, count = ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local nonce, now, policy, count = ARGV[5], tonumber(ARGV[6]), ARGV[8], tonumber(ARGV[12])
 local r = root_table()
 if r.agent then
   if r.owner ~= owner or (r.tenant or '') ~= tenant then return { 'FOREIGN' } end
@@ -14,50 +18,61 @@ end
 
 local fresh = {}
 for i = 0, count - 1 do
-  local at = 9 + i * 4
-  local known = redis.call('HGET', K.messages, ARGV[at])
-  if known and known ~= ARGV[at + 1] then return { 'CONFLICT', ARGV[at] } end
-  if not known then fresh[#fresh + 1] = at end
+  local at = 13 + i * 4
+  local id, hash = ARGV[at], ARGV[at + 1]
+  local known = redis.call('HGET', K.messages, id)
+  if known and known ~= hash then return { 'CONFLICT', id } end
+  if not known then
+    fresh[#fresh + 1] = { id = id, hash = hash, row = ARGV[at + 2], hidden = ARGV[at + 3] == '1' }
+  end
 end
 if #fresh == 0 then return { 'ACCEPTED' } end
 
+local at_work = r.status and not TERMINAL[r.status]
+local abandons = at_work and r.stream == 'paused' and has_unsettled()
+local waiting = redis.call('LLEN', K.queue)
+if (at_work and not abandons) or waiting > 0 then
+  -- What waits is not overtaken, whatever becomes of the run.
+  if policy == 'reject' and not abandons then return { 'BUSY' } end
+  if waiting >= tonumber(ARGV[9]) then return { 'QUEUE_FULL' } end
+end
+for _, message in ipairs(fresh) do redis.call('HSET', K.messages, message.id, message.hash) end
+
 local log = open_session_log(r)
+local who = { agentId = sessionId, agentType = agent, step = tonumber(r.committed or '0'), now = now }
+local entry = { id = fresh[1].id, mode = policy, messages = fresh, queuedAt = now }
+if ARGV[11] ~= '' then entry.by = ARGV[11] end
+if not at_work or abandons then entry.mode = policy == 'interrupt' and policy or 'queue' end
 local superseded = ''
-if r.status and not TERMINAL[r.status] then
-  if r.stream ~= 'paused' or not has_unsettled() then return { 'BUSY' } end
-  -- Abandonment: results that were given are kept, the rest is settled, the new message follows.
+if abandons then
+  -- Results that were given are kept, the rest is settled, the new message follows.
   superseded = r.run
-  local who = { agentId = sessionId, agentType = agent, step = tonumber(r.committed), now = now }
   finish(r, log, who, 'interrupted', '', 'abandoned', 'client_tool_abandoned')
+elseif at_work and policy == 'interrupt' then
+  if request_stop(r, 'interrupt', ARGV[10]) then
+    push_queued(log, who, entry)
+    log.close()
+    return { 'INTERRUPTING', r.run, log.seq }
+  end
+  superseded = r.run
+  finish_stopped(r, log, who)
+elseif at_work then
+  push_queued(log, who, entry)
+  log.close()
+  if policy == 'steer' then return { 'STEERED', r.run, log.seq } end
+  return { 'QUEUED', log.seq, '' }
 end
 
-take_in_notices()
-local n = tonumber(r.runN or '0') + 1
-local turn = tonumber(r.turn or '0') + 1
-local run = sessionId .. ':' .. string.format('%d', n) .. '-' .. nonce
-local firstRow = redis.call('LLEN', K.rows)
-local ui = tonumber(redis.call('HGET', K.root, 'uiCount') or '0')
-for _, at in ipairs(fresh) do
-  redis.call('RPUSH', K.rows, ARGV[at + 2])
-  redis.call('HSET', K.messages, ARGV[at], ARGV[at + 1])
-  if ARGV[at + 3] ~= '1' then ui = ui + 1 end
-end
-if cap > 0 and redis.call('XLEN', K.stream) > cap then
-  -- Whole old turns only; the turn before this one stays, somebody may be reading its end.
-  trim_log(tonumber(r.turnSeq or '0'))
-end
-log.close()
-recount_controls()
-keep_for_ever()
-redis.call('DEL', K.busy, K.writers, K.order)
-redis.call('HDEL', K.root, 'stop', 'error', 'streamError', 'interrupted', 'resume', 'outcome', 'snapTurn', 'snapAt',
-  'usage', 'finishReason', 'output', 'children')
 if not r.agent then
   redis.call('HSET', K.root, 'agent', agent, 'owner', owner, 'tenant', tenant, 'created', ARGV[6], 'born', nonce)
 end
-local seq = string.format('%d', log.seq)
-local message = 'msg-' .. string.format('%d', ui)
-redis.call('HSET', K.root, 'run', run, 'runN', n, 'turn', turn, 'status', 'starting', 'stream', 'active',
-  'messageId', message, 'turnSeq', seq, 'turnRow', firstRow, 'uiCount', ui, 'seq', seq, 'pauseSeq', seq,
-  'claimed', 0, 'committed', 0, 'started', ARGV[6], 'updated', ARGV[6])
-return { 'BEGUN', run, turn, message, log.seq, superseded }
+local new = { sessionId = sessionId, agent = agent, nonce = nonce, now = ARGV[6], cap = tonumber(ARGV[7]), messages = fresh }
+if waiting > 0 and policy ~= 'interrupt' then
+  push_queued(log, who, entry)
+  local sequence = log.seq
+  new.messages, new.waited = pop_queued().messages, true
+  local run, turn, message, start = make_run(r, log, new)
+  return { 'QUEUED', sequence, run, turn, message, start, superseded }
+end
+local run, turn, message, start = make_run(r, log, new)
+return { 'BEGUN', run, turn, message, start, superseded }

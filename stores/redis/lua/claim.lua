@@ -1,4 +1,5 @@
---[[ claim: makes a model writer the owner of its step; withdraws what earlier attempts left.
+--[[ claim: makes a model writer the owner of its step; withdraws what earlier attempts left,
+     or takes in messages that steer the run.
      ARGV 1 sessionId  2 run  3 writer  4 token  5 agentType  6 step  7 now
           8 known: highest sequence that the run was told
      -> DONE outcome status    committed before (the newest step's outcome)
@@ -25,7 +26,11 @@ local log = open_session_log(r)
 if owner < token then
   take_in_results()
   take_in_notices()
-  if owner > 0 then discard_attempt(r, log, who, writer, 'attempt_lost') end
+  if owner > 0 then
+    discard_attempt(r, log, who, writer, 'attempt_lost')
+  else
+    take_steering(r, log, who)
+  end
   log.close()
   own_writer(writer, ARGV[4], log.seq)
   redis.call('SADD', K.busy, 'model')

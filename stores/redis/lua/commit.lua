@@ -7,7 +7,9 @@
          19 chunk count, chunks, then call count and per call: id, name, kind, spec, row or '', '1' if it may be
             repeated, chunk that asks people without step and time if it is kept back until the pause, or '',
             part of that row, part of the sub-agent's session id, or '', row that it begins with
-     -> DONE outcome status | STOPPED stop | REWOUND | SUPERSEDED | FENCED | COMMITTED sequence paused ]]
+     -> DONE outcome status | STOPPED stop | REWOUND | SUPERSEDED | FENCED
+        COMMITTED sequence paused next    next is 1 if the run has ended and messages wait
+        STEERED sequence                  as committed, but the run takes another step for messages that wait ]]
 local run, writer, step = ARGV[2], ARGV[3], tonumber(ARGV[6])
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
 local r = root_table()
@@ -52,7 +54,9 @@ redis.call('RPUSH', K.checkpoints, cjson.encode({
   id = ARGV[10], runId = run, stepCount = step, messageCount = redis.call('LLEN', K.rows),
   streamSequence = log.seq, timestamp = who.now, stateVersion = tonumber(r.stateV or '0'),
 }))
-redis.call('HSET', K.root, 'committed', step, 'outcome', ARGV[9], 'checkpoint', ARGV[10], 'updated', ARGV[7],
+local steered = ARGV[12] == 'completed' and steering_waits() and not has_unsettled()
+local outcome = steered and '{"kind":"calls","step":' .. ARGV[6] .. ',"calls":[]}' or ARGV[9]
+redis.call('HSET', K.root, 'committed', step, 'outcome', outcome, 'checkpoint', ARGV[10], 'updated', ARGV[7],
   'checkpointV', r.stateV or '0')
 r.checkpoint, r.committed = ARGV[10], ARGV[6]
 add_usage(r, ARGV[16])
@@ -60,16 +64,21 @@ if ARGV[17] ~= '' then
   r.finishReason = ARGV[17]
   redis.call('HSET', K.root, 'finishReason', r.finishReason)
 end
-if ARGV[18] ~= '' then
+if ARGV[18] ~= '' and not steered then
   r.output = ARGV[18]
   redis.call('HSET', K.root, 'output', r.output)
 end
-local paused = false
+if steered then
+  log.close()
+  return { 'STEERED', log.seq }
+end
+local paused, next_waits = false, false
 if ARGV[12] ~= '' then
   local reason = r.stop and cjson.decode(r.stop).reason or nil
   finish(r, log, who, ARGV[12], ARGV[13], reason, ARGV[14])
+  next_waits = redis.call('LLEN', K.queue) > 0
 else
   paused = rest_if_waiting(r, log, who.now)
 end
 log.close()
-return { 'COMMITTED', log.seq, paused and 1 or 0 }
+return { 'COMMITTED', log.seq, paused and 1 or 0, next_waits and 1 or 0 }

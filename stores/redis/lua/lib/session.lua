@@ -2,7 +2,7 @@
      then those of the conversation's own session once more; for that one they are the same:
      1 root  2 stream  3 rows  4 calls  5 order  6 busy  7 writers  8 messages  9 runs
      10 checkpoints  11 settled  12 results  13 states  14 staged  15 notices  16 children  17 owners
-     18 channel  19 stop channel
+     18 queue  19 channel  20 stop channel
      root: hash, the session and its newest run. calls: hash of <field>:<toolCallId> for the calls of
      the newest committed step, and lapsed:<toolCallId> for those of earlier ones that timed out. order: their ids. busy: what can still progress without a person.
      writers: hash of t: token, b: batch, s: sequence of that batch, f: sequence before its first
@@ -15,12 +15,14 @@
      conversation's. children: hash of all sub-agents' sessions by the part of their id behind the
      conversation's, and the run they belong to. owners: hash of call ids, and that part of the
      sub-agent that made them.
+     queue: list of entries {id, mode, queuedAt, by, messages: {id, hash, row, hidden}}, a row being JSON text.
      STREAM_TTL_SECONDS and SESSION_TTL_SECONDS (0: never) are set by the loader. ]]
 local NAMES = {
   'root', 'stream', 'rows', 'calls', 'order', 'busy', 'writers', 'messages', 'runs', 'checkpoints',
-  'settled', 'results', 'states', 'staged', 'notices', 'children', 'owners', 'channel', 'stop',
+  'settled', 'results', 'states', 'staged', 'notices', 'children', 'owners', 'queue',
+  'channel', 'stop',
 }
-local STORED = 17 -- how many of the keys hold data
+local STORED = 18 -- how many of the keys hold data
 local SHARED = { stream = true, results = true, children = true, owners = true, channel = true, stop = true }
 -- K: the session that is worked on. T: the conversation's own, whose stream all share.
 local K, T = {}, {}
@@ -553,6 +555,87 @@ local function close_run(r, who, status, error_json, reason)
   }), 'output', r.output))
 end
 
+-- Notes how many entries wait, and tells followers.
+local function note_queue(log, who, removed)
+  local queued = redis.call('LLEN', K.queue)
+  redis.call('HSET', K.root, 'queued', queued)
+  log.write('', own_chunk(who, 'queue_changed', { queued = queued, removed = removed }))
+end
+
+-- Puts messages among those that wait: steering ones before queued ones, interrupting ones first.
+local function push_queued(log, who, entry)
+  local json = cjson.encode(entry)
+  local behind
+  for _, other in ipairs(entry.mode == 'queue' and {} or redis.call('LRANGE', K.queue, 0, -1)) do
+    if entry.mode == 'interrupt' or cjson.decode(other).mode ~= 'steer' then
+      behind = other
+      break
+    end
+  end
+  if behind then
+    redis.call('LINSERT', K.queue, 'BEFORE', behind, json)
+  else
+    redis.call('RPUSH', K.queue, json)
+  end
+  note_queue(log, who, nil)
+end
+
+local function pop_queued()
+  local json = redis.call('LPOP', K.queue)
+  redis.call('HSET', K.root, 'queued', redis.call('LLEN', K.queue))
+  return cjson.decode(json)
+end
+
+local function steering_waits()
+  local head = redis.call('LINDEX', K.queue, 0)
+  return head and cjson.decode(head).mode == 'steer'
+end
+
+-- Takes user messages into the transcript; returns the first row and the count of visible messages.
+local function store_messages(messages)
+  local first = redis.call('LLEN', K.rows)
+  local ui = tonumber(redis.call('HGET', K.root, 'uiCount') or '0')
+  for _, message in ipairs(messages) do
+    redis.call('RPUSH', K.rows, message.row)
+    if not message.hidden then ui = ui + 1 end
+  end
+  redis.call('HSET', K.root, 'uiCount', ui)
+  return first, ui
+end
+
+local function ids_of(messages)
+  local ids = {}
+  for at, message in ipairs(messages) do ids[at] = message.id end
+  return ids
+end
+
+-- Takes steering messages into the transcript: the run's reply so far is closed, what follows is a
+-- turn of its own. A reply that has not begun is left to begin.
+local function take_steering(r, log, who)
+  if r.replied ~= r.turn or not steering_waits() then return end
+  local messages = {}
+  repeat
+    for _, message in ipairs(pop_queued().messages) do messages[#messages + 1] = message end
+  until not steering_waits()
+  local first, ui = store_messages(messages)
+  r.turn, r.messageId = string.format('%d', tonumber(r.turn) + 1), 'msg-' .. string.format('%d', ui)
+  redis.call('HSET', K.root, 'turn', r.turn, 'messageId', r.messageId, 'turnRow', first,
+    'turnSeq', string.format('%d', log.seq))
+  log.write('', own_chunk(who, 'turn_started', {
+    runId = r.run, messageId = r.messageId, messageIds = ids_of(messages), reason = 'steer',
+  }))
+end
+
+-- Leaves a stop record and tells the workers; true if a model speaks, which then ends the run.
+local function request_stop(r, mode, record)
+  if not r.stop or mode == 'abort' then
+    redis.call('HSET', K.root, 'stop', record)
+    r.stop = record
+  end
+  redis.call('SPUBLISH', K.stop, r.run)
+  return redis.call('SISMEMBER', K.busy, 'model') == 1
+end
+
 -- The end of a run: run, session and stream become terminal together, expiry is armed. Sub-agents
 -- at work end with it; the end of one is told by what becomes of its parent's call.
 local function finish(r, log, who, status, error_json, reason, code)
@@ -599,5 +682,48 @@ local function finish(r, log, who, status, error_json, reason, code)
   local stream = (status == 'failed' or status == 'aborted') and 'failed' or 'ended'
   redis.call('HSET', K.root, 'stream', stream)
   close_run(r, who, status, error_json, reason)
-  arm_expiry(true)
+  -- Steering that came too late waits for a turn of its own.
+  for at, json in ipairs(redis.call('LRANGE', K.queue, 0, -1)) do
+    local entry = cjson.decode(json)
+    if entry.mode == 'steer' then
+      entry.mode = 'queue'
+      redis.call('LSET', K.queue, at - 1, cjson.encode(entry))
+    end
+  end
+  if redis.call('LLEN', K.queue) == 0 then arm_expiry(true) end
+end
+
+-- Ends a run as its stop record says.
+local function finish_stopped(r, log, who)
+  local stop = cjson.decode(r.stop)
+  finish(r, log, who, stop.mode == 'abort' and 'aborted' or 'interrupted', '', stop.reason, 'run_stopped')
+end
+
+-- Makes a turn and its run for user messages. new = {sessionId, agent, nonce, now, cap, messages, waited}
+local function make_run(r, log, new)
+  local n, turn = tonumber(r.runN or '0') + 1, tonumber(r.turn or '0') + 1
+  local run = new.sessionId .. ':' .. string.format('%d', n) .. '-' .. new.nonce
+  take_in_notices()
+  local first, ui = store_messages(new.messages)
+  if new.cap > 0 and redis.call('XLEN', K.stream) > new.cap then
+    -- Whole old turns only; the turn before this one stays, somebody may be reading its end.
+    trim_log(tonumber(r.turnSeq or '0'))
+  end
+  recount_controls()
+  local start, message = string.format('%d', log.seq), 'msg-' .. string.format('%d', ui)
+  if new.waited then
+    local who = { agentId = new.sessionId, agentType = new.agent, step = 0, now = tonumber(new.now) }
+    log.write('', own_chunk(who, 'turn_started', {
+      runId = run, messageId = message, messageIds = ids_of(new.messages), reason = 'queue',
+    }))
+  end
+  log.close()
+  keep_for_ever()
+  redis.call('DEL', K.busy, K.writers, K.order)
+  redis.call('HDEL', K.root, 'stop', 'error', 'streamError', 'interrupted', 'resume', 'outcome', 'snapTurn', 'snapAt',
+    'usage', 'finishReason', 'output', 'children')
+  redis.call('HSET', K.root, 'run', run, 'runN', n, 'turn', turn, 'status', 'starting', 'stream', 'active',
+    'messageId', message, 'turnSeq', start, 'turnRow', first, 'seq', string.format('%d', log.seq), 'pauseSeq', start,
+    'claimed', 0, 'committed', 0, 'started', new.now, 'updated', new.now)
+  return run, turn, message, tonumber(start)
 end

@@ -1,5 +1,6 @@
 import { formatCheckpointId } from '../../../../protocol/ids.js';
-import type { NewCall, UserMessage } from '../../../../stores/transitions.js';
+import type { UserMessage } from '../../../../stores/queued-entry.js';
+import type { NewCall } from '../../../../stores/transitions.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { AGENT, type Scene } from './scene.js';
 import type { EventOf } from './session-event.js';
@@ -7,7 +8,18 @@ import { batchKey, type Perform } from './session-knowledge.js';
 
 const FAR_MS = 1_000_000_000;
 
-type RunEvent = EventOf<'begin' | 'claim' | 'say' | 'commit' | 'discard' | 'stop' | 'end'>;
+type RunEvent = EventOf<
+  | 'begin'
+  | 'begin queued'
+  | 'edit queued'
+  | 'remove queued'
+  | 'claim'
+  | 'say'
+  | 'commit'
+  | 'discard'
+  | 'stop'
+  | 'end'
+>;
 
 export function performRunEvent(event: RunEvent, scene: Scene): Perform {
   const { known, now, id, runId, step, writer, text } = scene;
@@ -23,8 +35,28 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
           ...(n % 2 === 0 && { tenant: '' }),
           nonce: `n${String(n)}`,
           messages: messagesOf(event, n),
+          policy: event.policy,
+          ...(n % 3 === 0 && { by: 'ann' }),
           now,
         });
+    case 'begin queued':
+      return ({ store }) => store.beginQueued({ sessionId, nonce: `n${String(n)}`, now });
+    case 'edit queued':
+      return async ({ store }) => {
+        const waiting = (await store.readQueue(sessionId)).flatMap(({ messages }) => messages);
+        const { id: messageId, hash } = waiting[event.at] ?? userMessage('unknown');
+        const message = userMessage(messageId, id);
+        const expectedHash = event.isStale ? 'other' : hash;
+        return store.editQueued({ sessionId, message, expectedHash, now });
+      };
+    case 'remove queued':
+      return async ({ store }) => {
+        const entry = (await store.readQueue(sessionId))[event.at];
+        // Rarely everything: then little would ever wait.
+        const messageId =
+          event.at > 5 ? {} : { messageId: entry?.messages.at(-1)?.id ?? 'unknown' };
+        return store.removeQueued({ sessionId, ...messageId, now });
+      };
     case 'claim':
       return ({ store }) =>
         store.claim({

@@ -12,7 +12,8 @@ export function sensibleEvent(
   known: Knowledge,
 ): SessionEvent {
   if (view === undefined || isTerminal(view.record.status)) {
-    return { do: 'begin', messages: 1, hidden: false, as: 'owner' };
+    if (view !== undefined && view.queue.length > 0) return { do: 'begin queued' };
+    return { do: 'begin', messages: 1, hidden: false, policy: 'reject', as: 'owner' };
   }
   const { claimedStep, committedStep } = view.record;
   const open = view.openCalls.filter(({ state }) => state !== 'settled');

@@ -51,11 +51,20 @@ export const SessionEvent = fc.oneof(
   event('begin', 4, {
     messages: fc.integer({ min: 1, max: 2 }),
     hidden: bool,
+    policy: fc.constantFrom(
+      'reject' as const,
+      'queue' as const,
+      'steer' as const,
+      'interrupt' as const,
+    ),
     as: fc.oneof(
       { weight: 9, arbitrary: fc.constant('owner') },
       { weight: 2, arbitrary: fc.constantFrom('stranger', 'other agent', 'repeat', 'edit') },
     ),
   }),
+  event('begin queued', 4, {}),
+  event('edit queued', 2, { at: fc.nat(3), isStale: rarely(false, true) }),
+  event('remove queued', 1, { at: fc.nat(6) }),
   event('claim', 10, {
     token,
     step: fc.constantFrom(1, 1, 1, 1, 0, 2),

@@ -1,0 +1,57 @@
+import { Router } from 'express';
+import type { Request } from 'express';
+import {
+  editQueuedMessage,
+  isOwner,
+  notQueued,
+  toQueue,
+  toReplyHeaders,
+} from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { QueueEdit } from '../../protocol/http.js';
+import type { ApiDeps } from '../deps.js';
+import type { ReadIdentity } from '../identity.js';
+import { parseBody, parseSessionId, readQuery } from '../validate.js';
+
+/** Messages that wait for their turn: `GET` lists them, `PATCH` edits one, `DELETE` removes one or all. */
+export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+  const { store } = deps;
+  const router = Router();
+  const path = '/:sessionId/queue';
+
+  router.use(path, async (request, response, next) => {
+    const sessionId = toSessionId(request);
+    response.set(toReplyHeaders(sessionId)).set('cache-control', 'no-store');
+    const caller = await readIdentity(request);
+    const record = await store.readRecord(sessionId);
+    if (record === undefined || !isOwner(record, caller)) {
+      throw new HelixError('not_found', 'There is no such conversation.');
+    }
+    next();
+  });
+
+  router.get(path, async (request, response) => {
+    response.json({ queue: toQueue(await store.readQueue(toSessionId(request))) });
+  });
+
+  router.patch(path, async (request, response) => {
+    const sessionId = toSessionId(request);
+    await editQueuedMessage(store, { sessionId, ...parseBody(QueueEdit, request) });
+    response.json({ queue: toQueue(await store.readQueue(sessionId)) });
+  });
+
+  router.delete(path, async (request, response) => {
+    const sessionId = toSessionId(request);
+    const messageId = readQuery(request, 'id');
+    const one = messageId === undefined ? {} : { messageId };
+    const { count } = await store.removeQueued({ sessionId, ...one, now: Date.now() });
+    if (messageId !== undefined && count === 0) throw notQueued();
+    response.json({ queue: toQueue(await store.readQueue(sessionId)) });
+  });
+
+  return router;
+}
+
+function toSessionId(request: Request): string {
+  return parseSessionId(request.params['sessionId']);
+}

@@ -1,0 +1,68 @@
+import type { Resumption } from '../protocol/run.js';
+import type { StartNext } from '../stores/begin-next.js';
+import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import { decideSweep } from './decide-sweep.js';
+import type { RunWorkflows } from './run-workflows.js';
+
+export interface AttendDeps {
+  store: Pick<SessionStore, 'readRecord'>;
+  workflows: Pick<RunWorkflows, 'state'>;
+  startRun: (record: SessionRecord) => Promise<void>;
+  wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
+  endLost: (record: SessionRecord) => Promise<void>;
+  startNext: StartNext;
+  /** Settles calls whose deadline has passed. */
+  expireCalls: (sessionId: string) => Promise<unknown>;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/** `rests`: nothing is at work or waits, so that nobody has to look again. */
+export type Attended = 'rests' | 'lives';
+
+/**
+ * Looks after one session: starts what was never started, wakes what missed its wake-up, ends what
+ * Temporal no longer runs, settles what is overdue, begins what waits and nobody has begun.
+ */
+export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<Attended> {
+  const { store, workflows, logger } = deps;
+
+  async function wake(record: SessionRecord): Promise<void> {
+    if (record.resume !== undefined) await deps.wake(record, record.resume);
+  }
+
+  return async (sessionId) => {
+    const record = await store.readRecord(sessionId);
+    const first = decideSweep(record, undefined, Date.now());
+    if (record === undefined || first === 'forget') return 'rests';
+    if (first === 'begin') {
+      await deps.startNext(sessionId);
+      return 'lives';
+    }
+    const state = await workflows.state(record.runId);
+    // The run may have ended while Temporal was asked.
+    const current = await store.readRecord(sessionId);
+    if (current?.runId !== record.runId) return 'lives';
+    switch (decideSweep(current, state, Date.now())) {
+      case 'begin':
+        await deps.startNext(sessionId);
+        break;
+      case 'start':
+        await deps.startRun(current);
+        // A fresh execution finds the step that asked, and waits for the answers that were given.
+        await wake(current);
+        break;
+      case 'wake':
+        await wake(current);
+        break;
+      case 'expire':
+        await deps.expireCalls(sessionId);
+        break;
+      case 'fail':
+        logger.warn({ runId: current.runId }, 'a run was closed in Temporal before it ended');
+        await deps.endLost(current);
+        break;
+      default:
+    }
+    return 'lives';
+  };
+}

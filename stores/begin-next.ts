@@ -1,0 +1,38 @@
+import type { SessionStore } from './session-store.js';
+
+/** Begins the session's next queued run, unless one is at work or nothing waits. */
+export type StartNext = (sessionId: string) => Promise<void>;
+
+export interface BeginNextDeps {
+  startNext: StartNext;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/**
+ * A store whose transitions go on with what waits: whoever ends a run begins the next one. A
+ * failure to do so is no failure of what has ended; the sweeper begins what nobody began.
+ */
+export function beginNextAfterEnds(
+  store: SessionStore,
+  { startNext, logger }: BeginNextDeps,
+): SessionStore {
+  async function after<R extends { kind: string }>(
+    sessionId: string,
+    transition: Promise<R>,
+  ): Promise<R> {
+    const result = await transition;
+    if ('next' in result) {
+      await startNext(sessionId).catch((error: unknown) => {
+        logger.warn({ err: error, sessionId }, 'the next queued run was not begun');
+      });
+    }
+    return result;
+  }
+
+  return {
+    ...store,
+    commit: (input) => after(input.writer.sessionId, store.commit(input)),
+    stop: (sessionId, stop) => after(sessionId, store.stop(sessionId, stop)),
+    end: (input) => after(input.sessionId, store.end(input)),
+  };
+}

@@ -1,0 +1,289 @@
+import { equal, includes } from '../assertions.js';
+import { eventually } from '../eventually.js';
+import { newCall, newNonce, userMessage } from '../fixtures.js';
+import { drive, type SessionDriver } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+import type { SessionStore } from '../../session-store.js';
+import { LIMITS } from '../../../protocol/limits.js';
+
+async function idsOf(store: SessionStore, { id }: SessionDriver): Promise<string[]> {
+  return (await store.readQueue(id)).map((entry) => entry.id);
+}
+
+export function queueCases({ describe, it }: Suite): void {
+  describe('queue', () => {
+    it('keeps messages that come while a run is at work, and begins them in order', async ({
+      store,
+      session,
+    }) => {
+      const first = await session.newRun('u1');
+      includes(await session.enqueue('u2'), { kind: 'queued' });
+      includes(await session.begin({ messages: [userMessage('u3')], policy: 'queue', by: 'ann' }), {
+        kind: 'queued',
+      });
+      includes(await store.readQueue(session.id), [
+        { id: 'u2', mode: 'queue', messages: [{ id: 'u2', row: { id: 'u2' } }] },
+        { id: 'u3', by: 'ann' },
+      ]);
+      includes(await store.readRecord(session.id), { queued: 2, runId: first.runId });
+      equal((await store.readView(session.id))?.queue, await store.readQueue(session.id));
+
+      equal(await session.beginNext(), { kind: 'busy' });
+      includes(await session.ask(first.runId, 1, []), { kind: 'committed', next: true });
+      const second = await session.beginNext();
+      includes(second, { kind: 'begun', run: { turn: 2, messageId: 'msg-3' } });
+      includes(await store.readRows(session.id, 2), [{ role: 'user', id: 'u2' }]);
+      includes(await store.readRecord(session.id), { queued: 1, status: 'starting' });
+      await session.end(runOf(second), 'completed');
+      const third = await session.beginNext();
+      includes(third, { run: { turn: 3 } });
+      equal(await session.end(runOf(third), 'completed'), { kind: 'ended', status: 'completed' });
+      equal(await session.beginNext(), { kind: 'empty' });
+    });
+
+    it('accepts a message once, however it waits', async ({ store, session }) => {
+      await session.newRun('u1');
+      await session.enqueue('u2');
+      equal(await session.enqueue('u2'), { kind: 'accepted' });
+      equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'accepted' });
+      const other = { ...userMessage('u2'), hash: 'changed' };
+      equal(await session.begin({ messages: [other], policy: 'queue' }), {
+        kind: 'conflict',
+        messageId: 'u2',
+      });
+      equal(await store.acceptedMessages(session.id, ['u2', 'u3']), ['u2']);
+      equal(await idsOf(store, session), ['u2']);
+    });
+
+    it('is not overtaken: a new message goes behind what waits, or is refused', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun('u1');
+      await session.enqueue('u2');
+      await session.end(runId, 'completed');
+      equal(await session.begin({ messages: [userMessage('u3')] }), { kind: 'busy' });
+      equal(await store.acceptedMessages(session.id, ['u3']), []);
+      includes(await session.enqueue('u3'), { kind: 'queued', begun: { turn: 2 } });
+      equal(await idsOf(store, session), ['u3']);
+      includes(await store.readRows(session.id, 1), [{ id: 'u2' }]);
+    });
+
+    it('goes before a message that abandons a question', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.enqueue('u2');
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      includes(await session.begin({ messages: [userMessage('u3')] }), {
+        kind: 'queued',
+        begun: { supersededRunId: runId },
+      });
+      equal(await idsOf(store, session), ['u3']);
+      includes(await store.readRows(session.id, 2), [
+        { toolCallId: 'a', errorCode: 'client_tool_abandoned' },
+        { role: 'user', id: 'u2' },
+      ]);
+    });
+
+    it('abandons a question under every policy when nothing waits', async ({ session }) => {
+      let { runId } = await session.newRun('u1');
+      for (const policy of ['queue', 'steer', 'interrupt'] as const) {
+        await session.ask(runId, 1, [newCall(`a-${policy}`, 'approval')]);
+        const begun = await session.begin({ messages: [userMessage(policy)], policy });
+        includes(begun, { kind: 'begun', run: { supersededRunId: runId } });
+        runId = runOf(begun);
+      }
+    });
+
+    it('takes so many entries and no more', async ({ store, session }) => {
+      await session.newRun('first');
+      for (let n = 0; n < LIMITS.queueEntries; n += 1) await session.enqueue(`q${String(n)}`);
+      for (const policy of ['queue', 'steer', 'interrupt'] as const) {
+        equal(await session.begin({ messages: [userMessage('more')], policy }), {
+          kind: 'queue_full',
+        });
+      }
+      equal(await store.acceptedMessages(session.id, ['more']), []);
+      equal((await store.readRecord(session.id))?.stop, undefined);
+      equal((await idsOf(store, session)).length, LIMITS.queueEntries);
+    });
+
+    it('goes on after every kind of end', async ({ session }) => {
+      let { runId } = await session.newRun('u0');
+      for (const [n, mode] of (['interrupt', 'abort'] as const).entries()) {
+        await session.enqueue(`u${String(n + 1)}`);
+        equal(await session.stop({ mode }), { kind: 'ended', runId, next: true });
+        runId = runOf(await session.beginNext());
+      }
+      await session.enqueue('u8');
+      const ended = { kind: 'ended', status: 'failed', next: true } as const;
+      equal(await session.end(runId, 'failed'), ended);
+      equal(await session.end(runId, 'failed'), ended);
+      includes(await session.beginNext(), { kind: 'begun' });
+    });
+
+    it('begins once for one nonce, and for one of many who come at once', async ({
+      session,
+      store,
+      another,
+    }) => {
+      const { runId } = await session.newRun('u1');
+      await session.enqueue('u2');
+      await session.enqueue('u3');
+      await session.end(runId, 'completed');
+      const other = drive(await another(), session.id);
+      const results = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? session : other).beginNext()),
+      );
+      equal(results.map(({ kind }) => kind).sort(), ['begun', ...Array<string>(9).fill('busy')]);
+      const begun = results.find(({ kind }) => kind === 'begun');
+      const nonce = runOf(begun).split('-').at(-1) ?? '';
+      const now = Date.now();
+      includes(await store.beginQueued({ sessionId: session.id, nonce, now }), {
+        kind: 'begun',
+        run: { runId: runOf(begun) },
+      });
+      equal(await idsOf(store, session), ['u3']);
+    });
+
+    it('lets a message that is edited be what is answered', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.enqueue('u2');
+      const edit = (text: string, expectedHash: string) =>
+        store.editQueued({
+          sessionId: session.id,
+          message: userMessage('u2', text),
+          expectedHash,
+          now: Date.now(),
+        });
+      equal(await edit('better', 'something else'), { kind: 'stale' });
+      equal(await edit('better', 'hello from u2'), { kind: 'edited' });
+      // The reply to the first edit was lost.
+      equal(await edit('better', 'hello from u2'), { kind: 'edited' });
+      equal(await session.begin({ messages: [userMessage('u2', 'better')] }), { kind: 'accepted' });
+      includes(await session.enqueue('u2'), { kind: 'conflict' });
+      await session.end(runId, 'completed');
+      await session.beginNext();
+      includes(await store.readRows(session.id, 1), [{ parts: [{ text: 'better' }] }]);
+      equal(await edit('too late', 'better'), { kind: 'not_queued' });
+    });
+
+    it('forgets what is removed: it can be sent again', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.begin({ messages: ['u2', 'u3'].map((id) => userMessage(id)), policy: 'queue' });
+      await session.enqueue('u4');
+      const remove = (messageId?: string) =>
+        store.removeQueued({
+          sessionId: session.id,
+          ...(messageId !== undefined && { messageId }),
+          now: Date.now(),
+        });
+      equal(await remove('u1'), { kind: 'removed', count: 0 });
+      // An entry goes as a whole.
+      equal(await remove('u3'), { kind: 'removed', count: 1 });
+      equal(await store.acceptedMessages(session.id, ['u1', 'u2', 'u3', 'u4']), ['u1', 'u4']);
+      includes(await session.enqueue('u2'), { kind: 'queued' });
+      equal(await idsOf(store, session), ['u4', 'u2']);
+      equal(await remove(), { kind: 'removed', count: 2 });
+      equal(await session.end(runId, 'completed'), { kind: 'ended', status: 'completed' });
+      includes(await session.messages('queue_changed'), [
+        { queued: 1 },
+        { queued: 2 },
+        { queued: 1, removed: ['u2', 'u3'] },
+        { queued: 2 },
+        { queued: 0, removed: ['u4', 'u2'] },
+      ]);
+    });
+
+    it('is told of by the first entry of the turn', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      includes(await session.enqueue('u2'), { kind: 'queued', sequence: 1 });
+      await session.end(runId, 'completed');
+      const begun = await session.beginNext();
+      const record = await store.readRecord(session.id);
+      const [first] = (await session.log()).filter(
+        ({ sequence }) => sequence > (record?.turnStartSequence ?? 0),
+      );
+      includes(first?.message, {
+        type: 'turn_started',
+        runId: runOf(begun),
+        messageId: 'msg-2',
+        messageIds: ['u2'],
+        reason: 'queue',
+      });
+    });
+
+    it('does not count as something that the run wrote', async ({ store, session }) => {
+      await session.newRun('u1');
+      const before = (await store.readRecord(session.id))?.updatedAt;
+      await session.begin({ messages: [userMessage('u2')], policy: 'queue', now: 5 });
+      equal((await store.readRecord(session.id))?.updatedAt, before);
+    });
+
+    it('goes with its session', async ({ store, session }) => {
+      await session.newRun('u1');
+      await session.enqueue('u2');
+      await store.delete(session.id);
+      equal(await store.readQueue(session.id), []);
+      const begin = { sessionId: session.id, nonce: newNonce(), now: Date.now() };
+      equal(await store.beginQueued(begin), { kind: 'empty' });
+    });
+  });
+
+  describe('interrupt by a message', () => {
+    it('stops the model and puts the message first', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      await session.enqueue('u2');
+      includes(
+        await session.begin({ messages: [userMessage('u3')], policy: 'interrupt', by: 'ann' }),
+        { kind: 'interrupting', runId },
+      );
+      equal(await idsOf(store, session), ['u3', 'u2']);
+      equal((await store.readRecord(session.id))?.stop, {
+        mode: 'interrupt',
+        reason: 'new_message',
+        by: 'ann',
+      });
+      includes(await session.commit(writer), { kind: 'stopped' });
+      const final = { status: 'interrupted' as const };
+      includes(await session.commit(writer, { answersStop: true, final }), { next: true });
+      await session.beginNext();
+      includes((await store.readRows(session.id, 0)).at(-1), { role: 'user', id: 'u3' });
+    });
+
+    it('begins at once when no model speaks', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.enqueue('u2');
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      includes(await session.begin({ messages: [userMessage('u3')], policy: 'interrupt' }), {
+        kind: 'begun',
+        run: { supersededRunId: runId, turn: 2 },
+      });
+      equal(await idsOf(store, session), ['u2']);
+      includes(await store.readRows(session.id, 2), [
+        { toolCallId: 's', errorCode: 'run_stopped' },
+        { role: 'user', id: 'u3' },
+      ]);
+    });
+
+    it('tells the workers', async ({ session, another }) => {
+      const { runId } = await session.newRun('u1');
+      await session.claim(session.writer(runId, 1, 1));
+      const { streamManager } = await another();
+      let told = 0;
+      const leave = await streamManager.onStop(session.id, () => {
+        told += 1;
+      });
+      await session.begin({ messages: [userMessage('u2')], policy: 'interrupt' });
+      await eventually('the worker is told', () => told === 1);
+      leave();
+    });
+  });
+}
+
+function runOf(result: unknown): string {
+  const { run } = result as { run?: { runId: string } };
+  if (run === undefined) throw new Error(`no run was begun: ${JSON.stringify(result)}`);
+  return run.runId;
+}

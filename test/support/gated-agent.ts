@@ -1,0 +1,85 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { fakeModel, parts } from './fake-model.js';
+
+export interface GatedAgent {
+  agent: AgentDefinition;
+  /** Lets whatever waits under this name go on, now or when it comes. */
+  open: (name: string) => void;
+  /** Resolves when something waits under this name. */
+  reached: (name: string) => Promise<void>;
+}
+
+/**
+ * An agent that tests hold and release. `speak <name>` makes its model stop in the middle of a
+ * sentence until the gate of that name is opened, `call <name>` makes a tool call that waits there;
+ * anything else is said back.
+ */
+export function createGatedAgent(name = 'gated'): GatedAgent {
+  const opened = createFlags();
+  const reached = createFlags();
+  async function pass(gate: string, signal: AbortSignal | undefined): Promise<void> {
+    reached.raise(gate);
+    await Promise.race([opened.raised(gate), untilAborted(signal)]);
+    signal?.throwIfAborted();
+  }
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits.',
+    inputSchema: z.object({ gate: z.string() }),
+    execute: async ({ gate }, { abortSignal }) => {
+      await pass(gate, abortSignal);
+      return { passed: gate };
+    },
+  });
+  const model = fakeModel((_, { prompt, abortSignal }) => {
+    const last = prompt.at(-1);
+    if (last?.role === 'tool') return [...parts.text('done'), ...parts.finish()];
+    const said =
+      last?.role === 'user' && last.content[0]?.type === 'text' ? last.content[0].text : '';
+    const [verb, gate = ''] = said.split(' ');
+    if (verb === 'speak') return speak(() => pass(gate, abortSignal));
+    if (verb === 'call') {
+      return [...parts.call(`call-${gate}`, 'wait', { gate }), ...parts.finish('tool-calls')];
+    }
+    return [...parts.text(`You said ${said}`), ...parts.finish()];
+  });
+  const agent = defineAgent({ name, systemPrompt: '', tools: [wait], llmConfig: { model } });
+  return { agent, open: opened.raise, reached: reached.raised };
+}
+
+async function* speak(pass: () => Promise<void>): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield { type: 'text-start', id: 't' };
+  yield { type: 'text-delta', id: 't', delta: 'Once upon' };
+  await pass();
+  yield { type: 'text-delta', id: 't', delta: ' a time' };
+  yield { type: 'text-end', id: 't' };
+  yield* parts.finish();
+}
+
+/** Things that happen once, by name, before or after somebody waits for them. */
+function createFlags(): { raise: (name: string) => void; raised: (name: string) => Promise<void> } {
+  const raised = new Set<string>();
+  const waiting = new Map<string, (() => void)[]>();
+  return {
+    raise: (name) => {
+      raised.add(name);
+      for (const go of waiting.get(name) ?? []) go();
+    },
+    raised: (name) =>
+      new Promise((resolve) => {
+        if (raised.has(name)) resolve();
+        else waiting.set(name, [...(waiting.get(name) ?? []), resolve]);
+      }),
+  };
+}
+
+function untilAborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener('abort', () => {
+      resolve();
+    });
+  });
+}
