@@ -78,7 +78,7 @@ export function fingerprint({ data, runs, executions, budget }: World): string {
 const CLOCKED = new Set([
   ...['createdAt', 'startedAt', 'endedAt', 'updatedAt', 'at', 'timestamp'],
   ...['askedAt', 'pauseSequence', 'startSequence', 'streamSequence', 'first', 'known', 'sequence'],
-  ...['born', 'checkpoints', 'log'],
+  ...['born', 'checkpoints', 'log', 'root'],
 ]);
 
 function withoutClock(key: string, value: unknown): unknown {

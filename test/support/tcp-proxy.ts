@@ -4,10 +4,13 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface TcpProxy {
   readonly port: number;
   /**
-   * Holds back everything from the moment at which a client sends this text: `after` lets the text
-   * through and keeps the answer, `before` keeps the text itself. Resolves when it has come.
+   * Holds back everything from the moment at which a client sends this text, for the nth time:
+   * `after` lets the text through and keeps the answer, `before` keeps the text itself. Resolves
+   * when it has come.
    */
-  holdAt: (text: string, when: 'before' | 'after') => Promise<void>;
+  holdAt: (text: string, when: 'before' | 'after', nth?: number) => Promise<void>;
+  /** How many writes of clients had this text in them. */
+  count: (text: string) => () => number;
   /** Breaks every connection; what was held back is lost. New ones are let through. */
   cut: () => void;
   close: () => Promise<void>;
@@ -15,13 +18,18 @@ export interface TcpProxy {
 
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let trap: { text: string; when: 'before' | 'after'; sprung: () => void } | undefined;
+  let trap:
+    { text: string; when: 'before' | 'after'; left: number; sprung: () => void } | undefined;
   let isHolding = false;
+  const counters: { text: string; seen: number }[] = [];
 
   /** Whether these bytes may pass. */
   function passes(bytes: Buffer): boolean {
     if (isHolding) return false;
+    for (const counter of counters) if (bytes.includes(counter.text)) counter.seen += 1;
     if (trap === undefined || !bytes.includes(trap.text)) return true;
+    trap.left -= 1;
+    if (trap.left > 0) return true;
     isHolding = true;
     trap.sprung();
     return trap.when === 'after';
@@ -53,10 +61,15 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   });
   return {
     port: (server.address() as AddressInfo).port,
-    holdAt: (text, when) =>
+    holdAt: (text, when, nth = 1) =>
       new Promise((sprung) => {
-        trap = { text, when, sprung };
+        trap = { text, when, left: nth, sprung };
       }),
+    count: (text) => {
+      const counter = { text, seen: 0 };
+      counters.push(counter);
+      return () => counter.seen;
+    },
     cut: () => {
       trap = undefined;
       isHolding = false;

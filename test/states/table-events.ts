@@ -1,0 +1,130 @@
+import { decideSweep } from '../../executor/sweep.js';
+import { userMessage, type SessionDriver } from '../support/session-driver.js';
+import { TOKEN } from './table-states.js';
+import { SESSION, storeOf, type World } from './world.js';
+
+/** What can happen to a conversation; says what came of it. */
+export interface TableEvent {
+  name: string;
+  happen: (session: SessionDriver, world: World) => Promise<{ kind: string }>;
+}
+
+const runIdOf = (world: World): string =>
+  world.data.sessions.get(SESSION)?.run?.runId ?? `${SESSION}:1-n`;
+const stepOf = (world: World): number =>
+  (world.data.sessions.get(SESSION)?.run?.committedStep ?? 0) + 1;
+
+/** What the sweeper makes of what Temporal says. */
+async function sweep(
+  world: World,
+  workflow: 'running' | 'closed' | 'unknown',
+): Promise<{ kind: string }> {
+  const record = await storeOf(world).readRecord(SESSION);
+  const kind = decideSweep(record, workflow, world.clock.now + 3_600_000);
+  if (kind === 'fail' && record !== undefined) {
+    const error = { code: 'framework_run_lost', message: 'lost', retryable: true };
+    const { runId, committedStep: step } = record;
+    await storeOf(world).end({
+      ...{ sessionId: SESSION, runId, agentType: 'tester', step, status: 'failed', error },
+      now: world.clock.now,
+    });
+  }
+  return { kind };
+}
+
+export const TABLE_EVENTS: readonly TableEvent[] = [
+  {
+    name: 'new message',
+    happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u2')] }),
+  },
+  {
+    name: 'first message again',
+    happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u1')] }),
+  },
+  {
+    name: 'its id, other text',
+    happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u1', 'other')] }),
+  },
+  {
+    name: "a stranger's message",
+    happen: (session) => session.begin({ nonce: 'm', owner: 'eve', messages: [userMessage('u2')] }),
+  },
+  { name: 'approve', happen: (session, world) => session.decide(runIdOf(world), 'a', true) },
+  { name: 'deny', happen: (session, world) => session.decide(runIdOf(world), 'a', false) },
+  {
+    name: 'client result',
+    happen: (session, world) => session.answer(runIdOf(world), 'c', { output: 1 }),
+  },
+  {
+    name: 'result for an approval',
+    happen: (session, world) => session.answer(runIdOf(world), 'a', { output: 1 }),
+  },
+  {
+    name: 'answer of another run',
+    happen: (session) => session.decide(`${SESSION}:9-x`, 'a', true),
+  },
+  {
+    name: 'deadline of the approval',
+    happen: (session, world) => {
+      world.clock.now += 120_000;
+      return session.expire(runIdOf(world), 'a', world.clock.now);
+    },
+  },
+  {
+    name: 'deadline of the client call',
+    happen: (session, world) => {
+      world.clock.now += 120_000;
+      return session.expire(runIdOf(world), 'c', world.clock.now);
+    },
+  },
+  { name: 'stop', happen: (session) => session.stop() },
+  { name: 'abort', happen: (session) => session.stop({ mode: 'abort' }) },
+  {
+    name: 'next attempt of the step',
+    happen: (session, world) =>
+      session.claim(session.writer(runIdOf(world), stepOf(world), TOKEN + 1)),
+  },
+  {
+    name: 'attempt of a zombie',
+    happen: (session, world) => session.claim(session.writer(runIdOf(world), stepOf(world), 1)),
+  },
+  {
+    name: 'reply of the model',
+    happen: (session, world) =>
+      session.commit(session.writer(runIdOf(world), stepOf(world), TOKEN)),
+  },
+  {
+    name: 'reply of a zombie',
+    happen: (session, world) => session.commit(session.writer(runIdOf(world), stepOf(world), 1)),
+  },
+  {
+    name: 'words of a superseded run',
+    happen: (session) => session.say(session.writer(`${SESSION}:9-x`, 1, TOKEN), 1, 'late'),
+  },
+  {
+    name: 'tool starts',
+    happen: (session, world) => session.start(runIdOf(world), 1, 's', TOKEN),
+  },
+  {
+    name: 'tool starts again elsewhere',
+    happen: (session, world) => session.start(runIdOf(world), 1, 's', TOKEN + 1),
+  },
+  {
+    name: 'tool has its result',
+    happen: (session, world) => session.finishCall(runIdOf(world), 1, 's', 'done', TOKEN),
+  },
+  {
+    name: 'approved tool starts',
+    happen: (session, world) => session.start(runIdOf(world), 1, 'a', TOKEN),
+  },
+  { name: 'workflow closed from outside', happen: (_, world) => sweep(world, 'closed') },
+  { name: 'workflow unknown to Temporal', happen: (_, world) => sweep(world, 'unknown') },
+  { name: 'wake-up missed', happen: (_, world) => sweep(world, 'running') },
+  {
+    name: 'erase',
+    happen: async (_, world) => {
+      await storeOf(world).delete(SESSION);
+      return { kind: 'erased' };
+    },
+  },
+];

@@ -1,0 +1,51 @@
+import { HelixError } from '../../protocol/errors.js';
+import { isTerminal } from '../../protocol/run.js';
+import { findFault } from './invariants.js';
+import { TABLE_EVENTS, type TableEvent } from './table-events.js';
+import { TABLE_STATES, type TableState } from './table-states.js';
+import { createWorld, driverOf, SESSION, storeOf, type World } from './world.js';
+
+const NOTHING = { messages: 0, calls: 0, crashes: 0, lostSignals: 0, stops: 0, terminations: 0 };
+
+/** Status of the newest run, as an operator reads it. */
+async function statusOf(world: World): Promise<string> {
+  const record = await storeOf(world).readRecord(SESSION);
+  if (record === undefined) return 'no session';
+  const { status, stop, resume } = record;
+  if (stop !== undefined && !isTerminal(status)) return `${status}, stopping`;
+  return resume !== undefined && !isTerminal(status) ? `${status}, answered` : status;
+}
+
+/** What comes of an event in a state: the reply, and the status if it is another one. */
+async function cellOf(state: TableState, event: TableEvent): Promise<string> {
+  const world = createWorld(NOTHING);
+  const session = driverOf(world);
+  await state.reach(session, world);
+  const before = await statusOf(world);
+  let reply: string;
+  try {
+    reply = (await event.happen(session, world)).kind;
+  } catch (error) {
+    if (!HelixError.isInstance(error)) throw error;
+    reply = error.code;
+  }
+  const fault = findFault(world);
+  if (fault !== undefined) throw new Error(`${state.name}, ${event.name}: ${fault}`);
+  const after = await statusOf(world);
+  return after === before ? reply : `${reply} → ${after}`;
+}
+
+/** The table as markdown: a section for each state, a line for each event. */
+export async function toTable(): Promise<string> {
+  const sections: string[] = [];
+  for (const state of TABLE_STATES) {
+    const lines: string[] = [];
+    for (const event of TABLE_EVENTS) {
+      lines.push(`| ${event.name} | ${await cellOf(state, event)} |`);
+    }
+    sections.push(
+      [`## ${state.name}`, '', '| Event | Outcome |', '|---|---|', ...lines].join('\n'),
+    );
+  }
+  return sections.join('\n\n');
+}
