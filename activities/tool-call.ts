@@ -1,6 +1,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import type { ToolDefinition } from '../agents/definitions.js';
 import type { ToolContext } from '../agents/tool-context.js';
+import { ToolError } from '../agents/tool-error.js';
 import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
@@ -10,6 +11,7 @@ import type { CallSpec, StartCallResult, Writer } from '../stores/session-store.
 import { callWriter, openAttempt, type Attempt } from './attempt.js';
 import { createChunkWriter, type ChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
+import { checkForwarded } from './forwarded-chunks.js';
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
 export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
@@ -104,7 +106,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         : AbortSignal.any([attempt.signal, AbortSignal.timeout(tool.timeoutMs)]);
     try {
       const input = await tool.inputSchema.parseAsync(call.input);
-      const context = toContext(ref, call, execution, signal, chunks);
+      const context = toContext(ref, call, execution, signal, chunks, attempt);
       const result = await untilAborted(Promise.resolve(tool.execute(input, context)), signal);
       const output: unknown =
         tool.outputSchema === undefined ? result : await tool.outputSchema.parseAsync(result);
@@ -118,7 +120,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       const text = error instanceof Error ? error.message : String(error);
       return {
         error: text.slice(0, LIMITS.errorTextBytes / 4),
-        errorCode: 'tool_execution_failed',
+        errorCode: ToolError.isInstance(error) ? error.code : 'tool_execution_failed',
       };
     }
   }
@@ -129,6 +131,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     execution: number,
     abortSignal: AbortSignal,
     chunks: ChunkWriter,
+    attempt: Attempt,
   ): ToolContext {
     return {
       sessionId: ref.sessionId,
@@ -151,6 +154,12 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         chunks.push([chunk]);
         await chunks.flush();
       },
+      step: ref.step,
+      forward: async (given) => {
+        chunks.push(checkForwarded(ref.sessionId, given));
+        await chunks.flush();
+      },
+      isHandedOver: () => attempt.cancelled() || attempt.cutReason() === 'fenced',
       services: deps.services,
     };
   }

@@ -33,3 +33,15 @@ export { createReply } from './scripted/reply.js';
 export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
 export type { ToolCallIdentity, ToolContext } from './tool-context.js';
+export { ToolError } from './tool-error.js';
+export { createRemoteSubAgentTool } from './remote/create-remote-sub-agent-tool.js';
+export type { RemoteSubAgentToolConfig } from './remote/create-remote-sub-agent-tool.js';
+export { HttpRemoteAgentTransport } from './remote/http-remote-agent-transport.js';
+export type { HttpRemoteAgentOptions } from './remote/http-remote-agent-transport.js';
+export {
+  RemoteSubAgentClientToolUnsupportedError,
+  RemoteSubAgentFailedError,
+  RemoteSubAgentLostError,
+} from './remote/remote-errors.js';
+export { RemoteRefusal } from './remote/remote-transport.js';
+export type { RemoteAgentTransport, RemoteStart } from './remote/remote-transport.js';

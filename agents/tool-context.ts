@@ -1,3 +1,5 @@
+import type { StreamChunk } from '../protocol/chunk.js';
+
 /** Which call a tool is working on: stable for the life of the call, across attempts and workers. */
 export interface ToolCallIdentity {
   readonly sessionId: string;
@@ -22,6 +24,17 @@ export interface ToolContext extends ToolCallIdentity {
   readonly abortSignal: AbortSignal;
   /** Sends a custom event to everybody who follows the session; resolves when it is stored. */
   readonly emit: (eventName: string, data: unknown) => Promise<void>;
+  /** Step of the turn in which the call was made, from 1. */
+  readonly step: number;
+  /**
+   * Writes chunks of an agent that this tool runs elsewhere into the session's stream, under that
+   * agent's id; resolves when they are stored.
+   *
+   * @throws HelixError `invalid_chunk`, `chunk_too_large`
+   */
+  readonly forward: (chunks: readonly StreamChunk[]) => Promise<void>;
+  /** True when the signal fired because another attempt of this call takes over. */
+  readonly isHandedOver: () => boolean;
   /** Whatever the worker was composed with; empty unless its owner put something there. */
   readonly services: Readonly<Record<string, unknown>>;
 }

@@ -27,4 +27,4 @@ export type { StreamTransformerOptions, Transformed } from './stream-transformer
 export { StreamBrokenError } from './turn-progress.js';
 export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 export type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
-export { COMMON_METADATA_KEYS } from './user-messages.js';
+export { COMMON_METADATA_KEYS, toUserMessages } from './user-messages.js';

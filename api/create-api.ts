@@ -4,6 +4,7 @@ import { LIMITS } from '../protocol/limits.js';
 import type { ApiDeps } from './deps.js';
 import { createIdentityReader } from './identity.js';
 import { createErrorResponder, refuseUnknown } from './refusals.js';
+import { createAgentRoutes } from './routes/agent.js';
 import { createChatRoutes } from './routes/chat.js';
 import { createConfigRoutes } from './routes/config.js';
 import { createHealthRoutes } from './routes/health.js';
@@ -31,6 +32,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use(createHealthRoutes(deps.checks));
   app.use('/api', express.json({ limit: LIMITS.bodyBytes, type: JSON_TYPES }));
   app.use('/api/config', createConfigRoutes(deps));
+  app.use('/api/agent', createAgentRoutes(deps, readIdentity));
   app.use('/api/chat', createQueueRoutes(deps, readIdentity));
   app.use('/api/chat', createSessionRoutes(deps, readIdentity));
   app.use('/api/chat', createAnswerRoutes(deps, readIdentity));

@@ -1,3 +1,4 @@
+import type { AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { SessionStore } from '../stores/session-store.js';
@@ -14,7 +15,12 @@ export interface ApiDeps extends IdentityOptions {
     'readRecord' | 'readView' | 'noteActiveSnapshot' | 'readQueue' | 'editQueued' | 'removeQueued'
   >;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
-  agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
+  agents: {
+    has: (name: string) => boolean;
+    getRegisteredTypes: () => string[];
+    /** For agents whose sessions are given a state. */
+    get?: (name: string) => AgentDefinition | undefined;
+  };
   /** For first contacts that name none. */
   defaultAgent?: string | undefined;
   /** Hosts from which files may be named by URL. */

@@ -7,7 +7,7 @@ export interface AgentExecutor extends Answers {
   /** Accepts user messages and starts the workflow of the run made for them. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
-  stop: (sessionId: string, stop: StopRequest) => Promise<StopResult>;
+  stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
 }
 
 export type ExecuteInput = Omit<BeginInput, 'nonce' | 'now'>;

@@ -1,7 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import type { SessionStore } from '../stores/session-store.js';
 import { decideSweep } from './decide-sweep.js';
-import type { TemporalAgentExecutor } from './temporal-executor.js';
+import type { RunExecutor } from './temporal-executor.js';
 
 /** A session is looked at again after this long. */
 const INTERVAL_MS = 5_000;
@@ -11,7 +11,7 @@ const AT_ONCE = 10;
 
 export interface SweepDeps {
   store: SessionStore;
-  executor: Pick<TemporalAgentExecutor, 'attend'>;
+  executor: Pick<RunExecutor, 'attend'>;
   /** Who sweeps; only one process does at a time. */
   holder: string;
   logger: { warn: (fields: object, message: string) => void };

@@ -39,7 +39,7 @@ export interface ExecutorDeps {
 }
 
 /** Adds what keeps runs going to what the HTTP side uses. */
-export interface TemporalAgentExecutor extends AgentExecutor {
+export interface RunExecutor extends AgentExecutor {
   /** Starts the workflow of the session's newest run; harmless when it was started before. */
   startRun: (record: SessionRecord) => Promise<void>;
   /** Wakes a run whose answers are complete and not yet taken. */
@@ -53,7 +53,7 @@ export interface TemporalAgentExecutor extends AgentExecutor {
 }
 
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
-export function createTemporalExecutor(deps: ExecutorDeps): TemporalAgentExecutor {
+export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   const { streamManager, workflows, agents, logger } = deps;
   const store = beginNextAfterEnds(deps.store, { startNext, logger });
 

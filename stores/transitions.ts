@@ -14,6 +14,7 @@ import type {
 } from '../protocol/run.js';
 import type { UserMessage } from './queued-entry.js';
 import type { CallSpec, RunUsage } from './session-record.js';
+import type { CustomState } from './session-state.js';
 
 /** Inputs and results of the transitions; what they mean stands at SessionStore. */
 
@@ -29,6 +30,8 @@ export interface BeginInput {
   policy?: BusyPolicy;
   /** Who sends them, for whoever looks at the queue. */
   by?: string;
+  /** Replaces the agent's own state together with the run's beginning; nothing does if none begins. */
+  state?: CustomState;
   now: number;
 }
 

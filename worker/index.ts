@@ -1,13 +1,21 @@
 /** The Temporal runtime: the executor for API processes, activities and worker for workers. */
 export { createActivities } from '../activities/index.js';
 export type { ActivityDeps } from '../activities/index.js';
-export {
-  createRunWorkflows,
-  createSweep,
-  createTemporalExecutor,
-  registerSearchAttributes,
+export { createAgentExecutor, registerSearchAttributes } from '../executor/index.js';
+export type {
+  AgentExecutor,
+  AgentInput,
+  AgentResult,
+  AnswerReceipt,
+  ExecuteOptions,
+  ExecutorOptions,
+  RunHandle,
+  RunStream,
+  StopReason,
+  TemporalAgentExecutor,
+  ToolAnswer,
 } from '../executor/index.js';
-export type { AgentExecutor, TemporalAgentExecutor } from '../executor/index.js';
+export type { UserInputMessage } from '../protocol/agent-server.js';
 export { createAgentPlugin } from './agent-plugin.js';
 export type { AgentPluginOptions, WorkerLogger } from './agent-plugin.js';
 export { createAgentWorker } from './create-worker.js';

@@ -8,6 +8,12 @@ const LUA = 'stores/redis/lua';
 
 const transitions = [
   {
+    defence: 'Beginning: the state that was given is stored with it',
+    file: `${LUA}/begin.lua`,
+    edits: [["if state ~= '' then put_state(r, state) end\n", '']],
+    test: 'begin replaces the state together with the beginning, and only then',
+  },
+  {
     defence: 'Fence: append of a lower token is refused',
     file: `${LUA}/append.lua`,
     edits: [['if w[1] ~= ARGV[3] then return { 2 } end\n', '']],

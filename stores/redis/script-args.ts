@@ -51,6 +51,7 @@ export function beginArgs(input: BeginInput, maxEntries: number): (string | numb
       JSON.stringify(message.row),
       message.hidden ? '1' : '',
     ]),
+    input.state === undefined ? '' : JSON.stringify(input.state),
   ];
 }
 

@@ -25,6 +25,9 @@ const context: ToolContext = {
   attempt: 1,
   abortSignal: new AbortController().signal,
   emit: () => Promise.resolve(),
+  step: 1,
+  forward: () => Promise.resolve(),
+  isHandedOver: () => false,
   services: {},
 };
 

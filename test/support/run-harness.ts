@@ -19,7 +19,7 @@ import {
   createTemporalExecutor,
   registerSearchAttributes,
   type RunWorkflows,
-  type TemporalAgentExecutor,
+  type RunExecutor,
 } from '../../executor/index.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
@@ -39,7 +39,7 @@ const quiet = { info: () => undefined, warn: () => undefined };
 
 export interface RunHarness {
   client: Client;
-  executor: TemporalAgentExecutor;
+  executor: RunExecutor;
   workflows: RunWorkflows;
   taskQueue: string;
   /** Starts a worker; without one nothing runs. */

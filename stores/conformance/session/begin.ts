@@ -44,6 +44,19 @@ export function beginCases({ describe, it }: Suite): void {
       includes(await store.readRows(session.id, 0), [{ id: 'u1' }, { id: 'u2' }, { id: 'u3' }]);
     });
 
+    it('replaces the state together with the beginning, and only then', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun('u1');
+      await session.begin({ messages: [userMessage('u2')], state: { n: 'busy' } });
+      await session.begin({ messages: [userMessage('u1')], state: { n: 'accepted' } });
+      includes(await store.load(session.id), { customState: {}, version: 0 });
+      await session.end(runId, 'completed');
+      await session.begin({ messages: [userMessage('u3')], state: { n: 1, list: [] } });
+      includes(await store.load(session.id), { customState: { n: 1, list: [] }, version: 1 });
+    });
+
     it('refuses an accepted id with other content, and stores nothing beside it', async ({
       store,
       session,

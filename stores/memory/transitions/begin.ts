@@ -8,6 +8,7 @@ import { makeRun } from '../make-run.js';
 import type { Speaker } from '../own-chunks.js';
 import { popQueued, pushQueued } from '../queue.js';
 import type { MemoryRun, MemorySession, StoreContext } from '../session.js';
+import { putState } from './save-state.js';
 import { requestStop } from './stop.js';
 
 /** Accepts user messages and makes a run for them; the only transition that creates a session. */
@@ -51,6 +52,7 @@ export function begin(
   session.identity ??= { agent, owner, tenant, createdAt: now, born: nonce };
   const superseded = atWork === undefined ? {} : { supersededRunId: atWork.runId };
   if (!othersWait || policy === 'interrupt') {
+    if (input.state !== undefined) putState(session, input.state);
     const made = { agent, nonce, now, messages: fresh, waited: false };
     return { kind: 'begun', run: { ...makeRun(session, made, context), ...superseded } };
   }

@@ -20,7 +20,7 @@ export function saveState(
   { now }: StoreContext,
 ): Saved {
   if (session.identity === undefined) return { kind: 'not_found' };
-  const { stateVersion, states, staged } = session;
+  const { stateVersion, staged } = session;
   if (stateVersion !== expectedVersion) return { kind: 'stale' };
   const keys = (taken?.staged ?? []).map(({ toolCallId, n }) => ({
     key: stagedKey(taken?.stepId ?? '', toolCallId),
@@ -28,10 +28,15 @@ export function saveState(
   }));
   if (keys.some(({ key, n }) => staged.get(key)?.n !== n)) return { kind: 'stale' };
   for (const { key } of keys) staged.delete(key);
-  // A version that a checkpoint names stays.
-  if (stateVersion !== session.checkpointVersion) states.delete(stateVersion);
-  session.stateVersion += 1;
-  states.set(session.stateVersion, toJson(state));
+  putState(session, state);
   session.updatedAt = now;
   return { kind: 'saved', version: session.stateVersion };
+}
+
+/** Replaces the agent's own state. A version that a checkpoint names stays. */
+export function putState(session: MemorySession, state: CustomState): void {
+  const { states, stateVersion, checkpointVersion } = session;
+  if (stateVersion !== checkpointVersion) states.delete(stateVersion);
+  session.stateVersion += 1;
+  states.set(session.stateVersion, toJson(state));
 }

@@ -13,10 +13,7 @@ for i = 0, tonumber(ARGV[5]) - 1 do
   if not staged or staged:match('^%d+') ~= ARGV[7 + 2 * i] then return { 'STALE' } end
 end
 for i = 0, tonumber(ARGV[5]) - 1 do redis.call('HDEL', K.staged, ARGV[4] .. '/' .. ARGV[6 + 2 * i]) end
--- A version that a checkpoint names stays.
-if version ~= tonumber(r.checkpointV or '0') then redis.call('HDEL', K.states, r.stateV) end
-local next_version = string.format('%d', version + 1)
-redis.call('HSET', K.states, next_version, ARGV[2])
-redis.call('HSET', K.root, 'stateV', next_version, 'updated', ARGV[3])
+put_state(r, ARGV[2])
+redis.call('HSET', K.root, 'updated', ARGV[3])
 expire_with_root()
 return { 'SAVED', version + 1 }

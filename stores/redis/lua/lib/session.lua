@@ -143,6 +143,15 @@ local function expire_with_root()
   end
 end
 
+-- Replaces the agent's own state. A version that a checkpoint names stays.
+local function put_state(r, state)
+  local version = tonumber(r.stateV or '0')
+  if version ~= tonumber(r.checkpointV or '0') then redis.call('HDEL', K.states, r.stateV) end
+  local next_version = string.format('%d', version + 1)
+  redis.call('HSET', K.states, next_version, state)
+  redis.call('HSET', K.root, 'stateV', next_version)
+end
+
 local function open_session_log(r)
   return open_log(T.root, T.stream, T.channel, tonumber(r.seq or '0'))
 end

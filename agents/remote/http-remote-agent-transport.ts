@@ -1,0 +1,108 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { WireEvent } from '../../protocol/wire-events.js';
+import { parseStreamEvent } from '../../protocol/wire-text.js';
+import { RemoteRefusal, type RemoteAgentTransport, type RemoteStart } from './remote-transport.js';
+
+export interface HttpRemoteAgentOptions {
+  /** Where the other server's agent routes are: `https://agents.example.com/api/agent`. */
+  url: string;
+  /** Sent with every request; a function is asked each time, for tokens that run out. */
+  headers?:
+    Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
+  fetch?: typeof fetch;
+}
+
+/** A request that only starts or stops something is given up after this long. */
+const REQUEST_MS = 10_000;
+/** The other server sends comments when it has nothing to tell; a connection without any is dead. */
+const SILENCE_MS = 45_000;
+
+/** Reaches agents through the agent-server routes of another product. */
+export class HttpRemoteAgentTransport implements RemoteAgentTransport {
+  readonly #url: string;
+  readonly #headers: () => Promise<Record<string, string>>;
+  readonly #fetch: typeof fetch;
+
+  constructor({ url, headers = {}, fetch: send = fetch }: HttpRemoteAgentOptions) {
+    this.#url = url.replace(/\/+$/, '');
+    this.#headers = async () => (typeof headers === 'function' ? headers() : headers);
+    this.#fetch = send;
+  }
+
+  async start(run: RemoteStart, signal: AbortSignal): Promise<void> {
+    await this.#post('start', run, AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]));
+  }
+
+  async *follow(
+    sessionId: string,
+    fromSequence: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<WireEvent> {
+    const silence = new AbortController();
+    const beat = (): NodeJS.Timeout =>
+      setTimeout(() => {
+        silence.abort(new Error('the connection has gone silent'));
+      }, SILENCE_MS);
+    let timer = beat();
+    try {
+      const query = new URLSearchParams({ sessionId });
+      const response = await this.#fetch(`${this.#url}/sse?${query.toString()}`, {
+        headers: {
+          ...(await this.#headers()),
+          accept: 'text/event-stream',
+          'last-event-id': String(fromSequence),
+        },
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      if (!response.ok) throw await toFailure(response);
+      if (response.body === null) return;
+      const heard = new TransformStream<Uint8Array, Uint8Array>({
+        transform: (bytes, controller) => {
+          clearTimeout(timer);
+          timer = beat();
+          controller.enqueue(bytes);
+        },
+      });
+      const events = response.body
+        .pipeThrough(heard)
+        .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
+        .pipeThrough(new EventSourceParserStream());
+      for await (const { id, data } of events) {
+        const event = parseStreamEvent(data);
+        // Of a type that only a later version knows.
+        if (event === undefined) continue;
+        yield { ...(id !== undefined && { id: Number(id) }), event };
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async stop(sessionId: string, mode: 'interrupt' | 'abort', reason: string): Promise<void> {
+    await this.#post(mode, { sessionId, reason }, AbortSignal.timeout(REQUEST_MS));
+  }
+
+  async #post(path: string, body: object, signal: AbortSignal): Promise<void> {
+    const response = await this.#fetch(`${this.#url}/${path}`, {
+      method: 'POST',
+      headers: { ...(await this.#headers()), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    });
+    if (!response.ok) throw await toFailure(response);
+    await response.body?.cancel();
+  }
+}
+
+/** Refusals are for good; an overloaded or broken server may answer the next time. */
+async function toFailure(response: Response): Promise<Error> {
+  const { status } = response;
+  const body: unknown = await response.json().catch(() => undefined);
+  if (status >= 500 || status === 408 || status === 429) {
+    return new Error(`the remote agent server answered ${String(status)}`);
+  }
+  const said = typeof body === 'object' && body !== null ? (body as { code?: unknown }).code : '';
+  if (status === 404) return new RemoteRefusal('not_found', 'There is no such remote run.');
+  const code = typeof said === 'string' && said !== '' ? said : `http_${String(status)}`;
+  return new RemoteRefusal(code, `The remote agent server refuses: ${code}.`);
+}

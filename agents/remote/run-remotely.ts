@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import type { ToolContext } from '../tool-context.js';
+import type { StreamEvent } from '../../protocol/wire-events.js';
+import {
+  RemoteSubAgentClientToolUnsupportedError,
+  RemoteSubAgentFailedError,
+  RemoteSubAgentLostError,
+} from './remote-errors.js';
+import { RemoteText, toParentChunk } from './remote-reply.js';
+import { RemoteRefusal, type RemoteAgentTransport } from './remote-transport.js';
+
+export interface RemoteCall {
+  transport: RemoteAgentTransport;
+  agentType: string;
+  message: string;
+  state?: Record<string, unknown>;
+  /** A server that is out of reach for longer is given up, ms. */
+  unreachableMs: number;
+}
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+/**
+ * The session of a call's remote run: the same for every attempt of the call, and not to be guessed
+ * by those who do not know the run's id.
+ */
+export function remoteSessionId(idempotencyKey: string): string {
+  return `remote-${createHash('sha256').update(idempotencyKey).digest('base64url')}`;
+}
+
+/**
+ * Carries a call out on another server. An attempt that comes after another one finds its run.
+ *
+ * @returns what the remote agent handed in, else the text that it said last
+ * @throws RemoteSubAgentLostError, RemoteSubAgentFailedError, RemoteSubAgentClientToolUnsupportedError
+ */
+export async function runRemotely(call: RemoteCall, context: ToolContext): Promise<unknown> {
+  const { transport, agentType } = call;
+  const { abortSignal, toolCallId } = context;
+  const sessionId = remoteSessionId(context.idempotencyKey);
+  const stop = (): void => {
+    // Another attempt takes over where this one was; nobody does after a stop or a time-out.
+    if (context.isHandedOver()) return;
+    transport.stop(sessionId, 'interrupt', 'the delegating run was stopped').catch(() => undefined);
+  };
+  abortSignal.addEventListener('abort', stop, { once: true });
+  const frame = {
+    agentId: context.agentId,
+    agentType: context.agentType,
+    step: context.step,
+    subAgentType: agentType,
+    subSessionId: sessionId,
+    callId: toolCallId,
+  };
+  try {
+    await context.forward([{ type: 'subagent_start', ...frame, timestamp: Date.now() }]);
+    const result = await follow();
+    await context.forward([{ type: 'subagent_end', ...frame, result, timestamp: Date.now() }]);
+    return result;
+  } finally {
+    abortSignal.removeEventListener('abort', stop);
+  }
+
+  async function follow(): Promise<unknown> {
+    const text = new RemoteText(sessionId);
+    let cursor = 0;
+    let isStarted = false;
+    let reachedAt = Date.now();
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+      abortSignal.throwIfAborted();
+      try {
+        if (!isStarted) await start(sessionId);
+        isStarted = true;
+        for await (const { id, event } of transport.follow(sessionId, cursor, abortSignal)) {
+          reachedAt = Date.now();
+          pause = FIRST_PAUSE_MS;
+          const ending = await take(event, text);
+          if (ending !== undefined) return ending.result;
+          cursor = id ?? cursor;
+        }
+      } catch (error) {
+        abortSignal.throwIfAborted();
+        if (error instanceof RemoteRefusal) {
+          const { code } = error;
+          const lost = code === 'not_found' ? code : (`refused:${code}` as const);
+          throw new RemoteSubAgentLostError(agentType, lost, error);
+        }
+        if (isDecided(error)) throw error;
+        if (Date.now() - reachedAt > call.unreachableMs) {
+          throw new RemoteSubAgentLostError(agentType, 'status_unreachable', error);
+        }
+      }
+      await setTimeout(pause, undefined, { signal: abortSignal });
+    }
+  }
+
+  function start(session: string): Promise<void> {
+    const { message, state } = call;
+    return transport.start(
+      { sessionId: session, agentType, message, messageId: session, ...(state && { state }) },
+      abortSignal,
+    );
+  }
+
+  async function take(
+    event: StreamEvent,
+    text: RemoteText,
+  ): Promise<{ result: unknown } | undefined> {
+    switch (event.type) {
+      case 'chunk': {
+        text.accept(event.chunk);
+        const shown = toParentChunk(event.chunk, { toolCallId, step: context.step });
+        if (shown !== undefined) await context.forward([shown]);
+        return undefined;
+      }
+      case 'status': {
+        if (event.status !== 'paused') return undefined;
+        await transport.stop(sessionId, 'abort', 'nobody can answer').catch(() => undefined);
+        throw new RemoteSubAgentClientToolUnsupportedError(agentType);
+      }
+      case 'fail':
+        throw new RemoteSubAgentFailedError(agentType, event.error);
+      case 'end':
+        return { result: event.finalOutput ?? text.toString() };
+      case 'truncated':
+        return undefined;
+    }
+  }
+}
+
+function isDecided(error: unknown): boolean {
+  return (
+    error instanceof RemoteSubAgentFailedError ||
+    error instanceof RemoteSubAgentClientToolUnsupportedError
+  );
+}

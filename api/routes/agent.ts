@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { Router } from 'express';
+import type { Request, Response } from 'express';
+import { isOwner, toUserMessages, type Caller } from '../../ai-sdk/index.js';
+import { findRunOf, readState, toBeginRefusal } from '../../executor/index.js';
+import {
+  ResumeAgentBody,
+  StartAgentBody,
+  StopAgentBody,
+  SubmitToolResultBody,
+  type AgentStarted,
+  type UserInputMessage,
+} from '../../protocol/agent-server.js';
+import { parseToolAnswer, toAnswerError } from '../../protocol/answers.js';
+import { HelixError } from '../../protocol/errors.js';
+import { HEADERS, type PostedMessage } from '../../protocol/http.js';
+import { isTerminal, type StopMode } from '../../protocol/run.js';
+import type { SessionRecord } from '../../stores/session-store.js';
+import { createAgentEvents } from '../agent-events.js';
+import { toAgentStatus } from '../agent-status.js';
+import type { ApiDeps } from '../deps.js';
+import type { ReadIdentity } from '../identity.js';
+import { pipeToExpress } from '../pipe-to-express.js';
+import { parseBody, parseSessionId, readQuery } from '../validate.js';
+
+/** The agent-server surface: for programs, and for agents that delegate to this one. */
+export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+  const { executor, store, streamManager } = deps;
+  const router = Router();
+
+  router.post('/start', async (request, response) => {
+    const body = parseBody(StartAgentBody, request);
+    const caller = await readIdentity(request);
+    const sessionId = parseSessionId(body.sessionId ?? `s-${randomUUID()}`);
+    reply(response, await start(sessionId, body, caller));
+  });
+
+  router.post('/resume', async (request, response) => {
+    const body = parseBody(ResumeAgentBody, request);
+    const { record, caller } = await find(request, body.sessionId);
+    const { message } = body;
+    if (message !== undefined) {
+      reply(response, await start(record.sessionId, { message }, caller));
+      return;
+    }
+    // Answers make a run go on by themselves: there is nothing left to do for one that has not ended.
+    if (isTerminal(record.status)) {
+      throw new HelixError('already_completed', 'The run has ended; send a message to go on.');
+    }
+    reply(response, toStarted(record.sessionId, record.runId));
+  });
+
+  router.post('/submit-tool-result', async (request, response) => {
+    const body = parseBody(SubmitToolResultBody, request);
+    const { caller } = await find(request, body.sessionId);
+    const answer = parseToolAnswer({ ...body, by: caller.userId });
+    const result = await executor.submitToolResult(answer);
+    if (result.kind !== 'stored') throw toAnswerError(result.kind);
+    const { sessionId, toolCallId } = answer;
+    const resumed = result.resume !== undefined;
+    response.status(202).json({ sessionId, toolCallId, resumed });
+  });
+
+  router.post('/interrupt', (request, response) => stop(request, response, 'interrupt'));
+  router.post('/abort', (request, response) => stop(request, response, 'abort'));
+
+  router.get('/status', async (request, response) => {
+    const { record } = await find(request, readQuery(request, 'sessionId'));
+    const { deadline = Infinity } = record;
+    if (deadline <= Date.now()) await executor.expireCalls(record.sessionId);
+    const view = await store.readView(record.sessionId);
+    if (view === undefined) throw notFound();
+    response.set('cache-control', 'no-store').json(toAgentStatus(view));
+  });
+
+  router.get('/sse', async (request, response) => {
+    const { record } = await find(request, readQuery(request, 'sessionId'));
+    const from = readCursor(request) ?? record.turnStartSequence;
+    if (from > record.sequence) {
+      throw new HelixError('rewound', 'This stream has not come that far.');
+    }
+    const { keepAliveMs } = deps;
+    try {
+      await pipeToExpress(
+        (signal) => createAgentEvents(streamManager, record, from, signal),
+        response,
+        { headers: toHeaders(record), ...(keepAliveMs !== undefined && { keepAliveMs }) },
+      );
+    } catch (error) {
+      // The reader was cut and comes back with its cursor; nothing is lost.
+      deps.logger.info({ err: error, sessionId: record.sessionId }, 'a stream was cut');
+    }
+  });
+
+  return router;
+
+  async function start(
+    sessionId: string,
+    body: StartAgentBody,
+    caller: Caller,
+  ): Promise<AgentStarted> {
+    const known = await store.readRecord(sessionId);
+    if (known !== undefined && !isOwner(known, caller)) throw notFound();
+    const agent = body.agent ?? body.agentType ?? known?.agent ?? deps.defaultAgent;
+    if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
+    if (!deps.agents.has(agent)) {
+      throw new HelixError('agent_not_found', 'There is no agent of that name.');
+    }
+    const { allowedFileHosts } = deps;
+    const messages = toUserMessages(toPosted(body), { metadata: body.metadata, allowedFileHosts });
+    const definition = deps.agents.get?.(agent);
+    const { state } = body;
+    const result = await executor.execute({
+      sessionId,
+      agent,
+      owner: caller.userId,
+      ...(caller.tenantId !== undefined && { tenant: caller.tenantId }),
+      messages,
+      ...(state !== undefined && { state: definition ? readState(definition, state) : state }),
+    });
+    if (result.kind === 'begun') return toStarted(sessionId, result.run.runId);
+    if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
+    return toStarted(sessionId, await findRunOf(store, sessionId, messages.at(-1)?.id ?? ''));
+  }
+
+  async function stop(request: Request, response: Response, mode: StopMode): Promise<void> {
+    const { sessionId, reason } = parseBody(StopAgentBody, request);
+    const { record, caller } = await find(request, sessionId);
+    const said = reason === undefined ? {} : { reason };
+    const stopped = await executor.stop(sessionId, { mode, ...said, by: caller.userId });
+    response.status(202).set(toHeaders(record)).json({ result: stopped.kind, runId: record.runId });
+  }
+
+  /** @throws HelixError `not_found`, to strangers as well */
+  async function find(
+    request: Request,
+    sessionId: string | undefined,
+  ): Promise<{ record: SessionRecord; caller: Caller }> {
+    const caller = await readIdentity(request);
+    const record = await store.readRecord(parseSessionId(sessionId));
+    if (record === undefined || !isOwner(record, caller)) throw notFound();
+    return { record, caller };
+  }
+}
+
+function reply(response: Response, started: AgentStarted): void {
+  response.status(202).set(toHeaders(started)).json(started);
+}
+
+function toStarted(sessionId: string, runId: string): AgentStarted {
+  return { sessionId, streamId: sessionId, runId };
+}
+
+function toHeaders({ sessionId, runId }: { sessionId: string; runId: string }) {
+  return { [HEADERS.sessionId]: sessionId, [HEADERS.runId]: runId };
+}
+
+/** The messages of a body, as a chat client would post them. */
+function toPosted({ message, input, messageId }: StartAgentBody): PostedMessage[] {
+  const said = message ?? input ?? [];
+  if (typeof said === 'string') return [toPostedMessage({ content: said, id: messageId })];
+  return (Array.isArray(said) ? said : [said]).map(toPostedMessage);
+}
+
+function toPostedMessage({ id, content, parts, metadata }: UserInputMessage): PostedMessage {
+  return {
+    role: 'user',
+    id: id ?? randomUUID(),
+    ...(parts === undefined ? { content: content ?? '' } : { parts }),
+    ...(metadata && { metadata }),
+  };
+}
+
+/** Where a reader stands: the id of the newest event that it has, or what it asks for. */
+function readCursor(request: Request): number | undefined {
+  const said = request.get(HEADERS.lastEventId) ?? readQuery(request, 'fromSequence');
+  if (said === undefined || said === '') return undefined;
+  const cursor = Number(said);
+  if (Number.isSafeInteger(cursor) && cursor >= 0) return cursor;
+  throw new HelixError('validation_error', 'The cursor must be a sequence.');
+}
+
+function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { AgentDefinition } from '../agents/index.js';
+import { UserInputMessage } from '../protocol/agent-server.js';
+import { HelixError } from '../protocol/errors.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { UserRow } from '../protocol/rows.js';
+import type { CustomState } from '../stores/session-state.js';
+import type { UserMessage } from '../stores/transitions.js';
+import { toUserMessage } from '../stores/user-message.js';
+
+/**
+ * What an agent is asked: a text, a text with the state that the session has from now on, or
+ * messages. Files may be named by any URL that the model's provider takes: this is the program's
+ * word, not a visitor's.
+ */
+export type AgentInput =
+  string | { message: string; state?: CustomState } | readonly UserInputMessage[];
+
+/** An input as messages and state. @throws HelixError `validation_error`, `message_too_large` */
+export function readInput(
+  input: AgentInput,
+  defaults: { messageId?: string | undefined; metadata?: Record<string, unknown> | undefined },
+): { messages: UserMessage[]; state?: CustomState } {
+  const said = typeof input === 'string' ? { message: input } : input;
+  if (!('message' in said)) {
+    return { messages: said.map((message) => toMessage(message, defaults.metadata)) };
+  }
+  const id = defaults.messageId === undefined ? {} : { id: defaults.messageId };
+  const message = toMessage({ content: said.message, ...id }, defaults.metadata);
+  return { messages: [message], ...(said.state !== undefined && { state: said.state }) };
+}
+
+function toMessage(given: UserInputMessage, metadata?: Record<string, unknown>): UserMessage {
+  const parsed = UserInputMessage.safeParse(given);
+  if (!parsed.success) throw invalid('The message', parsed.error);
+  const { id = randomUUID(), content = '', parts = [], metadata: own = metadata } = parsed.data;
+  const row: UserRow = {
+    role: 'user',
+    id,
+    parts: parts.length > 0 ? parts : [{ type: 'text', text: content }],
+    ...(own !== undefined && { metadata: own }),
+    ...(own?.['hidden'] === true && { hidden: true }),
+  };
+  if (Buffer.byteLength(JSON.stringify(row.parts)) > LIMITS.userMessageBytes) {
+    throw new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
+  }
+  return toUserMessage(row);
+}
+
+const AnyState = z.record(z.string(), z.unknown());
+
+/** A state as the agent's schema has it. @throws HelixError `validation_error` */
+export function readState(agent: AgentDefinition, state: CustomState): CustomState {
+  const parsed = (agent.stateSchema ?? AnyState).safeParse(state);
+  if (!parsed.success) throw invalid('The state', parsed.error);
+  // What JSON cannot carry is no part of a state.
+  return JSON.parse(JSON.stringify(parsed.data)) as CustomState;
+}
+
+function invalid(what: string, { issues }: z.ZodError): HelixError {
+  const [issue] = issues;
+  const path = issue?.path.map(String).join('.') ?? '';
+  const at = path === '' ? '' : ` at ${path}`;
+  return new HelixError('validation_error', `${what} is not valid${at}: ${issue?.message ?? ''}`);
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { Client, type Connection, type ConnectionLike } from '@temporalio/client';
+import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import type { ToolAnswerInput } from '../protocol/answers.js';
+import { HelixError } from '../protocol/errors.js';
+import { isSessionId } from '../protocol/ids.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import type { CustomState, RunInfo } from '../stores/session-state.js';
+import type { SessionStore, StopResult } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+import { readInput, readState, type AgentInput } from './agent-input.js';
+import { toBeginRefusal } from './begin-refusal.js';
+import {
+  createRunHandle,
+  submitAnswer,
+  type AnswerReceipt,
+  type RunHandle,
+  type StopReason,
+} from './run-handle.js';
+import { createRunWorkflows } from './run-workflows.js';
+import { registerSearchAttributes } from './search-attributes.js';
+import { createTemporalExecutor, type RunExecutor } from './temporal-executor.js';
+
+export interface ExecuteOptions {
+  /** Default: a new session. */
+  sessionId?: string;
+  /** Whose session it is. Default `anonymous`. */
+  userId?: string;
+  tenantId?: string;
+  /** For messages that bring none of their own. */
+  metadata?: Record<string, unknown>;
+  /** The session's state from now on, in the shape of the agent's state schema. */
+  state?: CustomState;
+  /** Id for an input that is a plain text: given again under it, it is the same run. */
+  messageId?: string;
+}
+
+/**
+ * Runs agents on Temporal. Every method throws HelixError: `unavailable` when Redis or Temporal
+ * cannot be reached, and what else is named.
+ */
+export interface TemporalAgentExecutor {
+  /**
+   * Begins a run. An agent given by definition must be known to the workers under the same name.
+   *
+   * @throws AgentAlreadyRunningError while a run of this session is at work; HelixError
+   * `validation_error`, `message_too_large`, `message_conflict`, `agent_mismatch`, `not_found` for
+   * somebody else's session; AgentNotFoundError
+   */
+  execute: (
+    agent: AgentDefinition | string,
+    input: AgentInput,
+    options?: ExecuteOptions,
+  ) => Promise<RunHandle>;
+  /** A run of the session, the newest unless named; null if there is none. */
+  getHandle: (sessionId: string, runId?: string) => Promise<RunHandle | null>;
+  /** As the handle's. */
+  submitToolResult: (answer: ToolAnswerInput) => Promise<AnswerReceipt>;
+  /** Stops whatever runs in the session; it can be resumed. */
+  interrupt: (sessionId: string, why?: StopReason) => Promise<StopResult>;
+  /** Stops it for good. */
+  abort: (sessionId: string, why?: StopReason) => Promise<StopResult>;
+  /** Null if there is no such session. */
+  getCurrentRun: (sessionId: string) => Promise<RunInfo | null>;
+  /** Oldest first. @throws HelixError `not_found` */
+  listRuns: (sessionId: string) => Promise<RunInfo[]>;
+  /** What `createApi` and `handleChatStream` take as their executor. */
+  readonly runs: RunExecutor;
+}
+
+export interface ExecutorOptions {
+  connection: ConnectionLike & Pick<Connection, 'operatorService' | 'withDeadline'>;
+  /** Default `default`. */
+  namespace?: string;
+  /** Where the workers listen. Default `agent-runs`. */
+  taskQueue?: string;
+  /** The agents by name. Nothing is executed here: models and tools are the workers'. */
+  agents: AgentRegistry | readonly AgentDefinition[];
+  stores: { store: SessionStore; streamManager: StreamManager };
+  /** For operators: what the runs' model is called, and where a conversation can be seen. */
+  modelName?: string;
+  sessionUrl?: (sessionId: string) => string;
+  /** Default: silence. */
+  logger?: { warn: (fields: object, message: string) => void };
+}
+
+/** Connects agents, stores and Temporal. Connection and stores stay the owner's to close. */
+export async function createAgentExecutor(
+  options: ExecutorOptions,
+): Promise<TemporalAgentExecutor> {
+  const { connection, namespace = 'default', taskQueue = DEFAULT_TASK_QUEUE, stores } = options;
+  const agents =
+    options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
+  const runs = createTemporalExecutor({
+    store: stores.store,
+    streamManager: stores.streamManager,
+    workflows: createRunWorkflows(new Client({ connection, namespace }), taskQueue),
+    agents,
+    searchAttributes: await registerSearchAttributes(connection, namespace),
+    ...(options.modelName !== undefined && { modelName: options.modelName }),
+    ...(options.sessionUrl && { sessionUrl: options.sessionUrl }),
+    logger: options.logger ?? { warn: () => undefined },
+  });
+  return createExecutorOf({ runs, agents, ...stores });
+}
+
+/** The executor over transitions that are there already. */
+export function createExecutorOf(deps: {
+  runs: RunExecutor;
+  agents: AgentRegistry;
+  store: SessionStore;
+  streamManager: StreamManager;
+}): TemporalAgentExecutor {
+  const { runs, agents, store } = deps;
+  const handleOf = (sessionId: string, runId: string): RunHandle =>
+    createRunHandle(deps, sessionId, runId);
+
+  return {
+    runs,
+    execute: async (given, input, options = {}) => {
+      const agent = typeof given === 'string' ? agents.resolve(given) : given;
+      if (typeof given !== 'string') agents.register(given);
+      const { sessionId = `s-${randomUUID()}`, userId = 'anonymous', tenantId } = options;
+      if (!isSessionId(sessionId)) {
+        throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
+      }
+      const { messages, state = options.state } = readInput(input, options);
+      const result = await runs.execute({
+        sessionId,
+        agent: agent.name,
+        owner: userId,
+        ...(tenantId !== undefined && { tenant: tenantId }),
+        messages,
+        ...(state !== undefined && { state: readState(agent, state) }),
+      });
+      if (result.kind === 'begun') return handleOf(sessionId, result.run.runId);
+      if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
+      return handleOf(sessionId, await findRunOf(store, sessionId, messages.at(-1)?.id ?? ''));
+    },
+    getHandle: async (sessionId, runId) => {
+      const record = await store.readRecord(sessionId);
+      if (record === undefined) return null;
+      if (runId === undefined || runId === record.runId) return handleOf(sessionId, record.runId);
+      const listed = await store.listRuns(sessionId);
+      return listed.some((run) => run.runId === runId) ? handleOf(sessionId, runId) : null;
+    },
+    submitToolResult: (answer) => submitAnswer(runs, answer),
+    interrupt: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'interrupt' }),
+    abort: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'abort' }),
+    getCurrentRun: async (sessionId) => {
+      const record = await store.readRecord(sessionId);
+      return record === undefined ? null : store.getCurrentRun(sessionId);
+    },
+    listRuns: (sessionId) => store.listRuns(sessionId),
+  };
+}
+
+/** The run that answered a message which was accepted before; the newest one if none has yet. */
+export async function findRunOf(
+  store: Pick<SessionStore, 'readView'>,
+  sessionId: string,
+  messageId: string,
+): Promise<string> {
+  const view = await store.readView(sessionId);
+  if (view === undefined) throw new HelixError('not_found', 'There is no such session.');
+  const { rows, record } = view;
+  const asked = rows.findIndex((row) => row.role === 'user' && row.id === messageId);
+  const reply = rows.slice(asked + 1).find((row) => row.role === 'assistant');
+  return reply?.role === 'assistant' ? reply.runId : record.runId;
+}

@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createParser } from 'eventsource-parser';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+let product: Product;
+
+beforeAll(async () => {
+  product = await startProduct();
+});
+
+afterAll(() => product.stop());
+
+interface Told {
+  id: number | undefined;
+  event: { type: string; [key: string]: unknown };
+}
+
+function script(...entries: object[]): string {
+  return JSON.stringify({ script: entries });
+}
+
+async function post(path: string, body: object): Promise<{ status: number; body: Reply }> {
+  const response = await fetch(`${product.url}/api/agent/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as Reply };
+}
+
+type Reply = Record<string, unknown>;
+
+async function status(sessionId: string): Promise<Reply> {
+  const response = await fetch(`${product.url}/api/agent/status?sessionId=${sessionId}`);
+  return (await response.json()) as Reply;
+}
+
+/** Reads a session's events in the background. */
+function listen(sessionId: string, headers: Record<string, string> = {}, query = '') {
+  const told: Told[] = [];
+  const parser = createParser({
+    onEvent: ({ id, data }) => {
+      const event = JSON.parse(data) as Told['event'];
+      told.push({ id: id === undefined ? undefined : Number(id), event });
+    },
+  });
+  const done = (async (): Promise<'ended' | 'cut' | number> => {
+    const url = `${product.url}/api/agent/sse?sessionId=${sessionId}${query}`;
+    const response = await fetch(url, { headers });
+    if (!response.ok) return response.status;
+    const decoder = new TextDecoder();
+    try {
+      for await (const bytes of response.body ?? []) {
+        parser.feed(decoder.decode(bytes, { stream: true }));
+      }
+      return 'ended';
+    } catch {
+      return 'cut';
+    }
+  })();
+  return { told, done };
+}
+
+const textOf = (told: Told[]): string =>
+  told
+    .map(({ event }) => event['chunk'] as { type: string; delta?: string } | undefined)
+    .map((chunk) => (chunk?.type === 'text_delta' ? chunk.delta : ''))
+    .join('');
+
+const typesOf = (told: Told[]): string[] => told.map(({ event }) => event.type);
+
+describe('the agent server', () => {
+  it('starts a run once per message, and refuses another message while it is at work', async () => {
+    const sessionId = newSessionId();
+    const body = {
+      sessionId,
+      agentType: 'lab',
+      message: script({ hangMs: 60_000 }),
+      messageId: 'm1',
+    };
+    const first = await post('start', body);
+    expect(first).toMatchObject({ status: 202, body: { sessionId, streamId: sessionId } });
+    expect(await post('start', body)).toEqual(first);
+    expect(await post('start', { ...body, messageId: 'm2' })).toMatchObject({
+      status: 409,
+      body: { code: 'agent_already_running' },
+    });
+    expect(await post('start', { ...body, message: 'x' })).toMatchObject({
+      status: 409,
+      body: { code: 'message_conflict' },
+    });
+    expect(await post('resume', { sessionId })).toMatchObject({
+      status: 202,
+      body: { runId: first.body['runId'] },
+    });
+    expect((await post('abort', { sessionId, reason: 'enough' })).status).toBe(202);
+    await until('it has ended', async () => (await status(sessionId))['status'] === 'aborted');
+    expect(await status(sessionId)).toMatchObject({
+      stream: 'failed',
+      run: { status: 'aborted', turn: 1 },
+    });
+    expect(await post('resume', { sessionId })).toMatchObject({
+      status: 409,
+      body: { code: 'already_completed' },
+    });
+  });
+
+  it('refuses what is no request, and tells strangers nothing', async () => {
+    expect(await post('start', { agentType: 'lab' })).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error' },
+    });
+    expect(await post('start', { agent: 'nobody', message: 'x' })).toMatchObject({
+      status: 400,
+      body: { code: 'agent_not_found' },
+    });
+    const unknown = { status: 404, body: { code: 'not_found' } };
+    expect(await post('resume', { sessionId: 'nobody' })).toMatchObject(unknown);
+    expect(await post('interrupt', { sessionId: 'nobody' })).toMatchObject(unknown);
+    expect(
+      await post('submit-tool-result', { sessionId: 'nobody', toolCallId: 'c', result: 1 }),
+    ).toMatchObject(unknown);
+    expect(await listen('nobody').done).toBe(404);
+  });
+
+  it('stays open across a pause; the answer makes the run go on; ends at the end', async () => {
+    const started = await post('start', {
+      agent: 'lab',
+      message: script(
+        { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] },
+        { say: 'ok' },
+      ),
+    });
+    const sessionId = String(started.body['sessionId']);
+    const reader = listen(sessionId);
+    await until('it pauses', () => typesOf(reader.told).includes('status'));
+    const paused = await status(sessionId);
+    expect(paused).toMatchObject({
+      status: 'waiting_approval',
+      stream: 'paused',
+      pending: [{ toolCallId: 'c1', toolName: 'charge' }],
+    });
+    const answer = {
+      sessionId,
+      toolCallId: 'c1',
+      kind: 'approval-response',
+      approvalId: `${String(started.body['runId'])}::c1`,
+      approved: true,
+    };
+    expect(await post('submit-tool-result', answer)).toMatchObject({
+      status: 202,
+      body: { resumed: true },
+    });
+    expect((await post('submit-tool-result', answer)).status).toBe(409);
+    expect(await reader.done).toBe('ended');
+    expect(textOf(reader.told)).toBe('ok');
+    expect(reader.told.at(-1)?.event.type).toBe('end');
+    expect(await status(sessionId)).toMatchObject({ status: 'completed', text: 'ok', pending: [] });
+  });
+
+  it('takes what a client tool came to', async () => {
+    const started = await post('start', {
+      agent: 'lab',
+      message: script({ calls: [{ tool: 'locate', id: 'l1', args: {} }] }, { say: 'found' }),
+    });
+    const sessionId = String(started.body['sessionId']);
+    const reader = listen(sessionId);
+    await until('it pauses', () => typesOf(reader.told).includes('status'));
+    const result = { sessionId, toolCallId: 'l1' };
+    expect(await post('submit-tool-result', result)).toMatchObject({
+      status: 400,
+      body: { code: 'validation_error' },
+    });
+    expect(await post('submit-tool-result', { ...result, result: { place: 'x' } })).toMatchObject({
+      status: 202,
+      body: { resumed: true },
+    });
+    expect(await reader.done).toBe('ended');
+    expect(textOf(reader.told)).toBe('found');
+  });
+
+  it('goes on behind the last event that a reader has, also behind the end', async () => {
+    const started = await post('start', { agent: 'lab', message: script({ say: 'one' }) });
+    const sessionId = String(started.body['sessionId']);
+    const first = listen(sessionId);
+    expect(await first.done).toBe('ended');
+    const middle = first.told.find(({ event }) => event.type === 'chunk')?.id ?? 0;
+    const rest = listen(sessionId, { 'last-event-id': String(middle) });
+    expect(await rest.done).toBe('ended');
+    expect(rest.told).toEqual(first.told.filter(({ id = 0 }) => id > middle));
+    const after = listen(sessionId, {}, `&fromSequence=${String(first.told.at(-1)?.id ?? 0)}`);
+    expect(await after.done).toBe('ended');
+    expect(typesOf(after.told)).toEqual(['end']);
+    expect(await listen(sessionId, { 'last-event-id': '100000' }).done).toBe(409);
+    expect(await listen(sessionId, { 'last-event-id': 'x' }).done).toBe(400);
+  });
+
+  it('does not take the end of an earlier turn for the end', async () => {
+    const started = await post('start', { agent: 'lab', message: script({ say: 'one' }) });
+    const sessionId = String(started.body['sessionId']);
+    await listen(sessionId).done;
+    await post('resume', { sessionId, message: script({ say: 'two' }) });
+    const all = listen(sessionId, {}, '&fromSequence=0');
+    expect(await all.done).toBe('ended');
+    expect(textOf(all.told)).toBe('onetwo');
+    expect(typesOf(all.told).filter((type) => type === 'end')).toHaveLength(1);
+  });
+
+  it('tells of a failure, and cuts a reader when the server goes down', async () => {
+    const failing = await post('start', {
+      agent: 'lab',
+      message: script({ fail: { status: 400 } }),
+    });
+    const failed = listen(String(failing.body['sessionId']));
+    expect(await failed.done).toBe('ended');
+    expect(failed.told.at(-1)?.event.type).toBe('fail');
+
+    const started = await post('start', {
+      agent: 'lab',
+      message: script({ say: 'a long reply', deltas: 12, everyMs: 250 }),
+    });
+    const sessionId = String(started.body['sessionId']);
+    const reader = listen(sessionId);
+    await until('it speaks', () => textOf(reader.told) !== '');
+    await product.kill9Api();
+    expect(await reader.done).toBe('cut');
+    await product.startApi();
+    const last = reader.told.findLast(({ id }) => id !== undefined)?.id ?? 0;
+    const rest = listen(sessionId, { 'last-event-id': String(last) });
+    expect(await rest.done).toBe('ended');
+    expect(textOf([...reader.told, ...rest.told])).toBe('a long reply');
+  });
+});

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { z } from 'zod';
+import { createRemoteSubAgentTool, HttpRemoteAgentTransport } from '../../agents/index.js';
+import { remoteSessionId } from '../../agents/remote/run-remotely.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { startProduct, type Product } from '../support/product.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+/** The other server, with its own API, worker and Redis. */
+let remote: Product;
+
+beforeAll(async () => {
+  remote = await startProduct();
+});
+
+afterAll(() => remote.stop());
+
+const script = (...entries: object[]): object => ({ script: entries });
+const slow = script({ say: 'far away', deltas: 8, everyMs: 400 });
+
+interface Target {
+  url?: string;
+  agentType?: string;
+  unreachableMs?: number;
+}
+
+/** A run whose first step has delegated to the other server. */
+async function delegate(input: object, target: Target = {}) {
+  const stores = await openTestStores();
+  const tool = createRemoteSubAgentTool({
+    name: 'delegate',
+    description: 'Asks the other server.',
+    agentType: target.agentType ?? 'lab',
+    inputSchema: z.looseObject({}),
+    transport: new HttpRemoteAgentTransport({ url: target.url ?? `${remote.url}/api/agent` }),
+    unreachableMs: target.unreachableMs ?? 60_000,
+  });
+  const calls = [...parts.call('c1', 'delegate', input), ...parts.finish('tool-calls')];
+  const model = fakeModel(sayInTurn(calls));
+  const harness = createHarness(stores, { model, tools: [tool] });
+  const run = await harness.begin();
+  await harness.step(run, 1);
+  const theirs = remoteSessionId(`${run.runId}/c1`);
+  const said = async (): Promise<string> => {
+    const log = await harness.session.log();
+    return log
+      .map(({ message }) =>
+        message.type === 'text_delta' && message.agentId === theirs ? message.delta : '',
+      )
+      .join('');
+  };
+  const status = async (): Promise<Record<string, unknown>> => {
+    const reply = await fetch(`${remote.url}/api/agent/status?sessionId=${theirs}`);
+    return (await reply.json()) as Record<string, unknown>;
+  };
+  const row = async (): Promise<unknown> =>
+    (await stores.store.readCall(harness.session.id, 'c1'))?.row;
+  return { ...harness, stores, run, theirs, said, status, row };
+}
+
+describe('a remote sub-agent', () => {
+  it('is shown in the stream of its parent, and gives its text back', async () => {
+    const call = { tool: 'echo', id: 'e1', args: { value: 1 } };
+    const { tool, run, session, theirs, said, row } = await delegate(
+      script({ say: 'first', calls: [call] }, { say: 'last' }),
+    );
+    expect(await tool(run, 1, 'c1')).toBe('settled');
+    expect(await row()).toMatchObject({ output: 'last' });
+    expect(await said()).toBe('firstlast');
+    const frame = { agentId: session.id, subSessionId: theirs, callId: 'c1', subAgentType: 'lab' };
+    expect(await session.messages('subagent_start')).toMatchObject([frame]);
+    expect(await session.messages('subagent_end')).toMatchObject([{ ...frame, result: 'last' }]);
+    const ends = await session.messages('tool_end');
+    expect(ends).toMatchObject([
+      { toolCallId: 'c1/e1', agentId: theirs },
+      { toolCallId: 'c1', agentId: session.id },
+    ]);
+    expect(await session.messages('step_end')).not.toContainEqual(
+      expect.objectContaining({ agentId: theirs }),
+    );
+  });
+
+  it('starts once and loses nothing when a worker and the other API are killed in the middle', async () => {
+    const { tool, run, said, row, status } = await delegate(slow);
+    const first = tool(run, 1, 'c1', 1).catch((error: unknown) => error);
+    await until('it speaks', async () => (await said()) !== '');
+    await remote.kill9Api();
+    await remote.startApi();
+    // The first attempt is as good as dead: a later one has the call now.
+    expect(await tool(run, 1, 'c1', 2)).toBe('settled');
+    await first;
+    expect(await row()).toMatchObject({ output: 'far away' });
+    expect(await said()).toBe('far away');
+    expect(await status()).toMatchObject({ run: { turn: 1, status: 'completed' } });
+  });
+
+  it('is interrupted with its parent', async () => {
+    const { tool, run, session, said, status, stores } = await delegate(
+      script({ say: 'x', hangMs: 60_000 }),
+    );
+    const result = tool(run, 1, 'c1');
+    await until('it has begun', async () => (await status())['status'] === 'running');
+    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await result;
+    await until('it was stopped', async () => (await status())['status'] === 'interrupted');
+    expect(await said()).toBe('');
+  });
+
+  it('that asks for a person is given up, here and there', async () => {
+    const ask = { tool: 'charge', id: 'r1', args: { amount: 5 } };
+    const { tool, run, row, status } = await delegate(script({ calls: [ask] }));
+    expect(await tool(run, 1, 'c1')).toBe('settled');
+    expect(await row()).toMatchObject({ errorCode: 'remote_subagent_client_tool_unsupported' });
+    expect(await status()).toMatchObject({ status: 'aborted' });
+  });
+
+  it('that fails is told to the model', async () => {
+    const { tool, run, row } = await delegate(script({ fail: { status: 400 } }));
+    await tool(run, 1, 'c1');
+    expect(await row()).toMatchObject({ errorCode: 'subagent_failed' });
+  });
+
+  it('that is refused, not found or out of reach is lost, with the reason', async () => {
+    const refused = await delegate({}, { agentType: 'nobody' });
+    await refused.tool(refused.run, 1, 'c1');
+    const lost = { errorCode: 'framework_subagent_lost' };
+    expect(await refused.row()).toMatchObject({
+      ...lost,
+      error: expect.stringContaining('(refused:agent_not_found)') as unknown,
+    });
+
+    const elsewhere = await delegate({}, { url: `${remote.url}/api/nothing-here` });
+    await elsewhere.tool(elsewhere.run, 1, 'c1');
+    expect(await elsewhere.row()).toMatchObject({
+      ...lost,
+      error: expect.stringContaining('(not_found)') as unknown,
+    });
+
+    const server = createServer((_, response) => response.writeHead(503).end());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const away = await delegate({}, { url, unreachableMs: 300 });
+    await away.tool(away.run, 1, 'c1');
+    server.closeAllConnections();
+    server.close();
+    expect(await away.row()).toMatchObject({
+      ...lost,
+      error: expect.stringContaining('(status_unreachable)') as unknown,
+    });
+  });
+});
