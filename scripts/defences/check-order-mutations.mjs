@@ -148,7 +148,7 @@ export const checkOrder = [
     file: `${LUA}/end.lua`,
     edits: swap(
       "if r.run ~= ARGV[2] then return { 'SUPERSEDED' } end",
-      "if TERMINAL[r.status] then return { 'ENDED', r.status } end",
+      "if TERMINAL[r.status] then return { 'ENDED', r.status, redis.call('LLEN', K.queue) > 0 and 1 or 0 } end",
     ),
     test: 'order of checks end: another run before this one, this one before its state',
   },
