@@ -7,24 +7,59 @@ export interface RowsCache {
   load: (session: { sessionId: string; born: string }, count: number) => Promise<readonly Row[]>;
 }
 
-const MAX_SESSIONS = 500;
+interface CachedRows {
+  rows: readonly Row[];
+  bytes: number;
+}
 
-export function createRowsCache(store: Pick<SessionStore, 'readRows'>): RowsCache {
+/** What a worker may keep of its sessions' transcripts; those used longest ago go first. */
+const MAX_BYTES = 128 * 1024 * 1024;
+
+export function createRowsCache(
+  store: Pick<SessionStore, 'readRows'>,
+  maxBytes = MAX_BYTES,
+): RowsCache {
   // A Map keeps insertion order, so the first key is the one used longest ago.
-  const sessions = new Map<string, readonly Row[]>();
+  const sessions = new Map<string, CachedRows>();
+  let total = 0;
+
+  function forget(key: string): void {
+    total -= sessions.get(key)?.bytes ?? 0;
+    sessions.delete(key);
+  }
+
+  function keep(key: string, cached: CachedRows): void {
+    forget(key);
+    // One that would push out everything else is loaded anew each time.
+    if (cached.bytes > maxBytes) return;
+    sessions.set(key, cached);
+    total += cached.bytes;
+    for (const oldest of sessions.keys()) {
+      if (total <= maxBytes) return;
+      forget(oldest);
+    }
+  }
+
   return {
     load: async ({ sessionId, born }, count) => {
       const key = `${sessionId}/${born}`;
-      const cached = sessions.get(key) ?? [];
+      const cached = sessions.get(key) ?? { rows: [], bytes: 0 };
       // More rows than the store has: it was restored.
-      const kept = cached.length <= count ? cached : [];
-      const fresh = kept.length < count ? await store.readRows(sessionId, kept.length, count) : [];
-      const rows = [...kept, ...fresh];
-      sessions.delete(key);
-      sessions.set(key, rows);
-      const oldest = sessions.keys().next();
-      if (sessions.size > MAX_SESSIONS && !oldest.done) sessions.delete(oldest.value);
+      const kept = cached.rows.length <= count ? cached : { rows: [], bytes: 0 };
+      const from = kept.rows.length;
+      const fresh = from < count ? await store.readRows(sessionId, from, count) : [];
+      const rows = [...kept.rows, ...fresh];
+      keep(key, { rows, bytes: kept.bytes + roughBytes(fresh) });
       return rows;
     },
   };
+}
+
+/** What a value takes in memory, near enough: two bytes a character and the objects around. */
+function roughBytes(value: unknown): number {
+  if (typeof value === 'string') return 16 + value.length * 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let sum = 32;
+  for (const inner of Object.values(value)) sum += 16 + roughBytes(inner);
+  return sum;
 }

@@ -3,6 +3,7 @@ import { LIMITS } from '../protocol/limits.js';
 import { DefinitionError } from './definition-error.js';
 import type { AgentDefinition, LlmConfig, SpendCap, ToolDefinition } from './definitions.js';
 import { findLlmFault, findSpendFault } from './llm-faults.js';
+import type { PrepareStep } from './prepare-step.js';
 import { findNameFault } from './names.js';
 import { findOutputFault, findSchemaFault, findToolFault } from './tool-faults.js';
 
@@ -25,6 +26,8 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   maxSteps?: number;
   /** What one run may use. Default: no limit. */
   spendCap?: SpendCap;
+  /** Decides what of a long conversation the model is told. Default: all of it. */
+  prepareStep?: PrepareStep;
 }
 
 /**
@@ -51,11 +54,14 @@ export function resolveMaxSteps({ maxSteps }: Pick<AgentDefinition, 'maxSteps'>)
 }
 
 function findAgentFault(agent: AgentDefinition): string | undefined {
-  const { name, systemPrompt, stateSchema, outputSchema, llmConfig, maxSteps } = agent;
+  const { name, systemPrompt, stateSchema, outputSchema, llmConfig, maxSteps, prepareStep } = agent;
   const nameFault = findNameFault(name);
   if (nameFault !== undefined) return nameFault;
   if (typeof systemPrompt !== 'string' && typeof systemPrompt !== 'function') {
     return 'systemPrompt must be a string or a function of the state';
+  }
+  if (prepareStep !== undefined && typeof prepareStep !== 'function') {
+    return 'prepareStep must be a function';
   }
   // Checked at run time too: a definition may come from plain JavaScript.
   if (!(llmConfig as LlmConfig | undefined)?.model) return 'llmConfig.model is missing';

@@ -2,6 +2,7 @@ import type { JSONObject } from '@ai-sdk/provider';
 import type { LanguageModel } from 'ai';
 import type { z } from 'zod';
 import type { OnExpiry } from '../protocol/run.js';
+import type { PrepareStep } from './prepare-step.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
 
 /** Which model an agent thinks with, and how it is called. */
@@ -50,6 +51,7 @@ export interface AgentDefinition {
   readonly llmConfig: LlmConfig;
   readonly maxSteps?: number;
   readonly spendCap?: SpendCap;
+  readonly prepareStep?: PrepareStep;
 }
 
 /**

@@ -1,5 +1,6 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
 export type { AgentConfig } from './define-agent.js';
+export type { PreparedStep, PrepareStep, PrepareStepOptions } from './prepare-step.js';
 export { defineTool } from './define-tool.js';
 export type { ToolConfig } from './define-tool.js';
 export {

@@ -9,6 +9,7 @@ import type { StepRef } from '../../protocol/activities.js';
 import type { Row } from '../../protocol/rows.js';
 import { toFinishTool } from './finish-tool.js';
 import { toFunctionTools } from './function-tools.js';
+import { prepareMessages } from './prepare-messages.js';
 import { toPrompt } from './prompt.js';
 
 /** What one model call of a step is made from. */
@@ -23,14 +24,19 @@ export interface AskedStep {
 type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
 
 /** What the model is asked. */
-export async function toCallOptions({ ref, agent, rows, tries }: AskedStep): Promise<Options> {
+export async function toCallOptions(
+  { ref, agent, rows, tries }: AskedStep,
+  signal: AbortSignal,
+): Promise<Options> {
   const { systemPrompt, llmConfig } = agent;
   const system = typeof systemPrompt === 'string' ? systemPrompt : systemPrompt({});
   const { temperature, maxOutputTokens } = llmConfig;
   const { sessionId, runId, step, forceFinish = false } = ref;
-  const prompt = toPrompt(system, rows);
+  const scope = { sessionId, runId, step, state: {} };
+  const told = await prepareMessages(agent, toPrompt('', rows), scope, signal);
+  const prompt = toSystemMessage(system).concat(forceFinish ? withRequest(told) : told);
   return {
-    prompt: forceFinish ? withRequest(prompt) : prompt,
+    prompt,
     ...(await toToolOptions(agent, forceFinish)),
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -39,6 +45,10 @@ export async function toCallOptions({ ref, agent, rows, tries }: AskedStep): Pro
       helix: { attempt: tries, sessionId, runId, step },
     },
   };
+}
+
+function toSystemMessage(system: string): LanguageModelV4Prompt {
+  return system === '' ? [] : [{ role: 'system', content: system }];
 }
 
 /** A model that has to hand in its result is offered nothing else. */

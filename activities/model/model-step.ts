@@ -181,7 +181,8 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
     let failure: ProviderFailure | undefined;
     try {
       const model = resolveModel(agent.llmConfig.model);
-      const options = await toCallOptions(asked);
+      const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+      const options = await toCallOptions(asked, hookSignal);
       await askModel({ model, options, signal: attempt.signal, stallTimeoutMs, reply, chunks });
     } catch (error) {
       if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');

@@ -1,4 +1,5 @@
 import { APICallError } from '@ai-sdk/provider';
+import { ContextHookError } from './prepare-messages.js';
 import type { RunError } from '../../protocol/run.js';
 
 export interface ProviderFailure extends RunError {
@@ -39,6 +40,13 @@ export function toProviderFailure(error: unknown): ProviderFailure {
   }
   if (error instanceof ModelStalledError) {
     return { code: 'model_stalled', message: 'The model went silent.', retryable: true };
+  }
+  if (error instanceof ContextHookError) {
+    return {
+      code: 'context_hook_failed',
+      message: 'The agent could not prepare its conversation.',
+      retryable: false,
+    };
   }
   // Network trouble comes as TypeError from fetch, or as a system error with a code.
   return {

@@ -1,0 +1,30 @@
+import { pruneMessages, type LanguageModel } from 'ai';
+import { defineAgent, type AgentDefinition, type PreparedStep } from '../../agents/index.js';
+
+/** Messages that the model is told; older ones stay in the transcript. */
+const TOLD = 200;
+
+/**
+ * An agent whose conversations may become as long as they like: the model is told the newest part
+ * of them, and of older steps neither reasoning nor calls. Nothing that is stored changes.
+ */
+export function createLongConversationAgent(model: LanguageModel): AgentDefinition {
+  return defineAgent({
+    name: 'long-conversation',
+    systemPrompt: 'You help with long work. Early parts of the conversation may be missing.',
+    llmConfig: { model },
+    prepareStep: ({ messages }): PreparedStep | undefined => {
+      if (messages.length <= TOLD) return undefined;
+      const recent = messages.slice(-TOLD);
+      // Providers want a conversation to begin with the user.
+      const begin = recent.findIndex(({ role }) => role === 'user');
+      return {
+        messages: pruneMessages({
+          messages: begin < 0 ? recent : recent.slice(begin),
+          reasoning: 'before-last-message',
+          toolCalls: 'before-last-20-messages',
+        }),
+      };
+    },
+  });
+}

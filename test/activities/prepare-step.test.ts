@@ -1,0 +1,153 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ModelMessage } from 'ai';
+import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
+import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';
+import { prepareMessages } from '../../activities/model/prepare-messages.js';
+import { toPrompt } from '../../activities/model/prompt.js';
+import type { Row } from '../../protocol/rows.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+const { text, finish } = parts;
+const scope = { sessionId: 's', runId: 's:1-x', step: 1, state: {} };
+const never = new AbortController().signal;
+
+/** A conversation of `turns` turns, each with a call and its result. */
+function conversation(turns: number): Row[] {
+  return Array.from({ length: turns }, (_, n): Row[] => {
+    const toolCallId = `c${String(n)}`;
+    const call = {
+      type: 'tool-call' as const,
+      toolCallId,
+      toolName: 't',
+      input: {},
+      kind: 'server' as const,
+    };
+    const reply = { role: 'assistant' as const, messageId: 'm', runId: 'r', step: 1 };
+    return [
+      {
+        role: 'user',
+        id: `u${String(n)}`,
+        parts: [{ type: 'text', text: `question ${String(n)}` }],
+      },
+      { ...reply, parts: [call] },
+      { role: 'tool', toolCallId, toolName: 't', output: n },
+      { ...reply, parts: [{ type: 'text', text: `answer ${String(n)}` }] },
+    ];
+  }).flat();
+}
+
+function prepare(rows: Row[], prepareStep: PrepareStep) {
+  const agent = { ...createLongConversationAgent(fakeModel(sayInTurn())), prepareStep };
+  return prepareMessages(agent, toPrompt('', rows), scope, never);
+}
+
+const idsIn = (messages: readonly { content: unknown }[]): string[] =>
+  messages
+    .flatMap(
+      ({ content }) =>
+        (Array.isArray(content) ? content : []) as { toolCallId?: string; type: string }[],
+    )
+    .flatMap(({ type, toolCallId }) => (toolCallId === undefined ? [] : [`${type} ${toolCallId}`]));
+
+describe('prepareStep', () => {
+  it('decides what the model is told, and changes nothing that is stored', async () => {
+    const asked: PrepareStepOptions[] = [];
+    const model = fakeModel(
+      sayInTurn([...text('one'), ...finish()], [...text('two'), ...finish()]),
+    );
+    const prepareStep: PrepareStep = (options) => {
+      asked.push(options);
+      return { messages: [{ role: 'user', content: 'only this' }] };
+    };
+    const stores = await openTestStores();
+    const given = createHarness(stores, {
+      model,
+      systemPrompt: 'Be brief.',
+      more: { prepareStep },
+    });
+    await given.play(await given.begin());
+    const run = await given.begin();
+    await given.play(run);
+    expect(asked.map(({ messages, ...rest }) => [messages.length, rest])).toMatchObject([
+      [1, { step: 1 }],
+      [3, { step: 1, sessionId: given.session.id, runId: run.runId, state: {} }],
+    ]);
+    expect(model.doStreamCalls[1]?.prompt).toMatchObject([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: 'only this' }] },
+    ]);
+    expect(await stores.store.readRows(given.session.id, 0)).toHaveLength(4);
+  });
+
+  it('of the example tells 200 messages of 1,000 rows and no half calls', async () => {
+    const { prepareStep } = createLongConversationAgent(fakeModel(sayInTurn()));
+    const rows = conversation(250);
+    expect(rows).toHaveLength(1_000);
+    const kept = await prepare(rows, prepareStep ?? (() => undefined));
+    expect(kept.length).toBeLessThanOrEqual(200);
+    expect(kept[0]).toMatchObject({ role: 'user' });
+    expect(JSON.stringify(kept)).toContain('answer 249');
+    expect(JSON.stringify(kept)).not.toContain('answer 100"');
+    const ids = idsIn(kept);
+    expect(ids).toHaveLength(10);
+    expect(ids.filter((id) => id.startsWith('tool-call')).map((id) => id.slice(10))).toEqual(
+      ids.filter((id) => id.startsWith('tool-result')).map((id) => id.slice(12)),
+    );
+  });
+
+  it('leaves out calls and results that it tore apart', async () => {
+    const rows = conversation(3);
+    const kept = await prepare(rows, ({ messages }) => ({
+      // Without the call of the first turn, the result of the second, and with one result twice.
+      messages: [messages[0], ...messages.slice(2, 6), ...messages.slice(7), messages[10]].filter(
+        (message): message is ModelMessage => message !== undefined,
+      ),
+    }));
+    expect(idsIn(kept)).toEqual(['tool-call c2', 'tool-result c2']);
+    expect(kept.filter(({ content }) => content.length === 0)).toEqual([]);
+  });
+
+  it('that wants nothing changed is told by returning nothing', async () => {
+    const rows = conversation(2);
+    expect(await prepare(rows, () => undefined)).toEqual(toPrompt('', rows));
+    expect(await prepare(rows, ({ messages }) => ({ messages }))).toEqual(toPrompt('', rows));
+  });
+
+  it('may bring messages of the AI SDK in any form; no file is fetched', async () => {
+    const url = 'https://files.example/a.png';
+    const kept = await prepare(conversation(1), () => ({
+      messages: [
+        { role: 'user', content: [{ type: 'file', mediaType: 'image/png', data: new URL(url) }] },
+        { role: 'assistant', content: 'I see.' },
+      ],
+    }));
+    expect(kept).toMatchObject([
+      { role: 'user', content: [{ type: 'file', mediaType: 'image/png' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'I see.' }] },
+    ]);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('secret');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('secret'))],
+    ['leaves nothing', () => ({ messages: [] })],
+    ['gives no messages', () => ({ messages: 'all' as never })],
+  ] as [string, PrepareStep][])(
+    'that %s ends the run with a typed failure',
+    async (_, prepareStep) => {
+      const model = fakeModel(sayInTurn());
+      const given = createHarness(await openTestStores(), { model, more: { prepareStep } });
+      const outcome = await given.step(await given.begin(), 1);
+      expect(outcome).toMatchObject({ status: 'failed', error: { code: 'context_hook_failed' } });
+      expect(JSON.stringify([outcome, await given.session.log()])).not.toContain('secret');
+      expect(model.doStreamCalls).toHaveLength(0);
+    },
+  );
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import { APICallError } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { defineTool, type AgentConfig } from '../../agents/index.js';
+import { toRunUsage } from '../../activities/model/spending.js';
+import { toLoggedError } from '../../activities/model/logged-error.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, type Script } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+const { text, call, finish } = parts;
+const pricing = { inputPerMTok: 3, outputPerMTok: 15 };
+
+const executed: string[] = [];
+const echo = defineTool({
+  name: 'echo',
+  description: 'Says it again.',
+  inputSchema: z.object({}),
+  execute: (_, { toolCallId }) => {
+    executed.push(toolCallId);
+    return 'again';
+  },
+});
+
+/** Each call of the fake model uses 3 tokens in and 2 out: 39 millionths of a dollar. */
+async function harnessOf(script: Script, spendCap?: AgentConfig<z.ZodType, z.ZodType>['spendCap']) {
+  const stores = await openTestStores();
+  const model = fakeModel(script);
+  const more = { llmConfig: { pricing }, ...(spendCap !== undefined && { spendCap }) };
+  return { ...createHarness(stores, { model, tools: [echo], more }), model, store: stores.store };
+}
+
+const callsOnAndOn: Script = (n) => [...call(`c${String(n)}`, 'echo', {}), ...finish('tool-calls')];
+
+describe('what a run uses', () => {
+  it('is counted over its steps, with what it costs', async () => {
+    const given = await harnessOf((n) =>
+      n < 2 ? [...call(`c${String(n)}`, 'echo', {}), ...finish()] : [...text('ok'), ...finish()],
+    );
+    expect(await given.play(await given.begin())).toMatchObject({
+      status: 'completed',
+      spent: { tokens: 15, microUsd: 117 },
+    });
+    expect(await given.store.getCurrentRun(given.session.id)).toMatchObject({
+      usage: { inputTokens: 9, outputTokens: 6, costMicroUsd: 117 },
+    });
+  });
+
+  it('includes attempts that failed after their provider had counted', async () => {
+    const given = await harnessOf((n) => [...text('So'), ...finish(n === 0 ? 'error' : 'stop')]);
+    await given.play(await given.begin());
+    expect(await given.store.readRecord(given.session.id)).toMatchObject({
+      usage: { inputTokens: 6, outputTokens: 4, costMicroUsd: 78 },
+    });
+  });
+
+  it('costs less where the provider has read from its cache, as the prices say', () => {
+    const usage = {
+      inputTokens: 1_000,
+      outputTokens: 10,
+      cachedTokens: 600,
+      cacheWriteTokens: 100,
+    };
+    const cost = (more: object) =>
+      toRunUsage(usage, { pricing: { ...pricing, ...more } })?.costMicroUsd;
+    expect(cost({})).toBe(3_150);
+    expect(cost({ cachedPerMTok: 0.3, cacheWritePerMTok: 3.75 })).toBe(900 + 180 + 375 + 150);
+    expect(toRunUsage(usage, {})).toEqual(usage);
+  });
+});
+
+describe('a cap on what a run may use', () => {
+  it.each([
+    ['tokens', { tokens: 10 }],
+    ['money', { usd: 0.000078 }],
+  ])('of %s ends it before the next model call, with what it has done', async (_, spendCap) => {
+    executed.length = 0;
+    const given = await harnessOf(callsOnAndOn, spendCap);
+    expect(await given.play(await given.begin())).toMatchObject({
+      kind: 'ended',
+      step: 2,
+      status: 'failed',
+      error: { code: 'spend_cap_reached', retryable: false },
+    });
+    expect(given.model.doStreamCalls).toHaveLength(2);
+    expect(executed).toEqual(['c0']);
+    const rows = await given.store.readRows(given.session.id, 1);
+    expect(rows).toMatchObject([
+      { role: 'assistant' },
+      { role: 'tool', toolCallId: 'c0', output: 'again' },
+      { role: 'assistant', parts: [{ type: 'tool-call', toolCallId: 'c1' }] },
+      { role: 'tool', toolCallId: 'c1', errorCode: 'run_failed' },
+    ]);
+    // The next run counts anew.
+    expect(await given.step(await given.begin(), 1)).toMatchObject({ kind: 'calls' });
+  });
+
+  it('lets a run end that has nothing more to do', async () => {
+    const given = await harnessOf(() => [...text('Done.'), ...finish()], { tokens: 1 });
+    expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
+  });
+
+  it('holds for failing attempts of one step, too', async () => {
+    const given = await harnessOf(() => [...text('So'), ...finish('error')], { tokens: 12 });
+    expect(await given.play(await given.begin())).toMatchObject({
+      error: { code: 'spend_cap_reached' },
+    });
+    expect(given.model.doStreamCalls).toHaveLength(3);
+  });
+});
+
+describe('an error of a provider in the log', () => {
+  it('is bounded, and goes without the request', () => {
+    const error = new APICallError({
+      message: 'm'.repeat(10_000),
+      url: 'https://model.example',
+      requestBodyValues: { messages: ['the whole conversation'] },
+      statusCode: 500,
+      responseBody: 'b'.repeat(1_000_000),
+      cause: new Error('down'),
+    });
+    const logged = JSON.stringify(toLoggedError(error));
+    expect(logged.length).toBeLessThan(10_000);
+    expect(logged).not.toContain('conversation');
+    expect(JSON.parse(logged)).toMatchObject({ statusCode: 500, cause: 'Error: down' });
+    expect(toLoggedError({ type: 'overloaded_error' })).toEqual({
+      value: '{"type":"overloaded_error"}',
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import type { SessionRecord } from '../../stores/session-store.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+const tool = (name: string, requireApproval?: true) =>
+  defineTool({
+    name,
+    description: name,
+    inputSchema: z.object({}),
+    execute: () => name,
+    ...(requireApproval && { requireApproval }),
+  });
+
+const reporter = (name: string, maxSteps: number) =>
+  defineAgent({
+    name,
+    systemPrompt: '',
+    tools: [tool('look'), tool('ask', true)],
+    outputSchema: z.object({ answer: z.number() }),
+    llmConfig: { model: createScriptedModel() },
+    maxSteps,
+  });
+
+const look = { calls: [{ tool: 'look' }] };
+const result = { finish: { answer: 42 } };
+const wrong = { finish: { answer: 'none' } };
+
+let stores: TestStores;
+let harness: RunHarness;
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  harness = await createRunHarness(stores, [reporter('reporter', 50), reporter('short', 1)]);
+  await harness.startWorker();
+});
+
+async function perform(agent: string, ...script: object[]) {
+  const sessionId = harness.newSessionId();
+  const run = await harness.begin(sessionId, agent, JSON.stringify({ script }));
+  return { run, sessionId };
+}
+
+/** How the run of a script ends, by its workflow and by its record. */
+async function ending(agent: string, ...script: object[]): Promise<[unknown, SessionRecord?]> {
+  const { run, sessionId } = await perform(agent, ...script);
+  return [await harness.result(run), await stores.store.readRecord(sessionId)];
+}
+
+describe('a run that owes a result', () => {
+  it.each([
+    ['after its tools', 'reporter', [look, result], 2],
+    ['that first only spoke', 'reporter', [{ say: 'Forty-two.' }, result], 2],
+    ['that did not fit twice', 'reporter', [wrong, wrong, result], 3],
+    ['that was asked for at the step cap', 'short', [look, result], 2],
+    ['beside a tool of the same step', 'short', [{ ...look, ...result }], 1],
+  ])('ends with one %s', async (_, agent, script, steps) => {
+    const [summary, record] = await ending(agent, ...script);
+    expect(summary).toEqual({ status: 'completed', steps });
+    expect(record).toMatchObject({ status: 'completed', output: { answer: 42 } });
+  });
+
+  it.each([
+    ['never fits', 'reporter', [wrong, wrong, wrong, result], 'invalid_output'],
+    ['never comes', 'reporter', [{ say: 'No.' }, { say: 'No!' }, result], 'output_missing'],
+    ['does not come at the step cap', 'short', [look, { say: 'No.' }], 'output_missing'],
+  ])('fails when it %s', async (_, agent, script, code) => {
+    const [summary, record] = await ending(agent, ...script);
+    expect(summary).toEqual({ failed: code });
+    expect(record).toMatchObject({ status: 'failed', error: { code } });
+    expect(record).not.toHaveProperty('output');
+  });
+
+  it('waits for people whom the same step asked', async () => {
+    const { run, sessionId } = await perform('reporter', {
+      calls: [{ tool: 'ask', id: 'a' }],
+      ...result,
+    });
+    await harness.untilStatus(sessionId, 'waiting_approval');
+    expect(await harness.decide(run, 'a', true)).toBe('stored');
+    expect(await harness.result(run)).toEqual({ status: 'completed', steps: 1 });
+    const rows = await stores.store.readRows(sessionId, 2);
+    expect(rows).toMatchObject([{ toolCallId: 'a', output: 'ask' }, { output: { acknowledged: true } }]);
+  });
+});
