@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { LIMITS } from '../protocol/limits.js';
-import { isTerminal, type Resumption, type RunInput } from '../protocol/run.js';
+import { isTerminal, type Resumption, type RunError, type RunInput } from '../protocol/run.js';
 import { beginNextAfterEnds, type StartNext } from '../stores/begin-next.js';
 import type {
   BeginResult,
@@ -10,7 +10,7 @@ import type {
   SessionRecord,
   SessionStore,
 } from '../stores/session-store.js';
-import { readPartialReply } from '../stores/partial-reply.js';
+import { endSilent } from '../stores/end-silent.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
@@ -94,40 +94,21 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     await workflows.answer(record.runId, { toolCallId: '', by: 'sweeper', resume });
   }
 
-  /** No writer confirmed: its step is folded from the log, and it is fenced off. */
+  /** No writer confirmed: it is fenced off, and what it had said is committed in its place. */
   async function enforceStop(sessionId: string, runId: string): Promise<void> {
     const record = await store.readRecord(sessionId);
     if (record?.runId !== runId || isTerminal(record.status)) return;
-    const mode = record.stop?.mode ?? 'interrupt';
-    const row = await readPartialReply(streamManager, record, mode);
-    await store.end({
-      sessionId,
-      runId,
-      agentType: record.agent,
-      step: record.claimedStep,
-      status: mode === 'abort' ? 'aborted' : 'interrupted',
-      ...(row !== undefined && { row }),
-      now: Date.now(),
-    });
+    const status = record.stop?.mode === 'abort' ? 'aborted' : 'interrupted';
+    await endSilent({ store, streamManager }, record, { status, now: Date.now() });
   }
 
   async function endLost(record: SessionRecord): Promise<void> {
-    const { sessionId, runId, agent, committedStep } = record;
-    const row = await readPartialReply(streamManager, record, 'failure');
-    await store.end({
-      sessionId,
-      runId,
-      agentType: agent,
-      step: row?.step ?? committedStep,
-      status: 'failed',
-      error: {
-        code: 'framework_run_lost',
-        message: 'The run was ended from outside. Send a message to go on.',
-        retryable: true,
-      },
-      ...(row !== undefined && { row }),
-      now: Date.now(),
-    });
+    const error: RunError = {
+      code: 'framework_run_lost',
+      message: 'The run was ended from outside. Send a message to go on.',
+      retryable: true,
+    };
+    await endSilent({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
   }
 
   /** What ends a run goes on with what waits; so does whoever finds it waiting. */

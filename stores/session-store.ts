@@ -29,6 +29,8 @@ import type {
   ExtendDeadlineInput,
   ExtendDeadlineResult,
   StopResult,
+  TakeOverInput,
+  TakeOverResult,
   EndInput,
   EndResult,
 } from './transitions.js';
@@ -73,6 +75,8 @@ export type {
   ExtendDeadlineInput,
   ExtendDeadlineResult,
   StopResult,
+  TakeOverInput,
+  TakeOverResult,
   EndInput,
   EndResult,
 } from './transitions.js';
@@ -117,6 +121,8 @@ export interface SessionStore extends SessionDocuments {
    * Given to a sub-agent it stops the conversation.
    */
   stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
+  /** Makes the caller the owner of a writer that does not answer; what it wrote stays. */
+  takeOver: (input: TakeOverInput) => Promise<TakeOverResult>;
   /** Ends a run: run, session and stream become terminal together. */
   end: (input: EndInput) => Promise<EndResult>;
 

@@ -340,6 +340,18 @@ export type StopResult =
   /** `next`: messages wait for their turn. */
   | { kind: 'ended'; runId: string; next?: true };
 
+/** Names a run's writer. */
+export interface TakeOverInput {
+  sessionId: string;
+  runId: string;
+  name: string;
+}
+export type TakeOverResult =
+  /** `first`: sequence before the first entry of the attempt that was fenced off. */
+  | { kind: 'taken'; token: number; first: number }
+  | { kind: 'nothing' }
+  | { kind: 'superseded' };
+
 export interface EndInput {
   sessionId: string;
   runId: string;

@@ -3,7 +3,8 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { isTerminal, type RunError, type StepOutcome } from '../../protocol/run.js';
+import { isTerminal, type RunError, type StepOutcome, type StopRequest } from '../../protocol/run.js';
+import { endSilent } from '../../stores/end-silent.js';
 import { addUsage } from '../../stores/run-usage.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
@@ -16,7 +17,7 @@ import { toCallOptions, type AskedStep } from './call-options.js';
 import { toLoggedError } from './logged-error.js';
 import { retryDelay, toProviderFailure, type ProviderFailure } from './provider-failure.js';
 import { hasReached } from './spending.js';
-import { createStepCommit, endStopped } from './step-commit.js';
+import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type StepReply } from './step-reply.js';
 
@@ -41,7 +42,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       });
       const claim = await store.claim({ writer, known: ref.known, now: Date.now() });
       if (claim.kind === 'done') return claim.outcome;
-      if (claim.kind === 'stopped') return await endStopped(deps, ref, claim.stop);
+      if (claim.kind === 'stopped') return await endStopped(ref, claim.stop);
       if (claim.kind === 'superseded') return await endedElsewhere(ref);
       if (claim.kind === 'not_ready') return { kind: 'not_ready' };
       if (claim.kind === 'fenced') throw fenced();
@@ -126,6 +127,18 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
     const outcome = await commit;
     if (outcome === 'rewound') return endRewound(ref, ref.known);
     return outcome.kind === 'superseded' ? endedElsewhere(ref) : outcome;
+  }
+
+  /**
+   * A claim that found a stop: no model call, the run ends as the stop says. What an attempt before
+   * had said stays, since people saw it.
+   */
+  async function endStopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
+    const record = await store.readRecord(ref.sessionId);
+    if (record?.runId !== ref.runId) return { kind: 'superseded' };
+    const status = mode === 'abort' ? 'aborted' : 'interrupted';
+    await endSilent(deps, record, { status, now: Date.now() });
+    return endedElsewhere(ref);
   }
 
   /** The store has lost what this run did: nothing is written over the gap. */

@@ -1,8 +1,8 @@
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
-import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
+import type { Decision, ToolRow } from '../../protocol/rows.js';
+import { closedCall } from '../../stores/closed-call.js';
 import type { NewCall } from '../../stores/session-store.js';
 import { ruleOn, type Ruling } from './approval-ruling.js';
 import { checkInput, parseInput } from './call-input.js';
@@ -111,42 +111,16 @@ function toOpened(
   };
 }
 
-/** A call that a stop or a failure overtook: shown and stored as not carried out. */
-export function closeCall(
-  scope: CallScope,
-  part: Extract<AssistantPart, { type: 'tool-call' }>,
-  input: unknown,
-  why: { code: string; text: string },
-  now: number,
-): OpenedCall {
-  const { toolCallId, toolName } = part;
-  return refuse(scope, { toolCallId, toolName, input: '' }, input, why.text, why.code, now);
-}
-
 /** A call that is settled from the start, by an error for the model. */
 export function refuse(
   scope: CallScope,
-  { toolCallId, toolName }: ProposedCall,
+  call: ProposedCall,
   input: unknown,
   text: string,
-  errorCode: string,
+  code: string,
   now: number,
 ): OpenedCall {
-  const error = text.slice(0, LIMITS.errorTextBytes / 4);
-  const row: ToolRow = { role: 'tool', toolCallId, toolName, error, errorCode };
-  return {
-    call: { toolCallId, toolName, kind: 'server', input, row },
-    chunks: [
-      {
-        type: 'tool_input_error',
-        ...toBase(scope, now),
-        toolCallId,
-        toolName,
-        error,
-        partialInput: input,
-      },
-    ],
-  };
+  return closedCall(scope, call, input, { code, text }, now);
 }
 
 function toBase(

@@ -5,20 +5,14 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
-import type {
-  CallRef,
-  RunError,
-  StepOutcome,
-  StopRequest,
-  TerminalStatus,
-} from '../../protocol/run.js';
+import type { CallRef, RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { addUsage } from '../../stores/run-usage.js';
 import type { CommitInput, NewCall, RunUsage, Writer } from '../../stores/session-store.js';
-import { readPartialReply } from '../../stores/partial-reply.js';
+import { closedCall, closingChunks, CUT_CALLS } from '../../stores/closed-call.js';
 import type { ActivityDeps } from '../deps.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
-import { closeCall, openCall, type CallScope, type OpenedCall } from './proposed-calls.js';
+import { openCall, type CallScope, type OpenedCall } from './proposed-calls.js';
 import { hasReached, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import type { ProposedCall, StepReply } from './step-reply.js';
@@ -97,7 +91,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     return reply.fold.parts
       .filter(isCallPart)
       .filter(({ toolCallId, toolName }) => !made.has(toolCallId) && toolName !== FINISH_TOOL_NAME)
-      .map((part) => closeCall(scope, part, partialInputOf(part), why, Date.now()));
+      .map((part) => closedCall(scope, part, partialInputOf(part), why, Date.now()));
   }
 
   async function stopped(): Promise<Committed> {
@@ -105,8 +99,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const mode = record?.stop?.mode ?? 'interrupt';
     const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status };
-    const text = 'The run was stopped before this call was carried out.';
-    return store(closeAll({ code: 'run_stopped', text }), outcome, {
+    return store(closeAll(CUT_CALLS.stopped), outcome, {
       answersStop: true,
       interrupted: mode,
       final: { status },
@@ -116,8 +109,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   async function failed({ code, message, retryable }: RunError): Promise<Committed> {
     const error: RunError = { code, message, retryable };
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'failed', error };
-    const text = 'The run failed before this call was carried out.';
-    return store(closeAll({ code: 'run_failed', text }), outcome, {
+    return store(closeAll(CUT_CALLS.failed), outcome, {
       answersStop: true,
       interrupted: 'failure',
       final: { status: 'failed', error },
@@ -126,7 +118,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
 
   function closeAll(why: { code: string; text: string }): OpenedCall[] {
     return reply.fold.parts.filter(isCallPart).map((part) => {
-      const closed = closeCall(scope, part, partialInputOf(part), why, Date.now());
+      const closed = closedCall(scope, part, partialInputOf(part), why, Date.now());
       return part.toolName === FINISH_TOOL_NAME ? { ...closed, chunks: [] } : closed;
     });
   }
@@ -200,55 +192,18 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     }
   }
 
-  function closing(withRow: boolean, checkpointId: string, timestamp: number): StreamChunk[] {
-    const { agentId, agentType, step, runId } = scope;
-    const base = { agentId, agentType, step, timestamp };
-    const stepId = `s${String(step)}`;
+  function closing(hasRow: boolean, checkpointId: string, timestamp: number): StreamChunk[] {
     const finish = reply.finish();
-    const end: StreamChunk = {
-      type: 'step_end',
-      ...base,
-      stepId,
-      ...(finish !== undefined && { usage: finish.usage, finishReason: finish.reason }),
-    };
-    return [
-      // A model may end without a word: its step is still a step.
-      ...(!reply.begun() && withRow ? [{ type: 'step_start' as const, ...base, stepId }] : []),
-      ...(withRow ? [end] : []),
-      { type: 'checkpoint_created', ...base, runId, checkpointId, stepCount: step },
-      { type: 'step_committed', ...base, runId, stepId, checkpointId },
-    ];
+    return closingChunks(scope, checkpointId, timestamp, {
+      isShown: reply.begun(),
+      hasRow,
+      ...(finish !== undefined && {
+        finish: { usage: finish.usage, finishReason: finish.reason },
+      }),
+    });
   }
 
   return { usage, complete, stopped, failed };
-}
-
-/**
- * A claim that found a stop: no model call, the run ends as the stop says. What an attempt before
- * had said stays, since people saw it.
- */
-export async function endStopped(
-  deps: ActivityDeps,
-  ref: StepRef,
-  stop: StopRequest,
-): Promise<StepOutcome> {
-  const record = await deps.store.readRecord(ref.sessionId);
-  const row =
-    record?.runId === ref.runId
-      ? await readPartialReply(deps.streamManager, record, stop.mode)
-      : undefined;
-  const result = await deps.store.end({
-    sessionId: ref.sessionId,
-    runId: ref.runId,
-    agentType: ref.agent,
-    step: ref.step,
-    status: stop.mode === 'abort' ? 'aborted' : 'interrupted',
-    ...(row !== undefined && { row }),
-    now: Date.now(),
-  });
-  return result.kind === 'superseded'
-    ? { kind: 'superseded' }
-    : { kind: 'ended', step: ref.step, status: result.status };
 }
 
 function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {

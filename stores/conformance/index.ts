@@ -19,6 +19,7 @@ import { checkOrderCases } from './session/check-order.js';
 import { claimCases } from './session/claim.js';
 import { commitCases } from './session/commit.js';
 import { resultCases } from './session/results.js';
+import { takeOverCases } from './session/take-over.js';
 import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
@@ -50,6 +51,7 @@ const SESSION = [
   appendCases,
   commitCases,
   resultCases,
+  takeOverCases,
   startCallCases,
   settleToolCases,
   settleApprovalCases,

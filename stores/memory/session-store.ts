@@ -22,6 +22,7 @@ import { settleCall } from './transitions/settle-call.js';
 import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
 import { takeCallId } from './transitions/take-call-id.js';
+import { takeOver } from './transitions/take-over.js';
 
 /** The record of sessions in memory: each transition is one file, this file is its calling form. */
 export function createMemorySessionStore(data: MemoryData): SessionStore {
@@ -78,6 +79,8 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
       if (result.kind !== 'nothing') tellOfStop(data, sessionId);
       return result;
     },
+    takeOver: async (input) =>
+      change(data, input.sessionId, (session) => takeOver(session, input)),
     end: async (input) =>
       change(data, input.sessionId, (session, context) => end(session, input, context)),
   };

@@ -25,6 +25,7 @@ import type {
   SettleCallResult,
   StartCallResult,
   StopResult,
+  TakeOverResult,
   Wake,
 } from '../session-store.js';
 import type { ScriptReply } from './scripts.js';
@@ -282,6 +283,13 @@ export function toStopResult([kind, runId, next]: ScriptReply): StopResult {
     return { kind: 'ended', runId: String(runId), ...(next === 1 && { next: true }) };
   }
   throw unexpected('stop', kind);
+}
+
+export function toTakeOverResult([kind, token, first]: ScriptReply): TakeOverResult {
+  if (kind === 'TAKEN') return { kind: 'taken', token: Number(token), first: Number(first) };
+  if (kind === 'NOTHING') return { kind: 'nothing' };
+  if (kind === 'SUPERSEDED') return { kind: 'superseded' };
+  throw unexpected('take-over', kind);
 }
 
 export function toEndResult([kind, status, next]: ScriptReply): EndResult {

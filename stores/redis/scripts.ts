@@ -15,6 +15,7 @@ const SESSION_SCRIPTS = [
   'settle-call',
   'extend-deadline',
   'stop',
+  'take-over',
   'end',
   'open-writer',
   'close-writer',

@@ -26,6 +26,7 @@ import {
   toSettleCallResult,
   toStartCallResult,
   toStopResult,
+  toTakeOverResult,
 } from './script-replies.js';
 import type { ScriptName, ScriptReply } from './scripts.js';
 import { createSessionIndex } from './session-index.js';
@@ -108,6 +109,8 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
           Date.now(),
         ]),
       ),
+    takeOver: async ({ sessionId, runId, name }) =>
+      toTakeOverResult(await run('take-over', sessionId, [runId, name])),
     end: async (input) => toEndResult(await run('end', input.sessionId, endArgs(input))),
   };
 }

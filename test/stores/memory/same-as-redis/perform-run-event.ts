@@ -18,6 +18,7 @@ type RunEvent = EventOf<
   | 'commit'
   | 'discard'
   | 'stop'
+  | 'take over'
   | 'end'
 >;
 
@@ -93,6 +94,8 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
           by: 'ann',
           ...(!event.isOfThisRun && { runId: 'another' }),
         });
+    case 'take over':
+      return ({ store }) => store.takeOver({ sessionId, runId, name: `m${String(step)}` });
     case 'end':
       return ({ store }) =>
         store.end({

@@ -83,6 +83,7 @@ export const SessionEvent = fc.oneof(
     mode: fc.constantFrom('interrupt' as const, 'abort' as const),
     isOfThisRun: rarely(true, false),
   }),
+  event('take over', 1, {}),
   event('end', 2, {
     status: fc.constantFrom('completed' as const, 'failed' as const, 'interrupted' as const),
     floor: fc.nat(60),

@@ -1,0 +1,51 @@
+import { equal, includes } from '../assertions.js';
+import { textIn } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+export function takeOverCases({ describe, it }: Suite): void {
+  describe('take over', () => {
+    it('fences a writer off, keeps what it wrote, and lets another commit in its place', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const silent = session.writer(runId, 1, 5);
+      await session.claim(silent);
+      await session.say(silent, 1, 'Last words');
+      const input = { sessionId: session.id, runId, name: silent.name };
+      equal(await store.takeOver(input), { kind: 'taken', token: 6, first: 0 });
+      equal(await session.say(silent, 2, ' and more'), { kind: 'fenced' });
+      equal(await session.commit(silent), { kind: 'fenced' });
+      includes(await session.commit({ ...silent, token: 6 }), { kind: 'committed' });
+      equal(textIn(await session.log()), 'Last words');
+      equal(await store.takeOver(input), { kind: 'superseded' });
+    });
+
+    it('tells where the attempt begins that is fenced off', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const lost = session.writer(runId, 1, 1);
+      await session.claim(lost);
+      await session.say(lost, 1, 'lost');
+      const { name } = lost;
+      const silent = { ...lost, token: 2 };
+      await session.claim(silent);
+      const before = (await store.readRecord(session.id))?.sequence;
+      await session.say(silent, 1, 'said');
+      const taken = await store.takeOver({ sessionId: session.id, runId, name });
+      equal(taken, { kind: 'taken', token: 3, first: before });
+    });
+
+    it('finds nothing where nobody writes, and leaves other runs alone', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const input = { sessionId: session.id, runId, name: 'm1' };
+      equal(await store.takeOver(input), { kind: 'nothing' });
+      await session.claim(session.writer(runId, 1, 1));
+      equal(await store.takeOver({ ...input, runId: 'another' }), { kind: 'superseded' });
+      equal(await store.takeOver({ ...input, sessionId: 'unknown' }), { kind: 'superseded' });
+      includes(await session.say(session.writer(runId, 1, 1), 1, 'on'), { kind: 'appended' });
+    });
+  });
+}
