@@ -348,9 +348,7 @@ export interface TakeOverInput {
 }
 export type TakeOverResult =
   /** `first`: sequence before the first entry of the attempt that was fenced off. */
-  | { kind: 'taken'; token: number; first: number }
-  | { kind: 'nothing' }
-  | { kind: 'superseded' };
+  { kind: 'taken'; token: number; first: number } | { kind: 'nothing' } | { kind: 'superseded' };
 
 export interface EndInput {
   sessionId: string;

@@ -3,7 +3,12 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { isTerminal, type RunError, type StepOutcome, type StopRequest } from '../../protocol/run.js';
+import {
+  isTerminal,
+  type RunError,
+  type StepOutcome,
+  type StopRequest,
+} from '../../protocol/run.js';
 import { endSilent } from '../../stores/end-silent.js';
 import { addUsage } from '../../stores/run-usage.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';

@@ -79,8 +79,7 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
       if (result.kind !== 'nothing') tellOfStop(data, sessionId);
       return result;
     },
-    takeOver: async (input) =>
-      change(data, input.sessionId, (session) => takeOver(session, input)),
+    takeOver: async (input) => change(data, input.sessionId, (session) => takeOver(session, input)),
     end: async (input) =>
       change(data, input.sessionId, (session, context) => end(session, input, context)),
   };

@@ -38,7 +38,8 @@ async function textOf({ session }: ActivityHarness): Promise<boolean> {
   return deltas.map(({ delta }) => delta).join('') === '{"a":1}{"a":';
 }
 
-const withoutIds = (rows: Row[]): unknown => rows.map((row) => ({ ...row, runId: '', messageId: '' }));
+const withoutIds = (rows: Row[]): unknown =>
+  rows.map((row) => ({ ...row, runId: '', messageId: '' }));
 
 describe('a writer that does not answer', () => {
   it('leaves the same as one that confirms the stop', async () => {
@@ -58,7 +59,11 @@ describe('a writer that does not answer', () => {
     expect(stored).toMatchObject([
       {
         interrupted: 'interrupt',
-        parts: [{ text: 'I will' }, { toolCallId: 'done', input: { a: 1 } }, { toolCallId: 'cut', input: {} }],
+        parts: [
+          { text: 'I will' },
+          { toolCallId: 'done', input: { a: 1 } },
+          { toolCallId: 'cut', input: {} },
+        ],
       },
       { toolCallId: 'done', errorCode: 'run_stopped' },
       { toolCallId: 'cut', errorCode: 'run_stopped' },

@@ -82,6 +82,9 @@ describe('a run that owes a result', () => {
     expect(await harness.decide(run, 'a', true)).toBe('stored');
     expect(await harness.result(run)).toEqual({ status: 'completed', steps: 1 });
     const rows = await stores.store.readRows(sessionId, 2);
-    expect(rows).toMatchObject([{ toolCallId: 'a', output: 'ask' }, { output: { acknowledged: true } }]);
+    expect(rows).toMatchObject([
+      { toolCallId: 'a', output: 'ask' },
+      { output: { acknowledged: true } },
+    ]);
   });
 });
