@@ -201,6 +201,24 @@ const transitions = [
     edits: [['if store_now() >= deadline', 'if tonumber(ARGV[7]) >= deadline']],
     test: 'settle call, a deadline refuses a late approval, but not the kind mismatch or the second answer',
   },
+  {
+    defence: 'Fence: a writer that was taken over is refused',
+    file: `${LUA}/take-over.lua`,
+    edits: [['tonumber(w[1]) + 1)', 'tonumber(w[1]))']],
+    test: 'take over fences a writer off, keeps what it wrote, and lets another commit in its place',
+  },
+  {
+    defence: 'Usage of discarded attempts counts',
+    file: `${LUA}/discard.lua`,
+    edits: [['add_usage(r, ARGV[10])\n', '']],
+    test: 'usage of steps and of discarded attempts is added up, once each',
+  },
+  {
+    defence: 'A result is written by the transition that ends the run',
+    file: `${LUA}/lib/session.lua`,
+    edits: [['  if r.output then log.write(', '  if false then log.write(']],
+    test: 'output is written by the transition that ends the run, after the results of its siblings',
+  },
 ];
 
 export const mutations = [...transitions, ...checkOrder, ...queue, ...readers].map((mutation) => ({
