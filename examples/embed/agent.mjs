@@ -1,0 +1,18 @@
+// An agent, as worker and client both know it.
+import { defineAgent, defineTool, modelFromSpec } from 'helix-temporal';
+import { z } from 'zod';
+
+const clock = defineTool({
+  name: 'clock',
+  description: 'Tells the time.',
+  inputSchema: z.object({}),
+  execute: () => ({ now: new Date().toISOString() }),
+});
+
+/** MODEL=openai:… or anthropic:… with its key; without one it keeps to its own rules. */
+export const timekeeper = defineAgent({
+  name: 'timekeeper',
+  systemPrompt: 'You tell the time. Use the clock.',
+  tools: [clock],
+  llmConfig: { model: modelFromSpec(process.env.MODEL, process.env) },
+});
