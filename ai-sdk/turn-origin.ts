@@ -49,8 +49,14 @@ function hasReply({ record, rows }: SessionView): boolean {
   return rows.slice(record.turnStartRow).some(({ role }) => role === 'assistant');
 }
 
-/** What a turn begins with; attempts that died leave gaps, but say so. */
+/**
+ * What a turn begins with; attempts that died leave gaps, but say so. A run that was stopped before
+ * its model said anything leaves a checkpoint, or an end before the first step, and may be resumed.
+ */
 function isBeginning({ message }: LogEntry): boolean {
   if (message.type === 'turn_started') return true;
-  return (message.type === 'step_start' || message.type === 'step_discarded') && message.step === 1;
+  if (!('step' in message) || message.step > 1) return false;
+  return message.step === 0 || FIRST.has(message.type);
 }
+
+const FIRST = new Set<string>(['step_start', 'step_discarded', 'checkpoint_created']);

@@ -1,6 +1,13 @@
-import type { BeginInput, BeginResult, StopResult } from '../stores/session-store.js';
+import type { RunMode, StopRequest } from '../protocol/run.js';
+import type {
+  BeginInput,
+  BeginResult,
+  RunRecord,
+  StopResult,
+  UserMessage,
+} from '../stores/session-store.js';
 import type { Answers } from './answers.js';
-import type { StopRequest } from '../protocol/run.js';
+import type { Resumability } from './can-resume.js';
 
 /** What the HTTP side asks of the runtime. Every method throws HelixError `unavailable` when Redis or Temporal cannot be reached. */
 export interface AgentExecutor extends Answers {
@@ -8,6 +15,33 @@ export interface AgentExecutor extends Answers {
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
   stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
+  /**
+   * Goes on where the newest run was interrupted, or failed in a way that may pass. A run that is at
+   * work or waits is left alone, and woken if answers to it were given; so it may be asked for twice.
+   *
+   * @throws HelixError `not_found`, `not_resumable` when the run has ended for good, `stale_run`
+   * when another run is the newest, `agent_already_running` and `message_conflict` for a new message
+   */
+  resume: (input: ResumeInput) => Promise<ResumeResult>;
+  /** Whether `resume` would go on, and how. */
+  canResume: (sessionId: string) => Promise<Resumability>;
 }
+
+export interface ResumeInput {
+  sessionId: string;
+  /** Default `continue`. `with_confirmation` is the same, and kept on record with who confirmed. */
+  mode?: Extract<RunMode, 'continue' | 'with_confirmation' | 'with_message'>;
+  /** The run that is to be continued. Default: the newest. */
+  runId?: string;
+  /** For `with_message`: they begin a new turn. */
+  messages?: UserMessage[];
+  /** Who asked, for the record. */
+  by?: string;
+}
+
+export type ResumeResult =
+  | { kind: 'resumed'; run: RunRecord }
+  /** Nothing had to be done: this run is at work or waits, or the messages were accepted before. */
+  | { kind: 'active'; runId: string };
 
 export type ExecuteInput = Omit<BeginInput, 'nonce' | 'now'>;

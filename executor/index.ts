@@ -1,5 +1,7 @@
-export type { AgentExecutor, ExecuteInput } from './agent-executor.js';
+export type { AgentExecutor, ExecuteInput, ResumeInput, ResumeResult } from './agent-executor.js';
 export type { Answers, ExtendInput } from './answers.js';
+export { decideResume } from './can-resume.js';
+export type { Resumability } from './can-resume.js';
 export { createRunWorkflows } from './run-workflows.js';
 export type { RunWorkflows, WorkflowState } from './run-workflows.js';
 export { registerSearchAttributes } from './search-attributes.js';

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { LIMITS } from '../protocol/limits.js';
@@ -15,12 +14,11 @@ import type { StreamManager } from '../stores/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
 import { createAttend, type Attended } from './attend.js';
+import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** A stop that no writer has confirmed after this long is carried out without it. */
 const STOP_CONFIRM_MS = 2_000;
-/** A run is looked at by the sweeper this long after it was made. */
-const FIRST_SWEEP_MS = 3_000;
 
 /** Replies to messages that a run at work, or one that should be, stands in the way of. */
 const MAY_HOLD_UP: ReadonlySet<BeginResult['kind']> = new Set(['busy', 'queued', 'steered']);
@@ -65,9 +63,10 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   }
 
   async function startRun(
-    run: Pick<SessionRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'tenant'>,
+    run: Pick<RunRecord, 'sessionId' | 'runId' | 'agent' | 'turn' | 'from'>,
+    tenant?: string,
   ): Promise<void> {
-    const { sessionId, runId, agent, turn, tenant } = run;
+    const { sessionId, runId, agent, turn, from } = run;
     const definition = agents.resolve(agent);
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
     const sessionUrl = deps.sessionUrl?.(sessionId);
@@ -81,6 +80,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
       ...(definition.outputSchema !== undefined && { hasOutput: true }),
       ...(deps.modelName !== undefined && { model: deps.modelName }),
       ...(sessionUrl !== undefined && { sessionUrl }),
+      ...(from !== undefined && { from }),
     };
     const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
     if (sessionUrl !== undefined) details.push(`[Conversation](${sessionUrl})`);
@@ -88,6 +88,11 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
       details: details.join('\n\n'),
       ...(tenant !== undefined && { tenant }),
     });
+  }
+
+  /** A run whose workflow was never started, or is not known any more. */
+  function restart(record: SessionRecord): Promise<void> {
+    return startRun({ ...record, ...fromOf(record) }, record.tenant);
   }
 
   async function wake(record: SessionRecord, resume: Resumption): Promise<void> {
@@ -123,12 +128,12 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   async function launch(run: RunRecord, tenant: string | undefined): Promise<void> {
     const old = run.supersededRunId;
     if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
-    await startRun({ ...run, ...(tenant !== undefined && { tenant }) });
+    await startRun(run, tenant);
   }
 
   const answers = createAnswers({ store, agents, workflows, logger });
   const { expireCalls } = answers;
-  const upkeep = { startRun, wake, endLost, startNext, expireCalls };
+  const upkeep = { startRun: restart, wake, endLost, startNext, expireCalls };
   const attend = createAttend({ store, workflows, ...upkeep, logger });
 
   async function accept(input: ExecuteInput): Promise<BeginResult> {
@@ -161,15 +166,18 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     }, STOP_CONFIRM_MS).unref();
   }
 
+  async function execute(input: ExecuteInput): Promise<BeginResult> {
+    const result = await accept(input);
+    if (!MAY_HOLD_UP.has(result.kind)) return result;
+    const { sessionId } = input;
+    const seenTo = await attendSilent(sessionId).catch(lostSignal(sessionId));
+    return seenTo === true && result.kind === 'busy' ? accept(input) : result;
+  }
+
   return {
-    execute: async (input) => {
-      const result = await accept(input);
-      if (!MAY_HOLD_UP.has(result.kind)) return result;
-      const { sessionId } = input;
-      const seenTo = await attendSilent(sessionId).catch(lostSignal(sessionId));
-      return seenTo === true && result.kind === 'busy' ? accept(input) : result;
-    },
+    execute,
     ...answers,
+    ...createReruns({ store, execute, startRun, wake, lostSignal }),
     stop: async (sessionId, stop) => {
       const result = await store.stop(sessionId, stop);
       if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
@@ -179,7 +187,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
       }
       return result;
     },
-    startRun,
+    startRun: restart,
     wake,
     endLost,
     startNext,
@@ -187,6 +195,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   };
 }
 
-function newNonce(): string {
-  return randomBytes(6).toString('hex');
+/** Where a run goes on that did not begin its turn. */
+function fromOf({ runFromStep, runStartSequence }: SessionRecord): Pick<RunRecord, 'from'> {
+  return runFromStep === 0 ? {} : { from: { step: runFromStep, known: runStartSequence } };
 }

@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'answer_too_large'
   | 'invalid_result'
   | 'invalid_input'
+  | 'not_resumable'
   | 'stale_state'
   | 'invalid_patch'
   | 'invalid_chunk'
@@ -66,6 +67,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   answer_too_large: 413,
   invalid_result: 400,
   invalid_input: 400,
+  not_resumable: 409,
   stale_state: 409,
   invalid_patch: 400,
   invalid_chunk: 400,

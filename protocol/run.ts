@@ -14,6 +14,19 @@ export type RunStatus =
 
 export type TerminalStatus = Extract<RunStatus, 'completed' | 'failed' | 'interrupted' | 'aborted'>;
 
+/**
+ * Why a run was made: for new messages (`new`), to go on with a turn or to do it again. `branch` is
+ * the run that a copied session begins with, which has ended.
+ */
+export type RunMode =
+  | 'new'
+  | 'continue'
+  | 'with_message'
+  | 'with_confirmation'
+  | 'from_checkpoint'
+  | 'retry'
+  | 'branch';
+
 /** Status of a session's stream, as the stream protocol names it. */
 export type StreamStatus = 'active' | 'paused' | 'ended' | 'failed';
 

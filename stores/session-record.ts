@@ -7,6 +7,7 @@ import type {
   ChildRef,
   Resumption,
   RunError,
+  RunMode,
   RunStatus,
   StopMode,
   StopRequest,
@@ -96,6 +97,13 @@ export interface SessionRecord {
   /** Index of the turn's first row. */
   turnStartRow: number;
   runStartedAt: number;
+  runMode: RunMode;
+  /** Who asked for the newest run, if that was recorded. */
+  runBy?: string;
+  /** Sequence before the newest run's first entry; that of the turn unless the turn had a run before. */
+  runStartSequence: number;
+  /** Step of the turn behind which the newest run goes on; 0 if it began the turn. */
+  runFromStep: number;
   committedStep: number;
   /** Step that a writer owns or owned last. */
   claimedStep: number;

@@ -16,6 +16,8 @@ import type {
   BeginChildResult,
   BeginInput,
   BeginResult,
+  ResumeRunInput,
+  ResumeRunResult,
   ClaimInput,
   ClaimResult,
   DiscardInput,
@@ -59,6 +61,8 @@ export type {
   Wake,
   BeginInput,
   BeginResult,
+  ResumeRunInput,
+  ResumeRunResult,
   RunRecord,
   Writer,
   ClaimInput,
@@ -104,6 +108,11 @@ export interface SessionStore extends SessionDocuments {
   editQueued: (input: EditQueuedInput) => Promise<EditQueuedResult>;
   /** Removes messages that wait; their ids count as never accepted. */
   removeQueued: (input: RemoveQueuedInput) => Promise<RemoveQueuedResult>;
+  /**
+   * Makes a new run for the turn of one that was interrupted, or failed in a way that may pass; its
+   * steps go on behind the last one that the transcript has.
+   */
+  resumeRun: (input: ResumeRunInput) => Promise<ResumeRunResult>;
   /** Makes a writer the owner of a step; withdraws what earlier attempts left. */
   claim: (input: ClaimInput) => Promise<ClaimResult>;
   /** Withdraws what this attempt wrote, and counts a failure of the provider. */

@@ -16,6 +16,8 @@ export function toRunInfo(record: SessionRecord, ended: readonly RunInfo[]): Run
       ...(record.usage !== undefined && { usage: record.usage }),
       ...(record.finishReason !== undefined && { finishReason: record.finishReason }),
       ...(record.output !== undefined && { output: record.output }),
+      mode: record.runMode,
+      ...(record.runBy !== undefined && { by: record.runBy }),
     }
   );
 }

@@ -8,6 +8,8 @@ import type {
   ParentRef,
   Resumption,
   RunError,
+  RunMode,
+  RunProgress,
   StepOutcome,
   StopRequest,
   TerminalStatus,
@@ -32,6 +34,8 @@ export interface BeginInput {
   by?: string;
   /** Replaces the agent's own state together with the run's beginning; nothing does if none begins. */
   state?: CustomState;
+  /** Present when the messages were given to go on after a run that has ended. */
+  resumed?: { by?: string };
   now: number;
 }
 
@@ -55,6 +59,28 @@ export type BeginResult =
   /** The session belongs to somebody else. */
   | { kind: 'foreign' };
 
+export interface ResumeRunInput {
+  sessionId: string;
+  /** The run that is to be continued: another one may be the newest by now. Default: the newest. */
+  runId?: string;
+  /** Random part of the new run's id. */
+  nonce: string;
+  mode: Extract<RunMode, 'continue' | 'with_confirmation'>;
+  /** Who asked, for the record. */
+  by?: string;
+  now: number;
+}
+
+export type ResumeRunResult =
+  | { kind: 'resumed'; run: RunRecord }
+  /** A run is at work, or waits. */
+  | { kind: 'active'; runId: string }
+  /** Another run is the newest. */
+  | { kind: 'stale_run'; runId: string }
+  /** The newest run has ended for good. */
+  | { kind: 'final'; status: TerminalStatus }
+  | { kind: 'not_found' };
+
 export interface RunRecord {
   sessionId: string;
   runId: string;
@@ -67,6 +93,8 @@ export interface RunRecord {
   startedAt: number;
   /** A run that gave way to this one, by abandonment or an interrupt; its workflow is to be woken. */
   supersededRunId?: string;
+  /** Present on a run that goes on with a turn: what was there before it. */
+  from?: RunProgress;
 }
 
 /** Identity of a writer: a higher token fences lower ones off. */

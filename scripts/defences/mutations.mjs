@@ -64,7 +64,7 @@ const transitions = [
   {
     defence: 'Writer tag: entries before the claim stay',
     file: `${LUA}/lib/session.lua`,
-    edits: [["'(' .. first .. '-0', '+')) do", "'-', '+')) do"]],
+    edits: [["'(' .. after .. '-0', '+')) do", "'-', '+')) do"]],
     test: 'claim of a higher token leaves what the same step of an earlier turn said',
   },
   {

@@ -24,6 +24,7 @@ import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
 import { queueCases } from './session/queue.js';
+import { resumeRunCases } from './session/resume-run.js';
 import { settleApprovalCases } from './session/settle-approval.js';
 import { settleClientCases } from './session/settle-client.js';
 import { settleToolCases } from './session/settle-tool.js';
@@ -43,6 +44,7 @@ export type { ConformanceOptions, StoresUnderTest } from './suite.js';
 
 const SESSION = [
   beginCases,
+  resumeRunCases,
   abandonmentCases,
   queueCases,
   steerCases,

@@ -16,6 +16,8 @@ import type {
   EndResult,
   ExtendDeadlineResult,
   NewCall,
+  ResumeRunInput,
+  ResumeRunResult,
   RunRecord,
   SettleCallResult,
   StartCallResult,
@@ -36,6 +38,8 @@ export interface SessionDriver {
   steer: (messageId: string) => Promise<BeginResult>;
   /** Begins what waits. */
   beginNext: () => Promise<BeginQueuedResult>;
+  /** Goes on with the turn of the newest run. */
+  resume: (input?: Partial<ResumeRunInput>) => Promise<ResumeRunResult>;
   writer: (runId: string, step: number, token: number) => Writer;
   callWriter: (runId: string, step: number, toolCallId: string, token: number) => Writer;
   claim: (writer: Writer, known?: number) => Promise<ClaimResult>;
@@ -151,6 +155,14 @@ export function drive(
     enqueue: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'queue' }),
     steer: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
     beginNext: () => store.beginQueued({ sessionId: id, nonce: newNonce(), now: Date.now() }),
+    resume: (input = {}) =>
+      store.resumeRun({
+        sessionId: id,
+        nonce: newNonce(),
+        mode: 'continue',
+        now: Date.now(),
+        ...input,
+      }),
     writer,
     callWriter,
     claim,

@@ -136,6 +136,8 @@ function close(
     startedAt: run.startedAt,
     endedAt: now,
     ...resultsOf(run),
+    mode: run.mode,
+    ...(run.by !== undefined && { by: run.by }),
   };
   session.endedRuns.push(toJson(ended));
 }

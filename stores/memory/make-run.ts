@@ -1,11 +1,11 @@
 import type { UserMessage } from '../queued-entry.js';
-import type { RunRecord } from '../transitions.js';
+import type { BeginInput, RunRecord } from '../transitions.js';
 import { takeInNotices } from './calls.js';
-import { keepForEver } from './expiry.js';
 import { trimLog } from './log.js';
 import { writeOwn } from './own-chunks.js';
 import { storeMessages } from './queue.js';
-import type { MemoryRun, MemorySession, StoreContext } from './session.js';
+import type { MemorySession, StoreContext } from './session.js';
+import { formatNextRunId, startRun } from './start-run.js';
 
 interface NewRun {
   agent: string;
@@ -14,6 +14,8 @@ interface NewRun {
   messages: readonly UserMessage[];
   /** True if they had to wait: followers are told that their turn begins. */
   waited: boolean;
+  /** Present when they were given to go on after a run that has ended. */
+  resumed?: BeginInput['resumed'];
 }
 
 /** Makes a turn and its run for user messages. */
@@ -23,37 +25,35 @@ export function makeRun(session: MemorySession, input: NewRun, context: StoreCon
   const startRow = session.rows.length;
   storeMessages(session, messages);
   trimOldTurns(session, context);
-  keepForEver(session);
-  session.runCount += 1;
-  const run: MemoryRun = {
-    runId: `${session.id}:${String(session.runCount)}-${nonce}`,
-    turn: (session.run?.turn ?? 0) + 1,
-    messageId: `msg-${String(session.visibleMessages)}`,
-    startSequence: session.log.sequence,
-    startRow,
-    startedAt: now,
-    status: 'starting',
-    committedStep: 0,
-    claimedStep: 0,
-    hasReplied: false,
-    resumeTaken: false,
-    subAgents: 0,
-  };
-  const { runId, turn, messageId, startSequence } = run;
+  const startSequence = session.log.sequence;
+  const messageId = `msg-${String(session.visibleMessages)}`;
+  const runId = formatNextRunId(session, nonce);
+  const who = { agentId: session.id, agentType: agent, step: 0, now };
   if (input.waited) {
-    const who = { agentId: session.id, agentType: agent, step: 0, now };
     const messageIds = messages.map(({ id }) => id);
     writeOwn(session, who, 'turn_started', { runId, messageId, messageIds, reason: 'queue' });
   }
-  session.run = run;
-  session.stream = 'active';
-  session.streamError = undefined;
-  session.snapshot = undefined;
-  session.pauseSequence = startSequence;
-  session.updatedAt = now;
-  session.busy.clear();
-  session.writers.clear();
-  session.failures.clear();
+  if (input.resumed !== undefined) {
+    writeOwn(session, who, 'run_resumed', {
+      runId,
+      fromCheckpointId: session.checkpointId ?? null,
+      fromStepCount: session.run?.committedStep ?? 0,
+      mode: 'with_message',
+    });
+  }
+  const { turn } = startRun(session, {
+    nonce,
+    mode: input.resumed === undefined ? 'new' : 'with_message',
+    by: input.resumed?.by,
+    turn: (session.run?.turn ?? 0) + 1,
+    messageId,
+    startSequence,
+    startRow,
+    runSequence: startSequence,
+    fromStep: 0,
+    hasReplied: false,
+    startedAt: now,
+  });
   return { sessionId: session.id, runId, agent, turn, messageId, startSequence, startedAt: now };
 }
 

@@ -18,6 +18,7 @@ import { editQueued } from './transitions/edit-queued.js';
 import { end } from './transitions/end.js';
 import { extendDeadline } from './transitions/extend-deadline.js';
 import { removeQueued } from './transitions/remove-queued.js';
+import { resumeRun } from './transitions/resume-run.js';
 import { settleCall } from './transitions/settle-call.js';
 import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
@@ -51,6 +52,8 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
       change(data, input.child.sessionId, (session) => beginChild(session, input)),
     takeCallId: async (sessionId, call, wanted) =>
       change(data, sessionId, (session) => takeCallId(session, call, wanted)),
+    resumeRun: async (input) =>
+      change(data, input.sessionId, (session) => resumeRun(session, input)),
     claim: async (input) =>
       change(data, input.writer.sessionId, (session) => claim(session, input)),
     discard: async (input) =>

@@ -5,6 +5,7 @@ import type {
   ChildRef,
   Resumption,
   RunError,
+  RunMode,
   RunStatus,
   StepOutcome,
   StopRequest,
@@ -105,6 +106,12 @@ export interface MemoryRun {
   startSequence: number;
   startRow: number;
   readonly startedAt: number;
+  readonly mode: RunMode;
+  readonly by?: string | undefined;
+  /** Sequence before the run's first entry. */
+  readonly runSequence: number;
+  /** Step of the turn behind which the run goes on. */
+  readonly fromStep: number;
   status: RunStatus;
   committedStep: number;
   claimedStep: number;

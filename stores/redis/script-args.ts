@@ -13,6 +13,7 @@ import type {
   CommitInput,
   EndInput,
   ExtendDeadlineInput,
+  ResumeRunInput,
   SettleCallInput,
   Writer,
 } from '../session-store.js';
@@ -52,7 +53,14 @@ export function beginArgs(input: BeginInput, maxEntries: number): (string | numb
       message.hidden ? '1' : '',
     ]),
     input.state === undefined ? '' : JSON.stringify(input.state),
+    input.resumed === undefined ? 'new' : 'with_message',
+    input.resumed?.by ?? '',
   ];
+}
+
+export function resumeRunArgs(input: ResumeRunInput): (string | number)[] {
+  const { sessionId, runId = '', nonce, now, mode, by = '' } = input;
+  return [sessionId, runId, nonce, now, mode, by];
 }
 
 export function commitArgs(input: CommitInput): (string | number)[] {

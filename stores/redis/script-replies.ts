@@ -122,6 +122,8 @@ function doneOrSuperseded(
   outcome: string | number | undefined,
   status: string | number | undefined,
 ): { kind: 'done'; outcome: StepOutcome } | { kind: 'superseded' } {
+  // A run that goes on behind earlier steps knows nothing of what they left.
+  if (outcome === '') return { kind: 'superseded' };
   const parsed = parse(outcome) as StepOutcome;
   const ended = isTerminal(String(status) as RunStatus);
   return ended && parsed.kind !== 'ended'

@@ -8,6 +8,7 @@ const SESSION_SCRIPTS = [
   'begin-queued',
   'edit-queued',
   'remove-queued',
+  'resume-run',
   'claim',
   'discard',
   'commit',

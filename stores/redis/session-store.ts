@@ -10,9 +10,11 @@ import {
   commitArgs,
   endArgs,
   extendArgs,
+  resumeRunArgs,
   settleArgs,
   writerArgs,
 } from './script-args.js';
+import { toResumeRunResult } from './rerun-replies.js';
 import {
   toBeginChildResult,
   toBeginQueuedResult,
@@ -72,6 +74,8 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
       const [, count] = await run('remove-queued', sessionId, [sessionId, messageId, now]);
       return { kind: 'removed', count: Number(count) };
     },
+    resumeRun: async (input) =>
+      toResumeRunResult(await run('resume-run', input.sessionId, resumeRunArgs(input)), input),
     claim: async ({ writer, known, now }) =>
       toClaimResult(await run('claim', writer.sessionId, [...writerArgs(writer, now), known])),
     discard: async ({ writer, reason, failure, usage, now }) =>

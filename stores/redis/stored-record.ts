@@ -1,6 +1,6 @@
 import type { FinishReason } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
-import type { RunStatus, StreamStatus } from '../../protocol/run.js';
+import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { CallState, OpenCall, QueuedEntry, SessionRecord, Wake } from '../session-store.js';
 import { parseUsage } from '../run-usage.js';
@@ -78,6 +78,10 @@ export function toRecord(
     turnStartSequence: number('turnSeq'),
     turnStartRow: number('turnRow'),
     runStartedAt: number('started'),
+    runMode: (root['mode'] ?? 'new') as RunMode,
+    ...(root['by'] && { runBy: root['by'] }),
+    runStartSequence: number('runSeq'),
+    runFromStep: number('fromStep'),
     committedStep: number('committed'),
     claimedStep: number('claimed'),
     pauseSequence: number('pauseSeq'),

@@ -89,6 +89,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         session.end('interrupted');
         return Promise.resolve({ kind: 'ended', runId: session.record.runId });
       },
+      resume: notPlayed,
+      canResume: notPlayed,
     },
     store: {
       readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
@@ -123,6 +125,11 @@ function answerWith(session: FakeSession, answer: ToolAnswerInput): number {
   const { error, result } = answer;
   session.settle(toolCallId, error === undefined ? { output: result } : { error });
   return session.record.sequence;
+}
+
+/** What is tested on the real runtime only. */
+function notPlayed(): Promise<never> {
+  return Promise.reject(new Error('the fake runtime does not play this'));
 }
 
 function entriesAfter(session: FakeSession | undefined, from: number): LogEntry[] {

@@ -135,6 +135,25 @@ export function beginCases({ describe, it }: Suite): void {
       });
     });
 
+    it('may say that it goes on after a run that has ended', async ({ store, session }) => {
+      await session.newRun('u0');
+      await session.stop();
+      const sequence = (await store.readRecord(session.id))?.sequence ?? 0;
+      const resumed = { by: 'ann' };
+      const result = await session.begin({ messages: [userMessage('u1')], nonce: 'n', resumed });
+      includes(result, { run: { startSequence: sequence, turn: 2 } });
+      const runId = `${session.id}:2-n`;
+      includes(await session.messages('run_resumed'), [{ runId, step: 0, mode: 'with_message' }]);
+      includes(await store.readRecord(session.id), {
+        runMode: 'with_message',
+        runBy: 'ann',
+        runStartSequence: sequence,
+        turnStartSequence: sequence,
+        sequence: sequence + 1,
+        pauseSequence: sequence,
+      });
+    });
+
     it('clears what belonged to the run before', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.end(runId, 'failed', {

@@ -53,7 +53,8 @@ export function begin(
   const superseded = atWork === undefined ? {} : { supersededRunId: atWork.runId };
   if (!othersWait || policy === 'interrupt') {
     if (input.state !== undefined) putState(session, input.state);
-    const made = { agent, nonce, now, messages: fresh, waited: false };
+    const { resumed } = input;
+    const made = { agent, nonce, now, messages: fresh, waited: false, resumed };
     return { kind: 'begun', run: { ...makeRun(session, made, context), ...superseded } };
   }
   pushQueued(session, who, { ...entry, mode: 'queue' });

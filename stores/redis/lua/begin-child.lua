@@ -24,6 +24,7 @@ local over = tonumber(t[5] or '0') >= tonumber(ARGV[7])
 redis.call('HSET', K.root, 'agent', agent, 'owner', t[2], 'tenant', t[3] or '', 'created', ARGV[6], 'born', run,
   'run', run, 'runN', 1, 'turn', 1, 'status', over and 'failed' or 'starting', 'messageId', '', 'turnSeq', t[4],
   'turnRow', 0, 'uiCount', 1, 'pauseSeq', t[4], 'claimed', 0, 'committed', 0, 'started', ARGV[6], 'updated', ARGV[6],
+  'mode', 'new', 'runSeq', t[4], 'fromStep', 0,
   'parent', parent, 'parentRun', ARGV[4], 'parentCall', id, 'rootRun', t[1])
 redis.call('RPUSH', K.rows, above.brief)
 redis.call('HSET', T.children, own_part(), t[1])

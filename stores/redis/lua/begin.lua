@@ -2,8 +2,9 @@
      While a run is at work, or other messages wait, a policy says what becomes of them.
      ARGV 1 sessionId  2 agent  3 owner  4 tenant  5 nonce  6 now  7 stream cap, 0: none
           8 policy: reject | queue | steer | interrupt  9 most entries that may wait  10 stop record of an interrupt
-          11 who sends, or ''  12 message count, then per message: id, hash, row, '1' if hidden
-          last: the agent's own state from the run's beginning on, or ''; not for messages that wait
+          11 who sends, or ''  12 message count, then per message: id, hash, row, '1' if hidden; then the
+          agent's own state from the run's beginning on, or '' (not for messages that wait), mode of the
+          run, and who asked for it or ''
      -> ACCEPTED             every message was accepted before
         BEGUN run turn messageId startSequence superseded-run-or-''
         QUEUED sequence      and, as of BEGUN, a run that was made for messages before these, or ''
@@ -77,5 +78,6 @@ if waiting > 0 and policy ~= 'interrupt' then
 end
 local state = ARGV[13 + count * 4]
 if state ~= '' then put_state(r, state) end
+new.mode, new.by = ARGV[14 + 4 * count], ARGV[15 + 4 * count]
 local run, turn, message, start = make_run(r, log, new)
 return { 'BEGUN', run, turn, message, start, superseded }

@@ -253,17 +253,22 @@ local function push_reply(r, row)
   end
 end
 
--- Removes a writer's entries since its claim; returns how many there were.
-local function withdraw(writer)
-  local first, removed = redis.call('HGET', K.writers, 'f:' .. writer), 0
-  if not first then return 0 end
-  for _, entry in ipairs(redis.call('XRANGE', K.stream, '(' .. first .. '-0', '+')) do
+-- Removes a writer's entries after a sequence; returns how many there were.
+local function remove_entries(sequence, writer)
+  local removed, after = 0, string.format('%d', sequence)
+  for _, entry in ipairs(redis.call('XRANGE', K.stream, '(' .. after .. '-0', '+')) do
     if entry[2][2] == writer then
       redis.call('XDEL', K.stream, entry[1])
       removed = removed + 1
     end
   end
   return removed
+end
+
+-- Removes a writer's entries since its claim; returns how many there were.
+local function withdraw(writer)
+  local first = redis.call('HGET', K.writers, 'f:' .. writer)
+  return first and remove_entries(tonumber(first), writer) or 0
 end
 
 -- Makes an attempt the owner of its writer name.
@@ -560,7 +565,7 @@ local function close_run(r, who, status, error_json, reason)
   redis.call('HSET', K.runs, r.run, with_json(cjson.encode({
     runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),
     startSequence = tonumber(r.turnSeq), startedAt = tonumber(r.started), endedAt = who.now,
-    usage = r.usage, finishReason = r.finishReason,
+    usage = r.usage, finishReason = r.finishReason, mode = r.mode, by = r.by ~= '' and r.by or nil,
   }), 'output', r.output))
 end
 
@@ -645,6 +650,33 @@ local function request_stop(r, mode, record)
   return redis.call('SISMEMBER', K.busy, 'model') == 1
 end
 
+-- Makes a run the session's newest, at work from here on; what belonged to the run before is forgotten.
+-- run = { id, n, mode, by, turn, message, turnSeq, turnRow, seq: before its first entry, step: the last
+-- one of its turn that is committed }; seq: of the newest entry.
+local function start_run(run, seq, now)
+  keep_for_ever()
+  redis.call('DEL', K.busy, K.writers, K.order)
+  redis.call('HDEL', K.root, 'stop', 'error', 'streamError', 'interrupted', 'resume', 'taken', 'snapTurn',
+    'snapAt', 'usage', 'finishReason', 'output', 'children')
+  local at = string.format('%d', seq)
+  redis.call('HSET', K.root, 'run', run.id, 'runN', run.n, 'mode', run.mode, 'by', run.by, 'turn', run.turn,
+    'status', 'starting', 'stream', 'active', 'messageId', run.message, 'turnSeq', string.format('%d', run.turnSeq),
+    'turnRow', run.turnRow, 'runSeq', string.format('%d', run.seq), 'fromStep', run.step, 'outcome', '',
+    'seq', at, 'pauseSeq', string.format('%d', run.seq), 'claimed', run.step, 'committed', run.step, 'started', now, 'updated', now)
+end
+
+-- What callers are told of the newest run: run, agent, turn, id of its message, sequence before the
+-- turn, step behind which the run goes on, sequence before the run, when it began.
+local function newest_run()
+  return redis.call('HMGET', K.root, 'run', 'agent', 'turn', 'messageId', 'turnSeq', 'fromStep', 'runSeq', 'started')
+end
+
+-- Id of the session's next run, and its number.
+local function next_run(r, sessionId, nonce)
+  local n = tonumber(r.runN or '0') + 1
+  return sessionId .. ':' .. string.format('%d', n) .. '-' .. nonce, n
+end
+
 -- The end of a run: run, session and stream become terminal together, expiry is armed. Sub-agents
 -- at work end with it; the end of one is told by what becomes of its parent's call.
 local function finish(r, log, who, status, error_json, reason, code)
@@ -708,10 +740,11 @@ local function finish_stopped(r, log, who)
   finish(r, log, who, stop.mode == 'abort' and 'aborted' or 'interrupted', '', stop.reason, 'run_stopped')
 end
 
--- Makes a turn and its run for user messages. new = {sessionId, agent, nonce, now, cap, messages, waited}
+-- Makes a turn and its run for user messages. new = {sessionId, agent, nonce, now, cap, messages, waited,
+-- mode and by: of a run that was asked for to go on after one that has ended}
 local function make_run(r, log, new)
-  local n, turn = tonumber(r.runN or '0') + 1, tonumber(r.turn or '0') + 1
-  local run = new.sessionId .. ':' .. string.format('%d', n) .. '-' .. new.nonce
+  local run, n = next_run(r, new.sessionId, new.nonce)
+  local turn, mode = tonumber(r.turn or '0') + 1, new.mode or 'new'
   take_in_notices()
   local first, ui = store_messages(new.messages)
   if new.cap > 0 and redis.call('XLEN', K.stream) > new.cap then
@@ -719,20 +752,23 @@ local function make_run(r, log, new)
     trim_log(tonumber(r.turnSeq or '0'))
   end
   recount_controls()
-  local start, message = string.format('%d', log.seq), 'msg-' .. string.format('%d', ui)
+  local start, message = log.seq, 'msg-' .. string.format('%d', ui)
+  local who = { agentId = new.sessionId, agentType = new.agent, step = 0, now = tonumber(new.now) }
   if new.waited then
-    local who = { agentId = new.sessionId, agentType = new.agent, step = 0, now = tonumber(new.now) }
     log.write('', own_chunk(who, 'turn_started', {
       runId = run, messageId = message, messageIds = ids_of(new.messages), reason = 'queue',
     }))
   end
+  if mode == 'with_message' then
+    log.write('', own_chunk(who, 'run_resumed', {
+      runId = run, fromCheckpointId = r.checkpoint or cjson.null, fromStepCount = tonumber(r.committed or '0'),
+      mode = mode,
+    }))
+  end
   log.close()
-  keep_for_ever()
-  redis.call('DEL', K.busy, K.writers, K.order)
-  redis.call('HDEL', K.root, 'stop', 'error', 'streamError', 'interrupted', 'resume', 'outcome', 'snapTurn', 'snapAt',
-    'usage', 'finishReason', 'output', 'children')
-  redis.call('HSET', K.root, 'run', run, 'runN', n, 'turn', turn, 'status', 'starting', 'stream', 'active',
-    'messageId', message, 'turnSeq', start, 'turnRow', first, 'seq', string.format('%d', log.seq), 'pauseSeq', start,
-    'claimed', 0, 'committed', 0, 'started', new.now, 'updated', new.now)
-  return run, turn, message, tonumber(start)
+  start_run({
+    id = run, n = n, mode = mode, by = new.by or '', turn = turn, message = message, turnSeq = start, turnRow = first,
+    seq = start, step = 0,
+  }, log.seq, new.now)
+  return run, turn, message, start
 end

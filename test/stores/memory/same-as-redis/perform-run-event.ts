@@ -10,6 +10,7 @@ const FAR_MS = 1_000_000_000;
 
 type RunEvent = EventOf<
   | 'begin'
+  | 'resume'
   | 'begin queued'
   | 'edit queued'
   | 'remove queued'
@@ -58,6 +59,20 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
           event.at > 5 ? {} : { messageId: entry?.messages.at(-1)?.id ?? 'unknown' };
         return store.removeQueued({ sessionId, ...messageId, now });
       };
+    case 'resume': {
+      const input = {
+        sessionId,
+        ...(!event.isOfThisRun && { runId: 'another' }),
+        nonce: `n${String(n)}`,
+        mode: event.confirmed ? ('with_confirmation' as const) : ('continue' as const),
+        ...(event.confirmed && { by: 'ann' }),
+        now,
+      };
+      return async ({ store }) => {
+        const first = await store.resumeRun(input);
+        return event.isAgain ? [first, await store.resumeRun(input)] : first;
+      };
+    }
     case 'claim':
       return ({ store }) =>
         store.claim({

@@ -89,6 +89,7 @@ export const SessionEvent = fc.oneof(
     floor: fc.nat(60),
     hasRow: bool,
   }),
+  event('resume', 4, { isOfThisRun: rarely(true, false), confirmed: bool, isAgain: bool }),
   event('open writer', 3, { name: fc.nat(1), token }),
   event('close writer', 1, { name: fc.nat(1), token }),
   event('write', 5, { name: fc.nat(1), token, batch: fc.nat(4) }),

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
+import type { Resumption } from '../protocol/run.js';
+import type { RunRecord, SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { AgentExecutor, ResumeInput, ResumeResult } from './agent-executor.js';
+import { decideResume } from './can-resume.js';
+
+/** A run is looked at by the sweeper this long after it was made. */
+export const FIRST_SWEEP_MS = 3_000;
+
+export interface RerunDeps {
+  store: SessionStore;
+  execute: AgentExecutor['execute'];
+  startRun: (run: RunRecord, tenant?: string) => Promise<void>;
+  wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
+  /** Takes note of a signal that did not arrive; the sweeper gives it again. */
+  lostSignal: (runId: string) => (error: unknown) => void;
+}
+
+/** Runs for turns that had one. As with any run, the record is written first and then the workflow is started. */
+export function createReruns(deps: RerunDeps): Pick<AgentExecutor, 'resume' | 'canResume'> {
+  const { store, execute, startRun, wake, lostSignal } = deps;
+
+  async function existing(sessionId: string): Promise<SessionRecord> {
+    const record = await store.readRecord(sessionId);
+    if (record === undefined) throw notFound();
+    return record;
+  }
+
+  async function goOn(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
+    const { sessionId, runId, by, mode } = input;
+    const [, result] = await Promise.all([
+      store.noteDue(sessionId, FIRST_SWEEP_MS),
+      store.resumeRun({
+        sessionId,
+        nonce: newNonce(),
+        mode: mode === 'with_confirmation' ? mode : 'continue',
+        ...(runId !== undefined && { runId }),
+        ...(by !== undefined && { by }),
+        now: Date.now(),
+      }),
+    ]);
+    switch (result.kind) {
+      case 'resumed':
+        await startRun(result.run, record.tenant);
+        return result;
+      case 'active':
+        if (record.resume !== undefined && record.resumeTaken !== true) {
+          await wake(record, record.resume).catch(lostSignal(result.runId));
+        }
+        return result;
+      case 'stale_run':
+        throw new HelixError('stale_run', 'Another run is the newest of this conversation.', {
+          detail: { runId: result.runId },
+        });
+      case 'final':
+        throw new HelixError('not_resumable', 'There is nothing to go on with.', {
+          detail: { status: result.status },
+        });
+      case 'not_found':
+        throw notFound();
+    }
+  }
+
+  async function goOnWithMessage(
+    { sessionId, messages = [], by }: ResumeInput,
+    { agent, owner, tenant, runId }: SessionRecord,
+  ): Promise<ResumeResult> {
+    if (messages.length === 0) throw new HelixError('nothing_to_do', 'There is no message.');
+    const result = await execute({
+      sessionId,
+      agent,
+      owner,
+      ...(tenant !== undefined && { tenant }),
+      messages,
+      resumed: by === undefined ? {} : { by },
+    });
+    switch (result.kind) {
+      case 'begun':
+        return { kind: 'resumed', run: result.run };
+      case 'accepted':
+        return { kind: 'active', runId };
+      case 'queued':
+        return { kind: 'active', runId: result.begun?.runId ?? runId };
+      case 'busy':
+      case 'queue_full':
+      case 'steered':
+      case 'interrupting':
+        throw new AgentAlreadyRunningError(sessionId);
+      case 'conflict':
+        throw new HelixError('message_conflict', 'This message was sent before, otherwise.', {
+          detail: { messageId: result.messageId },
+        });
+      case 'foreign':
+      case 'agent_mismatch':
+        // It was erased since it was read, and begun anew by somebody else.
+        throw notFound();
+    }
+  }
+
+  return {
+    canResume: async (sessionId) => decideResume(await store.readRecord(sessionId)),
+    resume: async (input) => {
+      const record = await existing(input.sessionId);
+      return input.mode === 'with_message' ? goOnWithMessage(input, record) : goOn(input, record);
+    },
+  };
+}
+
+export function newNonce(): string {
+  return randomBytes(6).toString('hex');
+}
+
+function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}

@@ -1,0 +1,38 @@
+import type { TerminalStatus } from '../../protocol/run.js';
+import type { ResumeRunInput, ResumeRunResult, RunRecord } from '../session-store.js';
+import type { ScriptReply } from './scripts.js';
+
+/** Replies of the scripts that make runs for turns that had one → results. Pure. */
+
+/** What lua/lib/session.lua tells of the newest run. */
+function toRunRecord(reply: ScriptReply, sessionId: string): RunRecord {
+  const [, runId, agent, turn, messageId, startSequence, step, known, startedAt] = reply;
+  return {
+    sessionId,
+    runId: String(runId),
+    agent: String(agent),
+    turn: Number(turn),
+    messageId: String(messageId),
+    startSequence: Number(startSequence),
+    startedAt: Number(startedAt),
+    ...(Number(step) > 0 && { from: { step: Number(step), known: Number(known) } }),
+  };
+}
+
+export function toResumeRunResult(reply: ScriptReply, input: ResumeRunInput): ResumeRunResult {
+  const [kind, a] = reply;
+  switch (kind) {
+    case 'RESUMED':
+      return { kind: 'resumed', run: toRunRecord(reply, input.sessionId) };
+    case 'ACTIVE':
+      return { kind: 'active', runId: String(a) };
+    case 'STALE':
+      return { kind: 'stale_run', runId: String(a) };
+    case 'FINAL':
+      return { kind: 'final', status: String(a) as TerminalStatus };
+    case 'NOT_FOUND':
+      return { kind: 'not_found' };
+    default:
+      throw new Error(`script resume-run replied ${String(kind)}`);
+  }
+}
