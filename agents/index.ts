@@ -14,7 +14,9 @@ export type {
   ApprovalRule,
   ApprovalVerdict,
   LlmConfig,
+  Pricing,
   RetryPolicy,
+  SpendCap,
   SubAgent,
   ToolDefinition,
 } from './definitions.js';
