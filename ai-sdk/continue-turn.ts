@@ -6,7 +6,8 @@ import type { SessionRecord, SessionView } from '../stores/session-store.js';
 import { readProfile, toTailSpan } from './attach-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import type { RejectedIntent } from './extract-resume-intent.js';
-import { createNoticeFrames, toLastStep } from './notice-frames.js';
+import { toLastStep } from './last-step.js';
+import { createNoticeFrames } from './notice-frames.js';
 import type { Submission } from './submit-answers.js';
 import { createTurnFrames } from './turn-frames.js';
 

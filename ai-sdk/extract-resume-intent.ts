@@ -1,8 +1,8 @@
 import type { PostedMessage } from '../protocol/http.js';
 import { parseApprovalId } from '../protocol/ids.js';
 import type { Row, ToolRow } from '../protocol/rows.js';
-import { toLastStep } from './notice-frames.js';
 import type { OpenCall } from '../stores/session-store.js';
+import { toLastStep } from './last-step.js';
 
 /** An answer to a pending call, as the client's copy of the conversation shows it. */
 export type ResumeIntent =

@@ -1,6 +1,7 @@
 import type { PostedMessage } from '../protocol/http.js';
 import type { FinishReason } from '../protocol/chunk.js';
 import type { RejectedIntent } from './extract-resume-intent.js';
+import { toLastStep } from './last-step.js';
 import { formatSse, SSE_DONE } from './sse.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
@@ -29,14 +30,6 @@ export async function* createNoticeFrames(notice: Notice): AsyncGenerator<string
   }
   events.push({ type: 'finish', finishReason: notice.finishReason });
   yield await Promise.resolve(events.map((event) => formatSse(event)).join('') + SSE_DONE);
-}
-
-/** Parts of the newest step of a posted message. */
-export function toLastStep(
-  message: PostedMessage | undefined,
-): NonNullable<PostedMessage['parts']> {
-  const parts = message?.parts ?? [];
-  return parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1);
 }
 
 const OPEN_STATES = new Set<unknown>(['input-streaming', 'input-available', 'approval-requested']);

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Request } from 'express';
 import { isOwner, toPendingQuestions, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
-import { toAnswerError, type ToolAnswerInput } from '../../protocol/answers.js';
+import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, ExtendBody, HEADERS } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -22,7 +22,7 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
     const { runId } = await readOwned(deps, sessionId, caller);
     response.set(HEADERS.runId, runId);
     const answer = { sessionId, toolCallId, by: caller.userId, ...toAnswer(body) };
-    const result = await deps.executor.submitToolResult(answer as ToolAnswerInput);
+    const result = await deps.executor.submitToolResult(answer);
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { sequence, resume } = result;
     response.status(202).json({ result: 'stored', sequence, resumed: resume !== undefined });

@@ -117,7 +117,7 @@ describe('answers to a real run', () => {
     expect(await answer({ sessionId, toolCallId: c, result: 'x'.repeat(LIMITS.answerBytes) })).toBe(
       'answer_too_large',
     );
-    expect(await answer({ sessionId, toolCallId: c } as never)).toBe('validation_error');
+    expect(await answer({ sessionId, toolCallId: c })).toBe('validation_error');
     expect(await answer({ sessionId, toolCallId: c, result: 1, error: 'x' })).toBe(
       'validation_error',
     );
@@ -256,6 +256,7 @@ describe('the activities of answers', () => {
       ...stores,
       agents: new AgentRegistry([agent]),
       services: {},
+      startNext: () => Promise.resolve(),
       logger: quiet,
     });
     const session = drive(stores);

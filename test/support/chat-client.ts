@@ -10,6 +10,7 @@ interface ClientLibrary {
   Chat: typeof ChatOf7;
   DefaultChatTransport: typeof ai7.DefaultChatTransport;
   answersAreComplete: typeof ai7.lastAssistantMessageIsCompleteWithApprovalResponses;
+  resultsAreComplete: typeof ai7.lastAssistantMessageIsCompleteWithToolCalls;
 }
 
 const CLIENT_6: ClientLibrary = {
@@ -17,12 +18,15 @@ const CLIENT_6: ClientLibrary = {
   DefaultChatTransport: ai6.DefaultChatTransport as unknown as typeof ai7.DefaultChatTransport,
   answersAreComplete:
     ai6.lastAssistantMessageIsCompleteWithApprovalResponses as unknown as ClientLibrary['answersAreComplete'],
+  resultsAreComplete:
+    ai6.lastAssistantMessageIsCompleteWithToolCalls as unknown as ClientLibrary['resultsAreComplete'],
 };
 
 export const CLIENT_7: ClientLibrary = {
   Chat: ChatOf7,
   DefaultChatTransport: ai7.DefaultChatTransport,
   answersAreComplete: ai7.lastAssistantMessageIsCompleteWithApprovalResponses,
+  resultsAreComplete: ai7.lastAssistantMessageIsCompleteWithToolCalls,
 };
 
 /** Both majors of the AI SDK, with the chat of their React packages. Their shapes agree here. */
@@ -59,7 +63,7 @@ export interface ClientOptions {
   headers?: Record<string, string>;
 }
 
-/** A stock chat on a stock transport, which answers approvals by itself. */
+/** A stock chat on a stock transport, which sends answers and results by itself. */
 export function openChat(library: ClientLibrary, options: ClientOptions): ChatClient {
   const requests: SentRequest[] = [];
   const errors: Error[] = [];
@@ -84,7 +88,8 @@ export function openChat(library: ClientLibrary, options: ClientOptions): ChatCl
         return response;
       },
     }),
-    sendAutomaticallyWhen: library.answersAreComplete,
+    sendAutomaticallyWhen: (state) =>
+      library.answersAreComplete(state) || library.resultsAreComplete(state),
     onError: (error) => errors.push(error),
   });
   return {
