@@ -10,7 +10,8 @@ describe('every order of events', () => {
     ['lost signals', { ...nothing, messages: 2, calls: 1, lostSignals: 2 }, 100],
     ['a lost signal and a stop', { ...nothing, calls: 1, stops: 1, lostSignals: 1 }, 100],
     ['a workflow that is terminated', { ...nothing, calls: 1, terminations: 1, crashes: 1 }, 100],
-    ['a message in between', { ...nothing, messages: 2, calls: 2 }, 300],
+    ['a message in between', { ...nothing, messages: 2, calls: 1 }, 300],
+    ['messages that wait', { ...nothing, messages: 3, stops: 1 }, 300],
   ])(
     'with %s keeps the rules, and always finds an end',
     async (_, budget, atLeast) => {

@@ -58,9 +58,10 @@ async function findDeadEnd(world: World, ending: Set<string>): Promise<string | 
   const told: string[] = [];
   const passed: string[] = [];
   for (let steps = 0; steps < MOST_HELP; steps += 1) {
-    const status = helped.data.sessions.get(SESSION)?.run?.status;
+    const { run, queue = [] } = helped.data.sessions.get(SESSION) ?? {};
     const mark = fingerprint(helped);
-    if (status === undefined || isTerminal(status) || ending.has(mark)) {
+    const isOver = run === undefined || (isTerminal(run.status) && queue.length === 0);
+    if (isOver || ending.has(mark)) {
       for (const each of passed) ending.add(each);
       return undefined;
     }

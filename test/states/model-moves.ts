@@ -91,6 +91,8 @@ async function reply(world: World, run: SimulatedRun, kinds: readonly CallKind[]
   switch (committed.kind) {
     case 'committed':
       return takeOutcome(world, run, outcome);
+    case 'steered':
+      return takeOutcome(world, run, { kind: 'calls', step: model.step, calls: [] });
     case 'done':
       return takeOutcome(world, run, committed.outcome);
     case 'stopped': {

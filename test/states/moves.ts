@@ -2,10 +2,12 @@ import { modelMoves } from './model-moves.js';
 import { openCallsOf } from './open-calls.js';
 import { goOn, startRun, sweep } from './simulated-run.js';
 import { toolMoves } from './tool-moves.js';
-import { driverOf, type SimulatedRun, type World } from './world.js';
+import { driverOf, nextNonce, type SimulatedRun, type World } from './world.js';
 import { takeAnswer } from '../../workflows/carry.js';
 import { userMessage } from '../support/session-driver.js';
 import type { SettleCallResult } from '../../stores/session-store.js';
+
+const POLICIES = ['reject', 'queue', 'steer', 'interrupt'] as const;
 
 /** Something that happens; it changes the world that it is given. */
 export interface Move {
@@ -19,8 +21,8 @@ export function movesOf(world: World): Move[] {
   const moves: Move[] = [];
   const add = (name: string, apply: Move['apply']): number => moves.push({ name, apply });
   if (budget.messages > 0) {
-    add('message', (w) => post(w, true));
-    if (budget.lostSignals > 0) add('message, start lost', (w) => post(w, false));
+    for (const policy of POLICIES) add(`message, ${policy}`, (w) => post(w, policy, true));
+    if (budget.lostSignals > 0) add('message, start lost', (w) => post(w, 'reject', false));
   }
   for (const run of Object.values(world.runs)) {
     moves.push(...modelMoves(world, run), ...toolMoves(world, run));
@@ -58,12 +60,20 @@ export function runOf(world: World, { runId }: Pick<SimulatedRun, 'runId'>): Sim
   return run;
 }
 
-async function post(world: World, isStarted: boolean): Promise<void> {
+async function post(
+  world: World,
+  policy: (typeof POLICIES)[number],
+  isStarted: boolean,
+): Promise<void> {
   const id = `u${String(world.budget.messages)}`;
   world.budget.messages -= 1;
   if (!isStarted) world.budget.lostSignals -= 1;
   const messages = [userMessage(id)];
-  const result = await driverOf(world).begin({ nonce: 'n', messages, now: world.clock.now });
+  const now = world.clock.now;
+  const result = await driverOf(world).begin({ nonce: nextNonce(world), messages, policy, now });
+  const told = result.kind === 'interrupting' ? world.runs[result.runId] : undefined;
+  if (told !== undefined) await signalStop(world, told);
+  if (result.kind === 'queued' && result.begun !== undefined) startRun(world, result.begun.runId);
   if (result.kind !== 'begun') return;
   const { runId, supersededRunId } = result.run;
   const old = supersededRunId === undefined ? undefined : world.runs[supersededRunId];

@@ -1,4 +1,4 @@
-import { decideSweep } from '../../executor/sweep.js';
+import { decideSweep } from '../../executor/decide-sweep.js';
 import type { StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import {
   afterCalls,
@@ -10,7 +10,7 @@ import {
   takeStep,
   type Next,
 } from '../../workflows/carry.js';
-import { SESSION, storeOf, type SimulatedRun, type World } from './world.js';
+import { nextNonce, SESSION, storeOf, type SimulatedRun, type World } from './world.js';
 
 /** The step cap of simulated runs. */
 export const CAP = { maxSteps: 3 };
@@ -117,6 +117,15 @@ export async function sweep(world: World): Promise<void> {
   const run = world.runs[record.runId];
   const workflow = run === undefined ? 'unknown' : run.isClosed ? 'closed' : 'running';
   switch (decideSweep(record, workflow, world.clock.now)) {
+    case 'begin': {
+      const next = await store.beginQueued({
+        sessionId: SESSION,
+        nonce: nextNonce(world),
+        now: world.clock.now,
+      });
+      if (next.kind === 'begun') startRun(world, next.run.runId);
+      break;
+    }
     case 'start':
       startRun(world, record.runId);
       break;

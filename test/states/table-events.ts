@@ -1,4 +1,4 @@
-import { decideSweep } from '../../executor/sweep.js';
+import { decideSweep } from '../../executor/decide-sweep.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';
 import { TOKEN } from './table-states.js';
 import { SESSION, storeOf, type World } from './world.js';
@@ -36,6 +36,21 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
   {
     name: 'new message',
     happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u2')] }),
+  },
+  {
+    name: 'new message, to queue',
+    happen: (session) =>
+      session.begin({ nonce: 'm', messages: [userMessage('u2')], policy: 'queue' }),
+  },
+  {
+    name: 'new message, to steer',
+    happen: (session) =>
+      session.begin({ nonce: 'm', messages: [userMessage('u2')], policy: 'steer' }),
+  },
+  {
+    name: 'new message, to interrupt',
+    happen: (session) =>
+      session.begin({ nonce: 'm', messages: [userMessage('u2')], policy: 'interrupt' }),
   },
   {
     name: 'first message again',

@@ -64,6 +64,11 @@ export function storeOf({ data }: World): SessionStore {
   return createMemorySessionStore(data);
 }
 
+/** The random part of the next run's id: a nonce of its own, and the same in like worlds. */
+export function nextNonce({ data }: World): string {
+  return `n${String(data.sessions.get(SESSION)?.runCount ?? 0)}`;
+}
+
 /** The session, driven transition by transition. */
 export function driverOf(world: World): SessionDriver {
   const streamManager = createStreamManager(createMemoryStreamLog(world.data));
