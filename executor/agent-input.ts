@@ -6,7 +6,7 @@ import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { UserRow } from '../protocol/rows.js';
 import type { CustomState } from '../stores/session-state.js';
-import type { UserMessage } from '../stores/transitions.js';
+import type { UserMessage } from '../stores/session-store.js';
 import { toUserMessage } from '../stores/user-message.js';
 
 /**
