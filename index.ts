@@ -18,6 +18,7 @@ export {
   RemoteSubAgentLostError,
   resolveMaxSteps,
   resolveModel,
+  StateError,
   SUBAGENT_TOOL_PREFIX,
   ToolError,
 } from './agents/index.js';

@@ -1,21 +1,21 @@
-import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
 import type { ToolDefinition } from '../agents/definitions.js';
-import type { ToolContext } from '../agents/tool-context.js';
-import { ToolError } from '../agents/tool-error.js';
+import { StateError } from '../agents/state-error.js';
 import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
-import type { StreamChunk } from '../protocol/chunk.js';
-import { LIMITS } from '../protocol/limits.js';
-import type { Decision, ToolRow } from '../protocol/rows.js';
-import { toCheckedJson } from '../stores/checked-messages.js';
-import type { CallSpec, StartCallResult, Writer } from '../stores/session-store.js';
+import { rootOf } from '../protocol/ids.js';
+import type { StartCallResult, Writer } from '../stores/session-store.js';
 import { callWriter, openAttempt, type Attempt } from './attempt.js';
-import { createChunkWriter, type ChunkWriter } from './chunk-writer.js';
+import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
-import { checkForwarded } from './forwarded-chunks.js';
+import { openCallContext, type CallContext } from './tool/call-context.js';
+import { executeTool } from './tool/execute-tool.js';
+import { toFailure, toResult, toRunOutput, type ToolOutcome } from './tool/tool-outcome.js';
+
+type Permission = Extract<StartCallResult, { kind: 'execute' }>;
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
 export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
-  const { store, streamManager, agents } = deps;
+  const { store, streamManager, agents, logger } = deps;
 
   return async (ref) => {
     const attempt = openAttempt(() => ({ toolCallId: ref.toolCallId }));
@@ -32,16 +32,14 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       });
       switch (start.kind) {
         case 'settled':
+          return { kind: 'settled', ...((await hasFinished(ref)) && { finish: true }) };
         case 'refused':
           return { kind: 'settled' };
         case 'stopped':
         case 'superseded':
           return { kind: start.kind };
         case 'fenced':
-          throw ApplicationFailure.create({
-            message: 'another attempt owns this call',
-            type: 'fenced',
-          });
+          throw fenced();
         case 'execute':
           return await carryOut(ref, writer, attempt, start);
       }
@@ -55,7 +53,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     ref: CallActivityRef,
     writer: Writer,
     attempt: Attempt,
-    { call, execution, decision }: Extract<StartCallResult, { kind: 'execute' }>,
+    start: Permission,
   ): Promise<ToolCallOutcome> {
     const chunks = createChunkWriter(streamManager, writer, {
       stop: () => {
@@ -65,167 +63,78 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         attempt.cut(loss);
       },
     });
-    const tool = agents.resolve(ref.agent).tools.find(({ name }) => name === call.toolName);
-    const outcome = await execute(ref, attempt, tool, call, execution, chunks);
+    const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
+    const tool = agent.tools.find(({ name }) => name === start.call.toolName);
+    const signal = limited(attempt.signal, tool?.timeoutMs);
+    let opened: CallContext | undefined;
+    let outcome: ToolOutcome;
+    try {
+      const { execution } = start;
+      const given = { ref, agent, execution, attempt, abortSignal: signal, chunks };
+      opened = await openCallContext(deps, given);
+      outcome =
+        tool === undefined
+          ? toFailure(`There is no tool named "${start.call.toolName}".`, 'unknown_tool')
+          : await executeTool({
+              tool,
+              // What a person changed it to is what was approved.
+              input: start.decision?.input ?? start.call.input,
+              number: execution,
+              attempt,
+              signal,
+              context: opened.context,
+              logger,
+            });
+    } catch (error) {
+      if (!(error instanceof StateError)) throw error;
+      outcome = toFailure(error, error.code);
+    } finally {
+      opened?.close();
+    }
     await chunks.flush();
-    const { row, chunk } = toResult(ref, call, outcome, decision ?? call.decision);
+    const ending = tool === undefined ? { outcome } : await toRunOutput(agent, tool, outcome);
+    const decision = start.decision ?? start.call.decision;
+    const { row, chunk } = toResult(ref, start.call, ending.outcome, decision);
+    const { shownIn } = start;
+    // What people were asked for a sub-agent stands in the conversation's message.
+    const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
     const settled = await store.settleCall({
       source: 'tool',
       writer,
       toolCallId: ref.toolCallId,
       row,
-      chunks: [chunk],
+      changes: opened?.changes() ?? [],
+      ...('output' in ending && { output: ending.output }),
+      chunks: [{ ...chunk, ...shown }],
       now: Date.now(),
     });
-    if (settled.kind === 'fenced') {
-      throw ApplicationFailure.create({
-        message: 'another attempt owns this call',
-        type: 'fenced',
-      });
-    }
+    if (settled.kind === 'fenced') throw fenced();
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',
       ...(settled.kind === 'stored' && { sequence: settled.sequence }),
+      ...(settled.kind === 'stored' && 'output' in ending && { finish: true }),
     };
   }
 
-  async function execute(
-    ref: CallActivityRef,
-    attempt: Attempt,
-    tool: ToolDefinition | undefined,
-    call: CallSpec,
-    execution: number,
-    chunks: ChunkWriter,
-  ): Promise<Outcome> {
-    if (typeof tool?.execute !== 'function') {
-      return { error: `There is no tool named "${call.toolName}".`, errorCode: 'unknown_tool' };
-    }
-    const signal =
-      tool.timeoutMs === undefined
-        ? attempt.signal
-        : AbortSignal.any([attempt.signal, AbortSignal.timeout(tool.timeoutMs)]);
-    try {
-      const input = await tool.inputSchema.parseAsync(call.input);
-      const context = toContext(ref, call, execution, signal, chunks, attempt);
-      const result = await untilAborted(Promise.resolve(tool.execute(input, context)), signal);
-      const output: unknown =
-        tool.outputSchema === undefined ? result : await tool.outputSchema.parseAsync(result);
-      return bounded(output);
-    } catch (error) {
-      if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
-      deps.logger.info({ err: error, runId: ref.runId, toolCallId: ref.toolCallId }, 'tool failed');
-      if (signal.aborted && attempt.cutReason() === undefined) {
-        return { error: `"${tool.name}" took longer than allowed.`, errorCode: 'tool_timeout' };
-      }
-      const text = error instanceof Error ? error.message : String(error);
-      return {
-        error: text.slice(0, LIMITS.errorTextBytes / 4),
-        errorCode: ToolError.isInstance(error) ? error.code : 'tool_execution_failed',
-      };
-    }
+  /** True if an attempt before this one settled the call, and the run ends with its result. */
+  async function hasFinished(ref: CallActivityRef): Promise<boolean> {
+    const call = await store.readCall(ref.sessionId, ref.toolCallId);
+    if (call?.row?.role !== 'tool' || call.row.error !== undefined) return false;
+    if (call.row.denied === true) return false;
+    return findTool(ref, call.spec.toolName)?.finishWith !== undefined;
   }
 
-  function toContext(
-    ref: CallActivityRef,
-    call: CallSpec,
-    execution: number,
-    abortSignal: AbortSignal,
-    chunks: ChunkWriter,
-    attempt: Attempt,
-  ): ToolContext {
-    return {
-      sessionId: ref.sessionId,
-      runId: ref.runId,
-      agentId: ref.sessionId,
-      agentType: ref.agent,
-      toolCallId: call.toolCallId,
-      idempotencyKey: `${ref.runId}/${call.toolCallId}`,
-      attempt: execution,
-      abortSignal,
-      emit: async (eventName, data) => {
-        const chunk: StreamChunk = {
-          type: 'custom',
-          ...toBase(ref),
-          eventName,
-          data: data ?? null,
-        };
-        // Refused here, what does not fit is the tool's error and not that of its writer.
-        toCheckedJson([chunk]);
-        chunks.push([chunk]);
-        await chunks.flush();
-      },
-      step: ref.step,
-      forward: async (given) => {
-        chunks.push(checkForwarded(ref.sessionId, given));
-        await chunks.flush();
-      },
-      isHandedOver: () => attempt.cancelled() || attempt.cutReason() === 'fenced',
-      services: deps.services,
-    };
+  function findTool(ref: CallActivityRef, toolName: string): ToolDefinition | undefined {
+    const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
+    return agent.tools.find(({ name }) => name === toolName);
   }
 }
 
-type Outcome = { output: unknown } | { error: string; errorCode: string };
-
-function bounded(output: unknown): Outcome {
-  // What JSON cannot carry (functions, undefined) becomes null; BigInt and cycles throw to the caller.
-  const json = JSON.stringify(output) as string | undefined;
-  if (json === undefined) return { output: null };
-  if (Buffer.byteLength(json) > LIMITS.answerBytes) {
-    return { error: 'The result is too large.', errorCode: 'tool_result_too_large' };
-  }
-  return { output: JSON.parse(json) as unknown };
+function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {
+  if (timeoutMs === undefined) return signal;
+  return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
 }
 
-function toResult(
-  ref: CallActivityRef,
-  { toolCallId, toolName, kind }: CallSpec,
-  outcome: Outcome,
-  decision: Decision | undefined,
-): { row: ToolRow; chunk: StreamChunk } {
-  const failed = 'error' in outcome;
-  const result: unknown = failed ? null : outcome.output;
-  const error = failed ? { error: outcome.error, errorCode: outcome.errorCode } : {};
-  return {
-    row: {
-      role: 'tool',
-      toolCallId,
-      toolName,
-      ...(failed ? error : { output: result }),
-      ...(decision !== undefined && { decision }),
-    },
-    chunk: {
-      type: 'tool_end',
-      ...toBase(ref),
-      toolCallId,
-      toolName,
-      result,
-      ...error,
-      // A call that a person approved counts as the client's; see PROTOCOL.md.
-      ...(kind === 'server' && { providerExecuted: true }),
-    },
-  };
-}
-
-function toBase(ref: CallActivityRef): {
-  agentId: string;
-  agentType: string;
-  step: number;
-  timestamp: number;
-} {
-  return { agentId: ref.sessionId, agentType: ref.agent, step: ref.step, timestamp: Date.now() };
-}
-
-/** A tool that ignores its signal does not hold up the run. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(new Error('the call was cut short'));
-    };
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', abort);
-    });
-  });
+function fenced(): ApplicationFailure {
+  return ApplicationFailure.create({ message: 'another attempt owns this call', type: 'fenced' });
 }

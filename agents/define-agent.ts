@@ -5,7 +5,8 @@ import type { AgentDefinition, LlmConfig, SpendCap, ToolDefinition } from './def
 import { findLlmFault, findSpendFault } from './llm-faults.js';
 import type { PrepareStep } from './prepare-step.js';
 import { findNameFault } from './names.js';
-import { findOutputFault, findSchemaFault, findToolFault } from './tool-faults.js';
+import { findStateFault } from './state-faults.js';
+import { findOutputFault, findToolFault } from './tool-faults.js';
 
 /** Model calls a turn may take when an agent sets no `maxSteps`. */
 export const DEFAULT_MAX_STEPS = LIMITS.maxSteps;
@@ -73,7 +74,7 @@ function findAgentFault(agent: AgentDefinition): string | undefined {
     return 'maxSteps must be a whole number above 0, or Infinity';
   }
   return (
-    (stateSchema && findSchemaFault('stateSchema', stateSchema)) ??
+    (stateSchema && findStateFault(stateSchema)) ??
     (outputSchema && findOutputFault(outputSchema)) ??
     findLlmFault(llmConfig) ??
     findSpendFault(agent)

@@ -22,6 +22,23 @@ export interface ToolContext extends ToolCallIdentity {
   readonly attempt: number;
   /** Fires when the run is stopped, the tool has timed out, or the worker is going away. */
   readonly abortSignal: AbortSignal;
+  /**
+   * The agent's own state, deeply frozen: as it was when the call began, with this call's changes.
+   *
+   * @throws StateError `state_missing` if the agent has no stateSchema
+   */
+  readonly getState: <State = unknown>() => State;
+  /**
+   * Changes the state by changing the draft, and tells everybody who follows the session. The change
+   * lasts if the call settles, whether with a result or an error. Of calls that run side by side,
+   * the one that settles last has the last word about what both changed.
+   *
+   * @throws StateError if the state would not fit the agent's stateSchema, or become larger than
+   *   1 MB; nothing is changed then
+   */
+  readonly updateState: <State = Record<string, unknown>>(
+    change: (draft: State) => unknown,
+  ) => void;
   /** Sends a custom event to everybody who follows the session; resolves when it is stored. */
   readonly emit: (eventName: string, data: unknown) => Promise<void>;
   /** Step of the turn in which the call was made, from 1. */

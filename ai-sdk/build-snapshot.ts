@@ -1,6 +1,6 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { FrontendSnapshot } from '../protocol/http.js';
-import type { SessionStore, SessionView } from '../stores/session-store.js';
+import type { SessionRecord, SessionStore, SessionView } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import { isStalled } from '../stores/stalled.js';
 import { isOwner, type Caller } from './ownership.js';
@@ -11,7 +11,7 @@ import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages
 import type { UIMessage } from './ui-message.js';
 
 export interface SnapshotDeps {
-  store: Pick<SessionStore, 'readView' | 'noteActiveSnapshot'>;
+  store: Pick<SessionStore, 'readView' | 'readState' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
   executor?: Pick<AgentExecutor, 'expireCalls'>;
@@ -47,7 +47,7 @@ export async function buildSnapshot(
     if (partial !== undefined) messages.push(partial);
   }
   return {
-    state: null,
+    state: await readAgentState(deps, record, isActive && !includePartialContent),
     messages,
     streamSequence: isActive && !includePartialContent ? record.turnStartSequence : record.sequence,
     status: record.stream,
@@ -76,4 +76,14 @@ async function readCurrent(
   const { deadline = Infinity } = view.record;
   const isOverdue = deadline <= Date.now() && (await executor?.expireCalls(sessionId)) === true;
   return isOverdue ? store.readView(sessionId) : view;
+}
+
+/** A page applies the patches of the stream that follows its snapshot, so it begins where that does. */
+async function readAgentState(
+  { store }: SnapshotDeps,
+  { sessionId, stateVersion }: SessionRecord,
+  isTurnReplayed: boolean,
+): Promise<FrontendSnapshot['state']> {
+  if (stateVersion === 0) return null;
+  return (await store.readState(sessionId, isTurnReplayed ? 'turn' : 'now')).customState;
 }

@@ -19,7 +19,7 @@ const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${string}`>> = {
 };
 
 /** What every chunk has and a page does not ask for. */
-const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp']);
+const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo']);
 
 /**
  * A control-flow chunk as a transient data part: `onData` sees it, the message does not keep it.

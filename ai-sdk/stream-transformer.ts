@@ -43,6 +43,8 @@ export class StreamTransformer {
   readonly #ending = new RunEnding();
   /** Calls of the tool that ends a run with structured output: no client sees them. */
   readonly #finishCalls = new Set<string>();
+  /** Writers that told something beside replies and results. */
+  readonly #toldBy = new Set<string>();
   #agentId: string | undefined;
   #isStarted = false;
 
@@ -81,6 +83,8 @@ export class StreamTransformer {
     if (message.agentId !== this.#agentId) return result;
     if (this.#options.chunkFilter?.(message) === false) return result;
     result.events = this.start();
+    if ('message' in item) this.#noteTold(item.writer, message);
+    if (message.type === 'stream_resync' && this.#isWithdrawn(message)) result.mustCut = true;
     if (message.type === 'step_discarded') this.#discard(message, result);
     else if (isToolChunk(message)) this.#addTool(message, result.events);
     else this.#add(message, result.events);
@@ -106,6 +110,16 @@ export class StreamTransformer {
     this.#blocks.reopen(events);
     this.#calls.reopen(events);
     return events;
+  }
+
+  /** What tools say beside their results is withdrawn when a call is carried out again. */
+  #noteTold(writer: string, { type }: StreamChunk): void {
+    if (type === 'custom' || type === 'state_patch') this.#toldBy.add(writer);
+  }
+
+  /** True if the client holds what a call had told before it is carried out again. */
+  #isWithdrawn({ toolCallId }: ChunkOf<'stream_resync'>): boolean {
+    return toolCallId !== undefined && this.#toldBy.has(`t:${toolCallId}`);
   }
 
   #add(chunk: StreamChunk, out: UIStreamPart[]): void {

@@ -135,7 +135,11 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     result: json,
   }),
   chunk('custom', { eventName: id, data: json }),
-  chunk('state_patch', { patches: z.array(JsonPatchOperation) }),
+  chunk('state_patch', {
+    patches: z.array(JsonPatchOperation),
+    /** Extension, in the store only: JSON text of the patches that take these back. */
+    undo: z.string().optional(),
+  }),
   chunk('error', {
     error: z.string(),
     code: z.string().optional(),
@@ -214,6 +218,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     messageCount: count,
     fromSequence: count,
     reason: z.enum(['crash_recovery', 'rollback', 'branch', 'retry']),
+    /** Extension: only what this call had told is withdrawn. */
+    toolCallId: id.optional(),
   }),
   SuspensionMarker,
 ]);

@@ -111,7 +111,8 @@ export const HEADERS = {
 
 /** What a page needs to start: history, and where the stream stands. */
 export interface FrontendSnapshot<M = unknown> {
-  state: null;
+  /** The agent's own state at `streamSequence`; null if it has none. */
+  state: Record<string, unknown> | null;
   messages: M[];
   streamSequence: number;
   status: 'active' | 'paused' | 'ended' | 'failed';

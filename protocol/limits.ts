@@ -7,6 +7,8 @@ export const LIMITS = {
   chunkBytes: 256 * 1024,
   /** Serialised result of a tool call or answer. */
   answerBytes: 1024 * 1024,
+  /** The agent's own state, serialised; what one call changes in it as well. */
+  stateBytes: 1024 * 1024,
   /** A tool result up to this size travels inside its chunk; larger ones are kept apart. */
   inlineResultBytes: 64 * 1024,
   /** Arguments of one call; larger ones go back to the model as an error. */

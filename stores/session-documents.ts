@@ -2,11 +2,13 @@ import { HelixError, StaleStateError } from '../protocol/errors.js';
 import { runNumberOf } from '../protocol/ids.js';
 import type { Row } from '../protocol/rows.js';
 import { applyChanges } from './apply-changes.js';
+import { fitChanges } from './fit-changes.js';
 import { checkCount, checkStreamId } from './checked-ids.js';
 import type { SessionRecord, SessionView } from './session-record.js';
 import type {
   Checkpoint,
   CustomState,
+  PromotedState,
   RunInfo,
   SessionDocuments,
   StagedChanges,
@@ -31,16 +33,18 @@ export interface DocumentPrimitives {
     sessionId: string,
     expectedVersion: number,
     state: CustomState,
-    taken?: { stepId: string; staged: NumberedChanges[] },
+    taken?: NumberedChanges[],
   ) => Promise<{ kind: 'saved'; version: number } | { kind: 'stale' } | { kind: 'not_found' }>;
   stage: (sessionId: string, stepId: string, changes: StagedChanges) => Promise<boolean>;
-  readStaged: (sessionId: string, stepId: string) => Promise<NumberedChanges[]>;
+  /** In the order in which they were staged; of all steps if none is named. */
+  readStaged: (sessionId: string, stepId?: string) => Promise<NumberedChanges[]>;
   dropStaged: (sessionId: string, stepId: string) => Promise<string[]>;
   erase: (sessionId: string) => Promise<void>;
 }
 
 /** Staged changes with the number that tells them from later ones of the same call. */
 export interface NumberedChanges extends StagedChanges {
+  stepId: string;
   n: number;
 }
 
@@ -59,6 +63,26 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
   /** Undefined if it was replaced since its version was read. */
   async function stateOf(sessionId: string, version: number): Promise<CustomState | undefined> {
     return version === 0 ? {} : store.readState(sessionId, version);
+  }
+
+  /** Applies staged changes, of one step or of all, by compare-and-set. */
+  async function promote(
+    sessionId: string,
+    stepId: string | undefined,
+    apply: (before: CustomState, changes: StagedChanges[]) => CustomState,
+  ): Promise<PromotedState> {
+    for (;;) {
+      const { stateVersion } = await existing(sessionId);
+      const staged = await store.readStaged(sessionId, stepId);
+      const before = await stateOf(sessionId, stateVersion);
+      if (before === undefined) continue;
+      const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
+      if (staged.length === 0) return { customState: before, version: stateVersion, toolCallIds };
+      const customState = apply(before, staged);
+      const saved = await store.saveState(sessionId, stateVersion, customState, staged);
+      if (saved.kind === 'saved') return { customState, version: saved.version, toolCallIds };
+      if (saved.kind === 'not_found') throw notFound();
+    }
   }
 
   return {
@@ -143,21 +167,21 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
       const staged = await store.stage(sessionId, stepId, { ...changes, timestamp: Date.now() });
       if (!staged) throw notFound();
     },
-    promoteStaging: async (sessionId, stepId) => {
+    promoteStaging: (sessionId, stepId) => promote(sessionId, stepId, applyChanges),
+    promoteSettled: (sessionId) => promote(sessionId, undefined, fitChanges),
+    readState: async (sessionId, at = 'now') => {
       for (;;) {
-        const { stateVersion } = await existing(sessionId);
-        const staged = await store.readStaged(sessionId, stepId);
+        const { stateVersion, turnStateVersion } = await existing(sessionId);
+        if (at === 'turn' && turnStateVersion !== undefined) {
+          const customState = await stateOf(sessionId, turnStateVersion);
+          if (customState !== undefined) return { customState, version: turnStateVersion };
+        }
+        const staged = await store.readStaged(sessionId);
         const before = await stateOf(sessionId, stateVersion);
         if (before === undefined) continue;
-        const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
-        if (staged.length === 0) return { customState: before, version: stateVersion, toolCallIds };
-        const customState = applyChanges(before, staged);
-        const saved = await store.saveState(sessionId, stateVersion, customState, {
-          stepId,
-          staged,
-        });
-        if (saved.kind === 'saved') return { customState, version: saved.version, toolCallIds };
-        if (saved.kind === 'not_found') throw notFound();
+        // Promoted in between, the changes would be applied twice.
+        if ((await existing(sessionId)).stateVersion !== stateVersion) continue;
+        return { customState: fitChanges(before, staged), version: stateVersion };
       }
     },
     discardStaging: async (sessionId, stepId) => {

@@ -122,6 +122,8 @@ export interface SessionRecord {
   activeSnapshotTurn?: number;
   /** Version of the agent's own state; 0 until it is first saved. */
   stateVersion: number;
+  /** Its version when the turn began; present once the turn's first step is committed. */
+  turnStateVersion?: number;
   /** What the newest run has used. */
   usage?: RunUsage;
   /** Why the model ended its newest committed reply of this run. */

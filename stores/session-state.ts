@@ -146,6 +146,17 @@ export interface SessionDocuments {
    * @throws HelixError `invalid_patch` if one does not fit the state; everything stays staged
    */
   promoteStaging: (sessionId: string, stepId: string) => Promise<PromotedState>;
+  /**
+   * Applies the staged changes of all steps, one call after another. Changes that do not fit what
+   * other calls did meanwhile are made to fit, so none holds up the run: what is missing is put
+   * there, and what is to go may be gone.
+   */
+  promoteSettled: (sessionId: string) => Promise<PromotedState>;
+  /**
+   * The custom state, with what settled calls have staged. `turn`: as it was when the turn began,
+   * before anything that the turn's stream tells of.
+   */
+  readState: (sessionId: string, at?: 'now' | 'turn') => Promise<VersionedState>;
   /** Drops a step's staged changes; returns whose they were. */
   discardStaging: (sessionId: string, stepId: string) => Promise<string[]>;
   getPendingCalls: (sessionId: string) => Promise<Record<string, PendingCall>>;

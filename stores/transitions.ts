@@ -1,5 +1,10 @@
 import type { BusyPolicy } from '../protocol/busy.js';
-import type { FinishReason, StreamChunk, StreamMessage } from '../protocol/chunk.js';
+import type {
+  FinishReason,
+  JsonPatchOperation,
+  StreamChunk,
+  StreamMessage,
+} from '../protocol/chunk.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type {
   CallKind,
@@ -250,6 +255,10 @@ export type SettleCallInput =
       writer: Writer;
       toolCallId: string;
       row: ToolRow;
+      /** What the call wants changed in the agent's own state: staged with its result. */
+      changes?: JsonPatchOperation[];
+      /** The call's result is the run's: this is what the run came to. */
+      output?: unknown;
       chunks: StreamMessage[];
       now: number;
     }

@@ -16,6 +16,8 @@ import { toPrompt } from './prompt.js';
 export interface AskedStep {
   ref: StepRef;
   agent: AgentDefinition;
+  /** The agent's own, as its schema gives it. */
+  state: unknown;
   rows: readonly Row[];
   /** How often the model has been asked for this step, this time included. */
   tries: number;
@@ -25,14 +27,14 @@ type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
 
 /** What the model is asked. */
 export async function toCallOptions(
-  { ref, agent, rows, tries }: AskedStep,
+  { ref, agent, state, rows, tries }: AskedStep,
   signal: AbortSignal,
 ): Promise<Options> {
   const { systemPrompt, llmConfig } = agent;
-  const system = typeof systemPrompt === 'string' ? systemPrompt : systemPrompt({});
+  const system = typeof systemPrompt === 'string' ? systemPrompt : systemPrompt(state);
   const { temperature, maxOutputTokens } = llmConfig;
   const { sessionId, runId, step, forceFinish = false } = ref;
-  const scope = { sessionId, runId, step, state: {} };
+  const scope = { sessionId, runId, step, state };
   const told = await prepareMessages(agent, toPrompt('', rows), scope, signal);
   const prompt = toSystemMessage(system).concat(forceFinish ? withRequest(told) : told);
   return {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { StateError } from '../../agents/state-error.js';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -22,6 +23,7 @@ import { toCallOptions, type AskedStep } from './call-options.js';
 import { toLoggedError } from './logged-error.js';
 import { retryDelay, toProviderFailure, type ProviderFailure } from './provider-failure.js';
 import { hasReached } from './spending.js';
+import { takeInState } from '../agent-state.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type StepReply } from './step-reply.js';
@@ -54,7 +56,9 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       if (claim.kind === 'rewound') return await endRewound(ref, ref.known);
       Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
 
-      const agent = agents.resolve(ref.agent);
+      const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
+      const taken =
+        agent.stateSchema && (await takeInState(store, agent.stateSchema, ref.sessionId));
       const rows = await rowsCache.load({ ...ref, born: claim.born }, claim.rowCount);
       const chunks = createChunkWriter(
         streamManager,
@@ -77,9 +81,15 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           Date.now,
         );
         const tries = attempt.number + progress.failures;
+        if (taken !== undefined && taken.added.length > 0) {
+          const base = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
+          const patches = taken.added;
+          chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);
+        }
+        const { state = {} } = taken ?? {};
         const failure: ProviderFailure | undefined = hasReached(agent.spendCap, used)
           ? SPEND_CAP_REACHED
-          : await speak({ ref, attempt, tries, agent, rows, reply, chunks });
+          : await speak({ ref, attempt, tries, agent, state, rows, reply, chunks });
         const lost = chunks.lost();
         if (lost === 'superseded') return await endedElsewhere(ref);
         if (lost === 'fenced') throw fenced();
@@ -113,12 +123,13 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         await pause(retryDelay(discard.failures, failure.retryAfterMs), attempt.signal);
       }
     } catch (error) {
-      if (!isPoison(error, attempt.number)) throw error;
+      const isState = error instanceof StateError;
+      if (!isState && !isPoison(error, attempt.number)) throw error;
       logger.warn(
         { err: error, runId: ref.runId, step: ref.step },
         'the step cannot be carried out',
       );
-      return await endPoisoned(ref);
+      return await endPoisoned(ref, isState ? error.code : 'framework_internal_error');
     } finally {
       unlisten?.();
       attempt.close();
@@ -160,9 +171,9 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
     return { kind: 'ended', step, status: 'failed', error };
   }
 
-  async function endPoisoned(ref: StepRef): Promise<StepOutcome> {
+  async function endPoisoned(ref: StepRef, code: string): Promise<StepOutcome> {
     const error: RunError = {
-      code: 'framework_internal_error',
+      code,
       message: 'The agent could not go on.',
       retryable: false,
     };

@@ -97,8 +97,21 @@ function toToolResult(row: ToolRow): LanguageModelV4ToolResultPart {
     type: 'tool-result',
     toolCallId: row.toolCallId,
     toolName: row.toolName,
-    output: toOutput(row),
+    output: toToldOutput(row),
   };
+}
+
+/** The model is told what a person changed before the call was carried out, and who it was. */
+function toToldOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
+  const output = toOutput(row);
+  if (row.decision?.input === undefined || row.decision.approved !== true) return output;
+  const { by = 'a person', input } = row.decision;
+  const note = `Before it was approved, the input of this call was changed by ${by} to: ${JSON.stringify(input)}`;
+  if (output.type === 'error-text') {
+    return { type: 'error-text', value: `${note}\nIt failed: ${output.value}` };
+  }
+  const result = output.type === 'text' ? output.value : JSON.stringify(row.output ?? null);
+  return { type: 'text', value: `${note}\nResult: ${result}` };
 }
 
 function toOutput(row: ToolRow): LanguageModelV4ToolResultOutput {

@@ -11,8 +11,10 @@ import {
   boom,
   createCharge,
   echo,
+  LabState,
   locate,
   progress,
+  remember,
   sleep,
   type CountCharge,
 } from './tools.js';
@@ -45,9 +47,11 @@ export function createLabAgent({
       locate,
       ask,
       progress,
+      remember,
       createDelegate(model, [echo, charge, locate]),
       createReport(createReportAgent(model)),
     ],
+    stateSchema: LabState,
     llmConfig: { model },
     maxSteps,
   });

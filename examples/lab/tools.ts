@@ -3,6 +3,10 @@ import { defineTool, pause, type ToolDefinition } from '../../agents/index.js';
 
 const TEN_MINUTES = 600_000;
 
+/** The lab agent's own state. */
+export const LabState = z.object({ memory: z.record(z.string(), z.unknown()).default({}) });
+export type LabState = z.infer<typeof LabState>;
+
 /** Counts one real execution of `charge` under its idempotency key; resolves when it is stored. */
 export type CountCharge = (idempotencyKey: string) => Promise<unknown>;
 
@@ -56,6 +60,18 @@ export const progress = defineTool({
   execute: async ({ steps }, { emit }) => {
     for (let step = 1; step <= steps; step += 1) await emit('progress', { step, of: steps });
     return { steps };
+  },
+});
+
+export const remember = defineTool({
+  name: 'remember',
+  description: 'Keeps a value in the memory of the session.',
+  inputSchema: z.object({ key: z.string(), value: z.unknown() }),
+  execute: ({ key, value }, { updateState }) => {
+    updateState<LabState>(({ memory }) => {
+      memory[key] = value ?? null;
+    });
+    return { remembered: key };
   },
 });
 

@@ -100,7 +100,7 @@ export const readers = [
   {
     defence: 'Staging: a change that was replaced meanwhile is not dropped',
     file: `${LUA}/save-state.lua`,
-    edits: [[" or staged:match('^%d+') ~= ARGV[7 + 2 * i]", '']],
+    edits: [[" or staged:match('^%d+') ~= ARGV[i + 1]", '']],
     test: 'staged changes under concurrency that are replaced while they are promoted are not lost',
   },
   {

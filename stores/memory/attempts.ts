@@ -28,18 +28,22 @@ export function discardAttempt(
   reason: string,
 ): void {
   const removed = withdraw(session, name);
-  const { run, log } = session;
   writeOwn(session, who, 'step_discarded', {
-    runId: run?.runId ?? '',
+    runId: session.run?.runId ?? '',
     stepId: `s${String(who.step)}`,
     reason,
   });
-  if (removed === 0) return;
+  if (removed > 0) tellOfWithdrawal(session, who);
+}
+
+/** Tells viewers that part of what they saw is gone; of one call only, if it is named. */
+export function tellOfWithdrawal(session: MemorySession, who: Speaker, toolCallId?: string): void {
   writeOwn(session, who, 'stream_resync', {
     checkpointId: session.checkpointId ?? '',
-    stepCount: run?.committedStep ?? 0,
+    stepCount: session.run?.committedStep ?? 0,
     messageCount: session.rows.length,
-    fromSequence: log.sequence,
+    fromSequence: session.log.sequence,
     reason: 'crash_recovery',
+    ...(toolCallId !== undefined && { toolCallId }),
   });
 }

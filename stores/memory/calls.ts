@@ -3,6 +3,7 @@ import { fromJson, toJson, type Json } from './json.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemoryCall, MemorySession } from './session.js';
 import { isConversation } from './tree.js';
+import { undoPatches } from './undo-patches.js';
 
 const CODE_TEXT = {
   run_stopped: 'The run was stopped before this call was carried out.',
@@ -33,6 +34,7 @@ export function settleByCode(
   if (call === undefined) return;
   const { toolName, kind, spec } = call;
   const decision = call.decision === undefined ? fromJson(spec).decision : fromJson(call.decision);
+  if (code === 'tool_outcome_unknown') undoPatches(session, who, toolCallId);
   const failure = { error: CODE_TEXT[code], errorCode: code };
   const row: Row = {
     role: 'tool',

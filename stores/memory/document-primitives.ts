@@ -34,7 +34,7 @@ export function createDocumentPrimitives(data: MemoryData): Primitives {
       const session = findSession(data, sessionId);
       if (session === undefined) return [];
       return stagedOf(session, stepId)
-        .map(({ n, changes }) => ({ ...fromJson(changes), n }))
+        .map(({ n, stepId: of, changes }) => ({ ...changes, stepId: of, n }))
         .sort((a, b) => a.n - b.n);
     },
     dropStaged: async (sessionId, stepId) =>

@@ -27,6 +27,9 @@ export function toRecord(
     pauseSequence: session.pauseSequence,
     stateVersion: session.stateVersion,
     queued: session.queue.length,
+    ...(session.turnState?.turn === run.turn && {
+      turnStateVersion: session.turnState.version,
+    }),
     ...(deadline !== undefined && { deadline }),
     ...(session.parent !== undefined && { parent: toParent(session.parent) }),
     ...(session.wakes.size > 0 && { wakes: toWakes(session) }),

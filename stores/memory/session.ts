@@ -50,6 +50,8 @@ export interface MemorySession {
   /** Version of the custom state that the newest checkpoint names. */
   checkpointVersion: number;
   stateVersion: number;
+  /** The version that a turn's first step was committed with. */
+  turnState?: { turn: number; version: number };
   /** The newest active snapshot that was handed out. */
   snapshot?: { turn: number; at: number } | undefined;
   readonly rows: Json<Row>[];

@@ -25,14 +25,12 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
       const state = await reach(redis.hget(keys.session(sessionId).states, String(version)));
       return state === null ? undefined : (parseStored(state, 'state') as CustomState);
     },
-    saveState: async (sessionId, expectedVersion, state, taken) => {
+    saveState: async (sessionId, expectedVersion, state, taken = []) => {
       const [kind, version] = await scripts.run('save-state', keys.session(sessionId).all, [
         expectedVersion,
         JSON.stringify(state),
         Date.now(),
-        taken?.stepId ?? '',
-        taken?.staged.length ?? 0,
-        ...(taken?.staged ?? []).flatMap(({ toolCallId, n }) => [toolCallId, n]),
+        ...taken.flatMap(({ stepId, toolCallId, n }) => [`${stepId}/${toolCallId}`, n]),
       ]);
       if (kind === 'SAVED') return { kind: 'saved', version: Number(version) };
       return { kind: kind === 'STALE' ? 'stale' : 'not_found' };
@@ -48,8 +46,9 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
     readStaged: async (sessionId, stepId) => {
       const staged = await reach(redis.hgetall(keys.session(sessionId).staged));
       return Object.entries(staged)
-        .filter(([field]) => field.startsWith(`${stepId}/`))
-        .map(([, value]) => toNumbered(value))
+        .filter(([field]) => field !== 'n')
+        .map(toNumbered)
+        .filter((changes) => stepId === undefined || changes.stepId === stepId)
         .sort((a, b) => a.n - b.n);
     },
     dropStaged: async (sessionId, stepId) =>
@@ -74,9 +73,10 @@ function toRunInfo({ usage: used, ...run }: StoredRun): RunInfo {
   return usage === undefined ? run : { ...run, usage };
 }
 
-/** Stored as `<number> <changes>`. */
-function toNumbered(value: string): NumberedChanges {
+/** `<stepId>/<toolCallId>` → `<number> <changes>`; either id may have a slash of its own. */
+function toNumbered([field, value]: [string, string]): NumberedChanges {
   const space = value.indexOf(' ');
   const changes = parseStored(value.slice(space + 1), 'staged changes') as StagedChanges;
-  return { ...changes, n: Number(value.slice(0, space)) };
+  const stepId = field.slice(0, -(changes.toolCallId.length + 1));
+  return { ...changes, stepId, n: Number(value.slice(0, space)) };
 }

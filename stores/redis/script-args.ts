@@ -5,6 +5,7 @@ import { toCallSpec } from '../call-spec.js';
 import { interruptBy } from '../queued-entry.js';
 import { toCheckedJson } from '../checked-messages.js';
 import { formatUsage } from '../run-usage.js';
+import type { StagedChanges } from '../session-state.js';
 import { toBriefRow, toShownPart } from '../sub-agent-calls.js';
 import { keepApart } from './large-results.js';
 import type {
@@ -113,8 +114,20 @@ export function settleArgs(input: SettleCallInput): (string | number)[] {
     row?.error === undefined ? '' : '1',
     output ?? '',
     input.source === 'client' ? (input.late ?? '') : '',
+    ...workArgs(input),
     chunks.length,
     ...toCheckedJson(chunks),
+  ];
+}
+
+/** What a tool leaves beside its result. */
+function workArgs(input: SettleCallInput): [string, string] {
+  if (input.source !== 'tool') return ['', ''];
+  const { toolCallId, changes = [], output, now } = input;
+  const staged: StagedChanges = { toolCallId, patches: changes, timestamp: now };
+  return [
+    changes.length === 0 ? '' : JSON.stringify(staged),
+    output === undefined ? '' : JSON.stringify(output),
   ];
 }
 

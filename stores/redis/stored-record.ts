@@ -61,6 +61,7 @@ export function toRecord(
     .sort()
     .map((name) => json(name) as Wake);
   const snapshotIsFresh = Date.now() - number('snapAt') < ACTIVE_SNAPSHOT_MS;
+  const turnVersion = toTurnVersion(root);
   return {
     sessionId,
     agent: root['agent'],
@@ -87,6 +88,7 @@ export function toRecord(
     pauseSequence: number('pauseSeq'),
     queued: number('queued'),
     stateVersion: number('stateV'),
+    ...(turnVersion !== undefined && { turnStateVersion: Number(turnVersion) }),
     ...(root['checkpoint'] !== undefined && { checkpointId: root['checkpoint'] }),
     ...(root['deadline'] !== undefined && { deadline: number('deadline') }),
     ...(error && { error }),
@@ -118,4 +120,10 @@ export function toNumber(what: string, text: string): number {
   const number = Number(text);
   if (!Number.isFinite(number)) throw corrupt(what);
   return number;
+}
+
+/** Stored as `<turn> <version>`; of an earlier turn it says nothing of this one. */
+function toTurnVersion({ turnV = '', turn }: Record<string, string>): string | undefined {
+  const [of, version] = turnV.split(' ');
+  return of === turn ? version : undefined;
 }

@@ -3,7 +3,8 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { stepCountIs, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
-import type { UserPart } from '../../protocol/rows.js';
+import { toPrompt } from '../../activities/model/prompt.js';
+import type { ToolRow, UserPart } from '../../protocol/rows.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -296,5 +297,30 @@ describe('what a model is told differently on purpose', () => {
   it('calls keep the input as the model wrote it, also what the schema would strip', async () => {
     const { ours } = await ask([asksFor(call('c1', 'echo', { value: 'a', unknown: 1 }))]);
     expect(ours[1]?.prompt[2]).toMatchObject({ content: [{ input: { value: 'a', unknown: 1 } }] });
+  });
+
+  it('results tell what a person changed in the input, and who it was', () => {
+    const said = (row: Partial<ToolRow>): unknown => {
+      const base = { role: 'tool', toolCallId: 'c1', toolName: 'refund' } as const;
+      const [message] = toPrompt('', [{ ...base, ...row }]);
+      const part = message?.role === 'tool' ? message.content[0] : undefined;
+      return part?.type === 'tool-result' ? part.output : undefined;
+    };
+    const decision = { approved: true, at: 1, by: 'ann', input: { amount: 5 } };
+    const changed = 'Before it was approved, the input of this call was changed by';
+    expect(said({ output: { refunded: 5 }, decision })).toEqual({
+      type: 'text',
+      value: `${changed} ann to: {"amount":5}\nResult: {"refunded":5}`,
+    });
+    expect(said({ output: 'ok', decision: { approved: true, at: 1, input: {} } })).toEqual({
+      type: 'text',
+      value: `${changed} a person to: {}\nResult: ok`,
+    });
+    expect(said({ error: 'no funds', decision })).toEqual({
+      type: 'error-text',
+      value: `${changed} ann to: {"amount":5}\nIt failed: no funds`,
+    });
+    const { input, ...unchanged } = decision;
+    expect(said({ output: input, decision: unchanged })).toEqual({ type: 'json', value: input });
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';
+import { retryDelay } from '../../activities/tool/execute-tool.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -9,7 +10,7 @@ import { until } from '../support/until.js';
 type Execute = (input: unknown, context: ToolContext) => unknown;
 
 /** A run whose first step has asked for one call of the tool. */
-async function openCall(execute: Execute, extra: object = {}) {
+async function openCall(execute: Execute, extra: object = {}, outputSchema?: z.ZodType) {
   const stores = await openTestStores();
   const tool = defineTool({
     name: 'tool',
@@ -21,7 +22,11 @@ async function openCall(execute: Execute, extra: object = {}) {
   const model = fakeModel(
     sayInTurn([...parts.call('c1', 'tool', {}), ...parts.finish('tool-calls')]),
   );
-  const harness = createHarness(stores, { model, tools: [tool] });
+  const harness = createHarness(stores, {
+    model,
+    tools: [tool],
+    ...(outputSchema !== undefined && { more: { outputSchema } }),
+  });
   const run = await harness.begin();
   await harness.step(run, 1);
   const result = async (): Promise<unknown> => {
@@ -66,6 +71,7 @@ describe('tool call', () => {
       [() => 10n, { errorCode: 'tool_execution_failed' }, {}],
       [() => 'x'.repeat(200 * 1024), { output: 'x'.repeat(200 * 1024) }, {}],
       [() => 'x'.repeat(1024 * 1024), { errorCode: 'tool_result_too_large' }, {}],
+      [() => 'x'.repeat(10 * 1024 * 1024), { error: 'The result is too large.' }, {}],
       [() => 'text', { errorCode: 'tool_execution_failed' }, { outputSchema: z.number() }],
     ];
     for (const [execute, expected, extra] of cases) {
@@ -162,5 +168,69 @@ describe('tool call', () => {
     expect(times).toBe(1);
     // A call that a person approved counts as the client's.
     expect((await session.messages('tool_end'))[0]).not.toHaveProperty('providerExecuted');
+  });
+
+  it('that throws is tried again by its policy, under one key, and then gives up', async () => {
+    const seen: string[] = [];
+    const { tool, run, result } = await openCall(
+      (_, { attempt, idempotencyKey }) => {
+        seen.push(`${String(attempt)} ${idempotencyKey}`);
+        throw new Error(`try ${String(attempt)}`);
+      },
+      { idempotent: true, retry: { attempts: 3, initialIntervalMs: 10, coefficient: 3 } },
+    );
+    await expect(tool(run, 1, 'c1', 1)).rejects.toMatchObject({ nextRetryDelay: 10 });
+    await expect(tool(run, 1, 'c1', 2)).rejects.toMatchObject({ nextRetryDelay: 30 });
+    expect(await result()).toBeUndefined();
+    expect(await tool(run, 1, 'c1', 3)).toBe('settled');
+    expect(await result()).toMatchObject({ error: 'try 3', errorCode: 'tool_execution_failed' });
+    expect(seen).toEqual([1, 2, 3].map((n) => `${String(n)} ${run.runId}/c1`));
+  });
+
+  it('waits longer each time, up to a limit', () => {
+    const policy = { attempts: 9, initialIntervalMs: 100, maximumIntervalMs: 500 };
+    expect([1, 2, 3, 4, 9].map((n) => retryDelay(policy, n))).toEqual([100, 200, 400, 500, 500]);
+  });
+
+  it('that ends the run says so, also when it is asked again', async () => {
+    const { outcome, run, stores, session } = await openCall(() => 2, {
+      finishWith: (n: number) => ({ twice: n * 2 }),
+    });
+    expect(await outcome(run, 1, 'c1')).toMatchObject({ kind: 'settled', finish: true });
+    expect(await outcome(run, 1, 'c1', 2)).toEqual({ kind: 'settled', finish: true });
+    expect((await stores.store.readRecord(session.id))?.output).toEqual({ twice: 4 });
+  });
+
+  it('that ends the run with something else than the agent promises tells the model', async () => {
+    const extra = { finishWith: true };
+    const { outcome, run, result } = await openCall(() => 'text', extra, z.number());
+    expect(await outcome(run, 1, 'c1')).not.toHaveProperty('finish');
+    expect(await result()).toMatchObject({
+      errorCode: 'invalid_output',
+      error: expect.stringContaining('The tool was carried out'),
+    });
+  });
+
+  it('is carried out with what a person changed its input to, checked again', async () => {
+    for (const [input, expected] of [
+      [{ n: 8 }, { output: { n: 8 } }],
+      [{ n: 'eight' }, { errorCode: 'invalid_tool_input' }],
+    ]) {
+      const { tool, run, result, stores, session } = await openCall((given) => given, {
+        requireApproval: true,
+      });
+      await stores.store.settleCall({
+        source: 'approval',
+        sessionId: session.id,
+        agentType: 'lab',
+        toolCallId: 'c1',
+        runId: run.runId,
+        decision: { approved: true, at: 1, by: 'ann', input },
+        chunks: [],
+        now: 1,
+      });
+      await tool(run, 1, 'c1');
+      expect(await result()).toMatchObject({ ...expected, decision: { by: 'ann', input } });
+    }
   });
 });

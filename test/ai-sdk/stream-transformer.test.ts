@@ -250,4 +250,58 @@ describe('an attempt that died', () => {
       { type: 'text-delta', id: 't1-1', delta: 'whole' },
     ]);
   });
+
+  it.each<[string, Bare | undefined, true | undefined]>([
+    ['an event', { type: 'custom', eventName: 'progress', data: 1 }, true],
+    ['a patch', { type: 'state_patch', patches: [], undo: '[]' }, true],
+    ['nothing', undefined, undefined],
+  ])('cuts a client that was told %s of a call that begins again', (_, told, mustCut) => {
+    const transformer = new StreamTransformer();
+    const give = (writer: string, bare: Bare) =>
+      transformer.transform({ sequence: 1, writer, message: at(1, bare) });
+    if (told !== undefined) expect(JSON.stringify(give('t:c1', told))).not.toContain('undo');
+    const again = (toolCallId: string): Bare => ({
+      type: 'stream_resync',
+      checkpointId: '',
+      stepCount: 0,
+      messageCount: 0,
+      fromSequence: 1,
+      reason: 'crash_recovery',
+      toolCallId,
+    });
+    expect(give('', again('other')).mustCut).toBeUndefined();
+    expect(give('', again('c1')).mustCut).toBe(mustCut);
+  });
+
+  it('shows what a rule approved as a plain call, and what it denied as denied', () => {
+    const isAutomatic = true;
+    const plain: Bare = {
+      type: 'tool_start',
+      ...call,
+      arguments: { n: 1 },
+      providerExecuted: true,
+    };
+    const asked: Bare = {
+      type: 'tool_approval_request',
+      ...approval,
+      input: { n: 1 },
+      isAutomatic,
+    };
+    const answered = (approved: boolean): Bare => ({
+      type: 'tool_approval_response',
+      ...approval,
+      approved,
+      isAutomatic,
+    });
+    const typesOf = (...bare: Bare[]): string[] =>
+      run(new StreamTransformer(), chunks(...bare)).map(({ type }) => type);
+    expect(typesOf(asked, answered(true), plain)).toEqual(typesOf(plain));
+    expect(typesOf(asked, answered(false))).toEqual([
+      'start',
+      'start-step',
+      'tool-input-available',
+      'tool-approval-request',
+      'tool-output-denied',
+    ]);
+  });
 });

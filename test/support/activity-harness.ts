@@ -44,6 +44,13 @@ export interface ActivityHarness {
     toolCallId: string,
     attempt?: number,
   ) => Promise<'settled' | 'stopped' | 'superseded'>;
+  /** The same, with all that the workflow is told. */
+  outcome: (
+    run: RunRecord,
+    step: number,
+    toolCallId: string,
+    attempt?: number,
+  ) => Promise<ToolCallOutcome>;
   /** Steps and server tools, one after another, until the run ends or waits. */
   play: (run: RunRecord, fromStep?: number) => Promise<StepOutcome>;
 }
@@ -98,10 +105,9 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
     },
     step: (run, step, attempt = 1, environment = attemptOf(attempt), more = {}) =>
       environment.run(activities.modelStep, { ...ref(run, step), ...more }),
-    tool: (run, step, toolCallId, attempt = 1) =>
-      attemptOf(attempt)
-        .run(activities.toolCall, { ...ref(run, step), toolCallId })
-        .then((outcome) => (outcome as ToolCallOutcome).kind),
+    outcome: (run, step, toolCallId, attempt = 1) =>
+      attemptOf(attempt).run(activities.toolCall, { ...ref(run, step), toolCallId }),
+    tool: async (...call) => (await harness.outcome(...call)).kind,
     play: async (run, fromStep = 1) => {
       for (let step = fromStep; ; step += 1) {
         const outcome = await harness.step(run, step);

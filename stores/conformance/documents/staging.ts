@@ -1,4 +1,6 @@
 import { equal, includes, refuses } from '../assertions.js';
+import type { JsonPatchOperation } from '../../../protocol/chunk.js';
+import { newCall } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 
 const set = (path: string, value: unknown) => ({ op: 'add' as const, path, value });
@@ -120,6 +122,79 @@ export function stagingCases({ describe, it }: Suite): void {
       await refuses(store.promoteStaging(session.id, 's1'), 'not_found');
       equal(await store.discardStaging(session.id, 's1'), []);
       equal(await store.load(session.id), null);
+    });
+  });
+
+  describe('changes that calls settle with', () => {
+    const settle = (
+      { store, session }: Case,
+      runId: string,
+      toolCallId: string,
+      changes: JsonPatchOperation[],
+      output?: unknown,
+    ) =>
+      store.settleCall({
+        source: 'tool',
+        writer: session.callWriter(runId, 1, toolCallId, 1),
+        toolCallId,
+        row: { role: 'tool', toolCallId, toolName: 'server-tool', output: 1 },
+        changes,
+        ...(output !== undefined && { output }),
+        chunks: [],
+        now: 1,
+      });
+
+    it('are read at once, and promoted once, whatever step they are of', async (given) => {
+      const { store, session } = given;
+      const { runId } = await session.newRun();
+      await store.save(session.id, { customState: { list: [] }, version: 0 });
+      await session.ask(runId, 1, [newCall('a', 'server'), newCall('b', 'server')]);
+      await session.start(runId, 1, 'a', 1);
+      await session.start(runId, 1, 'b', 1);
+      await settle(given, runId, 'b', [set('/list/0', 'b')]);
+      await settle(given, runId, 'a', [set('/list/0', 'a')]);
+      // The first result counts, and so do its changes.
+      await settle(given, runId, 'a', [set('/list/0', 'again')]);
+      const other = { toolCallId: 'c', patches: [set('/list/-', 'c')] };
+      await store.stageChanges(session.id, 'of/another/step', other);
+      const customState = { list: ['a', 'b', 'c'] };
+      equal(await store.readState(session.id), { customState, version: 1 });
+      equal(await store.readState(session.id, 'turn'), { customState: { list: [] }, version: 1 });
+      includes(await store.load(session.id), { customState: { list: [] } });
+      const toolCallIds = ['b', 'a', 'c'];
+      equal(await store.promoteSettled(session.id), { customState, version: 2, toolCallIds });
+      equal(await store.promoteSettled(session.id), { customState, version: 2, toolCallIds: [] });
+      equal(await store.readState(session.id, 'turn'), { customState: { list: [] }, version: 1 });
+    });
+
+    it('are made to fit what others did meanwhile, and none is lost', async (given) => {
+      const { store, session } = given;
+      const { stage } = await begun(given, { a: { b: 1 }, list: [1, 2], n: 1 });
+      await stage('x', { op: 'remove', path: '/a' }, { op: 'replace', path: '/list', value: [] });
+      await stage(
+        'y',
+        { op: 'replace', path: '/a/b/c', value: 2 },
+        { op: 'replace', path: '/list/1', value: 'end' },
+        { op: 'remove', path: '/a/gone' },
+        { op: 'replace', path: '/n', value: 2 },
+        set('/__proto__/polluted/deep', true),
+      );
+      const { customState } = await store.promoteSettled(session.id);
+      equal(customState, { a: { b: { c: 2 } }, list: ['end'], n: 2 });
+      equal('polluted' in {}, false);
+    });
+
+    it('come with what the run came to, which the first one says', async (given) => {
+      const { store, session } = given;
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'server'), newCall('b', 'server')]);
+      await session.start(runId, 1, 'a', 1);
+      await session.start(runId, 1, 'b', 1);
+      await settle(given, runId, 'a', [], { first: [] });
+      await settle(given, runId, 'b', [], 'second');
+      includes(await store.readRecord(session.id), { output: { first: [] } });
+      await session.end(runId, 'completed');
+      includes(await session.messages('output'), [{ output: { first: [] } }]);
     });
   });
 

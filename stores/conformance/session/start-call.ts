@@ -1,5 +1,6 @@
 import { equal, includes } from '../assertions.js';
-import { newCall } from '../fixtures.js';
+import type { StreamChunk } from '../../../protocol/chunk.js';
+import { AGENT, newCall } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 export function startCallCases({ describe, it }: Suite): void {
@@ -69,6 +70,42 @@ export function startCallCases({ describe, it }: Suite): void {
       await session.say(session.callWriter(runId, 1, 't', 1), 1, 'kept');
       await session.start(runId, 1, 's', 2);
       includes(await session.messages('text_delta'), [{ delta: 'kept' }]);
+      includes(await session.messages('stream_resync'), [
+        { toolCallId: 's', reason: 'crash_recovery' },
+      ]);
+      // What was told before it is no part of what a third attempt would withdraw.
+      await session.start(runId, 1, 's', 3);
+      equal((await session.messages('stream_resync')).length, 1);
+    });
+
+    it('of an unknown outcome takes back what was told of the state, and silences the attempt', async ({
+      streamManager,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      const old = session.callWriter(runId, 1, 's', 1);
+      const patch = (path: string, undo: unknown[]): StreamChunk => ({
+        type: 'state_patch',
+        agentId: session.id,
+        agentType: AGENT,
+        step: 1,
+        timestamp: 1,
+        patches: [{ op: 'add', path, value: {} }],
+        undo: JSON.stringify(undo),
+      });
+      const list = [{ op: 'replace', path: '/list', value: [] }];
+      await streamManager.append(old, 1, [patch('/list', list)], 0);
+      await streamManager.append(old, 2, [patch('/a', [{ op: 'remove', path: '/a' }])], 0);
+      await session.start(runId, 1, 's', 2);
+      includes(await session.messages('state_patch'), [
+        {},
+        {},
+        { patches: [{ op: 'remove', path: '/a' }] },
+        { patches: list },
+      ]);
+      equal(await session.say(old, 3, 'zombie'), { kind: 'fenced' });
     });
 
     it('refuses what nobody approved, what a client executes, and what nobody asked for', async ({

@@ -109,6 +109,10 @@ function markCommitted(session: MemorySession, run: MemoryRun, input: CommitInpu
   session.checkpoints.push(toJson(checkpoint));
   session.checkpointId = checkpointId;
   session.checkpointVersion = session.stateVersion;
+  // Of a steered run, each turn has its own.
+  if (session.turnState?.turn !== run.turn) {
+    session.turnState = { turn: run.turn, version: session.stateVersion };
+  }
   session.updatedAt = now;
   run.committedStep = writer.step;
   run.outcome = toJson(outcome);

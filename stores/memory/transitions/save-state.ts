@@ -8,7 +8,7 @@ interface Save {
   expectedVersion: number;
   state: CustomState;
   /** The staged changes that the state was made of. */
-  taken?: { stepId: string; staged: readonly NumberedChanges[] } | undefined;
+  taken?: readonly NumberedChanges[] | undefined;
 }
 
 type Saved = { kind: 'saved'; version: number } | { kind: 'stale' } | { kind: 'not_found' };
@@ -22,8 +22,8 @@ export function saveState(
   if (session.identity === undefined) return { kind: 'not_found' };
   const { stateVersion, staged } = session;
   if (stateVersion !== expectedVersion) return { kind: 'stale' };
-  const keys = (taken?.staged ?? []).map(({ toolCallId, n }) => ({
-    key: stagedKey(taken?.stepId ?? '', toolCallId),
+  const keys = (taken ?? []).map(({ stepId, toolCallId, n }) => ({
+    key: stagedKey(stepId, toolCallId),
     n,
   }));
   if (keys.some(({ key, n }) => staged.get(key)?.n !== n)) return { kind: 'stale' };

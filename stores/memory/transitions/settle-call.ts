@@ -7,7 +7,8 @@ import { toJson, type Json } from '../json.js';
 import { write } from '../log.js';
 import { restIfWaiting } from '../pause.js';
 import { goOnAlone, resumeIfAnswered, type Released } from '../resume.js';
-import type { LapsedCall, MemoryCall, MemorySession, StoreContext } from '../session.js';
+import type { LapsedCall, MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
+import { stageChanges } from '../staging.js';
 import { ownerOf } from '../tree.js';
 
 /** The one result of a call, or a person's decision about it; the first one wins. */
@@ -44,6 +45,8 @@ export function settleCall(
   if (decision?.approved === true) call.state = 'approved';
   else if (input.row !== undefined) settleCallWith(session, toolCallId, toJson(input.row));
   if (source !== 'tool') call.hasTimedOut = source === 'expiry';
+
+  if (input.source === 'tool') keepWork(session, run, input);
 
   const released = isLate ? {} : goOn(session, input, context.now);
   return { kind: 'stored', sequence: log.sequence, ...released };
@@ -94,6 +97,19 @@ function toLateRow(
 ): UserRow {
   const text = `The call "${toolCallId}" of "${toolName}" was answered after its time limit. ${late}`;
   return { role: 'user', id: `late-${toolCallId}`, hidden: true, parts: [{ type: 'text', text }] };
+}
+
+/** What a tool leaves beside its result. */
+function keepWork(
+  session: MemorySession,
+  run: MemoryRun,
+  { writer, toolCallId, changes = [], output, now }: Extract<SettleCallInput, { source: 'tool' }>,
+): void {
+  if (changes.length > 0) {
+    const staged = { toolCallId, patches: changes, timestamp: now };
+    stageChanges(session, `s${String(writer.step)}`, staged);
+  }
+  if (output !== undefined) run.output ??= toJson(output);
 }
 
 /** A client's result replaces its timeout until the model has been told of it. */

@@ -1,6 +1,6 @@
 import { isTerminal } from '../../../protocol/run.js';
 import type { StartCallInput, StartCallResult } from '../../transitions.js';
-import { ownWriter, withdraw } from '../attempts.js';
+import { ownWriter, tellOfWithdrawal, withdraw } from '../attempts.js';
 import { settleByCode, tellerOf } from '../calls.js';
 import { fromJson } from '../json.js';
 import { speakerOf } from '../own-chunks.js';
@@ -34,10 +34,12 @@ export function startCall(
   if (call.state === 'started' && owner < token) {
     if (!call.idempotent) {
       settleByCode(session, who, toolCallId, 'tool_outcome_unknown');
+      // The attempt that was lost may live: it has nothing more to say.
+      session.writers.delete(name);
       restIfWaiting(session, now, context.now);
       return { kind: 'settled' };
     }
-    withdraw(session, name);
+    if (withdraw(session, name) > 0) tellOfWithdrawal(session, who, toolCallId);
   }
   if (owner < token) {
     if (call.state === 'approved') {

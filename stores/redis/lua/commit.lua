@@ -58,6 +58,8 @@ local steered = ARGV[12] == 'completed' and steering_waits() and not has_unsettl
 local outcome = steered and '{"kind":"calls","step":' .. ARGV[6] .. ',"calls":[]}' or ARGV[9]
 redis.call('HSET', K.root, 'committed', step, 'outcome', outcome, 'checkpoint', ARGV[10], 'updated', ARGV[7],
   'checkpointV', r.stateV or '0')
+-- The state that the turn began with: of a steered run, each turn has its own.
+if (r.turnV or ''):match('^%d+') ~= r.turn then redis.call('HSET', K.root, 'turnV', r.turn .. ' ' .. (r.stateV or '0')) end
 r.checkpoint, r.committed = ARGV[10], ARGV[6]
 add_usage(r, ARGV[16])
 if ARGV[17] ~= '' then

@@ -4,7 +4,8 @@
           9 source: tool | approval | client | expiry | child  10 row or ''  11 decision or ''
           12 '1' if approved  13 '1' if the row tells of an error
           14 the row's output if it is kept apart, or ''  15 what the model is told of a client's
-          answer whose timeout it knows, or ''  16 chunk count, chunks
+          answer whose timeout it knows, or ''  16 changes to the agent's own state, or ''
+          17 what the run came to, if this ends it, or ''  18 chunk count, chunks
      -> STORED sequence resumption-or-'' others-or-''
           others: [{sessionId, runId, resume}]: other runs of the conversation that go on as well
         ALREADY | NOT_PENDING | KIND | STALE | FENCED | EXPIRED | LATE
@@ -61,9 +62,11 @@ end
 
 local now = tonumber(ARGV[7])
 local log = open_session_log(r)
-for i = 1, tonumber(ARGV[16]) do log.write(source == 'tool' and writer or '', ARGV[16 + i]) end
+for i = 1, tonumber(ARGV[18]) do log.write(source == 'tool' and writer or '', ARGV[18 + i]) end
 redis.call('HSET', K.root, 'updated', ARGV[7])
 redis.call('HSET', T.root, 'updated', ARGV[7])
+if ARGV[16] ~= '' then stage_changes('s' .. ARGV[6], id, ARGV[16]) end
+if ARGV[17] ~= '' then redis.call('HSETNX', K.root, 'output', ARGV[17]) end
 if ARGV[14] ~= '' then redis.call('HSET', K.results, id, ARGV[14]) end
 if ARGV[11] ~= '' then redis.call('HSET', K.calls, 'decision:' .. id, ARGV[11]) end
 if ARGV[12] == '1' then

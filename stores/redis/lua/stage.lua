@@ -2,7 +2,6 @@
      ARGV 1 stepId  2 toolCallId  3 changes
      -> STAGED | NOT_FOUND ]]
 if not root_table().agent then return { 'NOT_FOUND' } end
-local n = redis.call('HINCRBY', K.staged, 'n', 1)
-redis.call('HSET', K.staged, ARGV[1] .. '/' .. ARGV[2], string.format('%d', n) .. ' ' .. ARGV[3])
+stage_changes(ARGV[1], ARGV[2], ARGV[3])
 expire_with_root()
 return { 'STAGED' }

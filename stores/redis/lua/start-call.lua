@@ -21,11 +21,18 @@ if state == 'started' and owner < token then
   if call_field(id, 'again') ~= '1' then
     local log = open_session_log(r)
     settle_by_code(log, who, id, 'tool_outcome_unknown')
+    -- The attempt that was lost may live: it has nothing more to say.
+    release_writer(writer)
     rest_if_waiting(r, log, who.now)
     log.close()
     return { 'SETTLED' }
   end
-  withdraw(writer)
+  if withdraw(writer) > 0 then
+    local log = open_session_log(r)
+    tell_of_withdrawal(r, log, who, id)
+    log.close()
+    r.seq = log.seq
+  end
 end
 if owner < token then
   own_writer(writer, ARGV[4], tonumber(r.seq))

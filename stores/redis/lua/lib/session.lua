@@ -185,9 +185,30 @@ local function teller_of(id, who)
   return { agentId = CONVERSATION, agentType = who.agentType, step = step, now = who.now }
 end
 
+-- Puts JSON text into an encoded object: a decoded empty list would come out as an empty object.
+local function with_json(object, field, json)
+  if not json then return object end
+  return '{"' .. field .. '":' .. json .. ',' .. object:sub(2)
+end
+
+-- Takes back what a call showed of changes that will never be made, the newest first.
+local function undo_patches(log, who, id)
+  local writer, undos = 't:' .. id, {}
+  local first = redis.call('HGET', K.writers, 'f:' .. writer)
+  if not first then return end
+  for _, entry in ipairs(redis.call('XRANGE', K.stream, '(' .. first .. '-0', '+')) do
+    if entry[2][2] == writer and entry[2][4]:find('"state_patch"', 1, true) then
+      local chunk = cjson.decode(entry[2][4])
+      if chunk.type == 'state_patch' and chunk.undo then table.insert(undos, 1, chunk.undo) end
+    end
+  end
+  for _, undo in ipairs(undos) do log.write('', with_json(own_chunk(who, 'state_patch', {}), 'patches', undo)) end
+end
+
 -- Settles a call by a code of CODE_TEXT.
 local function settle_by_code(log, who, id, code)
   local name, kind = call_field(id, 'name'), call_field(id, 'kind')
+  if code == 'tool_outcome_unknown' then undo_patches(log, who, id) end
   local asked = call_field(id, 'decision')
   local decision = asked and cjson.decode(asked) or cjson.decode(call_field(id, 'spec')).decision
   settle_row(id, cjson.encode({
@@ -281,18 +302,27 @@ local function release_writer(writer)
   redis.call('HDEL', K.writers, 't:' .. writer, 'b:' .. writer, 's:' .. writer, 'f:' .. writer, 'n:' .. writer)
 end
 
+-- Tells viewers that part of what they saw is gone; of one call only, if it is named.
+local function tell_of_withdrawal(r, log, who, id)
+  log.write('', own_chunk(who, 'stream_resync', {
+    checkpointId = r.checkpoint or '', stepCount = tonumber(r.committed or '0'),
+    messageCount = redis.call('LLEN', K.rows), fromSequence = log.seq, reason = 'crash_recovery', toolCallId = id,
+  }))
+end
+
+-- Keeps what a call wants changed in the agent's own state; its earlier changes are replaced.
+local function stage_changes(step_id, id, changes)
+  local n = redis.call('HINCRBY', K.staged, 'n', 1)
+  redis.call('HSET', K.staged, step_id .. '/' .. id, string.format('%d', n) .. ' ' .. changes)
+end
+
 -- Withdraws an attempt and tells viewers.
 local function discard_attempt(r, log, who, writer, reason)
   local removed = withdraw(writer)
   log.write('', own_chunk(who, 'step_discarded', {
     runId = r.run or '', stepId = 's' .. string.format('%d', who.step), reason = reason,
   }))
-  if removed > 0 then
-    log.write('', own_chunk(who, 'stream_resync', {
-      checkpointId = r.checkpoint or '', stepCount = tonumber(r.committed or '0'),
-      messageCount = redis.call('LLEN', K.rows), fromSequence = log.seq, reason = 'crash_recovery',
-    }))
-  end
+  if removed > 0 then tell_of_withdrawal(r, log, who) end
 end
 
 -- Does something with the session, then with each sub-agent at work below it, in the order of the calls.
@@ -489,12 +519,6 @@ local function add_usage(r, more)
   end
   r.usage = table.concat(sums, ' ')
   redis.call('HSET', K.root, 'usage', r.usage)
-end
-
--- Adds a field to a JSON object as it is: Lua would not give every value back as it came.
-local function with_json(object, field, json)
-  if not json then return object end
-  return '{"' .. field .. '":' .. json .. ',' .. object:sub(2)
 end
 
 -- The last answer that anybody in the conversation waits for lets all go on: each session that was

@@ -22,7 +22,16 @@ export function performCallEvent(event: CallEvent, scene: Scene): Perform {
     case 'finish': {
       const writer = callWriter(scene, toolCallId, event.token);
       return ({ store }) =>
-        store.settleCall({ source: 'tool', writer, toolCallId, row: result, chunks, now });
+        store.settleCall({
+          source: 'tool',
+          writer,
+          toolCallId,
+          row: result,
+          changes: [{ op: 'add', path: `/${id}`, value: toolCallId }],
+          output: { id },
+          chunks,
+          now,
+        });
     }
     case 'decide': {
       const decision = { approved: event.approved, at: now, by: 'bob' };

@@ -1,0 +1,100 @@
+import { createAgentState, type AgentState } from '../../agents/agent-state.js';
+import type { AgentDefinition } from '../../agents/definitions.js';
+import { StateError } from '../../agents/state-error.js';
+import type { ToolContext } from '../../agents/tool-context.js';
+import type { CallActivityRef } from '../../protocol/activities.js';
+import type { JsonPatchOperation, StreamChunk } from '../../protocol/chunk.js';
+import { toCheckedJson } from '../../stores/checked-messages.js';
+import type { Attempt } from '../attempt.js';
+import type { ChunkWriter } from '../chunk-writer.js';
+import type { ActivityDeps } from '../deps.js';
+import { checkForwarded } from '../forwarded-chunks.js';
+import { toBase } from './tool-outcome.js';
+
+/** What a running tool is given, and what it leaves. */
+export interface CallContext {
+  context: ToolContext;
+  /** What it has changed in the agent's own state. */
+  changes: () => JsonPatchOperation[];
+  /** Nothing that the tool says or changes from now on counts: its call is over. */
+  close: () => void;
+}
+
+interface CallContextInput {
+  ref: CallActivityRef;
+  agent: AgentDefinition;
+  /** Which execution of the call it is, from 1. */
+  execution: number;
+  attempt: Attempt;
+  abortSignal: AbortSignal;
+  chunks: ChunkWriter;
+}
+
+/** @throws StateError if the stored state does not fit the agent's schema */
+export async function openCallContext(
+  { store, services }: Pick<ActivityDeps, 'store' | 'services'>,
+  { ref, agent, execution, attempt, abortSignal, chunks }: CallContextInput,
+): Promise<CallContext> {
+  const { stateSchema } = agent;
+  const state: AgentState | undefined =
+    stateSchema === undefined
+      ? undefined
+      : createAgentState(stateSchema, (await store.readState(ref.sessionId)).customState);
+  let isOver = false;
+
+  function stateOfAgent(): AgentState {
+    if (state !== undefined) return state;
+    throw new StateError('state_missing', `The agent "${agent.name}" has no stateSchema.`);
+  }
+
+  function push(chunk: StreamChunk): void {
+    if (isOver) throw new Error('the call is over');
+    // Refused here, what does not fit is the tool's error and not that of its writer.
+    toCheckedJson([chunk]);
+    chunks.push([chunk]);
+  }
+
+  const context: ToolContext = {
+    sessionId: ref.sessionId,
+    runId: ref.runId,
+    agentId: ref.sessionId,
+    agentType: ref.agent,
+    toolCallId: ref.toolCallId,
+    idempotencyKey: `${ref.runId}/${ref.toolCallId}`,
+    attempt: execution,
+    abortSignal,
+    emit: async (eventName, data) => {
+      push({ type: 'custom', ...toBase(ref), eventName, data: data ?? null });
+      await chunks.flush();
+    },
+    getState: <State>() => stateOfAgent().get() as State,
+    updateState: (change) => {
+      if (isOver) throw new Error('the call is over');
+      const made = stateOfAgent().update(change as (draft: never) => unknown);
+      if (made === undefined) return;
+      const undo = JSON.stringify(made.undo);
+      const chunk: StreamChunk = {
+        type: 'state_patch',
+        ...toBase(ref),
+        patches: made.patches,
+        undo,
+      };
+      push(chunk);
+    },
+    step: ref.step,
+    forward: async (given) => {
+      if (isOver) throw new Error('the call is over');
+      chunks.push(checkForwarded(ref.sessionId, given));
+      await chunks.flush();
+    },
+    isHandedOver: () => attempt.cancelled() || attempt.cutReason() === 'fenced',
+    services,
+  };
+  return {
+    context,
+    changes: () => state?.patches() ?? [],
+    close: () => {
+      isOver = true;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import type { RetryPolicy, ToolDefinition } from '../../agents/definitions.js';
+import { ToolError } from '../../agents/tool-error.js';
+import type { ToolContext } from '../../agents/tool-context.js';
+import type { Attempt } from '../attempt.js';
+import type { ActivityLogger } from '../deps.js';
+import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
+
+interface Execution {
+  tool: ToolDefinition;
+  input: unknown;
+  /** Which one of this call it is, from 1. */
+  number: number;
+  attempt: Attempt;
+  /** Fires when the attempt is cut, and when the tool has timed out. */
+  signal: AbortSignal;
+  context: ToolContext;
+  logger: ActivityLogger;
+}
+
+/**
+ * Runs a tool. What it throws becomes its outcome, unless it is to be tried again: then the attempt
+ * fails with the wait that the tool asks for, and Temporal makes the next one, on whatever worker
+ * there is by then.
+ *
+ * @throws ApplicationFailure when the tool is to be tried again
+ * @throws CancelledFailure when the worker goes away
+ */
+export async function executeTool(execution: Execution): Promise<ToolOutcome> {
+  const { tool, input, number, attempt, signal, context, logger } = execution;
+  const { execute, inputSchema, outputSchema, retry } = tool;
+  if (typeof execute !== 'function') {
+    return toFailure(`"${tool.name}" is not carried out here.`, 'unknown_tool');
+  }
+  const parsed = await inputSchema.safeParseAsync(input);
+  if (!parsed.success) {
+    return toFailure(
+      `Invalid input for "${tool.name}": ${parsed.error.message}`,
+      'invalid_tool_input',
+    );
+  }
+  try {
+    // A promise of its own: what is thrown before the first await is the tool's error as well.
+    const work = Promise.resolve().then(() => execute(parsed.data, context));
+    const result = await untilAborted(work, signal);
+    return toOutcome(outputSchema === undefined ? result : await outputSchema.parseAsync(result));
+  } catch (error) {
+    if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
+    logger.info(
+      { err: error, runId: context.runId, toolCallId: context.toolCallId },
+      'tool failed',
+    );
+    const isCut = attempt.cutReason() !== undefined;
+    if (retry !== undefined && number < retry.attempts && !isCut) {
+      throw ApplicationFailure.create({
+        message: `execution ${String(number)} of "${tool.name}" failed`,
+        type: 'tool_retry',
+        nextRetryDelay: retryDelay(retry, number),
+      });
+    }
+    if (signal.aborted && !isCut) {
+      return toFailure(`"${tool.name}" took longer than allowed.`, 'tool_timeout');
+    }
+    return toFailure(error, ToolError.isInstance(error) ? error.code : 'tool_execution_failed');
+  }
+}
+
+/** The wait after an execution, in ms. Pure. */
+export function retryDelay(
+  { initialIntervalMs = 1_000, maximumIntervalMs = 60_000, coefficient = 2 }: RetryPolicy,
+  execution: number,
+): number {
+  return Math.min(initialIntervalMs * coefficient ** (execution - 1), maximumIntervalMs);
+}
+
+/** A tool that ignores its signal does not hold up the run. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(new Error('the call was cut short'));
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      signal.removeEventListener('abort', abort);
+    });
+  });
+}

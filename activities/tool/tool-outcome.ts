@@ -1,0 +1,86 @@
+import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
+import type { CallActivityRef } from '../../protocol/activities.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { Decision, ToolRow } from '../../protocol/rows.js';
+import type { CallSpec } from '../../stores/session-store.js';
+
+/** How an execution came out, as the model is told. */
+export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };
+
+/** A result as it can be stored. What JSON cannot carry becomes null; BigInt and cycles throw. */
+export function toOutcome(output: unknown): ToolOutcome {
+  const json = JSON.stringify(output) as string | undefined;
+  if (json === undefined) return { output: null };
+  if (Buffer.byteLength(json) > LIMITS.answerBytes) {
+    return { error: 'The result is too large.', errorCode: 'tool_result_too_large' };
+  }
+  return { output: JSON.parse(json) as unknown };
+}
+
+export function toFailure(error: unknown, errorCode: string): ToolOutcome {
+  const text = error instanceof Error ? error.message : String(error);
+  return { error: text.slice(0, LIMITS.errorTextBytes / 4), errorCode };
+}
+
+/**
+ * What the run comes to by a tool that ends it: undefined if the call failed. A result that does not
+ * fit the agent's outputSchema ends no run; the model is told.
+ */
+export async function toRunOutput(
+  { outputSchema }: AgentDefinition,
+  { finishWith }: ToolDefinition,
+  outcome: ToolOutcome,
+): Promise<{ outcome: ToolOutcome; output?: unknown }> {
+  if (finishWith === undefined || 'error' in outcome) return { outcome };
+  try {
+    const value = finishWith === true ? outcome.output : finishWith(outcome.output);
+    const output: unknown =
+      outputSchema === undefined ? value : await outputSchema.parseAsync(value);
+    const bounded = toOutcome(output);
+    return 'error' in bounded ? { outcome: bounded } : { outcome, output: bounded.output };
+  } catch (error) {
+    const { message } = error as Error;
+    const text = `The tool was carried out, but the run cannot end with its result: ${message}`;
+    return { outcome: toFailure(text, 'invalid_output') };
+  }
+}
+
+export function toResult(
+  ref: CallActivityRef,
+  { toolCallId, toolName, kind }: CallSpec,
+  outcome: ToolOutcome,
+  decision: Decision | undefined,
+): { row: ToolRow; chunk: StreamChunk } {
+  const failed = 'error' in outcome;
+  const result: unknown = failed ? null : outcome.output;
+  const error = failed ? { error: outcome.error, errorCode: outcome.errorCode } : {};
+  return {
+    row: {
+      role: 'tool',
+      toolCallId,
+      toolName,
+      ...(failed ? error : { output: result }),
+      ...(decision !== undefined && { decision }),
+    },
+    chunk: {
+      type: 'tool_end',
+      ...toBase(ref),
+      toolCallId,
+      toolName,
+      result,
+      ...error,
+      // A call that a person approved counts as the client's; see PROTOCOL.md.
+      ...(kind === 'server' && { providerExecuted: true }),
+    },
+  };
+}
+
+export function toBase(ref: CallActivityRef): {
+  agentId: string;
+  agentType: string;
+  step: number;
+  timestamp: number;
+} {
+  return { agentId: ref.sessionId, agentType: ref.agent, step: ref.step, timestamp: Date.now() };
+}

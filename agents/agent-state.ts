@@ -1,0 +1,111 @@
+import { enablePatches, freeze, produceWithPatches, type Patch } from 'immer';
+import { createPatch } from 'rfc6902';
+import type { z } from 'zod';
+import type { JsonPatchOperation } from '../protocol/json-patch.js';
+import { LIMITS } from '../protocol/limits.js';
+import { StateError } from './state-error.js';
+
+enablePatches();
+
+/** One change of a state, and what takes it back. RFC 6902. */
+export interface StateChange {
+  patches: JsonPatchOperation[];
+  undo: JsonPatchOperation[];
+}
+
+/** The state of an agent as one tool call sees it: its own changes over what it began with. */
+export interface AgentState {
+  /** Deeply frozen. */
+  get: () => unknown;
+  /**
+   * Undefined if nothing is different afterwards.
+   *
+   * @throws StateError, and nothing is changed
+   */
+  update: (change: (draft: never) => unknown) => StateChange | undefined;
+  /** Everything that was changed, in order. */
+  patches: () => JsonPatchOperation[];
+}
+
+/** @throws StateError if what is stored does not fit the schema */
+export function createAgentState(schema: z.ZodType, stored: unknown): AgentState {
+  let state = parseState(schema, stored);
+  const patches: JsonPatchOperation[] = [];
+  let bytes = 0;
+  return {
+    get: () => state,
+    update: (change) => {
+      const next = applyChange(schema, state, change);
+      if (next.patches.length === 0) return undefined;
+      bytes += sizeOf(next.patches);
+      if (sizeOf(next.state) > LIMITS.stateBytes || bytes > LIMITS.stateBytes) {
+        throw new StateError('state_too_large', 'The state would become too large.');
+      }
+      ({ state } = next);
+      patches.push(...next.patches);
+      return { patches: next.patches, undo: next.undo };
+    },
+    patches: () => patches,
+  };
+}
+
+/**
+ * What is stored as the schema reads it, defaults included; deeply frozen.
+ *
+ * @throws StateError if it does not fit
+ */
+export function parseState(schema: z.ZodType, stored: unknown): unknown {
+  return freeze(parse(schema, stored), true);
+}
+
+function applyChange(
+  schema: z.ZodType,
+  before: unknown,
+  change: (draft: never) => unknown,
+): StateChange & { state: unknown } {
+  const [draft, patches, undo] = produceWithPatches(before, (value: unknown) => {
+    const result = change(value as never);
+    if (result instanceof Promise) {
+      result.catch(() => undefined);
+      throw new StateError('state_invalid', 'updateState takes no async function.');
+    }
+  });
+  // What the schema leaves out or adds counts, and so does what JSON cannot carry.
+  const state = parse(schema, draft);
+  if (JSON.stringify(state) === JSON.stringify(draft) && !patches.some(isNoJson)) {
+    return {
+      state: freeze(draft, true),
+      patches: patches.map(toOperation),
+      undo: undo.map(toOperation),
+    };
+  }
+  return {
+    state: freeze(state, true),
+    patches: createPatch(before, state) as JsonPatchOperation[],
+    undo: createPatch(state, before) as JsonPatchOperation[],
+  };
+}
+
+function parse(schema: z.ZodType, value: unknown): unknown {
+  const json = JSON.stringify(value) as string | undefined;
+  const parsed = schema.safeParse(json === undefined ? undefined : JSON.parse(json));
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0] ?? { path: [], message: 'no object' };
+  const where = path.length === 0 ? '' : `${path.map(String).join('.')}: `;
+  throw new StateError('state_invalid', `The state does not fit its schema: ${where}${message}`);
+}
+
+function isNoJson({ op, value }: Patch): boolean {
+  return op !== 'remove' && value === undefined;
+}
+
+function toOperation({ op, path, value }: Patch): JsonPatchOperation {
+  const pointer = path.map(
+    (part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+  );
+  return { op, path: pointer.join(''), ...(op !== 'remove' && { value: value as unknown }) };
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

@@ -1,0 +1,13 @@
+import { ToolError } from './tool-error.js';
+
+/** `state_invalid`: it does not fit the schema; `state_too_large`; `state_missing`: the agent has none. */
+export type StateErrorCode = 'state_invalid' | 'state_too_large' | 'state_missing';
+
+/** The agent's own state cannot be read or changed so; nothing was changed. */
+export class StateError extends ToolError {
+  override readonly name = 'StateError';
+
+  constructor(code: StateErrorCode, message: string) {
+    super(code, message);
+  }
+}

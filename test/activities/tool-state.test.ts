@@ -1,0 +1,192 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { buildSnapshot } from '../../ai-sdk/build-snapshot.js';
+import { defineTool, type ToolContext } from '../../agents/index.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+const Memory = z.object({
+  memory: z.record(z.string(), z.unknown()).default({}),
+  list: z.array(z.string()).default([]),
+});
+type Memory = z.infer<typeof Memory>;
+type Execute = (id: string, context: ToolContext) => unknown;
+
+/** A run whose first step has asked for calls `a` and `b` of the tool. */
+async function openCalls(execute: Execute, extra: object = {}) {
+  const stores = await openTestStores();
+  const tool = defineTool({
+    name: 'tool',
+    description: 'A tool.',
+    inputSchema: z.object({}),
+    execute: (_, context) => execute(context.toolCallId, context),
+    ...extra,
+  });
+  const model = fakeModel(
+    sayInTurn(
+      [
+        ...parts.call('a', 'tool', {}),
+        ...parts.call('b', 'tool', {}),
+        ...parts.finish('tool-calls'),
+      ],
+      [...parts.text('done'), ...parts.finish()],
+    ),
+  );
+  const harness = createHarness(stores, {
+    model,
+    tools: [tool],
+    more: {
+      stateSchema: Memory,
+      systemPrompt: (state) => `Memory: ${JSON.stringify(state)}`,
+    },
+  });
+  const run = await harness.begin();
+  await harness.step(run, 1);
+  const { session } = harness;
+  const state = async (): Promise<unknown> =>
+    (await stores.store.readState(session.id)).customState;
+  const promoted = async (): Promise<unknown> => (await stores.store.load(session.id))?.customState;
+  return { ...harness, stores, model, run, state, promoted };
+}
+
+const remember =
+  (value = 'x'): Execute =>
+  (id, { updateState }) => {
+    updateState<Memory>(({ memory }) => {
+      memory[id] = value;
+    });
+  };
+
+describe('the state that tools change', () => {
+  it('is the schema’s before any call, and the patches are told while the tool runs', async () => {
+    let told: (() => void) | undefined;
+    const seen: unknown[] = [];
+    const { run, tool, session, state } = await openCalls(async (id, { getState, updateState }) => {
+      seen.push(getState());
+      updateState<Memory>(({ memory }) => {
+        memory[id] = [];
+      });
+      seen.push(getState());
+      await new Promise<void>((resolve) => (told = resolve));
+    });
+    expect(await state()).toEqual({ memory: {}, list: [] });
+    const running = tool(run, 1, 'a');
+    await until(
+      'the patch is stored',
+      async () => (await session.messages('state_patch')).length > 1,
+    );
+    expect(await state()).toEqual({ memory: {}, list: [] });
+    told?.();
+    await running;
+    expect(seen).toEqual([
+      { memory: {}, list: [] },
+      { memory: { a: [] }, list: [] },
+    ]);
+    expect(await session.messages('state_patch')).toMatchObject([
+      { patches: [{ path: '/memory' }, { path: '/list' }] },
+      { patches: [{ op: 'add', path: '/memory/a', value: [] }] },
+    ]);
+    expect(await state()).toEqual({ memory: { a: [] }, list: [] });
+  });
+
+  it('has what calls side by side changed in it, once, when the next step begins', async () => {
+    const release: (() => void)[] = [];
+    const { run, tool, step, promoted, state, model } = await openCalls(
+      async (id, { updateState }) => {
+        updateState<Memory>(({ memory, list }) => {
+          memory[id] = id;
+          memory['both'] = id;
+          list.push(id);
+        });
+        await new Promise<void>((resolve) => release.push(resolve));
+      },
+    );
+    const a = tool(run, 1, 'a');
+    await until('a runs', () => release.length === 1);
+    const b = tool(run, 1, 'b');
+    await until('both run', () => release.length === 2);
+    release[1]?.();
+    await b;
+    release[0]?.();
+    await a;
+    // The one that settled last has the last word.
+    const expected = { memory: { a: 'a', b: 'b', both: 'a' }, list: ['a', 'b'] };
+    expect(await promoted()).toEqual({ memory: {}, list: [] });
+    expect(await state()).toEqual(expected);
+    await step(run, 2);
+    expect(await promoted()).toEqual(expected);
+    const system = model.doStreamCalls[1]?.prompt[0]?.content as string;
+    expect(JSON.parse(system.slice('Memory: '.length))).toEqual(expected);
+  });
+
+  it('is left by a call whose outcome is unknown, and what was told is taken back', async () => {
+    let runs = 0;
+    const { run, tool, session, state } = await openCalls(async (id, context) => {
+      remember()(id, context);
+      runs += 1;
+      if (id === 'a') await new Promise(() => undefined);
+    });
+    void tool(run, 1, 'a', 1).catch(() => undefined);
+    await until(
+      'it runs',
+      async () => runs === 1 && (await session.messages('state_patch')).length > 1,
+    );
+    await tool(run, 1, 'b', 1);
+    expect(await tool(run, 1, 'a', 2)).toBe('settled');
+    expect(await state()).toEqual({ memory: { b: 'x' }, list: [] });
+    expect((await session.messages('state_patch')).map(({ patches }) => patches).slice(1)).toEqual([
+      [{ op: 'add', path: '/memory/a', value: 'x' }],
+      [{ op: 'add', path: '/memory/b', value: 'x' }],
+      [{ op: 'remove', path: '/memory/a' }],
+    ]);
+  });
+
+  it('is changed once by an idempotent call that is carried out again', async () => {
+    let runs = 0;
+    const { run, tool, session, state } = await openCalls(
+      async (id, { updateState, attempt, idempotencyKey }) => {
+        updateState<Memory>(({ list }) => {
+          list.push(`${String(attempt)} ${idempotencyKey}`);
+        });
+        runs += 1;
+        if (attempt === 1) await new Promise(() => undefined);
+      },
+      { idempotent: true },
+    );
+    void tool(run, 1, 'a', 1).catch(() => undefined);
+    await until(
+      'it runs',
+      async () => runs === 1 && (await session.messages('state_patch')).length > 1,
+    );
+    expect(await tool(run, 1, 'a', 2)).toBe('settled');
+    expect(await state()).toEqual({ memory: {}, list: [`2 ${run.runId}/a`] });
+    expect(await session.messages('state_patch')).toHaveLength(2);
+    expect(await session.messages('stream_resync')).toMatchObject([{ toolCallId: 'a' }]);
+  });
+
+  it('stays as it was when a change does not fit, and the model is told', async () => {
+    const { run, tool, state, stores, session } = await openCalls((_, { updateState }) => {
+      updateState<{ memory: unknown }>((draft) => (draft.memory = 1));
+    });
+    await tool(run, 1, 'a');
+    expect((await stores.store.readCall(session.id, 'a'))?.row).toMatchObject({
+      errorCode: 'state_invalid',
+      error: expect.stringContaining('memory'),
+    });
+    expect(await state()).toEqual({ memory: {}, list: [] });
+  });
+
+  it('is in the snapshot as it was where the page begins to follow', async () => {
+    const { run, tool, stores, session, step } = await openCalls(remember());
+    const snapshot = async (): Promise<unknown> =>
+      (await buildSnapshot(stores, { sessionId: session.id }))?.state;
+    await tool(run, 1, 'a');
+    // The turn is replayed, with its patches.
+    expect(await snapshot()).toEqual({ memory: {}, list: [] });
+    await tool(run, 1, 'b');
+    await step(run, 2);
+    expect(await snapshot()).toEqual({ memory: { a: 'x', b: 'x' }, list: [] });
+  });
+});

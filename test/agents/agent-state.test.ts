@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { applyPatch, type Operation } from 'rfc6902';
+import { z } from 'zod';
+import {
+  createAgentState,
+  createScriptedModel,
+  defineAgent,
+  StateError,
+} from '../../agents/index.js';
+
+const Notes = z.object({
+  list: z.array(z.string()).default([]),
+  memory: z.record(z.string(), z.unknown()).default({}),
+  count: z.number().max(3).default(0),
+});
+type Notes = z.infer<typeof Notes>;
+
+const update = (state: ReturnType<typeof createAgentState>, change: (draft: Notes) => unknown) =>
+  state.update(change as (draft: never) => unknown);
+
+const codeOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    expect(error).toBeInstanceOf(StateError);
+    return (error as StateError).code;
+  }
+  return 'none';
+};
+
+describe('the state of an agent', () => {
+  it('is what the schema makes of what is stored, frozen to its depth', () => {
+    const state = createAgentState(Notes, { memory: { a: { b: 1 } } });
+    const value = state.get() as Notes;
+    expect(value).toEqual({ list: [], memory: { a: { b: 1 } }, count: 0 });
+    expect(Object.isFrozen(value.memory['a'])).toBe(true);
+    expect(codeOf(() => createAgentState(Notes, { count: 'x' }))).toBe('state_invalid');
+  });
+
+  it('changes by patches that lead there, and by others that lead back', () => {
+    const state = createAgentState(Notes, {
+      list: ['a', 'b', 'c'],
+      memory: { 'x/y~z': 1, old: 1 },
+    });
+    const before = structuredClone(state.get());
+    const change = update(state, (draft) => {
+      draft.list.splice(1, 1);
+      draft.list.push('d');
+      draft.memory['x/y~z'] = { deep: [] };
+      delete draft.memory['old'];
+    });
+    const after = state.get();
+    expect(after).toEqual({ list: ['a', 'c', 'd'], memory: { 'x/y~z': { deep: [] } }, count: 0 });
+    const copy = structuredClone(before);
+    expect(applyPatch(copy, change?.patches as Operation[]).every((e) => e === null)).toBe(true);
+    expect(copy).toEqual(after);
+    expect(applyPatch(copy, change?.undo as Operation[]).every((e) => e === null)).toBe(true);
+    expect(copy).toEqual(before);
+    expect(state.patches()).toEqual(change?.patches);
+  });
+
+  it('takes no change that its schema refuses, and none by an async function', () => {
+    const state = createAgentState(Notes, {});
+    expect(codeOf(() => update(state, (draft) => (draft.count = 4)))).toBe('state_invalid');
+    expect(codeOf(() => update(state, async (draft) => (draft.count = 1)))).toBe('state_invalid');
+    expect(
+      codeOf(() => update(state, (draft) => (draft.memory['big'] = 'x'.repeat(1024 * 1024)))),
+    ).toBe('state_too_large');
+    expect([state.get(), state.patches()]).toEqual([Notes.parse({}), []]);
+    expect(update(state, () => undefined)).toBeUndefined();
+  });
+
+  it('keeps what the schema and JSON make of a change', () => {
+    const state = createAgentState(Notes, { memory: { gone: 1 } });
+    const change = update(state, (draft) => {
+      Object.assign(draft, { unknown: 1 });
+      draft.memory['gone'] = undefined;
+      draft.memory['at'] = new Date(0);
+    });
+    expect(state.get()).toEqual({ list: [], count: 0, memory: { at: '1970-01-01T00:00:00.000Z' } });
+    expect(JSON.stringify(change?.patches)).not.toContain('unknown');
+  });
+});
+
+describe('stateSchema', () => {
+  it.each([
+    ['give every field a default', z.object({ name: z.string() })],
+    ['must give an object', z.object({}).transform(() => [1])],
+    ['must accept what it gives', z.object({ n: z.string().default('1').transform(Number) })],
+    ['cannot be used', z.object({}).refine(async () => true)],
+  ])('is refused: %s', (fault, stateSchema) => {
+    const agent = { name: 'a', systemPrompt: '', llmConfig: { model: createScriptedModel() } };
+    expect(() => defineAgent({ ...agent, stateSchema: stateSchema as never })).toThrow(
+      `Agent "a": stateSchema ${fault === 'give every field a default' ? 'must accept {}' : fault}`,
+    );
+  });
+});
