@@ -1,6 +1,7 @@
 // The defences of the stores, each with an edit that takes it out and the test that must then fail.
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
 import { checkOrder } from './check-order-mutations.mjs';
+import { deadlines } from './deadline-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
 
@@ -192,7 +193,7 @@ const transitions = [
   {
     defence: 'Deadlines by the store’s clock: expiry',
     file: `${LUA}/settle-call.lua`,
-    edits: [['if store_now() < deadline', 'if tonumber(ARGV[7]) < deadline']],
+    edits: [['deadline - store_now()', 'deadline - tonumber(ARGV[7])']],
     test: "settle call, a deadline passes by the store's clock, whatever the caller's says",
   },
   {
@@ -221,7 +222,9 @@ const transitions = [
   },
 ];
 
-export const mutations = [...transitions, ...checkOrder, ...queue, ...readers].map((mutation) => ({
-  suite: SUITE,
-  ...mutation,
-}));
+export const mutations = [...transitions, ...checkOrder, ...deadlines, ...queue, ...readers].map(
+  (mutation) => ({
+    suite: SUITE,
+    ...mutation,
+  }),
+);
