@@ -6,6 +6,7 @@ import { sessionOfRun } from '../protocol/ids.js';
 import { expireCalls } from '../stores/answers/expire-calls.js';
 import { submitAnswer } from '../stores/answers/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
+import { wakeOthers } from './wake-others.js';
 
 /** What people say to a run in Temporal, and what becomes of calls that they say nothing about. */
 export function createAnswers(deps: ActivityDeps): AnswerActivities {
@@ -21,6 +22,7 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
     );
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { resume, sequence } = result;
+    await wakeOthers(deps, result.others);
     return { kind: 'stored', runId, sequence, ...(resume !== undefined && { resume }) };
   }
 
@@ -30,6 +32,7 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
       if (view?.record.runId !== runId) return {};
       const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
       const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
+      for (const { result } of settled) await wakeOthers(deps, result.others);
       // An attempt before this one may have settled the last call, and died with the reply.
       const record = settled.length === 0 ? view.record : await store.readRecord(sessionId);
       const resume = record?.runId === runId ? record.resume : undefined;

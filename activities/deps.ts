@@ -1,6 +1,6 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { StartNext } from '../stores/begin-next.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { SessionStore, Wake } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 
 /** The part of a logger that activities use. */
@@ -17,5 +17,7 @@ export interface ActivityDeps {
   services: Readonly<Record<string, unknown>>;
   /** Begins what waits for its turn, when a run has ended. */
   startNext: StartNext;
+  /** Signals a run that an answer given elsewhere lets go on; without it the sweeper does. */
+  wake?: (wake: Wake) => Promise<void>;
   logger: ActivityLogger;
 }

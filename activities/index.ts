@@ -1,20 +1,24 @@
-import type { AnswerActivities, RunActivities } from '../protocol/activities.js';
+import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
 import { createAnswers } from './answers.js';
 import { beginNextAfterEnds } from '../stores/begin-next.js';
 import type { ActivityDeps } from './deps.js';
 import { createModelStep } from './model/model-step.js';
 import { createRunEnd } from './run-end.js';
+import { createSettleChild } from './settle-child.js';
 import { createToolCall } from './tool-call.js';
 
 export type { ActivityDeps, ActivityLogger } from './deps.js';
 
 /** The activities of the agent run, over the given stores and agents. */
-export function createActivities(given: ActivityDeps): RunActivities & AnswerActivities {
+export function createActivities(
+  given: ActivityDeps,
+): RunActivities & ChildActivities & AnswerActivities {
   // Whoever ends a run begins the next one, whichever activity that is.
   const deps = { ...given, store: beginNextAfterEnds(given.store, given) };
   return {
     modelStep: createModelStep(deps),
     toolCall: createToolCall(deps),
+    settleChild: createSettleChild(deps),
     ...createRunEnd(deps),
     ...createAnswers(deps),
   };

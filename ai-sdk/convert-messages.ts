@@ -102,6 +102,8 @@ function toStepParts(
   for (const part of row.parts) {
     if (isFinishCall(part)) continue;
     if (part.type === 'tool-call') {
+      // Shown by the row of the pause that asks.
+      if (part.held === true) continue;
       const { toolCallId } = part;
       const approvalId = part.approvalId ?? formatApprovalId(row.runId, toolCallId);
       const result = results.get(toolCallId);

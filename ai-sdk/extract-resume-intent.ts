@@ -105,7 +105,10 @@ function readApproval(
     return { toolCallId, reason: 'not-pending' };
   }
   const { runId } = asked;
-  if (runId !== currentRunId) return { toolCallId, reason: 'stale-run', runId };
+  // A sub-agent asks in the name of its own run.
+  if (runId !== (call?.spec.runId ?? currentRunId)) {
+    return { toolCallId, reason: 'stale-run', runId };
+  }
   if (call === undefined) return { toolCallId, reason: 'not-pending', runId };
   if (call.spec.kind !== 'approval') return { toolCallId, reason: 'kind-mismatch', runId };
   if (call.state !== 'waiting') return { toolCallId, reason: 'already-completed', runId };

@@ -31,6 +31,14 @@ export class StepFrame {
     this.#open(out);
   }
 
+  /** Begins another frame within the newest step: calls that people are asked about stand in one of their own. */
+  enterAgain(step: number, out: UIStreamPart[]): void {
+    this.#close(out);
+    this.#step = Math.max(this.#step, step);
+    this.#isUncommitted = false;
+    this.#open(out);
+  }
+
   /** Notes that the step has a part now. */
   noteContent(kind: 'content' | 'calls'): void {
     this.#isUncommitted = true;

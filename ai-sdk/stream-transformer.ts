@@ -1,6 +1,6 @@
 import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../protocol/chunk.js';
 import { isControlMessage } from '../protocol/control-message.js';
-import { FINISH_TOOL_NAME } from '../protocol/ids.js';
+import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { ContentBlocks } from './content-blocks.js';
 import { toControlPart, toEventPart, toSourcePart, toWarningPart } from './content-parts.js';
 import { RunEnding } from './run-ending.js';
@@ -146,7 +146,8 @@ export class StreamTransformer {
         out.push({ type: 'data-output', data: chunk.output ?? null });
         break;
       case 'step_start':
-        this.#step.enter(chunk.step, out);
+        if (chunk.stepId === ASK_STEP_ID) this.#step.enterAgain(chunk.step, out);
+        else this.#step.enter(chunk.step, out);
         break;
       case 'step_end':
         this.#step.commit(chunk.step, out);

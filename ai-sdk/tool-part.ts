@@ -27,7 +27,7 @@ export function toToolPart({ call, approvalId, result, open }: StoredCall): UITo
     toolCallId,
     state: 'input-available',
     input: call.input ?? null,
-    ...(kind === 'server' && { providerExecuted: true }),
+    ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
   };
   const decision = result?.decision ?? open?.decision;
   if (result !== undefined) {

@@ -6,7 +6,7 @@ import { sessionOfRun } from '../protocol/ids.js';
 import type { AnswerSignal, Resumption } from '../protocol/run.js';
 import { expireCalls } from '../stores/answers/expire-calls.js';
 import { submitAnswer, type AnswerResult } from '../stores/answers/submit-answer.js';
-import type { ExtendDeadlineResult, SessionStore } from '../stores/session-store.js';
+import type { ExtendDeadlineResult, SessionStore, Wake } from '../stores/session-store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** What people say about pending calls. */
@@ -48,6 +48,13 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     });
   }
 
+  /** Other runs of the conversation that an answer lets go on. */
+  async function wakeOthers(others: readonly Wake[] = []): Promise<void> {
+    for (const { runId, resume } of others) {
+      await signal(runId, { toolCallId: '', by: 'conversation', resume });
+    }
+  }
+
   return {
     submitToolResult: async (given) => {
       const answer = parseToolAnswer(given);
@@ -61,6 +68,7 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
           ...(by !== undefined && { by }),
           ...ifPresent(result.resume),
         });
+        await wakeOthers(result.others);
       } else if (result.kind === 'already_completed' && record?.resume !== undefined) {
         await signal(record.runId, { toolCallId: '', by: 'repeated', resume: record.resume });
       }
@@ -78,6 +86,7 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
       for (const { toolCallId, runId, result } of settled) {
         const { sequence, resume } = result;
         await signal(runId, { toolCallId, by: 'deadline', sequence, ...ifPresent(resume) });
+        await wakeOthers(result.others);
       }
       return settled.length > 0;
     },

@@ -28,6 +28,9 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
 
   async function wake(record: SessionRecord): Promise<void> {
     if (record.resume !== undefined) await deps.wake(record, record.resume);
+    for (const { sessionId, runId, resume } of record.wakes ?? []) {
+      await deps.wake({ ...record, sessionId, runId }, resume);
+    }
   }
 
   return async (sessionId) => {

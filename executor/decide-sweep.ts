@@ -16,7 +16,8 @@ export function decideSweep(
   if (workflow === undefined) return 'look';
   if (workflow === 'unknown') return 'start';
   if (workflow === 'closed') return 'fail';
-  const isUntaken = record.resume !== undefined && record.resumeTaken !== true;
+  const isOwn = record.resume !== undefined && record.resumeTaken !== true;
+  const isUntaken = isOwn || record.wakes !== undefined;
   if (isUntaken && now - record.updatedAt > UNTAKEN_MS) return 'wake';
   // Its own timer should have: the clock decides, and whoever comes first.
   return record.deadline !== undefined && record.deadline <= now ? 'expire' : 'nothing';

@@ -77,5 +77,8 @@ export function formatCheckpointId(runId: string, step: number): string {
   return `cpv1-${runId.slice(0, colon)}-s${String(step)}-${runId.slice(colon + 1)}`;
 }
 
+/** `stepId` of what a pause shows on behalf of agents and sub-agents. */
+export const ASK_STEP_ID = 'ask';
+
 /** The tool name that ends a run with structured output; never shown to a client. */
 export const FINISH_TOOL_NAME = '__finish__';

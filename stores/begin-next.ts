@@ -1,3 +1,4 @@
+import { rootOf } from '../protocol/ids.js';
 import type { SessionStore } from './session-store.js';
 
 /** Begins the session's next queued run, unless one is at work or nothing waits. */
@@ -22,7 +23,7 @@ export function beginNextAfterEnds(
   ): Promise<R> {
     const result = await transition;
     if ('next' in result) {
-      await startNext(sessionId).catch((error: unknown) => {
+      await startNext(rootOf(sessionId)).catch((error: unknown) => {
         logger.warn({ err: error, sessionId }, 'the next queued run was not begun');
       });
     }

@@ -136,6 +136,8 @@ export interface SessionRecord {
   wakes?: Wake[];
   /** The call that a sub-agent's session was made for. */
   parent?: { sessionId: string; runId: string; toolCallId: string };
+  /** Of a sub-agent's: steps that its conversation has committed. */
+  conversationStep?: number;
   /** Tells this session from an erased one of the same id. */
   born: string;
   /** How many entries wait for their turn. */

@@ -89,7 +89,15 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
         : []),
     ];
     const { startNext } = executor;
-    return createActivities({ ...stores, agents, services, startNext, logger });
+    return createActivities({
+      ...stores,
+      agents,
+      services,
+      startNext,
+      wake: ({ runId, resume }) =>
+        workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
+      logger,
+    });
   }
 
   async function sweepUntil(signal: AbortSignal, sweep: () => Promise<void>): Promise<void> {

@@ -1,4 +1,8 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
 import type { ChunkWriter } from '../chunk-writer.js';
 import { ModelStalledError, StreamCutError } from './provider-failure.js';
 import type { StepReply } from './step-reply.js';
@@ -12,6 +16,8 @@ export interface AskedModel {
   stallTimeoutMs: number;
   reply: StepReply;
   chunks: ChunkWriter;
+  /** Of a sub-agent: gives its calls ids that nobody else in the conversation has. */
+  takeCallId?: ((wanted: string) => Promise<string>) | undefined;
 }
 
 /**
@@ -60,6 +66,10 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
       if (done) return;
       silence.heard();
       if (value.type === 'error') throw value.error;
+      const callId = callIdOf(value);
+      if (callId !== undefined && asked.takeCallId !== undefined) {
+        await silence.during(reply.nameCall(callId, asked.takeCallId));
+      }
       chunks.push(reply.accept(value));
       const room = chunks.room();
       if (room !== undefined) await silence.during(room);
@@ -69,6 +79,12 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
     // Frees the provider's connection when we leave early; a stream that is done does not mind.
     leave();
   }
+}
+
+/** The provider's id of a call that begins here. */
+function callIdOf(part: LanguageModelV4StreamPart): string | undefined {
+  if (part.type === 'tool-input-start') return part.id;
+  return part.type === 'tool-call' ? part.toolCallId : undefined;
 }
 
 function untilAborted(signal: AbortSignal): Promise<never> {

@@ -7,6 +7,8 @@ import type { Row } from '../../protocol/rows.js';
  */
 export interface CallIds {
   toSessionId: (id: string) => string;
+  /** Gives the provider's id a name that `take` says nobody else has; it is given once. */
+  name: (id: string, take: (wanted: string) => Promise<string>) => Promise<void>;
   /** The call is made: the provider's id stands for another one from now on. */
   close: (id: string) => void;
 }
@@ -14,16 +16,21 @@ export interface CallIds {
 export function createCallIds(used: ReadonlySet<string>): CallIds {
   const given = new Map<string, string>();
   const taken = new Set(used);
+  const toUnique = (id: string): string => {
+    const base = id === '' ? 'call' : id.slice(0, LIMITS.idChars - 8);
+    let unique = base;
+    for (let n = 1; taken.has(unique); n += 1) unique = `${base}_${String(n)}`;
+    return unique;
+  };
+  const give = (id: string, unique: string): string => {
+    taken.add(unique);
+    given.set(id, unique);
+    return unique;
+  };
   return {
-    toSessionId: (id) => {
-      const known = given.get(id);
-      if (known !== undefined) return known;
-      const base = id === '' ? 'call' : id.slice(0, LIMITS.idChars - 8);
-      let unique = base;
-      for (let n = 1; taken.has(unique); n += 1) unique = `${base}_${String(n)}`;
-      taken.add(unique);
-      given.set(id, unique);
-      return unique;
+    toSessionId: (id) => given.get(id) ?? give(id, toUnique(id)),
+    name: async (id, take) => {
+      if (!given.has(id)) give(id, await take(toUnique(id)));
     },
     close: (id) => {
       given.delete(id);

@@ -27,6 +27,7 @@ import { takeInState } from '../agent-state.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type StepReply } from './step-reply.js';
+import { callIdTaker, quietTools, readTakenCallIds } from './sub-agents.js';
 
 /**
  * One step: claim it, stream the model's reply into the log, commit it. A provider that fails is
@@ -47,6 +48,12 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       unlisten = await streamManager.onStop(ref.sessionId, () => {
         attempt.cut('stop');
       });
+      if (ref.parent !== undefined && ref.step === 1) {
+        const { sessionId, runId, agent } = ref;
+        const child = { sessionId, runId, agent };
+        const begun = await store.beginChild({ child, parent: ref.parent, now: Date.now() });
+        if (begun.kind !== 'begun') return await endedElsewhere(ref);
+      }
       const claim = await store.claim({ writer, known: ref.known, now: Date.now() });
       if (claim.kind === 'done') return claim.outcome;
       if (claim.kind === 'stopped') return await endStopped(ref, claim.stop);
@@ -73,12 +80,15 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         },
         claim.sequence,
       );
+      const quiet = quietTools(agent, ref.sessionId);
+      const otherIds = await readTakenCallIds(store, ref.sessionId, agent);
       let used = claim.usage;
       for (;;) {
         const reply = createStepReply(
           { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
-          callIdsOf(rows),
+          new Set([...callIdsOf(rows), ...otherIds]),
           Date.now,
+          (name) => quiet.has(name),
         );
         const tries = attempt.number + progress.failures;
         if (taken !== undefined && taken.added.length > 0) {
@@ -212,7 +222,9 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       const model = resolveModel(agent.llmConfig.model);
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       const options = await toCallOptions(asked, hookSignal);
-      await askModel({ model, options, signal: attempt.signal, stallTimeoutMs, reply, chunks });
+      const { signal } = attempt;
+      const takeCallId = callIdTaker(store, ref);
+      await askModel({ model, options, signal, stallTimeoutMs, reply, chunks, takeCallId });
     } catch (error) {
       if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
       if (attempt.cutReason() === undefined) {

@@ -7,9 +7,12 @@ import type { NewCall } from '../../stores/session-store.js';
 import { ruleOn, type Ruling } from './approval-ruling.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './step-reply.js';
+import { mintChild } from './sub-agents.js';
 
 export interface CallScope extends ChunkBase {
   runId: string;
+  /** The agent is a sub-agent that may have none itself. */
+  isDeepest?: boolean;
 }
 
 /** A call that was looked at: what the commit opens, and the chunks that show it. */
@@ -51,8 +54,20 @@ export async function openCall(
       now,
     );
   }
+  if (tool.subAgent !== undefined && scope.isDeepest === true) {
+    const why = 'No further agent may be asked from here.';
+    return refuse(scope, proposed, parsed.value, why, 'subagent_limit', now);
+  }
   const ruling = await ruleOn(scope, tool, proposed.toolCallId, checked.data);
-  return toOpened(scope, tool, proposed, parsed.value, ruling, now);
+  const opened = toOpened(scope, tool, proposed, parsed.value, ruling, now);
+  if (tool.subAgent === undefined) return opened;
+  try {
+    const child = mintChild(scope.agentId, tool.subAgent, checked.data);
+    return { ...opened, call: { ...opened.call, child } };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refuse(scope, proposed, parsed.value, why, 'invalid_tool_input', now);
+  }
 }
 
 function toOpened(
@@ -91,7 +106,7 @@ function toOpened(
       ...base,
       // Tools take objects only, and the input fits the tool.
       arguments: input as Record<string, unknown>,
-      ...(kind === 'server' && { providerExecuted: true }),
+      ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
     });
   }
   return {

@@ -9,6 +9,7 @@ import type { CallRef, RunError, StepOutcome, TerminalStatus } from '../../proto
 import { addUsage } from '../../stores/run-usage.js';
 import type { CommitInput, NewCall, RunUsage, Writer } from '../../stores/session-store.js';
 import { closedCall, closingChunks, CUT_CALLS } from '../../stores/closed-call.js';
+import { toChildRef } from '../../stores/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
@@ -16,6 +17,7 @@ import { openCall, type CallScope, type OpenedCall } from './proposed-calls.js';
 import { hasReached, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import type { ProposedCall, StepReply } from './step-reply.js';
+import { holdBack, isTooDeep } from './sub-agents.js';
 
 interface StepCommitInput {
   ref: StepRef;
@@ -51,6 +53,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     agentType: ref.agent,
     step: ref.step,
     runId: ref.runId,
+    isDeepest: isTooDeep(ref),
   };
 
   const usage = toRunUsage(reply.finish()?.usage, agent.llmConfig);
@@ -63,7 +66,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const asked = reply.calls.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
     const others = await Promise.all(asked.map((call) => openCall(scope, tools, call, now)));
-    const opened = inOrder(reply.calls, [...others, ...handed.opened]);
+    const opened = holdBack(ref.sessionId, inOrder(reply.calls, [...others, ...handed.opened]));
     const used = addUsage(input.used, usage);
     const outcome = toOutcome({
       ref,
@@ -220,13 +223,14 @@ function inOrder(asked: readonly ProposedCall[], opened: readonly OpenedCall[]):
   return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
 }
 
-function toRef({ toolCallId, toolName, kind, timeoutMs, deadlineMs }: NewCall): CallRef {
+function toRef({ toolCallId, toolName, kind, timeoutMs, deadlineMs, child }: NewCall): CallRef {
   return {
     toolCallId,
     toolName,
     kind,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(child !== undefined && { child: toChildRef(child) }),
   };
 }
 
@@ -255,6 +259,7 @@ function withCalls(
         kind,
         input,
         ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
+        ...(call.ask !== undefined && { held: true }),
       },
     ];
   });

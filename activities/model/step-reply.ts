@@ -21,6 +21,8 @@ export interface ReplyFinish {
 
 /** What one model call says: takes the provider's stream parts, gives the chunks to write. */
 export interface StepReply {
+  /** Settles a call's id by other means than those of the reply alone, before the call is taken. */
+  nameCall: (providerId: string, take: (wanted: string) => Promise<string>) => Promise<void>;
   accept: (part: LanguageModelV4StreamPart) => StreamChunk[];
   fold: ReplyFold;
   calls: ProposedCall[];
@@ -41,13 +43,15 @@ export function createStepReply(
   base: ChunkBase,
   usedCallIds: ReadonlySet<string>,
   now: () => number,
+  /** Tools whose arguments nobody is shown before the call is made. */
+  isQuiet: (toolName: string) => boolean = () => false,
 ): StepReply {
   const fold = createReplyFold();
   const calls: ProposedCall[] = [];
   const ids = createCallIds(usedCallIds);
   let finish: ReplyFinish | undefined;
   let begun = false;
-  const finishCalls = new Set<string>();
+  const quietCalls = new Set<string>();
   /** Blocks that the provider has opened. */
   const blocks = new Map<string, { metadata: unknown; shown: boolean }>();
 
@@ -58,7 +62,7 @@ export function createStepReply(
   /** The step shows itself with its first output, so that a try that gave nothing leaves no trace. */
   function emit(...chunks: StreamChunk[]): StreamChunk[] {
     for (const each of chunks) fold.accept(each);
-    if (chunks.every(isOfFinish)) return [];
+    if (chunks.every(isOfQuietCall)) return [];
     if (begun) return chunks;
     begun = true;
     return [
@@ -123,11 +127,12 @@ export function createStepReply(
   }
 
   /** The call that hands in a result is folded into the reply; nobody is shown it. */
-  function isOfFinish(made: StreamChunk): boolean {
-    if (made.type === 'tool_arg_stream_start' && made.toolName === FINISH_TOOL_NAME) {
-      finishCalls.add(made.toolCallId);
+  function isOfQuietCall(made: StreamChunk): boolean {
+    if (made.type === 'tool_arg_stream_start') {
+      const toolName: string = made.toolName ?? '';
+      if (toolName === FINISH_TOOL_NAME || isQuiet(toolName)) quietCalls.add(made.toolCallId);
     }
-    return 'toolCallId' in made && finishCalls.has(made.toolCallId);
+    return 'toolCallId' in made && quietCalls.has(made.toolCallId);
   }
 
   /** Arguments that are too large are refused in the end: nobody needs to see all of them. */
@@ -213,7 +218,7 @@ export function createStepReply(
     }
   }
 
-  return { accept, fold, calls, begun: () => begun, finish: () => finish };
+  return { nameCall: ids.name, accept, fold, calls, begun: () => begun, finish: () => finish };
 }
 
 function toFinishReason(reason: string): FinishReason {

@@ -1,6 +1,6 @@
 import type { ToolAnswer } from '../../protocol/answers.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
-import { formatApprovalId } from '../../protocol/ids.js';
+import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec, SessionRecord } from '../session-record.js';
@@ -8,7 +8,7 @@ import type { SettleCallInput } from '../transitions.js';
 
 /** Answers, and their absence, as the transition takes them. Pure. */
 
-type Asker = Pick<SessionRecord, 'sessionId' | 'agent' | 'committedStep'>;
+type Asker = Pick<SessionRecord, 'sessionId' | 'agent' | 'committedStep' | 'conversationStep'>;
 type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
 const NOBODY_ANSWERED = 'Nobody answered in time.';
@@ -99,8 +99,10 @@ function toSettled(asker: Asker, { toolCallId, toolName }: Asked, outcome: Outco
   return { row, chunks: [chunk] };
 }
 
-function toSpeaker({ sessionId, agent, committedStep }: Asker, timestamp: number) {
-  return { agentId: sessionId, agentType: agent, step: committedStep, timestamp };
+/** What a sub-agent asks stands in the conversation's message. */
+function toSpeaker(asker: Asker, timestamp: number) {
+  const { sessionId, agent, committedStep, conversationStep = committedStep } = asker;
+  return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
 }
 
 function isChanged(input: unknown, asked: unknown): boolean {

@@ -1,3 +1,4 @@
+import { ASK_STEP_ID } from '../../protocol/ids.js';
 import type { AssistantRow, Row } from '../../protocol/rows.js';
 import type { RunStatus } from '../../protocol/run.js';
 import { fromJson, toJson } from './json.js';
@@ -98,12 +99,12 @@ function showHeld(
 ): void {
   const asks = waiting.flatMap(([, { ask }]) => ask ?? []);
   if (asks.length === 0) return;
-  writeOwn(session, who, 'step_start', { stepId: 'ask' });
+  writeOwn(session, who, 'step_start', { stepId: ASK_STEP_ID });
   for (const { chunk } of asks) {
     const shown = { ...fromJson(chunk), step: who.step, timestamp: who.now };
     write(session.log, '', toJson(shown));
   }
-  writeOwn(session, who, 'step_end', { stepId: 'ask' });
+  writeOwn(session, who, 'step_end', { stepId: ASK_STEP_ID });
   const parts = asks.map(({ part }) => part);
   const row: AssistantRow = {
     role: 'assistant',

@@ -31,7 +31,10 @@ export function toRecord(
       turnStateVersion: session.turnState.version,
     }),
     ...(deadline !== undefined && { deadline }),
-    ...(session.parent !== undefined && { parent: toParent(session.parent) }),
+    ...(session.parent !== undefined && {
+      parent: toParent(session.parent),
+      conversationStep: session.root.run?.committedStep ?? 0,
+    }),
     ...(session.wakes.size > 0 && { wakes: toWakes(session) }),
     ...(session.checkpointId !== undefined && { checkpointId: session.checkpointId }),
     ...(snapshot !== undefined &&

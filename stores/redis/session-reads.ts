@@ -44,10 +44,10 @@ export function createSessionReads({ redis, keys, scripts }: RedisContext): Read
     const conversation = keys.session(rootOf(sessionId)).root;
     if (own === conversation) return reach(redis.hgetall(own));
     const replies = await reach(
-      redis.multi().hgetall(own).hmget(conversation, 'seq', 'stream').exec(),
+      redis.multi().hgetall(own).hmget(conversation, 'seq', 'stream', 'committed').exec(),
     );
     const [root, shared] = unpack(replies) as [Record<string, string>, (string | null)[]];
-    return withShared(root, shared[0], shared[1]);
+    return withShared(root, shared);
   }
 
   async function readTree(sessionId: string): Promise<SessionView | undefined> {
@@ -162,8 +162,12 @@ function toFields(flat: readonly string[]): Record<string, string> {
 
 function withShared(
   root: Record<string, string>,
-  seq: string | null | undefined,
-  stream: string | null | undefined,
+  [seq, stream, step]: (string | null)[],
 ): Record<string, string> {
-  return { ...root, ...(seq != null && { seq }), ...(stream != null && { stream }) };
+  return {
+    ...root,
+    ...(seq != null && { seq }),
+    ...(stream != null && { stream }),
+    conversationStep: step ?? '0',
+  };
 }

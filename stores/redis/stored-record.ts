@@ -100,7 +100,10 @@ export function toRecord(
     }),
     ...(root['output'] !== undefined && { output: json('output') }),
     ...(resume && { resume, resumeTaken: root['taken'] !== undefined }),
-    ...(root['parent'] !== undefined && { parent: toParent(sessionId, root) }),
+    ...(root['parent'] !== undefined && {
+      parent: toParent(sessionId, root),
+      conversationStep: number('conversationStep'),
+    }),
     ...(wakes.length > 0 && { wakes }),
     ...(root['snapTurn'] !== undefined &&
       snapshotIsFresh && { activeSnapshotTurn: number('snapTurn') }),

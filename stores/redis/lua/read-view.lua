@@ -2,8 +2,8 @@
      -> root rows queue { order calls } of the session, then { order calls } of each sub-agent at work ]]
 local root = redis.call('HGETALL', K.root)
 if K.root ~= T.root then
-  for _, name in ipairs({ 'seq', 'stream' }) do
-    root[#root + 1], root[#root + 2] = name, redis.call('HGET', T.root, name) or ''
+  for field, name in pairs({ seq = 'seq', stream = 'stream', conversationStep = 'committed' }) do
+    root[#root + 1], root[#root + 2] = field, redis.call('HGET', T.root, name) or ''
   end
 end
 local view = { root, redis.call('LRANGE', K.rows, 0, -1), redis.call('LRANGE', K.queue, 0, -1) }

@@ -1,0 +1,125 @@
+import type { ChildActivities, ChildEndRef } from '../protocol/activities.js';
+import type { StreamChunk } from '../protocol/chunk.js';
+import { LIMITS } from '../protocol/limits.js';
+import { isTerminal } from '../protocol/run.js';
+import type { ToolRow } from '../protocol/rows.js';
+import type { SessionRecord } from '../stores/session-store.js';
+import type { ActivityDeps } from './deps.js';
+import { wakeOthers } from './wake-others.js';
+
+type Result = { output: unknown } | { error: string; errorCode: string };
+
+/** Settles a parent's call with what its sub-agent came to; a lost one is ended before. */
+export function createSettleChild(deps: ActivityDeps): ChildActivities['settleChild'] {
+  const { store } = deps;
+
+  return async (ref) => {
+    const call = await store.readCall(ref.sessionId, ref.toolCallId);
+    if (call === undefined || call.state === 'settled') return { kind: 'settled' };
+    const result = await readResult(ref);
+    const { toolName } = call.spec;
+    const { sessionId, runId, agent: agentType, toolCallId } = ref;
+    const failed = 'error' in result;
+    const row: ToolRow = { role: 'tool', toolCallId, toolName, ...result };
+    const base = { agentId: sessionId, agentType, step: ref.step, timestamp: Date.now() };
+    const output: unknown = failed ? null : result.output;
+    const failure = failed ? result : {};
+    const end: StreamChunk = {
+      type: 'subagent_end',
+      ...base,
+      subAgentType: ref.child.agent,
+      subSessionId: ref.child.sessionId,
+      callId: toolCallId,
+      // The call's own end tells of a large one.
+      result: failed ? { error: result.error, code: result.errorCode } : toSmall(output),
+    };
+    const settled = await store.settleCall({
+      source: 'child',
+      sessionId,
+      agentType,
+      toolCallId,
+      runId,
+      row,
+      chunks: [
+        end,
+        {
+          type: 'tool_end',
+          ...base,
+          toolCallId,
+          toolName,
+          result: output,
+          ...failure,
+          providerExecuted: true,
+        },
+      ],
+      now: Date.now(),
+    });
+    if (settled.kind === 'stale_run') return { kind: 'superseded' };
+    if (settled.kind !== 'stored') return { kind: 'settled' };
+    const { sequence, others } = settled;
+    await wakeOthers(deps, others);
+    return { kind: 'settled', sequence };
+  };
+
+  async function readResult(ref: ChildEndRef): Promise<Result> {
+    const { sessionId, runId, agent } = ref.child;
+    const found = await store.readRecord(sessionId);
+    const record = found?.runId === runId ? found : undefined;
+    if (record === undefined) return LOST;
+    if (isTerminal(record.status)) return toResult(record);
+    await store.end({
+      sessionId,
+      runId,
+      agentType: agent,
+      step: record.claimedStep,
+      status: 'failed',
+      error: { code: LOST.errorCode, message: LOST.error, retryable: false },
+      now: Date.now(),
+    });
+    // It may have come to its end by itself a moment ago.
+    const ended = await store.readRecord(sessionId);
+    return ended === undefined ? LOST : toResult(ended);
+  }
+
+  async function toResult(record: SessionRecord): Promise<Result> {
+    const { status, error } = record;
+    if (status === 'completed') return bounded(await readOutput(record));
+    const { code, message } = error ?? {};
+    if (code === LOST.errorCode) return LOST;
+    return {
+      error: message ?? 'The sub-agent was stopped.',
+      errorCode: code === 'subagent_limit' ? code : 'subagent_failed',
+    };
+  }
+
+  /** Its structured result, else the last text that it said. */
+  async function readOutput({ sessionId, output }: SessionRecord): Promise<unknown> {
+    if (output !== undefined) return output;
+    const rows = await store.readRows(sessionId, 0);
+    const texts = rows.map((row) =>
+      row.role !== 'assistant'
+        ? ''
+        : row.parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    );
+    return texts.findLast((text) => text !== '') ?? '';
+  }
+}
+
+const LOST = {
+  error: 'The sub-agent was lost.',
+  errorCode: 'framework_subagent_lost',
+};
+
+function bounded(output: unknown): Result {
+  return sizeOf(output) > LIMITS.answerBytes
+    ? { error: 'The result is too large.', errorCode: 'tool_result_too_large' }
+    : { output };
+}
+
+function toSmall(output: unknown): unknown {
+  return sizeOf(output) > LIMITS.inlineResultBytes ? null : output;
+}
+
+function sizeOf(output: unknown): number {
+  return Buffer.byteLength(JSON.stringify(output ?? null));
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  callsOf,
+  CLIENT_7,
+  CLIENTS,
+  loadChat,
+  openChat,
+  toScript,
+  untilAsked,
+  untilRests,
+} from '../support/chat-client.js';
+import { expectStoredAsShown } from '../support/compare-messages.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+
+const charge = (id: string, amount = 5): object => ({ tool: 'charge', id, args: { amount } });
+const delegate = (id: string, ...script: object[]): object => ({
+  tool: 'delegate',
+  id,
+  args: { script },
+});
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(() => product.stop());
+
+describe.each(CLIENTS)('%s: sub-agents', (_name, library) => {
+  it('work in parallel, and their results come back to the parent', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({
+        say: 'Both.',
+        calls: [
+          delegate(
+            'd1',
+            { calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] },
+            { say: 'one' },
+          ),
+          delegate(
+            'd2',
+            { calls: [{ tool: 'echo', id: 'c1', args: { value: 2 } }] },
+            { say: 'two' },
+          ),
+        ],
+      }),
+    );
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(client.posts()).toBe(1);
+    expect(client.reply()).toBe('Both.done');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'd1', state: 'output-available', output: 'one' },
+      { toolCallId: 'd2', state: 'output-available', output: 'two' },
+    ]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('ask together with their parent, in one step, and all go on after the last answer', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({
+        calls: [
+          delegate('d1', { calls: [charge('c1', 1)] }, { say: 'one' }),
+          charge('c1', 2),
+          delegate('d2', { calls: [charge('c1', 3)] }, { say: 'two' }),
+        ],
+      }),
+    );
+    await expectStoredAsShown(client, url, sessionId);
+    const asked = callsOf(client.chat.lastMessage).filter(
+      ({ state }) => state === 'approval-requested',
+    );
+    expect(asked).toHaveLength(3);
+    // A page that is loaded now shows the same, and can answer.
+    const { client: later, resumed } = await loadChat(library, { url, sessionId });
+    await resumed;
+    expect(later.messages()).toEqual(client.messages());
+    for (const { toolCallId } of asked) {
+      const id = await untilAsked(later, toolCallId);
+      await later.chat.addToolApprovalResponse({ id, approved: true });
+    }
+    await untilRests(later, url);
+    expect(later.errors).toEqual([]);
+    expect(later.posts()).toBe(1);
+    expect(later.reply()).toBe('done');
+    const calls = callsOf(later.chat.lastMessage);
+    expect(calls.map(({ state }) => state)).toEqual(Array(5).fill('output-available'));
+    expect(calls.flatMap(({ output }) => (output as { charged?: number }).charged ?? [])).toEqual([
+      2, 1, 3,
+    ]);
+    await expectStoredAsShown(later, url, sessionId);
+  });
+
+  it('ask again, and the reply goes on in the same message', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({
+        say: 'First.',
+        calls: [
+          delegate('d1', { calls: [charge('c1')] }, { calls: [charge('c2')] }, { say: 'ok' }),
+        ],
+      }),
+    );
+    for (const id of ['c1', 'c2']) {
+      const approval = await untilAsked(client, id);
+      await expectStoredAsShown(client, url, sessionId);
+      await client.chat.addToolApprovalResponse({ id: approval, approved: id === 'c1' });
+    }
+    await untilRests(client, url);
+    expect(client.posts()).toBe(3);
+    expect(client.reply()).toBe('First.done');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'd1', state: 'output-available', output: 'ok' },
+      { toolCallId: 'c1', state: 'output-available' },
+      { toolCallId: 'c2', state: 'output-denied' },
+    ]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+});
+
+describe('sub-agents', () => {
+  it('that fail are told to the model as an error', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ calls: [delegate('d1', { say: 'half', fail: { status: 400 } })] }),
+    );
+    await untilRests(client, url);
+    expect(client.reply()).toBe('done');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'output-error' }]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('end when the conversation is stopped, in the middle of their words', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    const sent = client.chat.sendMessage(
+      toScript({ calls: [delegate('d1', { say: 'a'.repeat(600), deltas: 600, everyMs: 50 })] }),
+    );
+    const isSpeaking = async (): Promise<boolean> => {
+      const keys = await product.redis.keys(`*{${sessionId}}:*:writers`);
+      return keys.length > 0;
+    };
+    while (!(await isSpeaking())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    await sent;
+    await untilRests(client, url);
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'output-error' }]);
+    await expectStoredAsShown(client, url, sessionId);
+    await client.chat.sendMessage(toScript({ say: 'Here again.' }));
+    await untilRests(client, url);
+    expect(client.reply()).toBe('Here again.');
+  });
+});
