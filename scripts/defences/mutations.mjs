@@ -129,6 +129,30 @@ const transitions = [
     test: 'start call never permits a started call again: its outcome is unknown, said once',
   },
   {
+    defence: 'An unknown outcome takes back what was told of the state',
+    file: `${LUA}/lib/session.lua`,
+    edits: [["  if code == 'tool_outcome_unknown' then undo_patches(log, who, id) end\n", '']],
+    test: 'start call of an unknown outcome takes back what was told of the state, and silences the attempt',
+  },
+  {
+    defence: 'An attempt whose call was settled as unknown is silenced',
+    file: `${LUA}/start-call.lua`,
+    edits: [['    release_writer(writer)\n', '']],
+    test: 'start call of an unknown outcome takes back what was told of the state, and silences the attempt',
+  },
+  {
+    defence: 'A repeated call tells viewers what is gone',
+    file: `${LUA}/start-call.lua`,
+    edits: [['if withdraw(writer) > 0 then', 'if withdraw(writer) > 99 then']],
+    test: 'start call again withdraws what the first one wrote, and nothing of its siblings',
+  },
+  {
+    defence: 'Of two calls that end a run the first says with what',
+    file: `${LUA}/settle-call.lua`,
+    edits: [["redis.call('HSETNX', K.root, 'output'", "redis.call('HSET', K.root, 'output'"]],
+    test: 'changes that calls settle with come with what the run came to, which the first one says',
+  },
+  {
     defence: 'An approved call is not executed before its batch is answered',
     file: `${LUA}/start-call.lua`,
     edits: [["redis.call('SISMEMBER', K.busy, id) == 0", 'false']],

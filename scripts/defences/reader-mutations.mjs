@@ -93,7 +93,7 @@ export const readers = [
   },
   {
     defence: 'State: a version that a checkpoint names stays',
-    file: `${LUA}/save-state.lua`,
+    file: `${LUA}/lib/session.lua`,
     edits: [["if version ~= tonumber(r.checkpointV or '0') then redis", 'if true then redis']],
     test: 'checkpoints are found by id, with the state of that moment',
   },
