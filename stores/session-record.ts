@@ -1,6 +1,5 @@
 import type { FinishReason } from '../protocol/chunk.js';
 import type { Decision, Row } from '../protocol/rows.js';
-import type { Wake } from './transitions.js';
 import type {
   CallKind,
   OnExpiry,
@@ -150,4 +149,11 @@ export interface SessionView {
   openCalls: OpenCall[];
   /** In the order in which they are answered. */
   queue: QueuedEntry[];
+}
+
+/** A run that answers let go on. */
+export interface Wake {
+  sessionId: string;
+  runId: string;
+  resume: Resumption;
 }

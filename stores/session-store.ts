@@ -45,6 +45,7 @@ export type {
   RunUsage,
   SessionRecord,
   SessionView,
+  Wake,
 } from './session-record.js';
 export type { QueuedEntry, UserMessage } from './queued-entry.js';
 export type {
@@ -58,7 +59,6 @@ export type {
 export type {
   BeginChildInput,
   BeginChildResult,
-  Wake,
   BeginInput,
   BeginResult,
   ResumeRunInput,

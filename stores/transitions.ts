@@ -20,7 +20,7 @@ import type {
   TerminalStatus,
 } from '../protocol/run.js';
 import type { UserMessage } from './queued-entry.js';
-import type { CallSpec, RunUsage } from './session-record.js';
+import type { CallSpec, RunUsage, Wake } from './session-record.js';
 import type { CustomState } from './session-state.js';
 
 /** Inputs and results of the transitions; what they mean stands at SessionStore. */
@@ -347,13 +347,6 @@ export type ExtendDeadlineResult =
   | { kind: 'expired' }
   /** Further ahead than LIMITS.deadlineAheadMs. */
   | { kind: 'too_far' };
-
-/** A run that answers let go on. */
-export interface Wake {
-  sessionId: string;
-  runId: string;
-  resume: Resumption;
-}
 
 export interface BeginChildInput {
   child: Pick<ChildRef, 'sessionId' | 'runId' | 'agent'>;

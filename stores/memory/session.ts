@@ -14,7 +14,7 @@ import type {
 import type { QueuedEntry } from '../queued-entry.js';
 import type { CallSpec, CallState, InterruptRecord, RunUsage } from '../session-record.js';
 import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
-import type { Wake } from '../transitions.js';
+import type { Wake } from '../session-record.js';
 import type { Json } from './json.js';
 import { createLog, type MemoryLog } from './log.js';
 

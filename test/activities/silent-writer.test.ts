@@ -68,7 +68,7 @@ describe('a writer that does not answer', () => {
       { toolCallId: 'done', errorCode: 'run_stopped' },
       { toolCallId: 'cut', errorCode: 'run_stopped' },
     ]);
-    const types = async ({ session }: ActivityHarness): Promise<string[]> =>
+    const types = async ({ session }: Pick<ActivityHarness, 'session'>): Promise<string[]> =>
       (await session.log()).map(({ message }) => message.type);
     expect(await types(silent)).toEqual(await types(confirms));
     // It finds out with its next write, and the run has ended as the record says.
