@@ -12,7 +12,13 @@ export interface ApiDeps extends IdentityOptions {
   executor: AgentExecutor;
   store: Pick<
     SessionStore,
-    'readRecord' | 'readView' | 'noteActiveSnapshot' | 'readQueue' | 'editQueued' | 'removeQueued'
+    | 'readRecord'
+    | 'readView'
+    | 'readState'
+    | 'noteActiveSnapshot'
+    | 'readQueue'
+    | 'editQueued'
+    | 'removeQueued'
   >;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {

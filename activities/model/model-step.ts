@@ -27,7 +27,7 @@ import { takeInState } from '../agent-state.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type StepReply } from './step-reply.js';
-import { callIdTaker, quietTools, readTakenCallIds } from './sub-agents.js';
+import { callIdTaker, createQuietness, readTakenCallIds } from './sub-agents.js';
 
 /**
  * One step: claim it, stream the model's reply into the log, commit it. A provider that fails is
@@ -80,7 +80,6 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         },
         claim.sequence,
       );
-      const quiet = quietTools(agent, ref.sessionId);
       const otherIds = await readTakenCallIds(store, ref.sessionId, agent);
       let used = claim.usage;
       for (;;) {
@@ -88,7 +87,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
           new Set([...callIdsOf(rows), ...otherIds]),
           Date.now,
-          (name) => quiet.has(name),
+          createQuietness(agent, ref.sessionId),
         );
         const tries = attempt.number + progress.failures;
         if (taken !== undefined && taken.added.length > 0) {

@@ -66,7 +66,8 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const asked = reply.calls.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
     const others = await Promise.all(asked.map((call) => openCall(scope, tools, call, now)));
-    const opened = holdBack(ref.sessionId, inOrder(reply.calls, [...others, ...handed.opened]));
+    const inTurn = inOrder(reply.calls, [...others, ...handed.opened]);
+    const opened = holdBack(ref.sessionId, inTurn, reply);
     const used = addUsage(input.used, usage);
     const outcome = toOutcome({
       ref,

@@ -26,6 +26,8 @@ export interface StepReply {
   accept: (part: LanguageModelV4StreamPart) => StreamChunk[];
   fold: ReplyFold;
   calls: ProposedCall[];
+  /** Calls of which nobody was told. */
+  quietCalls: ReadonlySet<string>;
   /** True once there was something to show. */
   begun: () => boolean;
   /** Present once the provider has said that it is done. */
@@ -43,7 +45,7 @@ export function createStepReply(
   base: ChunkBase,
   usedCallIds: ReadonlySet<string>,
   now: () => number,
-  /** Tools whose arguments nobody is shown before the call is made. */
+  /** Asked for each call as it begins: whether nobody is told of it before it is made. */
   isQuiet: (toolName: string) => boolean = () => false,
 ): StepReply {
   const fold = createReplyFold();
@@ -129,10 +131,10 @@ export function createStepReply(
   /** The call that hands in a result is folded into the reply; nobody is shown it. */
   function isOfQuietCall(made: StreamChunk): boolean {
     if (made.type === 'tool_arg_stream_start') {
-      const toolName: string = made.toolName ?? '';
-      if (toolName === FINISH_TOOL_NAME || isQuiet(toolName)) quietCalls.add(made.toolCallId);
+      const { toolCallId, toolName } = made;
+      if (toolName === FINISH_TOOL_NAME || isQuiet(toolName)) quietCalls.add(toolCallId);
     }
-    return 'toolCallId' in made && quietCalls.has(made.toolCallId);
+    return 'toolCallId' in made && quietCalls.has(String(made.toolCallId));
   }
 
   /** Arguments that are too large are refused in the end: nobody needs to see all of them. */
@@ -218,7 +220,15 @@ export function createStepReply(
     }
   }
 
-  return { nameCall: ids.name, accept, fold, calls, begun: () => begun, finish: () => finish };
+  return {
+    nameCall: ids.name,
+    accept,
+    fold,
+    calls,
+    quietCalls,
+    begun: () => begun,
+    finish: () => finish,
+  };
 }
 
 function toFinishReason(reason: string): FinishReason {

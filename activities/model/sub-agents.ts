@@ -6,6 +6,7 @@ import { childPartOf, formatChildSessionId, rootOf } from '../../protocol/ids.js
 import { LIMITS } from '../../protocol/limits.js';
 import type { NewCall, SessionStore } from '../../stores/session-store.js';
 import type { OpenedCall } from './proposed-calls.js';
+import type { StepReply } from './step-reply.js';
 
 /** What a step of an agent needs to know about sub-agents: its own, and that it is one. */
 
@@ -36,29 +37,43 @@ export function mintChild(
 
 /**
  * Keeps back what asks people where a sub-agent may ask as well: the pause shows all of it together,
- * in the conversation's message.
+ * in the conversation's message. What was asked before the first sub-agent was named stays where
+ * people have seen it begin.
  */
-export function holdBack(sessionId: string, opened: readonly OpenedCall[]): OpenedCall[] {
+export function holdBack(
+  sessionId: string,
+  opened: readonly OpenedCall[],
+  { quietCalls }: Pick<StepReply, 'quietCalls'>,
+): OpenedCall[] {
   const isChild = childPartOf(sessionId) !== '';
   const delegates = opened.some(({ call }) => call.kind === 'subagent' && call.row === undefined);
   if (!isChild && !delegates) return [...opened];
   return opened.map(({ call, chunks }) => {
-    const { kind, row } = call;
+    const { kind, row, toolCallId } = call;
     const [ask, ...rest] = chunks;
     const isAsked = (kind === 'approval' || kind === 'client') && row === undefined;
-    if (!isAsked || ask === undefined) return { call, chunks };
+    const isHeld = isChild || quietCalls.has(toolCallId);
+    if (!isAsked || !isHeld || ask === undefined) return { call, chunks };
     return { call: { ...call, ask: { ...ask, agentId: rootOf(sessionId) } }, chunks: rest };
   });
 }
 
-/** Tools of which nobody is told before the step is stored: their calls may be kept back then. */
-export function quietTools({ tools }: AgentDefinition, sessionId: string): ReadonlySet<string> {
-  const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-  if (!mayDelegate || childPartOf(sessionId) !== '') return new Set();
-  const asking = tools.filter(
-    ({ execute, requireApproval }) => execute === 'client' || requireApproval !== undefined,
-  );
-  return new Set(asking.map(({ name }) => name));
+/**
+ * Which of a reply's calls nobody is told of before the step is stored, because they may be kept
+ * back then: those that ask people, once a sub-agent was named. Asked for each call as it begins.
+ */
+export function createQuietness(
+  { tools }: AgentDefinition,
+  sessionId: string,
+): (toolName: string) => boolean {
+  const isChild = childPartOf(sessionId) !== '';
+  let delegates = false;
+  return (toolName) => {
+    const tool = tools.find(({ name }) => name === toolName);
+    delegates ||= tool?.subAgent !== undefined;
+    const asks = tool?.execute === 'client' || tool?.requireApproval !== undefined;
+    return !isChild && delegates && asks;
+  };
 }
 
 /** Ids of calls that this session may not use, beside those of its own transcript. */

@@ -146,7 +146,7 @@ describe('the state that tools change', () => {
   it('is changed once by an idempotent call that is carried out again', async () => {
     let runs = 0;
     const { run, tool, session, state } = await openCalls(
-      async (id, { updateState, attempt, idempotencyKey }) => {
+      async (_, { updateState, attempt, idempotencyKey }) => {
         updateState<Memory>(({ list }) => {
           list.push(`${String(attempt)} ${idempotencyKey}`);
         });

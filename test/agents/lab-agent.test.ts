@@ -25,6 +25,8 @@ const context: ToolContext = {
   attempt: 1,
   abortSignal: new AbortController().signal,
   emit: () => Promise.resolve(),
+  getState: () => ({}) as never,
+  updateState: () => undefined,
   step: 1,
   forward: () => Promise.resolve(),
   isHandedOver: () => false,

@@ -95,6 +95,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
     store: {
       readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
       readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+      readState: () => Promise.resolve({ customState: {}, version: 0 }),
       noteActiveSnapshot: (sessionId, turn) => {
         const session = sessions.get(sessionId);
         if (session !== undefined) session.record.activeSnapshotTurn = turn;
