@@ -3,7 +3,7 @@ import type { SessionStore } from '../stores/session-store.js';
 
 /** Rows are immutable, so what was read once stays true: only new rows are loaded. */
 export interface RowsCache {
-  /** `born` tells a session from an erased one of the same id. */
+  /** `born` tells a session from an erased one of the same id, and from itself before a rewind. */
   load: (session: { sessionId: string; born: string }, count: number) => Promise<readonly Row[]>;
 }
 

@@ -7,7 +7,7 @@ import type { StreamManager } from '../stores/stream-manager.js';
 
 /** What the bridge works with. */
 export interface ChatDeps {
-  executor: Pick<AgentExecutor, 'execute' | 'submitToolResult' | 'expireCalls'>;
+  executor: Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
   store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** Which agents there are. */

@@ -7,6 +7,7 @@ import { continueTurn } from './continue-turn.js';
 import { extractResumeIntent, hasAnswers } from './extract-resume-intent.js';
 import { isOwner, toCaller } from './ownership.js';
 import { agentMismatch, notFound } from './refusals.js';
+import { regenerateTurn } from './regenerate-turn.js';
 import { startTurn } from './start-turn.js';
 import { submitAnswers } from './submit-answers.js';
 import { toTrailingUserMessages, toUserMessages } from './user-messages.js';
@@ -43,6 +44,10 @@ async function answerPost(
   said: UserMessage[],
 ): Promise<ChatReply> {
   const agent = chooseAgent(deps, params, record, said.length > 0);
+  if (params.trigger === 'regenerate-message') {
+    const reply = await regenerateTurn(deps, params, said);
+    if (reply !== undefined) return reply;
+  }
   const mayAnswer = said.length === 0 || record?.stream === 'paused' || record?.stream === 'active';
   if (mayAnswer && hasAnswers(params.messages)) {
     const view = record && (await deps.store.readView(params.sessionId));
@@ -73,9 +78,6 @@ function checkSessionId(sessionId: string): void {
 }
 
 function readUserMessages(deps: ChatDeps, params: HandleChatStreamParams): UserMessage[] {
-  if (params.trigger === 'regenerate-message') {
-    throw new HelixError('validation_error', 'regenerate-message is not supported yet.');
-  }
   return toUserMessages(toTrailingUserMessages(params.messages), {
     metadata: params.metadata,
     allowedFileHosts: deps.allowedFileHosts,

@@ -1,5 +1,5 @@
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
-import type { SessionView, UserMessage } from '../stores/session-store.js';
+import type { RunRecord, SessionView, UserMessage } from '../stores/session-store.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from './awaited-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
@@ -26,22 +26,8 @@ export async function startTurn(
     by: owner,
   });
   switch (result.kind) {
-    case 'begun': {
-      const { runId, messageId, startSequence } = result.run;
-      const span = {
-        sessionId,
-        messageId,
-        from: startSequence,
-        until: { kind: 'live' as const, after: startSequence },
-        isTail: false,
-        profile: readProfile(params),
-      };
-      return {
-        kind: 'stream',
-        runId,
-        frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
-      };
-    }
+    case 'begun':
+      return streamTurn(deps, params, result.run);
     case 'queued':
     case 'interrupting':
       return awaitTurn(deps, params, messages, result.sequence);
@@ -66,6 +52,27 @@ export async function startTurn(
     case 'foreign':
       throw notFound();
   }
+}
+
+/** A turn that has just begun, from its first part to its next stop. */
+export function streamTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  { sessionId, runId, messageId, startSequence }: RunRecord,
+): ChatReply {
+  const span = {
+    sessionId,
+    messageId,
+    from: startSequence,
+    until: { kind: 'live' as const, after: startSequence },
+    isTail: false,
+    profile: readProfile(params),
+  };
+  return {
+    kind: 'stream',
+    runId,
+    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
+  };
 }
 
 /** The messages wait: their reply follows once their turn begins. */

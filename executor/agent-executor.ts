@@ -23,6 +23,14 @@ export interface AgentExecutor extends Answers {
    * when another run is the newest, `agent_already_running` and `message_conflict` for a new message
    */
   resume: (input: ResumeInput) => Promise<ResumeResult>;
+  /**
+   * Does a turn again: its user messages stay, its replies and everything after it are dropped for
+   * good. With a checkpoint it goes on behind that one, as `resume` does in mode `from_checkpoint`.
+   *
+   * @throws HelixError `agent_already_running` while a run is at work or waits, `stale_run` when
+   * somebody else was quicker, `not_found`, `checkpoint_not_found`, `message_not_found`
+   */
+  retry: (input: RetryInput) => Promise<RunRecord>;
   /** Whether `resume` would go on, and how. */
   canResume: (sessionId: string) => Promise<Resumability>;
 }
@@ -30,11 +38,23 @@ export interface AgentExecutor extends Answers {
 export interface ResumeInput {
   sessionId: string;
   /** Default `continue`. `with_confirmation` is the same, and kept on record with who confirmed. */
-  mode?: Extract<RunMode, 'continue' | 'with_confirmation' | 'with_message'>;
+  mode?: Extract<RunMode, 'continue' | 'with_confirmation' | 'with_message' | 'from_checkpoint'>;
+  /** For `from_checkpoint`: everything after it is dropped for good. */
+  checkpointId?: string;
   /** The run that is to be continued. Default: the newest. */
   runId?: string;
   /** For `with_message`: they begin a new turn. */
   messages?: UserMessage[];
+  /** Who asked, for the record. */
+  by?: string;
+}
+
+export interface RetryInput {
+  sessionId: string;
+  /** Goes on behind this one instead of doing the whole turn again. */
+  checkpointId?: string;
+  /** A message of the turn, the user's or the agent's. Default: the newest turn. */
+  messageId?: string;
   /** Who asked, for the record. */
   by?: string;
 }

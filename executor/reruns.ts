@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { Resumption } from '../protocol/run.js';
 import type { RunRecord, SessionRecord, SessionStore } from '../stores/session-store.js';
-import type { AgentExecutor, ResumeInput, ResumeResult } from './agent-executor.js';
+import type { AgentExecutor, ResumeInput, ResumeResult, RetryInput } from './agent-executor.js';
 import { decideResume } from './can-resume.js';
 
 /** A run is looked at by the sweeper this long after it was made. */
@@ -18,7 +18,9 @@ export interface RerunDeps {
 }
 
 /** Runs for turns that had one. As with any run, the record is written first and then the workflow is started. */
-export function createReruns(deps: RerunDeps): Pick<AgentExecutor, 'resume' | 'canResume'> {
+export function createReruns(
+  deps: RerunDeps,
+): Pick<AgentExecutor, 'resume' | 'retry' | 'canResume'> {
   const { store, execute, startRun, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
@@ -50,9 +52,7 @@ export function createReruns(deps: RerunDeps): Pick<AgentExecutor, 'resume' | 'c
         }
         return result;
       case 'stale_run':
-        throw new HelixError('stale_run', 'Another run is the newest of this conversation.', {
-          detail: { runId: result.runId },
-        });
+        throw staleRun(result.runId);
       case 'final':
         throw new HelixError('not_resumable', 'There is nothing to go on with.', {
           detail: { status: result.status },
@@ -98,17 +98,69 @@ export function createReruns(deps: RerunDeps): Pick<AgentExecutor, 'resume' | 'c
     }
   }
 
+  async function doAgain(
+    { sessionId, checkpointId, messageId, by }: RetryInput,
+    { runId, tenant }: SessionRecord,
+  ): Promise<RunRecord> {
+    const [, result] = await Promise.all([
+      store.noteDue(sessionId, FIRST_SWEEP_MS),
+      store.rewind({
+        sessionId,
+        runId,
+        nonce: newNonce(),
+        ...(by !== undefined && { by }),
+        now: Date.now(),
+        ...(checkpointId === undefined
+          ? { mode: 'retry', ...(messageId !== undefined && { messageId }) }
+          : { mode: 'from_checkpoint', checkpointId }),
+      }),
+    ]);
+    switch (result.kind) {
+      case 'rewound':
+        await startRun(result.run, tenant);
+        return result.run;
+      case 'busy':
+        throw new AgentAlreadyRunningError(sessionId);
+      case 'stale_run':
+        throw staleRun(result.runId);
+      case 'checkpoint_not_found':
+        throw new HelixError(result.kind, 'This conversation has no such checkpoint.');
+      case 'message_not_found':
+        throw new HelixError(result.kind, 'This conversation has no such message.');
+      case 'not_found':
+        throw notFound();
+    }
+  }
+
+  async function goOnFrom(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
+    const { sessionId, runId, checkpointId, by } = input;
+    if (checkpointId === undefined) {
+      throw new HelixError('validation_error', 'Name the checkpoint to go on from.');
+    }
+    if (runId !== undefined && runId !== record.runId) throw staleRun(record.runId);
+    const who = by === undefined ? {} : { by };
+    return { kind: 'resumed', run: await doAgain({ sessionId, checkpointId, ...who }, record) };
+  }
+
   return {
+    retry: async (input) => doAgain(input, await existing(input.sessionId)),
     canResume: async (sessionId) => decideResume(await store.readRecord(sessionId)),
     resume: async (input) => {
       const record = await existing(input.sessionId);
-      return input.mode === 'with_message' ? goOnWithMessage(input, record) : goOn(input, record);
+      if (input.mode === 'with_message') return goOnWithMessage(input, record);
+      return input.mode === 'from_checkpoint' ? goOnFrom(input, record) : goOn(input, record);
     },
   };
 }
 
 export function newNonce(): string {
   return randomBytes(6).toString('hex');
+}
+
+function staleRun(runId: string): HelixError {
+  return new HelixError('stale_run', 'Another run is the newest of this conversation.', {
+    detail: { runId },
+  });
 }
 
 function notFound(): HelixError {

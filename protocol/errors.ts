@@ -2,6 +2,8 @@
 export type ErrorCode =
   | 'validation_error'
   | 'not_found'
+  | 'checkpoint_not_found'
+  | 'message_not_found'
   | 'agent_not_found'
   | 'agent_required'
   | 'agent_mismatch'
@@ -44,6 +46,8 @@ export type ErrorCode =
 export const HTTP_STATUS: Record<ErrorCode, number> = {
   validation_error: 400,
   not_found: 404,
+  checkpoint_not_found: 404,
+  message_not_found: 404,
   agent_not_found: 400,
   agent_required: 400,
   agent_mismatch: 409,

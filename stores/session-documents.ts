@@ -155,7 +155,7 @@ export function createSessionDocuments(store: DocumentPrimitives): SessionDocume
     listCheckpoints: async (sessionId, { limit = PAGE, cursor } = {}) => {
       await existing(sessionId);
       checkCount('limit', limit);
-      // Checkpoints are only ever added, so their indexes stay.
+      // Checkpoints come and go at the end of the list only, so the indexes of others stay.
       const count = await store.countCheckpoints(sessionId);
       const end = cursor === undefined ? count : Math.min(toIndex(cursor), count);
       const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));

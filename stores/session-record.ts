@@ -137,7 +137,7 @@ export interface SessionRecord {
   parent?: { sessionId: string; runId: string; toolCallId: string };
   /** Of a sub-agent's: steps that its conversation has committed. */
   conversationStep?: number;
-  /** Tells this session from an erased one of the same id. */
+  /** Changes when the session is rewound; tells it from an erased one of the same id, too. */
   born: string;
   /** How many entries wait for their turn. */
   queued: number;

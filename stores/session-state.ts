@@ -64,6 +64,12 @@ export interface RunInfo {
   /** The result that the model handed in, of an agent with an output schema. */
   output?: unknown;
   mode: RunMode;
+  /** Index of its turn's first row. */
+  startRow: number;
+  /** UI message id of its turn's reply. */
+  messageId: string;
+  /** Its turn was taken back. */
+  rewound?: boolean;
   /** Who asked for it, if that was recorded. */
   by?: string;
 }

@@ -18,6 +18,8 @@ import type {
   BeginResult,
   ResumeRunInput,
   ResumeRunResult,
+  RewindInput,
+  RewindResult,
   ClaimInput,
   ClaimResult,
   DiscardInput,
@@ -63,6 +65,8 @@ export type {
   BeginResult,
   ResumeRunInput,
   ResumeRunResult,
+  RewindInput,
+  RewindResult,
   RunRecord,
   Writer,
   ClaimInput,
@@ -113,6 +117,11 @@ export interface SessionStore extends SessionDocuments {
    * steps go on behind the last one that the transcript has.
    */
   resumeRun: (input: ResumeRunInput) => Promise<ResumeRunResult>;
+  /**
+   * Takes a session at rest back to the beginning of a turn, or to a checkpoint, and makes the run that
+   * goes on from there. What came later is dropped for good.
+   */
+  rewind: (input: RewindInput) => Promise<RewindResult>;
   /** Makes a writer the owner of a step; withdraws what earlier attempts left. */
   claim: (input: ClaimInput) => Promise<ClaimResult>;
   /** Withdraws what this attempt wrote, and counts a failure of the provider. */

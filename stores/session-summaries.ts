@@ -17,6 +17,8 @@ export function toRunInfo(record: SessionRecord, ended: readonly RunInfo[]): Run
       ...(record.finishReason !== undefined && { finishReason: record.finishReason }),
       ...(record.output !== undefined && { output: record.output }),
       mode: record.runMode,
+      startRow: record.turnStartRow,
+      messageId: record.messageId,
       ...(record.runBy !== undefined && { by: record.runBy }),
     }
   );

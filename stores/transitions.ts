@@ -86,6 +86,33 @@ export type ResumeRunResult =
   | { kind: 'final'; status: TerminalStatus }
   | { kind: 'not_found' };
 
+export type RewindInput = {
+  sessionId: string;
+  /** The run that is expected to be the newest: of two who ask, one has missed the other's. */
+  runId: string;
+  /** Random part of the new run's id. */
+  nonce: string;
+  /** Who asked, for the record. */
+  by?: string;
+  now: number;
+} & (
+  | {
+      mode: 'retry';
+      /** A message of the turn that is done again, the user's or the agent's. Default: the newest turn. */
+      messageId?: string;
+    }
+  | { mode: 'from_checkpoint'; checkpointId: string }
+);
+
+export type RewindResult =
+  | { kind: 'rewound'; run: RunRecord }
+  | { kind: 'busy'; runId: string }
+  /** Another run is the newest. */
+  | { kind: 'stale_run'; runId: string }
+  | { kind: 'checkpoint_not_found' }
+  | { kind: 'message_not_found' }
+  | { kind: 'not_found' };
+
 export interface RunRecord {
   sessionId: string;
   runId: string;
@@ -131,8 +158,10 @@ export type ClaimResult =
       /** Provider failures of this step so far. */
       failures: number;
       messageId: string;
-      /** Tells this session from an erased one of the same id. */
+      /** Another one means that rows which were read before are no longer these. */
       born: string;
+      /** Ids of all calls ever, if some of them have no row any more. */
+      usedCalls?: string[];
       /** What the run has used so far; absent while nothing was told. */
       usage?: RunUsage;
     }

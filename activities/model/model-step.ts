@@ -85,7 +85,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       for (;;) {
         const reply = createStepReply(
           { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
-          new Set([...callIdsOf(rows), ...otherIds]),
+          new Set([...callIdsOf(rows), ...otherIds, ...(claim.usedCalls ?? [])]),
           Date.now,
           createQuietness(agent, ref.sessionId),
         );

@@ -25,6 +25,7 @@ import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
 import { queueCases } from './session/queue.js';
 import { resumeRunCases } from './session/resume-run.js';
+import { rewindCases } from './session/rewind.js';
 import { settleApprovalCases } from './session/settle-approval.js';
 import { settleClientCases } from './session/settle-client.js';
 import { settleToolCases } from './session/settle-tool.js';
@@ -45,6 +46,7 @@ export type { ConformanceOptions, StoresUnderTest } from './suite.js';
 const SESSION = [
   beginCases,
   resumeRunCases,
+  rewindCases,
   abandonmentCases,
   queueCases,
   steerCases,

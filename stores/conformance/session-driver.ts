@@ -18,6 +18,7 @@ import type {
   NewCall,
   ResumeRunInput,
   ResumeRunResult,
+  RewindResult,
   RunRecord,
   SettleCallResult,
   StartCallResult,
@@ -40,6 +41,10 @@ export interface SessionDriver {
   beginNext: () => Promise<BeginQueuedResult>;
   /** Goes on with the turn of the newest run. */
   resume: (input?: Partial<ResumeRunInput>) => Promise<ResumeRunResult>;
+  /** Does a turn again, the newest unless a message of another one is named. */
+  retry: (input?: RewindExtra & { messageId?: string }) => Promise<RewindResult>;
+  /** Goes back to a checkpoint. */
+  rewindTo: (checkpointId: string, input?: RewindExtra) => Promise<RewindResult>;
   writer: (runId: string, step: number, token: number) => Writer;
   callWriter: (runId: string, step: number, toolCallId: string, token: number) => Writer;
   claim: (writer: Writer, known?: number) => Promise<ClaimResult>;
@@ -82,6 +87,13 @@ export interface SessionDriver {
   messages: <T extends StreamMessage['type']>(
     type: T,
   ) => Promise<Extract<StreamMessage, { type: T }>[]>;
+}
+
+interface RewindExtra {
+  runId?: string;
+  nonce?: string;
+  by?: string;
+  now?: number;
 }
 
 export function drive(
@@ -142,6 +154,13 @@ export function drive(
     chunks: [],
     now: Date.now(),
   });
+  const again = async <T extends RewindExtra>(extra?: T) => ({
+    sessionId: id,
+    runId: (await store.readRecord(id))?.runId ?? '',
+    nonce: newNonce(),
+    now: Date.now(),
+    ...extra,
+  });
   const log = (): Promise<LogEntry[]> => streamManager.read(id, 0, 100_000);
   return {
     id,
@@ -163,6 +182,9 @@ export function drive(
         now: Date.now(),
         ...input,
       }),
+    retry: async (input) => store.rewind({ ...(await again(input)), mode: 'retry' }),
+    rewindTo: async (checkpointId, input) =>
+      store.rewind({ ...(await again(input)), mode: 'from_checkpoint', checkpointId }),
     writer,
     callWriter,
     claim,

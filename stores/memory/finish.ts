@@ -137,6 +137,8 @@ function close(
     endedAt: now,
     ...resultsOf(run),
     mode: run.mode,
+    startRow: run.startRow,
+    messageId: run.messageId,
     ...(run.by !== undefined && { by: run.by }),
   };
   session.endedRuns.push(toJson(ended));

@@ -19,6 +19,7 @@ import { end } from './transitions/end.js';
 import { extendDeadline } from './transitions/extend-deadline.js';
 import { removeQueued } from './transitions/remove-queued.js';
 import { resumeRun } from './transitions/resume-run.js';
+import { rewind } from './transitions/rewind.js';
 import { settleCall } from './transitions/settle-call.js';
 import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
@@ -54,6 +55,7 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
       change(data, sessionId, (session) => takeCallId(session, call, wanted)),
     resumeRun: async (input) =>
       change(data, input.sessionId, (session) => resumeRun(session, input)),
+    rewind: async (input) => change(data, input.sessionId, (session) => rewind(session, input)),
     claim: async (input) =>
       change(data, input.writer.sessionId, (session) => claim(session, input)),
     discard: async (input) =>

@@ -46,14 +46,16 @@ export interface MemorySession {
   /** Messages that people see. */
   visibleMessages: number;
   pauseSequence: number;
-  checkpointId?: string;
+  checkpointId?: string | undefined;
   /** Version of the custom state that the newest checkpoint names. */
   checkpointVersion: number;
   stateVersion: number;
   /** The version that a turn's first step was committed with. */
-  turnState?: { turn: number; version: number };
+  turnState?: { turn: number; version: number } | undefined;
   /** The newest active snapshot that was handed out. */
   snapshot?: { turn: number; at: number } | undefined;
+  /** True once rows were dropped: ids of calls are used that no row has. */
+  isRewound: boolean;
   readonly rows: Json<Row>[];
   /** Calls of the newest committed step that no later step has taken in, in their order. */
   readonly calls: Map<string, MemoryCall>;
@@ -95,7 +97,7 @@ export interface Identity {
   /** Empty if there is none. */
   tenant: string;
   createdAt: number;
-  /** Tells this session from an erased one of the same id. */
+  /** Changes when the session is rewound; tells it from an erased one of the same id, too. */
   born: string;
 }
 
@@ -205,6 +207,7 @@ export function createSession(id: string, conversation?: MemorySession): MemoryS
     pauseSequence: 0,
     checkpointVersion: 0,
     stateVersion: 0,
+    isRewound: false,
     rows: [],
     calls: new Map(),
     lapsed: new Map(),

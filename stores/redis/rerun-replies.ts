@@ -1,5 +1,11 @@
 import type { TerminalStatus } from '../../protocol/run.js';
-import type { ResumeRunInput, ResumeRunResult, RunRecord } from '../session-store.js';
+import type {
+  ResumeRunInput,
+  ResumeRunResult,
+  RewindInput,
+  RewindResult,
+  RunRecord,
+} from '../session-store.js';
 import type { ScriptReply } from './scripts.js';
 
 /** Replies of the scripts that make runs for turns that had one → results. Pure. */
@@ -34,5 +40,25 @@ export function toResumeRunResult(reply: ScriptReply, input: ResumeRunInput): Re
       return { kind: 'not_found' };
     default:
       throw new Error(`script resume-run replied ${String(kind)}`);
+  }
+}
+
+export function toRewindResult(reply: ScriptReply, input: RewindInput): RewindResult {
+  const [kind, runId] = reply;
+  switch (kind) {
+    case 'REWOUND':
+      return { kind: 'rewound', run: toRunRecord(reply, input.sessionId) };
+    case 'BUSY':
+      return { kind: 'busy', runId: String(runId) };
+    case 'STALE':
+      return { kind: 'stale_run', runId: String(runId) };
+    case 'CHECKPOINT':
+      return { kind: 'checkpoint_not_found' };
+    case 'MESSAGE':
+      return { kind: 'message_not_found' };
+    case 'NOT_FOUND':
+      return { kind: 'not_found' };
+    default:
+      throw new Error(`script rewind replied ${String(kind)}`);
   }
 }

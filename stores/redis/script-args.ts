@@ -15,6 +15,7 @@ import type {
   EndInput,
   ExtendDeadlineInput,
   ResumeRunInput,
+  RewindInput,
   SettleCallInput,
   Writer,
 } from '../session-store.js';
@@ -62,6 +63,13 @@ export function beginArgs(input: BeginInput, maxEntries: number): (string | numb
 export function resumeRunArgs(input: ResumeRunInput): (string | number)[] {
   const { sessionId, runId = '', nonce, now, mode, by = '' } = input;
   return [sessionId, runId, nonce, now, mode, by];
+}
+
+export function rewindArgs(input: RewindInput): (string | number)[] {
+  const { sessionId, runId, nonce, now, mode, by = '' } = input;
+  const checkpointId = input.mode === 'from_checkpoint' ? input.checkpointId : '';
+  const messageId = input.mode === 'retry' ? (input.messageId ?? '') : '';
+  return [sessionId, runId, nonce, now, mode, by, checkpointId, messageId];
 }
 
 export function commitArgs(input: CommitInput): (string | number)[] {

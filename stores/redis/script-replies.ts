@@ -132,7 +132,7 @@ function doneOrSuperseded(
 }
 
 export function toClaimResult(reply: ScriptReply): ClaimResult {
-  const [kind, a, b, failures, messageId, born, used] = reply;
+  const [kind, a, b, failures, messageId, born, used, calls] = reply;
   switch (kind) {
     case 'CLAIMED': {
       const usage = parseUsage(String(used));
@@ -144,6 +144,7 @@ export function toClaimResult(reply: ScriptReply): ClaimResult {
         messageId: String(messageId),
         born: String(born),
         ...(usage !== undefined && { usage }),
+        ...(calls !== '' && { usedCalls: (parse(calls) as string[]).sort() }),
       };
     }
     case 'DONE':

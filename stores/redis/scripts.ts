@@ -9,6 +9,7 @@ const SESSION_SCRIPTS = [
   'edit-queued',
   'remove-queued',
   'resume-run',
+  'rewind',
   'claim',
   'discard',
   'commit',
@@ -70,7 +71,8 @@ export function createScripts(redis: Redis | Cluster, expiry: Expiry): Scripts {
   };
   const [log, session] = [readLua('lib/log'), readLua('lib/session')];
   for (const name of SESSION_SCRIPTS) {
-    define(name, SESSION_KEYS, [...settings, log, session, readLua(name)]);
+    const own = name === 'rewind' ? [readLua('lib/rewinding'), readLua(name)] : [readLua(name)];
+    define(name, SESSION_KEYS, [...settings, log, session, ...own]);
   }
   define('append', 5, [log, readLua('append')]);
   define('note-snapshot', 1, [readLua('note-snapshot')]);

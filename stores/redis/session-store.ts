@@ -11,10 +11,11 @@ import {
   endArgs,
   extendArgs,
   resumeRunArgs,
+  rewindArgs,
   settleArgs,
   writerArgs,
 } from './script-args.js';
-import { toResumeRunResult } from './rerun-replies.js';
+import { toResumeRunResult, toRewindResult } from './rerun-replies.js';
 import {
   toBeginChildResult,
   toBeginQueuedResult,
@@ -76,6 +77,8 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
     },
     resumeRun: async (input) =>
       toResumeRunResult(await run('resume-run', input.sessionId, resumeRunArgs(input)), input),
+    rewind: async (input) =>
+      toRewindResult(await run('rewind', input.sessionId, rewindArgs(input)), input),
     claim: async ({ writer, known, now }) =>
       toClaimResult(await run('claim', writer.sessionId, [...writerArgs(writer, now), known])),
     discard: async ({ writer, reason, failure, usage, now }) =>

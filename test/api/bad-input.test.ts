@@ -149,12 +149,6 @@ const refusals: Refusal[] = [
     code: 'message_too_large',
   },
   {
-    name: 'regenerate, which is not there yet',
-    body: { agent: 'lab', trigger: 'regenerate-message', messages: hello },
-    status: 400,
-    code: 'validation_error',
-  },
-  {
     name: 'an unknown charset',
     body: { messages: hello },
     headers: { 'content-type': 'application/json; charset=klingon' },

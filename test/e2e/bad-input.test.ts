@@ -109,10 +109,6 @@ const requests: BadRequest[] = [
     body: 'message=x',
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   },
-  {
-    name: 'a request to regenerate',
-    body: says('x').replace('{', '{"trigger":"regenerate-message",'),
-  },
   { name: 'a stop of an unknown kind', body: '{"mode":"gently"}', path: '$/stop' },
   { name: 'a stop of nothing', body: '{}', path: '$/stop', status: 404, code: 'not_found' },
   {

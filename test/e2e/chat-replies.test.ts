@@ -186,16 +186,64 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     expect(client.reply()).toBe('Here again.');
   });
 
-  it('refuses to regenerate with a typed error', async () => {
+  it('regenerates the newest reply, with its tools, as one message', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
-    await client.chat.sendMessage(toScript({ say: 'Once.' }));
+    await client.chat.sendMessage(toScript({ say: 'Before.' }));
+    await client.chat.sendMessage(
+      toScript({ say: 'Once.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] }),
+    );
+    await untilRests(client, url);
+    const before = client.messages();
     await client.chat.regenerate();
     await untilRests(client, url);
-    expect(client.chat.status).toBe('error');
-    expect(client.requests.at(-1)?.status).toBe(400);
-    const { messages } = await loadSnapshot(url, sessionId);
-    expect(messages).toHaveLength(2);
+    expect(client.chat.status).toBe('ready');
+    expect(client.errors).toEqual([]);
+    expect(client.reply()).toBe('Once.done');
+    expect(client.messages().map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    // The calls of the reply before are never taken for these.
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'c1_1', state: 'output-available', output: { value: 1 } },
+    ]);
+    await expectStoredAsShown(client, url, sessionId);
+    const stored = await loadSnapshot(url, sessionId);
+    expect(stored.messages).toHaveLength(4);
+  });
+
+  it('regenerates an older reply and drops what came after it', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(toScript({ say: 'First.' }));
+    await client.chat.sendMessage(toScript({ say: 'Second.' }));
+    await untilRests(client, url);
+    await client.chat.regenerate({ messageId: 'msg-1' });
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(client.messages()).toHaveLength(2);
+    expect(client.reply()).toBe('First.');
+    await expectStoredAsShown(client, url, sessionId);
+    await client.chat.sendMessage(toScript({ say: 'Third.' }));
+    await untilRests(client, url);
+    expect(client.chat.lastMessage?.id).toBe('msg-3');
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('answers a message that was never accepted when it is asked to regenerate', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const script = toScript({ say: 'Here.' });
+    const unsent = {
+      id: 'u-unsent',
+      role: 'user' as const,
+      parts: [{ type: 'text' as const, ...script }],
+    };
+    const client = openChat(library, { url, sessionId, messages: [unsent] });
+    await client.chat.regenerate();
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(client.reply()).toBe('Here.');
+    await expectStoredAsShown(client, url, sessionId);
   });
 });

@@ -91,6 +91,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       },
       resume: notPlayed,
       canResume: notPlayed,
+      retry: notPlayed,
     },
     store: {
       readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),

@@ -49,6 +49,8 @@ export function claim(session: MemorySession, { writer, known, now }: ClaimInput
     failures: session.failures.get(step) ?? 0,
     messageId: run.messageId,
     born: session.identity?.born ?? '',
+    ...(session.isRewound &&
+      session.settled.size > 0 && { usedCalls: [...session.settled].sort() }),
     ...(run.usage !== undefined && { usage: { ...run.usage } }),
   };
 }

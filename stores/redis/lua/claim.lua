@@ -5,7 +5,8 @@
      -> DONE outcome status    committed before (the newest step's outcome)
         STOPPED stop | SUPERSEDED | FENCED | NOT_READY
         REWOUND                   the store is older than the run
-        CLAIMED rowCount sequence failures messageId born usage-or-'' ]]
+        CLAIMED rowCount sequence failures messageId born usage-or-''
+          ids of all calls if the session was rewound, or '' ]]
 local run, writer, token, step = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[6])
 local who = { agentId = ARGV[1], agentType = ARGV[5], step = step, now = tonumber(ARGV[7]) }
 local r = root_table()
@@ -40,4 +41,6 @@ if owner < token then
   redis.call('HDEL', T.root, 'wake:' .. own_part())
 end
 local failures = tonumber(redis.call('HGET', K.writers, 'fails:' .. ARGV[6]) or '0')
-return { 'CLAIMED', redis.call('LLEN', K.rows), log.seq, failures, r.messageId, r.born, r.usage or '' }
+-- Ids of calls that a rewind dropped stay used.
+local used = r.rewound and redis.call('SCARD', K.settled) > 0 and cjson.encode(redis.call('SMEMBERS', K.settled)) or ''
+return { 'CLAIMED', redis.call('LLEN', K.rows), log.seq, failures, r.messageId, r.born, r.usage or '', used }

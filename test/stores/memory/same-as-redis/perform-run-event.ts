@@ -11,6 +11,7 @@ const FAR_MS = 1_000_000_000;
 type RunEvent = EventOf<
   | 'begin'
   | 'resume'
+  | 'rewind'
   | 'begin queued'
   | 'edit queued'
   | 'remove queued'
@@ -73,6 +74,32 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
         return event.isAgain ? [first, await store.resumeRun(input)] : first;
       };
     }
+    case 'rewind':
+      return async ({ store }) => {
+        const rows = await store.readRows(sessionId, 0);
+        const record = await store.readRecord(sessionId);
+        const { checkpoints } =
+          record === undefined ? { checkpoints: [] } : await store.listCheckpoints(sessionId);
+        const row = event.turn === undefined ? undefined : rows[event.turn];
+        const named = row?.role === 'user' ? row.id : 'unknown';
+        const input = {
+          sessionId,
+          runId: event.isOfThisRun ? (record?.runId ?? '') : 'another',
+          nonce: `n${String(n)}`,
+          now,
+          ...(event.checkpoint === undefined
+            ? {
+                mode: 'retry' as const,
+                ...(event.turn !== undefined && { messageId: named }),
+              }
+            : {
+                mode: 'from_checkpoint' as const,
+                checkpointId: checkpoints[event.checkpoint]?.id ?? 'unknown',
+              }),
+        };
+        const first = await store.rewind(input);
+        return event.isAgain ? [first, await store.rewind(input)] : first;
+      };
     case 'claim':
       return ({ store }) =>
         store.claim({

@@ -89,6 +89,12 @@ export const SessionEvent = fc.oneof(
     floor: fc.nat(60),
     hasRow: bool,
   }),
+  event('rewind', 3, {
+    isOfThisRun: rarely(true, false),
+    checkpoint: fc.option(fc.nat(4), { nil: undefined }),
+    turn: fc.option(fc.nat(6), { nil: undefined }),
+    isAgain: bool,
+  }),
   event('resume', 4, { isOfThisRun: rarely(true, false), confirmed: bool, isAgain: bool }),
   event('open writer', 3, { name: fc.nat(1), token }),
   event('close writer', 1, { name: fc.nat(1), token }),

@@ -1,0 +1,249 @@
+import { equal, includes } from '../assertions.js';
+import { assistantRow, newCall, textIn } from '../fixtures.js';
+import { drive, type SessionDriver } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+import type { RunRecord } from '../../transitions.js';
+
+/** A step of the turn that says something and calls a tool, whose result is the step's number. */
+async function takeStep(session: SessionDriver, run: RunRecord, step: number): Promise<void> {
+  const writer = session.writer(run.runId, step, 1);
+  await session.claim(writer);
+  await session.say(writer, 1, `<${run.runId.split('-').at(-1) ?? ''}.${String(step)}>`);
+  const id = `c${String(run.turn)}-${String(step)}`;
+  const calls = [newCall(id, 'server')];
+  await session.commit(writer, {
+    calls,
+    row: { ...assistantRow(writer, calls), messageId: run.messageId },
+  });
+  await session.start(run.runId, step, id);
+  await session.finishCall(run.runId, step, id, step);
+}
+
+/** The turn's last step. */
+async function conclude(session: SessionDriver, run: RunRecord, step: number): Promise<void> {
+  const writer = session.writer(run.runId, step, 1);
+  await session.claim(writer);
+  await session.commit(writer, {
+    row: { ...assistantRow(writer, []), messageId: run.messageId },
+  });
+}
+
+/** A turn of two steps with tools and a last one without. */
+async function playTurn(session: SessionDriver, messageId: string): Promise<RunRecord> {
+  const run = await session.newRun(messageId);
+  await takeStep(session, run, 1);
+  await takeStep(session, run, 2);
+  await conclude(session, run, 3);
+  return run;
+}
+
+export function rewindCases({ describe, it }: Suite): void {
+  describe('rewind', () => {
+    it('does the newest turn again from its beginning', async ({ store, session }) => {
+      const first = await playTurn(session, 'u1');
+      const second = await playTurn(session, 'u2');
+      const before = await store.readRecord(session.id);
+      const result = await session.retry({ nonce: 'again', now: 77, by: 'ann' });
+      includes(result, {
+        kind: 'rewound',
+        run: {
+          runId: `${session.id}:3-again`,
+          turn: 2,
+          messageId: second.messageId,
+          startedAt: 77,
+        },
+      });
+      const record = await store.readRecord(session.id);
+      includes(record, {
+        status: 'starting',
+        stream: 'active',
+        runMode: 'retry',
+        runBy: 'ann',
+        runFromStep: 0,
+        committedStep: 0,
+        turnStartRow: 6,
+        checkpointId: `cpv1-${session.id}-s3-${first.runId.split(':')[1] ?? ''}`,
+      });
+      equal((record?.turnStartSequence ?? 0) > (before?.sequence ?? Infinity), true);
+      includes((await store.readRows(session.id, 0)).slice(5), [
+        { role: 'assistant', step: 3 },
+        { role: 'user', id: 'u2' },
+      ]);
+      includes(await store.listRuns(session.id), [
+        { turn: 1, status: 'completed' },
+        { turn: 2, status: 'completed', rewound: true },
+        { turn: 2, mode: 'retry', by: 'ann' },
+      ]);
+      equal((await store.listRuns(session.id))[0]?.rewound, undefined);
+      const log = await session.log();
+      equal(textIn(log).includes('.1><'), true);
+      equal(
+        log.some(({ message }) => 'runId' in message && message.runId === second.runId),
+        false,
+      );
+      includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 7 }]);
+      // A page that was told of the reply before gets another one in its place.
+      if (result.kind !== 'rewound') throw new Error(result.kind);
+      await conclude(session, result.run, 1);
+      includes(await session.newRun('u3'), { turn: 3, messageId: 'msg-5' });
+    });
+
+    it('does an older turn again, whose later ones it drops', async ({ store, session }) => {
+      const first = await playTurn(session, 'u1');
+      await playTurn(session, 'u2');
+      await playTurn(session, 'u3');
+      includes(await session.retry({ messageId: first.messageId }), {
+        run: { turn: 1, messageId: 'msg-1' },
+      });
+      includes(await store.readRows(session.id, 0), [{ role: 'user', id: 'u1' }]);
+      equal(await store.acceptedMessages(session.id, ['u1', 'u2', 'u3']), ['u1']);
+      includes(await store.listRuns(session.id), [
+        { rewound: true },
+        { rewound: true },
+        { rewound: true },
+        { mode: 'retry' },
+      ]);
+      equal(await store.listCheckpoints(session.id), { checkpoints: [] });
+    });
+
+    it('finds a turn by its user message, and one that was steered away from', async ({
+      store,
+      session,
+    }) => {
+      await playTurn(session, 'u1');
+      const run = await session.newRun('u2');
+      await takeStep(session, run, 1);
+      await session.steer('u3');
+      await takeStep(session, { ...run, messageId: 'msg-5', turn: 3 }, 2);
+      await conclude(session, { ...run, messageId: 'msg-5' }, 3);
+      includes(await store.readRecord(session.id), { turn: 3, messageId: 'msg-5' });
+      includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
+      includes((await store.readRows(session.id, 0)).slice(6), [{ role: 'user', id: 'u2' }]);
+      equal((await store.readRows(session.id, 0)).length, 7);
+      equal(await session.messages('turn_started'), []);
+    });
+
+    it('goes back to a checkpoint with the state of that moment', async ({ store, session }) => {
+      const run = await session.newRun('u1');
+      await store.save(session.id, { customState: { step: 0 }, version: 0 });
+      await takeStep(session, run, 1);
+      await store.save(session.id, { customState: { step: 1 }, version: 1 });
+      await takeStep(session, run, 2);
+      await store.save(session.id, { customState: { step: 2 }, version: 2 });
+      await conclude(session, run, 3);
+      const { checkpoints } = await store.listCheckpoints(session.id);
+      const id = checkpoints.at(-1)?.id ?? '';
+      const before = await store.readRecord(session.id);
+      const result = await session.rewindTo(id, { nonce: 'back' });
+      includes(result, {
+        kind: 'rewound',
+        run: { runId: `${session.id}:2-back`, turn: 1, messageId: 'msg-1', startSequence: 0 },
+      });
+      const record = await store.readRecord(session.id);
+      includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
+      equal(record?.born === before?.born, false);
+      includes(await store.load(session.id), { customState: { step: 1 }, version: 4 });
+      includes(await store.readRows(session.id, 0), [
+        { role: 'user' },
+        { role: 'assistant', step: 1 },
+        { role: 'tool', output: 1 },
+      ]);
+      equal((await store.readRows(session.id, 0)).length, 3);
+      const log = await session.log();
+      equal(textIn(log).split('>').length, 2);
+      equal(log.filter(({ message }) => message.type === 'tool_end').length, 1);
+      includes(log.slice(-2), [
+        { message: { type: 'stream_resync', reason: 'rollback', stepCount: 1 } },
+        { message: { type: 'run_resumed', mode: 'from_checkpoint', fromStepCount: 1 } },
+      ]);
+      equal((log.at(-1)?.sequence ?? 0) > (before?.sequence ?? Infinity), true);
+      includes(await store.listCheckpoints(session.id), { checkpoints: [{ id }] });
+      if (result.kind !== 'rewound') throw new Error(result.kind);
+      // Its steps count on behind the checkpoint, and it is one message.
+      includes(await session.claim(session.writer(result.run.runId, 2, 1)), {
+        kind: 'claimed',
+        rowCount: 3,
+        usedCalls: ['c1-1', 'c1-2'],
+      });
+      await conclude(session, result.run, 2);
+      includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
+    });
+
+    it('does not restore a state that nothing changed', async ({ store, session }) => {
+      await playTurn(session, 'u1');
+      await store.save(session.id, { customState: { a: 1 }, version: 0 });
+      await playTurn(session, 'u2');
+      await session.retry();
+      includes(await store.load(session.id), { customState: { a: 1 }, version: 1 });
+    });
+
+    it('is done once, also if it is asked for again', async ({ store, session }) => {
+      const { runId } = await playTurn(session, 'u1');
+      const input = { runId, nonce: 'same', now: 5 };
+      const first = await session.retry(input);
+      equal(await session.retry({ ...input, now: 6 }), first);
+      equal((await store.listRuns(session.id)).length, 2);
+      equal((await session.messages('stream_resync')).length, 1);
+    });
+
+    it('makes one run of many that are asked for at the same moment', async ({
+      store,
+      session,
+      another,
+    }) => {
+      const { runId } = await playTurn(session, 'u1');
+      const other = drive(await another(), session.id);
+      const results = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? session : other).retry({ runId })),
+      );
+      equal(results.map(({ kind }) => kind).sort(), [...Array<string>(9).fill('busy'), 'rewound']);
+      equal((await store.listRuns(session.id)).length, 2);
+      await session.stop();
+      includes(await session.retry({ runId }), { kind: 'stale_run' });
+    });
+
+    it('refuses what it cannot do, and changes nothing then', async ({ store, session }) => {
+      equal(await session.retry(), { kind: 'not_found' });
+      const { runId } = await session.newRun();
+      equal(await session.retry(), { kind: 'busy', runId });
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      equal(await session.retry(), { kind: 'busy', runId });
+      await session.stop();
+      const before = await store.readView(session.id);
+      equal(await session.retry({ messageId: 'nobody' }), { kind: 'message_not_found' });
+      equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
+      equal(await store.readView(session.id), before);
+    });
+
+    it('fences off the writers of the run before', async ({ session }) => {
+      const { runId } = await playTurn(session, 'u1');
+      await session.retry();
+      const writer = session.writer(runId, 3, 9);
+      equal(await session.say(writer, 2, 'b'), { kind: 'superseded' });
+      equal(await session.commit(writer), { kind: 'superseded' });
+      equal(await session.claim(writer), { kind: 'superseded' });
+      equal(await session.end(runId, 'failed'), { kind: 'superseded' });
+    });
+
+    it('keeps what waits for its turn', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.enqueue('u2');
+      await session.end(runId, 'completed');
+      includes(await session.retry(), { kind: 'rewound' });
+      includes(await store.readQueue(session.id), [{ id: 'u2' }]);
+      includes(await session.beginNext(), { kind: 'busy' });
+    });
+
+    it('tells nothing of a late answer to a call that it drops', async ({ store, session }) => {
+      const run = await session.newRun();
+      await session.ask(run.runId, 1, [newCall('p', 'client', { deadlineMs: 0 })]);
+      await session.expire(run.runId, 'p');
+      await conclude(session, run, 2);
+      equal(await session.answer(run.runId, 'p', { output: 'at last' }), { kind: 'late' });
+      const result = await session.retry();
+      if (result.kind !== 'rewound') throw new Error(result.kind);
+      await session.claim(session.writer(result.run.runId, 1, 1));
+      equal((await store.readRows(session.id, 0)).length, 1);
+    });
+  });
+}

@@ -1,0 +1,142 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { defineAgent, defineTool } from '../../agents/index.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+/** What the model was given, by session. */
+const asked = new Map<string, LanguageModelV4Prompt[]>();
+/** Executions of the tool. */
+const executed: string[] = [];
+
+/** Counts twice, then says how often it was asked; a provider that gives its calls the same ids always. */
+const model = fakeModel((_, { prompt, providerOptions }) => {
+  const { sessionId = '' } = (providerOptions?.['helix'] ?? {}) as { sessionId?: string };
+  const prompts = [...(asked.get(sessionId) ?? []), prompt];
+  asked.set(sessionId, prompts);
+  const since = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user'));
+  const results = since.filter(({ role }) => role === 'tool').length;
+  if (results < 2) {
+    return [...parts.call(`call-${String(results)}`, 'count', {}), ...parts.finish('tool-calls')];
+  }
+  return [...parts.text(`Asked ${String(prompts.length)} times.`), ...parts.finish()];
+});
+
+const agent = defineAgent({
+  name: 'counter',
+  systemPrompt: '',
+  tools: [
+    defineTool({
+      name: 'count',
+      description: 'count',
+      inputSchema: z.object({}),
+      execute: async (_input, { toolCallId, sessionId }) => {
+        executed.push(toolCallId);
+        const { customState = {}, version = 0 } = (await stores.store.load(sessionId)) ?? {};
+        const n = Number(customState['n'] ?? 0) + 1;
+        await stores.store.save(sessionId, { customState: { n }, version });
+        return n;
+      },
+    }),
+  ],
+  llmConfig: { model },
+});
+
+let stores: TestStores;
+let runs: RunHarness;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+});
+
+async function play(text = 'count'): Promise<string> {
+  const id = runs.newSessionId();
+  const run = await runs.begin(id, agent.name, text);
+  expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
+  return id;
+}
+
+describe('retry', () => {
+  it('does a turn with tools again: its calls are executed anew, its state is undone', async () => {
+    const id = await play();
+    expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
+    const before = executed.length;
+    const run = await runs.executor.retry({ sessionId: id, by: 'ann' });
+    expect(run).toMatchObject({ turn: 1, messageId: 'msg-1' });
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
+    expect(executed.slice(before)).toEqual(['call-0_1', 'call-1_1']);
+    expect(asked.get(id)?.[3]).toEqual(asked.get(id)?.[0]);
+    const rows = await stores.store.readRows(id, 0);
+    expect(rows.map(({ role }) => role).join(' ')).toBe(
+      'user assistant tool assistant tool assistant',
+    );
+    expect(JSON.stringify(rows)).toContain('Asked 6 times.');
+    expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
+    expect(await stores.store.listRuns(id)).toMatchObject([
+      { mode: 'new', rewound: true },
+      { mode: 'retry', by: 'ann', status: 'completed' },
+    ]);
+  });
+
+  it('goes on from a checkpoint in the middle, with the state of that moment', async () => {
+    const id = await play();
+    const { checkpoints } = await stores.store.listCheckpoints(id);
+    const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
+    const resumed = await runs.executor.resume({
+      sessionId: id,
+      mode: 'from_checkpoint',
+      checkpointId,
+    });
+    if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
+    expect(await runs.result(resumed.run)).toEqual({ status: 'completed', steps: 3 });
+    expect(asked.get(id)?.[3]).toEqual(asked.get(id)?.[1]);
+    expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
+    expect(await stores.store.readRows(id, 0)).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', step: 1 },
+      { role: 'tool', toolCallId: 'call-0', output: 1 },
+      { role: 'assistant', step: 2 },
+      { role: 'tool', toolCallId: 'call-1_1', output: 2 },
+      { role: 'assistant', step: 3 },
+    ]);
+  });
+
+  it('asked for ten times at once makes one run', async () => {
+    const id = await play();
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, () => runs.executor.retry({ sessionId: id })),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results) {
+      if (result.status === 'rejected') {
+        expect(result.reason).toMatchObject({ code: 'agent_already_running', statusCode: 409 });
+      }
+    }
+    await runs.untilStatus(id, 'completed');
+    expect(await stores.store.listRuns(id)).toHaveLength(2);
+  });
+
+  it('refuses what there is not', async () => {
+    const sessionId = runs.newSessionId();
+    const { executor } = runs;
+    await expect(executor.retry({ sessionId })).rejects.toMatchObject({ code: 'not_found' });
+    const id = await play();
+    await expect(executor.retry({ sessionId: id, messageId: 'x' })).rejects.toMatchObject({
+      code: 'message_not_found',
+      statusCode: 404,
+    });
+    const mode = 'from_checkpoint' as const;
+    await expect(executor.resume({ sessionId: id, mode })).rejects.toMatchObject({
+      code: 'validation_error',
+    });
+    const other = await play();
+    const { id: checkpointId = '' } = (await stores.store.getLatestCheckpoint(other)) ?? {};
+    await expect(executor.resume({ sessionId: id, mode, checkpointId })).rejects.toMatchObject({
+      code: 'checkpoint_not_found',
+      statusCode: 404,
+    });
+  });
+});
