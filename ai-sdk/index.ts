@@ -1,3 +1,5 @@
+export { buildPastSnapshot } from './build-past-snapshot.js';
+export type { PastSnapshotParams } from './build-past-snapshot.js';
 export { buildSnapshot } from './build-snapshot.js';
 export type { SnapshotDeps, SnapshotParams } from './build-snapshot.js';
 export type { ChatDeps, ChatReply, HandleChatStreamParams, IncomingRequest } from './chat-reply.js';

@@ -10,6 +10,7 @@ import { createConfigRoutes } from './routes/config.js';
 import { createHealthRoutes } from './routes/health.js';
 import { createAnswerRoutes, createPendingRoutes } from './routes/pending.js';
 import { createQueueRoutes } from './routes/queue.js';
+import { createRerunRoutes } from './routes/reruns.js';
 import { createSessionRoutes } from './routes/session.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
@@ -35,6 +36,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use('/api/agent', createAgentRoutes(deps, readIdentity));
   app.use('/api/chat', createQueueRoutes(deps, readIdentity));
   app.use('/api/chat', createSessionRoutes(deps, readIdentity));
+  app.use('/api/chat', createRerunRoutes(deps, readIdentity));
   app.use('/api/chat', createAnswerRoutes(deps, readIdentity));
   app.use('/api/sessions', createPendingRoutes(deps, readIdentity));
   app.use('/api/chat', createChatRoutes(deps, readIdentity));

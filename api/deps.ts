@@ -16,6 +16,8 @@ export interface ApiDeps extends IdentityOptions {
     | 'readView'
     | 'readState'
     | 'noteActiveSnapshot'
+    | 'getCheckpoint'
+    | 'listCheckpoints'
     | 'readQueue'
     | 'editQueued'
     | 'removeQueued'

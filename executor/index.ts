@@ -1,4 +1,10 @@
-export type { AgentExecutor, ExecuteInput, ResumeInput, ResumeResult } from './agent-executor.js';
+export type {
+  AgentExecutor,
+  ExecuteInput,
+  ResumeInput,
+  ResumeResult,
+  RetryInput,
+} from './agent-executor.js';
 export type { Answers, ExtendInput } from './answers.js';
 export { decideResume } from './can-resume.js';
 export type { Resumability } from './can-resume.js';

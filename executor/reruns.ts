@@ -111,8 +111,8 @@ export function createReruns(
         ...(by !== undefined && { by }),
         now: Date.now(),
         ...(checkpointId === undefined
-          ? { mode: 'retry', ...(messageId !== undefined && { messageId }) }
-          : { mode: 'from_checkpoint', checkpointId }),
+          ? { mode: 'retry' as const, ...(messageId !== undefined && { messageId }) }
+          : { mode: 'from_checkpoint' as const, checkpointId }),
       }),
     ]);
     switch (result.kind) {

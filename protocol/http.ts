@@ -40,6 +40,24 @@ export const StopBody = z
   .prefault({});
 export type StopBody = z.infer<typeof StopBody>;
 
+/** Which turn is done again, or from which checkpoint on; by default the newest turn. */
+export const RetryBody = z
+  .object({
+    checkpointId: z.string().min(1).max(LIMITS.idChars).optional(),
+    messageId: z.string().min(1).max(LIMITS.idChars).optional(),
+  })
+  .refine((body) => body.checkpointId === undefined || body.messageId === undefined, {
+    message: 'give checkpointId or messageId, not both',
+  })
+  .prefault({});
+export type RetryBody = z.infer<typeof RetryBody>;
+
+export const CheckpointQuery = z.object({
+  limit: z.coerce.number().int().positive().optional(),
+  cursor: z.string().optional(),
+});
+export type CheckpointQuery = z.infer<typeof CheckpointQuery>;
+
 /** An answer to a pending call, given outside of the chat. */
 export const AnswerBody = z.union([
   z.strictObject({

@@ -14,7 +14,7 @@ import {
 import { parseToolAnswer, toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS, type PostedMessage } from '../../protocol/http.js';
-import { isTerminal, type StopMode } from '../../protocol/run.js';
+import type { StopMode } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/session-store.js';
 import { createAgentEvents } from '../agent-events.js';
 import { toAgentStatus } from '../agent-status.js';
@@ -43,11 +43,17 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
       reply(response, await start(record.sessionId, { message }, caller));
       return;
     }
-    // Answers make a run go on by themselves: there is nothing left to do for one that has not ended.
-    if (isTerminal(record.status)) {
-      throw new HelixError('already_completed', 'The run has ended; send a message to go on.');
-    }
-    reply(response, toStarted(record.sessionId, record.runId));
+    // Answers make a run go on by themselves: one that has not ended is left alone.
+    const { mode, checkpointId } = body;
+    const { sessionId } = record;
+    const result = await executor.resume({
+      sessionId,
+      by: caller.userId,
+      ...(mode !== undefined && { mode }),
+      ...(checkpointId !== undefined && { checkpointId }),
+    });
+    const { runId } = result.kind === 'resumed' ? result.run : result;
+    reply(response, toStarted(sessionId, runId));
   });
 
   router.post('/submit-tool-result', async (request, response) => {

@@ -1,12 +1,12 @@
 import { Router } from 'express';
 import type { Request } from 'express';
-import { buildSnapshot, isOwner, toReplyHeaders } from '../../ai-sdk/index.js';
+import { buildPastSnapshot, buildSnapshot, isOwner, toReplyHeaders } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS, StopBody } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { writeSnapshotMemory } from '../snapshot-memory.js';
-import { parseBody, parseSessionId } from '../validate.js';
+import { parseBody, parseSessionId, readQuery } from '../validate.js';
 
 /** What can be asked of one session beside talking to it. */
 export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
@@ -16,6 +16,13 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     const sessionId = readSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const caller = await readIdentity(request);
+    const checkpointId = readQuery(request, 'checkpointId');
+    if (checkpointId !== undefined) {
+      const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
+      if (past === null) throw notFound();
+      response.set('cache-control', 'no-store').json(past);
+      return;
+    }
     const snapshot = await buildSnapshot(deps, { sessionId, caller });
     if (snapshot === null) throw notFound();
     writeSnapshotMemory(request, response, snapshot);

@@ -102,7 +102,7 @@ describe('the agent server', () => {
     });
     expect(await post('resume', { sessionId })).toMatchObject({
       status: 409,
-      body: { code: 'already_completed' },
+      body: { code: 'not_resumable' },
     });
   });
 

@@ -97,6 +97,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
       readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
       readState: () => Promise.resolve({ customState: {}, version: 0 }),
+      getCheckpoint: () => Promise.resolve(null),
+      listCheckpoints: () => Promise.resolve({ checkpoints: [] }),
       noteActiveSnapshot: (sessionId, turn) => {
         const session = sessions.get(sessionId);
         if (session !== undefined) session.record.activeSnapshotTurn = turn;

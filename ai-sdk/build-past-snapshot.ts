@@ -1,0 +1,46 @@
+import type { FrontendSnapshot } from '../protocol/http.js';
+import type { Row } from '../protocol/rows.js';
+import type { SessionStore } from '../stores/session-store.js';
+import { convertToUIMessages } from './convert-messages.js';
+import { isOwner, type Caller } from './ownership.js';
+import type { UIMessage } from './ui-message.js';
+
+export interface PastSnapshotParams {
+  sessionId: string;
+  checkpointId: string;
+  /** Who asks; anybody when absent. */
+  caller?: Caller;
+}
+
+/**
+ * The conversation as of a checkpoint: up to and including the results of its step's calls. It is a
+ * picture, no place to follow the stream from.
+ *
+ * @returns null if there is no such session or checkpoint, or it belongs to somebody else
+ */
+export async function buildPastSnapshot(
+  { store }: { store: Pick<SessionStore, 'readView' | 'getCheckpoint'> },
+  { sessionId, checkpointId, caller }: PastSnapshotParams,
+): Promise<FrontendSnapshot<UIMessage> | null> {
+  const view = await store.readView(sessionId);
+  if (view === undefined) return null;
+  if (caller !== undefined && !isOwner(view.record, caller)) return null;
+  const checkpoint = await store.getCheckpoint(sessionId, checkpointId);
+  if (checkpoint === null) return null;
+  const { rows, openCalls } = view;
+  let end = checkpoint.messageCount;
+  while (isResult(rows[end])) end += 1;
+  return {
+    state: checkpoint.stateVersion === 0 ? null : checkpoint.customState,
+    messages: convertToUIMessages(rows.slice(0, end), { openCalls }),
+    streamSequence: checkpoint.streamSequence,
+    status: 'ended',
+    checkpointId,
+    timestamp: checkpoint.timestamp,
+  };
+}
+
+/** Results follow their step's reply, and so does what people were asked beside it. */
+function isResult(row: Row | undefined): boolean {
+  return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
+}

@@ -1,0 +1,54 @@
+import { Router } from 'express';
+import type { Request } from 'express';
+import { isOwner, type Caller } from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
+import type { SessionRecord } from '../../stores/session-store.js';
+import type { ApiDeps } from '../deps.js';
+import type { ReadIdentity } from '../identity.js';
+import { parseBody, parseSessionId } from '../validate.js';
+
+/** Doing turns again, and the points to which a conversation can go back. */
+export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+  const router = Router();
+
+  router.post('/:sessionId/retry', async (request, response) => {
+    const { checkpointId, messageId } = parseBody(RetryBody, request);
+    const { record, caller } = await find(request);
+    const { runId } = await deps.executor.retry({
+      sessionId: record.sessionId,
+      by: caller.userId,
+      ...(checkpointId !== undefined && { checkpointId }),
+      ...(messageId !== undefined && { messageId }),
+    });
+    const { sessionId } = record;
+    response.status(202).set({ [HEADERS.sessionId]: sessionId, [HEADERS.runId]: runId });
+    response.json({ runId });
+  });
+
+  router.get('/:sessionId/checkpoints', async (request, response) => {
+    const query = CheckpointQuery.safeParse(request.query);
+    if (!query.success) {
+      throw new HelixError('validation_error', 'limit is a whole number, cursor a text.');
+    }
+    const { limit, cursor } = query.data;
+    const { record } = await find(request);
+    const page = await deps.store.listCheckpoints(record.sessionId, {
+      ...(limit !== undefined && { limit }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    response.set('cache-control', 'no-store').json(page);
+  });
+
+  return router;
+
+  /** @throws HelixError `not_found`, to strangers as well */
+  async function find(request: Request): Promise<{ record: SessionRecord; caller: Caller }> {
+    const caller = await readIdentity(request);
+    const record = await deps.store.readRecord(parseSessionId(request.params['sessionId']));
+    if (record === undefined || !isOwner(record, caller)) {
+      throw new HelixError('not_found', 'There is no such conversation.');
+    }
+    return { record, caller };
+  }
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+let product: Product;
+beforeAll(async () => {
+  product = await startProduct();
+});
+afterAll(() => product.stop());
+
+interface Reply {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+async function call(path: string, body?: object): Promise<Reply> {
+  const response = await fetch(`${product.url}/api/${path}`, {
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    headers: { 'content-type': 'application/json' },
+  });
+  return { status: response.status, body: (await response.json()) as Reply['body'] };
+}
+
+/** A turn that calls a tool twice, and then is done. */
+async function play(sessionId: string, id: string): Promise<void> {
+  const echo = (value: number) => ({
+    calls: [{ tool: 'echo', id: `${id}-${String(value)}`, args: { value } }],
+  });
+  const script = [echo(1), echo(2), { say: 'Both echoed.' }];
+  const message = { id, role: 'user', parts: [{ type: 'text', text: JSON.stringify({ script }) }] };
+  const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=lab`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message }),
+  });
+  await response.text();
+  await untilCompleted(sessionId);
+}
+
+async function untilCompleted(sessionId: string): Promise<void> {
+  await until('the run has completed', async () => {
+    const { body } = await call(`chat/${sessionId}/snapshot`);
+    return (body['run'] as { status: string }).status === 'completed';
+  });
+}
+
+async function messagesOf(path: string): Promise<{ id: string; parts: object[] }[]> {
+  return (await call(path)).body['messages'] as { id: string; parts: object[] }[];
+}
+
+const UNKNOWN = { status: 404, body: { code: 'not_found' } };
+
+describe('doing again, over HTTP', () => {
+  it('lists checkpoints page by page and shows the conversation as of one', async () => {
+    const id = newSessionId();
+    await play(id, 'u1');
+    await play(id, 'u2');
+    const first = await call(`chat/${id}/checkpoints?limit=4`);
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        checkpoints: [{ stepCount: 3 }, { stepCount: 2 }, { stepCount: 1 }, { stepCount: 3 }],
+      },
+    });
+    const cursor = String(first.body['cursor']);
+    const rest = await call(`chat/${id}/checkpoints?limit=4&cursor=${cursor}`);
+    const checkpoints = rest.body['checkpoints'] as { id: string }[];
+    expect(checkpoints).toMatchObject([{ stepCount: 2 }, { stepCount: 1 }]);
+    const shown = await messagesOf(`chat/${id}/snapshot?checkpointId=${checkpoints[1]?.id ?? ''}`);
+    expect(shown).toMatchObject([
+      { id: 'u1' },
+      {
+        id: 'msg-1',
+        parts: [{ type: 'step-start' }, { output: { value: 1 } }, { type: 'step-start' }],
+      },
+    ]);
+    expect(await call(`chat/${id}/checkpoints?limit=none`)).toMatchObject({ status: 400 });
+    expect(await call(`chat/${id}/snapshot?checkpointId=cpv1-x`)).toMatchObject(UNKNOWN);
+    expect(await call('chat/nobody/checkpoints')).toMatchObject(UNKNOWN);
+  });
+
+  it('does a turn again, and goes on from a checkpoint', async () => {
+    const id = newSessionId();
+    await play(id, 'u1');
+    const before = (await call(`chat/${id}/snapshot`)).body;
+    const again = await call(`chat/${id}/retry`, {});
+    expect(again).toMatchObject({ status: 202 });
+    expect(again.body['runId']).not.toBe((before['run'] as { runId: string }).runId);
+    await untilCompleted(id);
+    expect(await messagesOf(`chat/${id}/snapshot`)).toHaveLength(2);
+
+    const { checkpoints } = (await call(`chat/${id}/checkpoints`)).body as {
+      checkpoints: { id: string }[];
+    };
+    const checkpointId = checkpoints[1]?.id;
+    expect(await call(`chat/${id}/retry`, { checkpointId })).toMatchObject({ status: 202 });
+    await untilCompleted(id);
+    const resume = { sessionId: id, mode: 'from_checkpoint', checkpointId: checkpoints[2]?.id };
+    expect(await call('agent/resume', resume)).toMatchObject({ status: 202 });
+    await untilCompleted(id);
+    const [, reply] = await messagesOf(`chat/${id}/snapshot`);
+    expect(reply?.parts).toHaveLength(6);
+    expect(JSON.stringify(reply)).toContain('Both echoed.');
+
+    expect(await call(`chat/${id}/retry`, { messageId: 'x' })).toMatchObject({
+      status: 404,
+      body: { code: 'message_not_found' },
+    });
+    expect(await call(`chat/${id}/retry`, { checkpointId: 'x' })).toMatchObject({
+      status: 404,
+      body: { code: 'checkpoint_not_found' },
+    });
+    expect(await call(`chat/${id}/retry`, { checkpointId: 'x', messageId: 'x' })).toMatchObject({
+      status: 400,
+    });
+    expect(await call('chat/nobody/retry', {})).toMatchObject(UNKNOWN);
+  });
+});
