@@ -4,6 +4,7 @@ import { checkOrder } from './check-order-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
+import { subAgents } from './sub-agent-mutations.mjs';
 
 const SUITE = 'test/stores/conformance/redis.test.ts';
 const LUA = 'stores/redis/lua';
@@ -246,9 +247,14 @@ const transitions = [
   },
 ];
 
-export const mutations = [...transitions, ...checkOrder, ...deadlines, ...queue, ...readers].map(
-  (mutation) => ({
-    suite: SUITE,
-    ...mutation,
-  }),
-);
+export const mutations = [
+  ...transitions,
+  ...checkOrder,
+  ...deadlines,
+  ...queue,
+  ...subAgents,
+  ...readers,
+].map((mutation) => ({
+  suite: SUITE,
+  ...mutation,
+}));

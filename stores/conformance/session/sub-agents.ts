@@ -117,6 +117,8 @@ export function subAgentCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [call]);
       equal(await begin(given, session, runId, 'd1', child), { kind: 'begun' });
       equal(await begin(given, session, runId, 'd1', child), { kind: 'begun' });
+      // No tool carries it out.
+      equal(await session.start(runId, 1, 'd1'), { kind: 'refused' });
       includes(await store.readRecord(child.sessionId), {
         agent: 'helper',
         owner: 'ann',
@@ -417,6 +419,18 @@ export function subAgentCases({ describe, it }: Suite): void {
       includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
       includes(await store.readRecord(tree.root.id), { status: 'running', stream: 'active' });
       includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
+    });
+
+    it('that is lost at work ends with its call, and writes no more', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 1, () => []);
+      const { driver, ref } = childAt(tree, 0);
+      const writer = driver.writer(ref.runId, 1, 1);
+      await driver.claim(writer);
+      includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+      includes(await store.readRecord(driver.id), { status: 'failed' });
+      equal(await driver.say(writer, 1, 'late'), { kind: 'superseded' });
+      equal(await driver.commit(writer), { kind: 'superseded' });
     });
 
     it('may have sub-agents itself, which rest and end with it', async (given) => {

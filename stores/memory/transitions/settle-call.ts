@@ -3,13 +3,14 @@ import type { UserRow } from '../../../protocol/rows.js';
 import { isTerminal } from '../../../protocol/run.js';
 import type { SettleCallInput, SettleCallResult } from '../../transitions.js';
 import { hasUnsettledCalls, settleCallWith } from '../calls.js';
+import { finish } from '../finish.js';
 import { toJson, type Json } from '../json.js';
 import { write } from '../log.js';
 import { restIfWaiting } from '../pause.js';
 import { goOnAlone, resumeIfAnswered, type Released } from '../resume.js';
 import type { LapsedCall, MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
 import { stageChanges } from '../staging.js';
-import { ownerOf } from '../tree.js';
+import { childOf, ownerOf } from '../tree.js';
 
 /** The one result of a call, or a person's decision about it; the first one wins. */
 export function settleCall(
@@ -37,6 +38,7 @@ export function settleCall(
   const refusal = isLate ? undefined : refuse(session, call, input, context.now);
   if (refusal !== undefined) return refusal;
 
+  if (source === 'child') endChild(session, call, input.now, context);
   for (const chunk of chunks) write(log, source === 'tool' ? input.writer.name : '', chunk);
   session.updatedAt = input.now;
   session.root.updatedAt = input.now;
@@ -50,6 +52,20 @@ export function settleCall(
 
   const released = isLate ? {} : goOn(session, input, context.now);
   return { kind: 'stored', sequence: log.sequence, ...released };
+}
+
+/** Nobody waits for it any more: a sub-agent that was lost ends with its call. */
+function endChild(
+  session: MemorySession,
+  call: MemoryCall,
+  now: number,
+  context: StoreContext,
+): void {
+  const child = childOf(session, call);
+  if (child?.run === undefined) return;
+  const { agent = '' } = child.identity ?? {};
+  const who = { agentId: child.id, agentType: agent, step: child.run.committedStep, now };
+  finish(child, child.run, who, { status: 'failed', code: 'run_failed' }, context);
 }
 
 /** A result may be the last thing to do before a rest, an answer the last one to wait for. */

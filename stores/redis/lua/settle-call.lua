@@ -62,6 +62,16 @@ end
 
 local now = tonumber(ARGV[7])
 local log = open_session_log(r)
+local part = source == 'child' and call_field(id, 'child')
+if part then
+  -- Nobody waits for it any more: a sub-agent that was lost ends with its call.
+  in_session(part, function()
+    local c = root_table()
+    if not c.status or TERMINAL[c.status] then return end
+    local speaker = { agentId = CONVERSATION .. '.' .. part, agentType = c.agent, step = tonumber(c.committed), now = now }
+    finish(c, log, speaker, 'failed', '', nil, 'run_failed')
+  end)
+end
 for i = 1, tonumber(ARGV[18]) do log.write(source == 'tool' and writer or '', ARGV[18 + i]) end
 redis.call('HSET', K.root, 'updated', ARGV[7])
 redis.call('HSET', T.root, 'updated', ARGV[7])

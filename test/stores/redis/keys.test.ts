@@ -37,7 +37,7 @@ describe('keys of a session', () => {
       .filter((name) => !shared.includes(name.slice(name.lastIndexOf(':') + 1)));
     const all = [...conversations, ...own];
     expect(new Set(all).size).toBe(all.length);
-    expect(own).toHaveLength(2 * 2 * 13);
+    expect(own).toHaveLength(2 * 2 * 14);
   });
 
   it.each(['a b', 'a{b', 'a}b', '{a}', 'a:b', '', 'a.b.c'])('refuse the id "%s"', (id) => {
