@@ -37,7 +37,7 @@ export const checkOrder = [
     file: `${LUA}/claim.lua`,
     edits: swap(
       "if committed ~= step - 1 then return { 'REWOUND' } end",
-      "if has_unsettled() then return { 'NOT_READY' } end",
+      "if has_unsettled() or (K.root ~= T.root and r.stream == 'paused') then return { 'NOT_READY' } end",
     ),
     test: 'order of checks claim: a step that is missing before calls that wait',
   },
@@ -125,8 +125,8 @@ export const checkOrder = [
     edits: [
       ["if r.run ~= run or TERMINAL[r.status] then return { 'STALE' } end\n", ''],
       [
-        '\nlocal who = {',
-        "\nif r.run ~= run or TERMINAL[r.status] then return { 'STALE' } end\nlocal who = {",
+        '\nlocal now = tonumber(ARGV[7])',
+        "\nif r.run ~= run or TERMINAL[r.status] then return { 'STALE' } end\nlocal now = tonumber(ARGV[7])",
       ],
     ],
     test: 'order of checks settle call: what is done before the run, the run before the kind',

@@ -8,7 +8,7 @@ export const readers = [
     file: `${LUA}/lib/session.lua`,
     edits: [
       ["log.write('', own_chunk(who, 'run_paused', {", "own_chunk(who, 'run_paused', {"],
-      ['pendingToolCallId = waiting[1],\n  }))', 'pendingToolCallId = waiting[1],\n  })'],
+      ['deadline = note_deadline(),\n  }))', 'deadline = note_deadline(),\n  })'],
     ],
     test: "stream readers of a session end at its run's pause and end",
   },

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { defineTool } from '../../agents/index.js';
+import { openCall } from '../../activities/model/proposed-calls.js';
+import { isTooDeep } from '../../activities/model/sub-agents.js';
+import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -144,5 +146,43 @@ describe('what a model asks for', () => {
       deadlineMs: 2_000,
       onExpiry: { result: 'nobody there' },
     });
+  });
+});
+
+describe('a sub-agent tool', () => {
+  const helper = defineAgent({
+    name: 'helper',
+    systemPrompt: 'Help.',
+    llmConfig: { model: fakeModel(sayInTurn([finish('stop')])) },
+  });
+  const tools = [
+    createSubAgentTool({
+      agent: helper,
+      name: 'ask_helper',
+      description: 'Ask.',
+      inputSchema: z.object({ of: z.string().default('all') }),
+    }),
+  ];
+  const proposed = { toolCallId: 'd1', toolName: 'ask_helper', input: '{}' };
+  const scope = { agentId: 's1', agentType: 'lab', step: 1, runId: 's1:1-n' };
+
+  it('gives a run with ids that nobody can guess, and the message that it begins with', async () => {
+    const [one, two] = await Promise.all([1, 2].map(() => openCall(scope, tools, proposed, 1)));
+    expect(one?.call).toMatchObject({
+      kind: 'subagent',
+      child: { agent: 'helper', message: '{"of":"all"}', maxSteps: 50 },
+    });
+    expect(one?.call.child?.sessionId).toMatch(/^s1\.1-[0-9a-f]{24}$/);
+    expect(one?.call.child?.sessionId).not.toBe(two?.call.child?.sessionId);
+  });
+
+  it('is refused to an agent that is as deep as agents go', async () => {
+    const { call: refused } = await openCall({ ...scope, isDeepest: true }, tools, proposed, 1);
+    expect(refused.row).toMatchObject({ errorCode: 'subagent_limit' });
+    expect([isTooDeep({ depth: 4 }), isTooDeep({ depth: 5 }), isTooDeep({})]).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 });

@@ -96,6 +96,37 @@ describe.each(CLIENTS)('%s: sub-agents', (_name, library) => {
     await expectStoredAsShown(later, url, sessionId);
   });
 
+  it('have client tools, answered in the parent’s message', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(library, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({
+        calls: [
+          delegate(
+            'd1',
+            { calls: [{ tool: 'locate', id: 'l1', args: {} }, charge('c1')] },
+            { say: 'ok' },
+          ),
+        ],
+      }),
+    );
+    const id = await untilAsked(client, 'c1');
+    await expectStoredAsShown(client, url, sessionId);
+    const output = { city: 'Ulm' };
+    await client.chat.addToolOutput({ tool: 'locate', toolCallId: 'l1', output } as never);
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(client.reply()).toBe('done');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'd1', state: 'output-available', output: 'ok' },
+      { toolCallId: 'l1', state: 'output-available', output },
+      { toolCallId: 'c1', state: 'output-available' },
+    ]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
+
   it('ask again, and the reply goes on in the same message', async () => {
     const { url } = product;
     const sessionId = newSessionId();

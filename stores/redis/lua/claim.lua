@@ -19,8 +19,8 @@ if TERMINAL[r.status] then return { 'SUPERSEDED' } end
 if r.stop then return { 'STOPPED', r.stop } end
 local owner = tonumber(redis.call('HGET', K.writers, 't:' .. writer) or '0')
 if owner > token then return { 'FENCED' } end
-if committed ~= step - 1 then return { 'REWOUND' } end
 -- A sub-agent whose calls are answered goes on with the others.
+if committed ~= step - 1 then return { 'REWOUND' } end
 if has_unsettled() or (K.root ~= T.root and r.stream == 'paused') then return { 'NOT_READY' } end
 
 local log = open_session_log(r)
