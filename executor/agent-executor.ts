@@ -31,6 +31,13 @@ export interface AgentExecutor extends Answers {
    * somebody else was quicker, `not_found`, `checkpoint_not_found`, `message_not_found`
    */
   retry: (input: RetryInput) => Promise<RunRecord>;
+  /**
+   * Copies a conversation into a new one of the same owner, which rests; the source is not touched.
+   *
+   * @throws HelixError `session_exists`, `not_found`, `checkpoint_not_found`, `message_not_found`,
+   * `nothing_to_do` for an empty one
+   */
+  branch: (input: BranchInput) => Promise<{ sessionId: string }>;
   /** Whether `resume` would go on, and how. */
   canResume: (sessionId: string) => Promise<Resumability>;
 }
@@ -45,6 +52,18 @@ export interface ResumeInput {
   runId?: string;
   /** For `with_message`: they begin a new turn. */
   messages?: UserMessage[];
+  /** Who asked, for the record. */
+  by?: string;
+}
+
+export interface BranchInput {
+  sessionId: string;
+  /** The copy ends with the results of this step. Default: with everything there is. */
+  checkpointId?: string;
+  /** The copy ends with this message, by its index in the conversation as people see it, from 0. */
+  messageIndex?: number;
+  /** Id of the new session. Default: one is made. */
+  newSessionId?: string;
   /** Who asked, for the record. */
   by?: string;
 }

@@ -1,5 +1,6 @@
 export type {
   AgentExecutor,
+  BranchInput,
   ExecuteInput,
   ResumeInput,
   ResumeResult,

@@ -14,6 +14,7 @@ import type { StreamManager } from '../stores/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
 import { createAttend, type Attended } from './attend.js';
+import { createBranch } from './branch.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { RunWorkflows } from './run-workflows.js';
 
@@ -177,6 +178,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   return {
     execute,
     ...answers,
+    branch: createBranch(store),
     ...createReruns({ store, execute, startRun, wake, lostSignal }),
     stop: async (sessionId, stop) => {
       const result = await store.stop(sessionId, stop);

@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'agent_already_running'
   | 'queue_full'
   | 'message_conflict'
+  | 'session_exists'
   | 'nothing_to_do'
   | 'body_too_large'
   | 'message_too_large'
@@ -54,6 +55,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   agent_already_running: 409,
   queue_full: 429,
   message_conflict: 409,
+  session_exists: 409,
   nothing_to_do: 400,
   body_too_large: 413,
   message_too_large: 413,

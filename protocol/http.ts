@@ -52,6 +52,19 @@ export const RetryBody = z
   .prefault({});
 export type RetryBody = z.infer<typeof RetryBody>;
 
+/** How much of a conversation is copied, by default everything; and the id of the copy. */
+export const BranchBody = z
+  .object({
+    checkpointId: z.string().min(1).max(LIMITS.idChars).optional(),
+    messageIndex: z.int().nonnegative().optional(),
+    sessionId: z.string().optional(),
+  })
+  .refine((body) => body.checkpointId === undefined || body.messageIndex === undefined, {
+    message: 'give checkpointId or messageIndex, not both',
+  })
+  .prefault({});
+export type BranchBody = z.infer<typeof BranchBody>;
+
 export const CheckpointQuery = z.object({
   limit: z.coerce.number().int().positive().optional(),
   cursor: z.string().optional(),

@@ -19,6 +19,8 @@ import type {
   ResumeRunInput,
   ResumeRunResult,
   RewindInput,
+  FoundInput,
+  FoundResult,
   RewindResult,
   ClaimInput,
   ClaimResult,
@@ -66,6 +68,8 @@ export type {
   ResumeRunInput,
   ResumeRunResult,
   RewindInput,
+  FoundInput,
+  FoundResult,
   RewindResult,
   RunRecord,
   Writer,
@@ -122,6 +126,8 @@ export interface SessionStore extends SessionDocuments {
    * goes on from there. What came later is dropped for good.
    */
   rewind: (input: RewindInput) => Promise<RewindResult>;
+  /** Makes a session at rest out of rows of another one. */
+  found: (input: FoundInput) => Promise<FoundResult>;
   /** Makes a writer the owner of a step; withdraws what earlier attempts left. */
   claim: (input: ClaimInput) => Promise<ClaimResult>;
   /** Withdraws what this attempt wrote, and counts a failure of the provider. */

@@ -113,6 +113,29 @@ export type RewindResult =
   | { kind: 'message_not_found' }
   | { kind: 'not_found' };
 
+export interface FoundInput {
+  sessionId: string;
+  agent: string;
+  owner: string;
+  tenant?: string;
+  /** Tells this session from another of the same id. */
+  nonce: string;
+  /** Who asked, for the record. */
+  by?: string;
+  /** The transcript, in which every call has its result. */
+  rows: Row[];
+  /** Its user messages, as they were accepted. */
+  messages: Pick<UserMessage, 'id' | 'hash'>[];
+  /** Its newest turn: number, first row, the reply's id and last step. */
+  turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
+  /** How many messages people see. */
+  visibleMessages: number;
+  state?: CustomState;
+  now: number;
+}
+
+export type FoundResult = { kind: 'founded' } | { kind: 'exists' };
+
 export interface RunRecord {
   sessionId: string;
   runId: string;

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import type { Request } from 'express';
 import { isOwner, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
+import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
 import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
@@ -24,6 +24,20 @@ export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
     const { sessionId } = record;
     response.status(202).set({ [HEADERS.sessionId]: sessionId, [HEADERS.runId]: runId });
     response.json({ runId });
+  });
+
+  router.post('/:sessionId/branch', async (request, response) => {
+    const { checkpointId, messageIndex, sessionId } = parseBody(BranchBody, request);
+    const newSessionId = sessionId === undefined ? undefined : parseSessionId(sessionId);
+    const { record, caller } = await find(request);
+    const copy = await deps.executor.branch({
+      sessionId: record.sessionId,
+      by: caller.userId,
+      ...(checkpointId !== undefined && { checkpointId }),
+      ...(messageIndex !== undefined && { messageIndex }),
+      ...(newSessionId !== undefined && { newSessionId }),
+    });
+    response.status(201).set(HEADERS.sessionId, copy.sessionId).json(copy);
   });
 
   router.get('/:sessionId/checkpoints', async (request, response) => {

@@ -23,6 +23,7 @@ import { takeOverCases } from './session/take-over.js';
 import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
+import { foundCases } from './session/found.js';
 import { queueCases } from './session/queue.js';
 import { resumeRunCases } from './session/resume-run.js';
 import { rewindCases } from './session/rewind.js';
@@ -47,6 +48,7 @@ const SESSION = [
   beginCases,
   resumeRunCases,
   rewindCases,
+  foundCases,
   abandonmentCases,
   queueCases,
   steerCases,

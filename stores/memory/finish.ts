@@ -98,7 +98,7 @@ export function finishStopped(
 }
 
 /** How the run of this session ended; nothing of it is at work any more. */
-function close(
+export function close(
   session: MemorySession,
   run: MemoryRun,
   { status, error, reason }: Omit<Ending, 'code'>,

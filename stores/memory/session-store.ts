@@ -17,6 +17,7 @@ import { discard } from './transitions/discard.js';
 import { editQueued } from './transitions/edit-queued.js';
 import { end } from './transitions/end.js';
 import { extendDeadline } from './transitions/extend-deadline.js';
+import { found } from './transitions/found.js';
 import { removeQueued } from './transitions/remove-queued.js';
 import { resumeRun } from './transitions/resume-run.js';
 import { rewind } from './transitions/rewind.js';
@@ -55,6 +56,10 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
       change(data, sessionId, (session) => takeCallId(session, call, wanted)),
     resumeRun: async (input) =>
       change(data, input.sessionId, (session) => resumeRun(session, input)),
+    found: async (input) => {
+      checkSessionId(input.sessionId);
+      return change(data, input.sessionId, (session, context) => found(session, input, context));
+    },
     rewind: async (input) => change(data, input.sessionId, (session) => rewind(session, input)),
     claim: async (input) =>
       change(data, input.writer.sessionId, (session) => claim(session, input)),

@@ -1,5 +1,6 @@
 import type { TerminalStatus } from '../../protocol/run.js';
 import type {
+  FoundResult,
   ResumeRunInput,
   ResumeRunResult,
   RewindInput,
@@ -61,4 +62,10 @@ export function toRewindResult(reply: ScriptReply, input: RewindInput): RewindRe
     default:
       throw new Error(`script rewind replied ${String(kind)}`);
   }
+}
+
+export function toFoundResult([kind]: ScriptReply): FoundResult {
+  if (kind === 'FOUNDED') return { kind: 'founded' };
+  if (kind === 'EXISTS') return { kind: 'exists' };
+  throw new Error(`script found replied ${String(kind)}`);
 }

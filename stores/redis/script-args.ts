@@ -13,6 +13,7 @@ import type {
   BeginInput,
   CommitInput,
   EndInput,
+  FoundInput,
   ExtendDeadlineInput,
   ResumeRunInput,
   RewindInput,
@@ -70,6 +71,36 @@ export function rewindArgs(input: RewindInput): (string | number)[] {
   const checkpointId = input.mode === 'from_checkpoint' ? input.checkpointId : '';
   const messageId = input.mode === 'retry' ? (input.messageId ?? '') : '';
   return [sessionId, runId, nonce, now, mode, by, checkpointId, messageId];
+}
+
+export function foundArgs(input: FoundInput): (string | number)[] {
+  const { turn, rows, messages } = input;
+  const stored = rows.map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
+  const results = stored.flatMap((kept) =>
+    kept.row?.role === 'tool' ? [{ ...kept, id: kept.row.toolCallId }] : [],
+  );
+  return [
+    input.sessionId,
+    input.agent,
+    input.owner,
+    input.tenant ?? '',
+    input.nonce,
+    input.now,
+    input.by ?? '',
+    turn.turn,
+    turn.row,
+    turn.messageId,
+    turn.step,
+    turn.hasReplied ? '1' : '',
+    input.visibleMessages,
+    input.state === undefined ? '' : JSON.stringify(input.state),
+    rows.length,
+    ...stored.map(({ row }) => JSON.stringify(row)),
+    messages.length,
+    ...messages.flatMap(({ id, hash }) => [id, hash]),
+    results.length,
+    ...results.flatMap((kept) => [kept.id, 'output' in kept ? (kept.output ?? '') : '']),
+  ];
 }
 
 export function commitArgs(input: CommitInput): (string | number)[] {

@@ -10,6 +10,7 @@ const SESSION_SCRIPTS = [
   'remove-queued',
   'resume-run',
   'rewind',
+  'found',
   'claim',
   'discard',
   'commit',

@@ -12,10 +12,11 @@ import {
   extendArgs,
   resumeRunArgs,
   rewindArgs,
+  foundArgs,
   settleArgs,
   writerArgs,
 } from './script-args.js';
-import { toResumeRunResult, toRewindResult } from './rerun-replies.js';
+import { toFoundResult, toResumeRunResult, toRewindResult } from './rerun-replies.js';
 import {
   toBeginChildResult,
   toBeginQueuedResult,
@@ -77,6 +78,10 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
     },
     resumeRun: async (input) =>
       toResumeRunResult(await run('resume-run', input.sessionId, resumeRunArgs(input)), input),
+    found: async (input) => {
+      checkSessionId(input.sessionId);
+      return toFoundResult(await run('found', input.sessionId, foundArgs(input)));
+    },
     rewind: async (input) =>
       toRewindResult(await run('rewind', input.sessionId, rewindArgs(input)), input),
     claim: async ({ writer, known, now }) =>

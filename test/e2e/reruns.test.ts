@@ -115,4 +115,29 @@ describe('doing again, over HTTP', () => {
     });
     expect(await call('chat/nobody/retry', {})).toMatchObject(UNKNOWN);
   });
+
+  it('copies a conversation, which goes on by itself', async () => {
+    const id = newSessionId();
+    await play(id, 'u1');
+    await play(id, 'u2');
+    const copied = await call(`chat/${id}/branch`, { messageIndex: 1 });
+    expect(copied.status).toBe(201);
+    const sessionId = String(copied.body['sessionId']);
+    const source = await messagesOf(`chat/${id}/snapshot`);
+    expect(await messagesOf(`chat/${sessionId}/snapshot`)).toEqual(source.slice(0, 2));
+    await play(sessionId, 'u3');
+    expect((await messagesOf(`chat/${sessionId}/snapshot`)).map((message) => message.id)).toEqual([
+      'u1',
+      'msg-1',
+      'u3',
+      'msg-3',
+    ]);
+    expect(await messagesOf(`chat/${id}/snapshot`)).toEqual(source);
+    expect(await call(`chat/${id}/branch`, { sessionId })).toMatchObject({
+      status: 409,
+      body: { code: 'session_exists' },
+    });
+    expect(await call(`chat/${id}/branch`, { sessionId: 'no id' })).toMatchObject({ status: 400 });
+    expect(await call('chat/nobody/branch', {})).toMatchObject(UNKNOWN);
+  });
 });

@@ -140,3 +140,60 @@ describe('retry', () => {
     });
   });
 });
+
+describe('branch', () => {
+  it('copies up to a checkpoint in the middle, and both go on', async () => {
+    const id = await play();
+    const { checkpoints } = await stores.store.listCheckpoints(id);
+    const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
+    const before = await stores.store.readView(id);
+    const { sessionId } = await runs.executor.branch({ sessionId: id, checkpointId, by: 'ann' });
+    expect(await stores.store.readView(id)).toEqual(before);
+    expect(await stores.store.readRows(sessionId, 0)).toEqual(before?.rows.slice(0, 3));
+    expect(await stores.store.load(sessionId)).toMatchObject({
+      owner: 'ann',
+      tenant: 'acme',
+      status: 'completed',
+      customState: { n: 1 },
+    });
+    for (const [session, n] of [
+      [id, 4],
+      [sessionId, 3],
+    ] as const) {
+      const run = await runs.begin(session, agent.name, 'and again');
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
+      expect(await stores.store.load(session)).toMatchObject({ customState: { n } });
+    }
+    expect(await stores.store.listRuns(sessionId)).toMatchObject([
+      { mode: 'branch', status: 'completed' },
+      { mode: 'new', status: 'completed', turn: 2 },
+    ]);
+  });
+
+  it('copies up to a message, or everything; what was copied can be done again', async () => {
+    const id = await play();
+    const next = await runs.begin(id, agent.name, 'more');
+    await runs.result(next);
+    const all = await runs.executor.branch({ sessionId: id });
+    expect(await stores.store.readRows(all.sessionId, 0)).toEqual(
+      await stores.store.readRows(id, 0),
+    );
+    const newSessionId = runs.newSessionId();
+    const input = { sessionId: id, messageIndex: 1, newSessionId };
+    expect(await runs.executor.branch(input)).toEqual({ sessionId: newSessionId });
+    expect(await stores.store.readRows(newSessionId, 0)).toHaveLength(6);
+    expect(await stores.store.load(newSessionId)).toMatchObject({ customState: { n: 2 } });
+    await expect(runs.executor.branch(input)).rejects.toMatchObject({
+      code: 'session_exists',
+      statusCode: 409,
+    });
+    const run = await runs.executor.retry({ sessionId: newSessionId });
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
+    await expect(runs.executor.branch({ sessionId: id, messageIndex: 4 })).rejects.toMatchObject({
+      code: 'message_not_found',
+    });
+    await expect(
+      runs.executor.branch({ sessionId: id, checkpointId: 'cpv1-x' }),
+    ).rejects.toMatchObject({ code: 'checkpoint_not_found' });
+  });
+});

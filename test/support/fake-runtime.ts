@@ -92,6 +92,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       resume: notPlayed,
       canResume: notPlayed,
       retry: notPlayed,
+      branch: notPlayed,
     },
     store: {
       readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),

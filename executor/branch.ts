@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { HelixError } from '../protocol/errors.js';
+import type { Row } from '../protocol/rows.js';
+import type { SessionStore } from '../stores/session-store.js';
+import type { CustomState } from '../stores/session-state.js';
+import { toUserMessage } from '../stores/user-message.js';
+import type { AgentExecutor, BranchInput } from './agent-executor.js';
+import { describeRows, endOfMessage, endOfStep, withoutOpenCalls } from './branch-rows.js';
+import { newNonce } from './reruns.js';
+
+const PAGE = 100;
+
+/** Copies conversations. Reads of the source are not of one moment: what was there first is not lost. */
+export function createBranch(store: SessionStore): AgentExecutor['branch'] {
+  return async (input) => {
+    const { sessionId, newSessionId = `s-${randomUUID()}`, by } = input;
+    const record = await store.readRecord(sessionId);
+    if (record === undefined) {
+      throw new HelixError('not_found', 'There is no such conversation.');
+    }
+    const rows = await chooseRows(input);
+    if (rows.length === 0) {
+      throw new HelixError('nothing_to_do', 'There is nothing yet that could be copied.');
+    }
+    const state = await stateBehind(sessionId, rows.length);
+    const { agent, owner, tenant } = record;
+    const { kind } = await store.found({
+      sessionId: newSessionId,
+      agent,
+      owner,
+      ...(tenant !== undefined && { tenant }),
+      nonce: newNonce(),
+      ...(by !== undefined && { by }),
+      rows: [...rows],
+      messages: rows.flatMap((row) => {
+        if (row.role !== 'user') return [];
+        const { id, hash } = toUserMessage(row);
+        return { id, hash };
+      }),
+      ...describeRows(rows),
+      ...(state !== undefined && { state }),
+      now: Date.now(),
+    });
+    if (kind === 'exists') {
+      throw new HelixError('session_exists', 'There is a conversation of that id already.');
+    }
+    return { sessionId: newSessionId };
+  };
+
+  async function chooseRows({
+    sessionId,
+    checkpointId,
+    messageIndex,
+  }: BranchInput): Promise<readonly Row[]> {
+    const rows = await store.readRows(sessionId, 0);
+    if (checkpointId !== undefined) {
+      const checkpoint = await store.getCheckpoint(sessionId, checkpointId);
+      if (checkpoint === null) {
+        throw new HelixError('checkpoint_not_found', 'This conversation has no such checkpoint.');
+      }
+      return withoutOpenCalls(rows.slice(0, endOfStep(rows, checkpoint.messageCount)));
+    }
+    const end = messageIndex === undefined ? rows.length : endOfMessage(rows, messageIndex);
+    if (end === undefined) {
+      throw new HelixError('message_not_found', 'This conversation has no such message.');
+    }
+    return withoutOpenCalls(rows.slice(0, end));
+  }
+
+  /** The agent's own state behind so many rows: what the step that came next was asked with. */
+  async function stateBehind(sessionId: string, count: number): Promise<CustomState | undefined> {
+    let next: string | undefined;
+    let cursor: string | undefined;
+    do {
+      const at = cursor === undefined ? {} : { cursor };
+      const page = await store.listCheckpoints(sessionId, { limit: PAGE, ...at });
+      const later = page.checkpoints.filter(({ messageCount }) => messageCount > count);
+      next = later.at(-1)?.id ?? next;
+      cursor = later.length < page.checkpoints.length ? undefined : page.cursor;
+    } while (cursor !== undefined);
+    const found = next === undefined ? undefined : await store.getCheckpoint(sessionId, next);
+    const { customState } = found ?? (await store.readState(sessionId));
+    return Object.keys(customState).length === 0 ? undefined : customState;
+  }
+}
