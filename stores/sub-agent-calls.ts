@@ -13,11 +13,9 @@ export function toBriefRow(
   return { role: 'user', id: toolCallId, parts: [{ type: 'text', text: message }] };
 }
 
-export function toChildRef({
-  message: _message,
-  ...child
-}: NonNullable<NewCall['child']>): ChildRef {
-  return child;
+export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
+  const { sessionId, runId, agent, maxSteps, hasOutput } = child;
+  return { sessionId, runId, agent, maxSteps, ...(hasOutput !== undefined && { hasOutput }) };
 }
 
 /** A call that was kept back, as the conversation's history shows it. */

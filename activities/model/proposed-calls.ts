@@ -7,7 +7,7 @@ import type { NewCall } from '../../stores/session-store.js';
 import { ruleOn, type Ruling } from './approval-ruling.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './step-reply.js';
-import { mintChild } from './sub-agents.js';
+import { mintChild } from './mint-child.js';
 
 export interface CallScope extends ChunkBase {
   runId: string;

@@ -17,7 +17,8 @@ import { openCall, type CallScope, type OpenedCall } from './proposed-calls.js';
 import { hasReached, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import type { ProposedCall, StepReply } from './step-reply.js';
-import { holdBack, isTooDeep } from './sub-agents.js';
+import { isTooDeep } from './mint-child.js';
+import { holdBack } from './sub-agents.js';
 
 interface StepCommitInput {
   ref: StepRef;

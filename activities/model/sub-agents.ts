@@ -1,39 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { resolveMaxSteps } from '../../agents/define-agent.js';
-import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
+import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
-import { childPartOf, formatChildSessionId, rootOf } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
-import type { NewCall, SessionStore } from '../../stores/session-store.js';
+import { childPartOf, rootOf } from '../../protocol/ids.js';
+import type { SessionStore } from '../../stores/session-store.js';
 import type { OpenedCall } from './proposed-calls.js';
 import type { StepReply } from './step-reply.js';
 
 /** What a step of an agent needs to know about sub-agents: its own, and that it is one. */
-
-const NONCE_BYTES = 12;
-
-/** True where another sub-agent would be too deep. */
-export function isTooDeep({ depth = 0 }: Pick<StepRef, 'depth'>): boolean {
-  return depth >= LIMITS.subAgentDepth;
-}
-
-/** The run that carries a call out; its ids cannot be guessed. */
-export function mintChild(
-  sessionId: string,
-  { agent, toMessage }: NonNullable<ToolDefinition['subAgent']>,
-  input: unknown,
-): NonNullable<NewCall['child']> {
-  const nonce = randomBytes(NONCE_BYTES).toString('hex');
-  const id = formatChildSessionId(rootOf(sessionId), 1, nonce);
-  return {
-    sessionId: id,
-    runId: `${id}:1-${randomBytes(6).toString('hex')}`,
-    agent: agent.name,
-    maxSteps: Math.min(resolveMaxSteps(agent), Number.MAX_SAFE_INTEGER),
-    ...(agent.outputSchema !== undefined && { hasOutput: true }),
-    message: toMessage(input),
-  };
-}
 
 /**
  * Keeps back what asks people where a sub-agent may ask as well: the pause shows all of it together,

@@ -33,6 +33,8 @@ import { settleToolCases } from './session/settle-tool.js';
 import { startCallCases } from './session/start-call.js';
 import { steerCases } from './session/steer.js';
 import { stopCases } from './session/stop.js';
+import { subAgentAnswerCases } from './session/sub-agent-answers.js';
+import { subAgentEndCases } from './session/sub-agent-ends.js';
 import { subAgentCases } from './session/sub-agents.js';
 import { batchCases } from './stream/batches.js';
 import { readerCases } from './stream/readers.js';
@@ -67,6 +69,8 @@ const SESSION = [
   endCases,
   discardCases,
   subAgentCases,
+  subAgentAnswerCases,
+  subAgentEndCases,
 ];
 
 const STREAM = [

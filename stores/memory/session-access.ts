@@ -5,6 +5,7 @@ import { closeBatch } from './log.js';
 import type { MemoryData } from './memory-data.js';
 import { createSession, type MemorySession, type StoreContext } from './session.js';
 import { erase } from './transitions/erase.js';
+import { isConversation } from './tree.js';
 
 /** Sessions that nobody asks for any more are looked for this often. */
 const EXPIRY_CHECK_MS = 60_000;
@@ -51,8 +52,9 @@ function createNew(data: MemoryData, id: string): MemorySession {
 /** Removes a session, its sub-agents' and its stream; harmless when there is none. */
 export function eraseSession(data: MemoryData, id: string): void {
   const session = findSession(data, id);
+  if (session === undefined) return;
   // A sub-agent's session goes with its conversation.
-  if (session === undefined || session.root !== session) return;
+  if (!isConversation(session)) return;
   change(data, id, erase);
   data.sessions.delete(id);
   data.due.delete(id);

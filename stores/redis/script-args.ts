@@ -178,8 +178,11 @@ export function extendArgs(input: ExtendDeadlineInput): (string | number)[] {
 /** A chunk without what is known when it is written. */
 function toTimeless(chunk: StreamChunk): string {
   const [json = ''] = toCheckedJson([chunk]);
-  const { step: _step, timestamp: _timestamp, ...rest } = JSON.parse(json) as StreamChunk;
-  return JSON.stringify(rest);
+  return JSON.stringify({
+    ...(JSON.parse(json) as StreamChunk),
+    step: undefined,
+    timestamp: undefined,
+  });
 }
 
 export function beginChildArgs(input: BeginChildInput): (string | number)[] {

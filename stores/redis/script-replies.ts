@@ -9,7 +9,6 @@ import {
 } from '../../protocol/run.js';
 import { parseUsage } from '../run-usage.js';
 import type {
-  BeginChildResult,
   BeginInput,
   BeginQueuedInput,
   BeginQueuedResult,
@@ -84,14 +83,6 @@ export function toBeginResult(reply: ScriptReply, input: BeginInput): BeginResul
     default:
       throw unexpected('begin', kind);
   }
-}
-
-export function toBeginChildResult([kind]: ScriptReply): BeginChildResult {
-  if (kind === 'BEGUN') return { kind: 'begun' };
-  if (kind === 'LIMIT') return { kind: 'limit' };
-  if (kind === 'SUPERSEDED') return { kind: 'superseded' };
-  if (kind === 'REFUSED') return { kind: 'refused' };
-  throw unexpected('begin-child', kind);
 }
 
 export function toBeginQueuedResult(

@@ -18,7 +18,6 @@ import {
 } from './script-args.js';
 import { toFoundResult, toResumeRunResult, toRewindResult } from './rerun-replies.js';
 import {
-  toBeginChildResult,
   toBeginQueuedResult,
   toBeginResult,
   toClaimResult,
@@ -33,6 +32,7 @@ import {
   toTakeOverResult,
 } from './script-replies.js';
 import type { ScriptName, ScriptReply } from './scripts.js';
+import { toBeginChildResult } from './sub-agent-replies.js';
 import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
 

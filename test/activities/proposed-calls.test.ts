@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { openCall } from '../../activities/model/proposed-calls.js';
-import { isTooDeep } from '../../activities/model/sub-agents.js';
+import { isTooDeep } from '../../activities/model/mint-child.js';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
@@ -153,7 +153,7 @@ describe('a sub-agent tool', () => {
   const helper = defineAgent({
     name: 'helper',
     systemPrompt: 'Help.',
-    llmConfig: { model: fakeModel(sayInTurn([finish('stop')])) },
+    llmConfig: { model: fakeModel(sayInTurn(finish('stop'))) },
   });
   const tools = [
     createSubAgentTool({

@@ -114,7 +114,7 @@ describe.each(CLIENTS)('%s: sub-agents', (_name, library) => {
     const id = await untilAsked(client, 'c1');
     await expectStoredAsShown(client, url, sessionId);
     const output = { city: 'Ulm' };
-    await client.chat.addToolOutput({ tool: 'locate', toolCallId: 'l1', output } as never);
+    await client.chat.addToolOutput({ tool: 'locate', toolCallId: 'l1', output });
     await client.chat.addToolApprovalResponse({ id, approved: true });
     await untilRests(client, url);
     expect(client.errors).toEqual([]);

@@ -1,0 +1,134 @@
+import { equal, includes } from '../assertions.js';
+import { newCall } from '../fixtures.js';
+import { drive } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+import { begin, childAt, grow, heldCall, newSubAgent, settleChild } from '../tree.js';
+
+export function subAgentEndCases({ describe, it }: Suite): void {
+  describe('a sub-agent', () => {
+    it('ends with its conversation, every call settled once', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 2, (runId) => [heldCall(runId, 'r')]);
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      await one.driver.ask(one.ref.runId, 1, [
+        newCall('s', 'server'),
+        heldCall(one.ref.runId, 'a'),
+      ]);
+      await one.driver.start(one.ref.runId, 1, 's');
+      const writer = two.driver.writer(two.ref.runId, 1, 1);
+      await two.driver.claim(writer);
+      includes(await tree.root.stop(), { kind: 'ended', runId: tree.runId });
+      includes(await store.readRecord(one.driver.id), { status: 'interrupted' });
+      includes(await store.readRecord(two.driver.id), { status: 'interrupted' });
+      equal(await two.driver.say(writer, 1, 'late'), { kind: 'superseded' });
+      equal(await two.driver.commit(writer), { kind: 'superseded' });
+      equal(await one.driver.start(one.ref.runId, 1, 's', 2), { kind: 'settled' });
+      equal(
+        (await tree.root.messages('tool_end')).map(({ toolCallId, errorCode }) => [
+          toolCallId,
+          errorCode,
+        ]),
+        [
+          // What nobody was shown needs no end.
+          ['s', 'tool_outcome_unknown'],
+          ['d1', 'run_stopped'],
+          ['d2', 'run_stopped'],
+        ],
+      );
+      equal(
+        (await store.readRows(tree.root.id, 2)).map((row) => 'toolCallId' in row && row.toolCallId),
+        ['d1', 'd2', 'r'],
+      );
+      equal(
+        (await store.readRows(one.driver.id, 2)).map((row) => 'errorCode' in row && row.errorCode),
+        ['tool_outcome_unknown', 'run_stopped'],
+      );
+      equal(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
+    });
+
+    it('that is told to stop stops the conversation', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 1, () => []);
+      const { driver, ref } = childAt(tree, 0);
+      equal(await driver.stop({ runId: `${ref.runId}x` }), { kind: 'nothing' });
+      includes(await driver.stop({ runId: ref.runId }), { kind: 'ended', runId: tree.runId });
+      includes(await store.readRecord(tree.root.id), { status: 'interrupted' });
+      equal(await driver.stop({ runId: ref.runId }), { kind: 'nothing' });
+    });
+
+    it('gives way to a new message while people are asked', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 1, () => []);
+      const { driver, ref } = childAt(tree, 0);
+      await driver.ask(ref.runId, 1, [
+        heldCall(ref.runId, 'a'),
+        heldCall(ref.runId, 'c', 'client'),
+      ]);
+      await tree.root.answer(ref.runId, 'c', { output: 1 });
+      const next = await tree.root.newRun();
+      includes(next, { supersededRunId: tree.runId, turn: 2 });
+      includes(await store.readRecord(driver.id), { status: 'interrupted' });
+      includes(await tree.root.messages('tool_end'), [
+        { toolCallId: 'a', agentId: tree.root.id, step: 1, errorCode: 'client_tool_abandoned' },
+        { toolCallId: 'd1', errorCode: 'client_tool_abandoned' },
+      ]);
+      equal(await tree.root.decide(ref.runId, 'a', true), { kind: 'already_completed' });
+    });
+
+    it('may be lost while it waits: then its parent goes on', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 1, () => []);
+      const { driver, ref } = childAt(tree, 0);
+      await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
+      await driver.end(ref.runId, 'failed', {
+        error: { code: 'framework_subagent_lost', message: 'lost', retryable: false },
+      });
+      includes(await store.readRecord(tree.root.id), { stream: 'paused' });
+      includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+      includes(await store.readRecord(tree.root.id), { status: 'running', stream: 'active' });
+      includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
+    });
+
+    it('that is lost at work ends with its call, and writes no more', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 1, () => []);
+      const { driver, ref } = childAt(tree, 0);
+      const writer = driver.writer(ref.runId, 1, 1);
+      await driver.claim(writer);
+      includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+      includes(await store.readRecord(driver.id), { status: 'failed' });
+      equal(await driver.say(writer, 1, 'late'), { kind: 'superseded' });
+      equal(await driver.commit(writer), { kind: 'superseded' });
+    });
+
+    it('may have sub-agents itself, which rest and end with it', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 2, () => []);
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      const { call, child } = newSubAgent(one.driver.id, 'e1');
+      await one.driver.ask(one.ref.runId, 1, [call]);
+      equal(await begin(given, one.driver, one.ref.runId, 'e1', child), { kind: 'begun' });
+      const below = drive(given, child.sessionId);
+      await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
+      includes(await store.readRecord(one.driver.id), { status: 'waiting_children' });
+      includes(await store.readRecord(tree.root.id), { stream: 'active' });
+      await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
+      includes(await store.readRecord(tree.root.id), { stream: 'paused' });
+      equal(Object.keys(await store.getPendingCalls(tree.root.id)), ['x', 'y']);
+      // Its own sub-agent is lost: it goes on although the other one waits.
+      await below.end(child.runId, 'failed');
+      await settleChild(given, one.driver, one.ref.runId, 'e1');
+      includes(await store.readRecord(tree.root.id), { stream: 'active' });
+      includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
+      await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
+      await settleChild(given, tree.root, tree.runId, 'd1');
+      includes(await store.readRecord(tree.root.id), {
+        status: 'waiting_children',
+        stream: 'paused',
+      });
+      includes(await tree.root.decide(two.ref.runId, 'y', true), { resume: { approved: ['y'] } });
+      await tree.root.end(tree.runId, 'failed');
+      includes(await store.readRecord(two.driver.id), { status: 'failed' });
+    });
+  });
+}
