@@ -21,6 +21,13 @@ export default tseslint.config(
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
+      // A name that begins with "_" says that it is not needed.
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      // getState<State>() is how the Helix API lets callers say what they expect.
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/explicit-module-boundary-types': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': [
@@ -43,6 +50,11 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT, NO_EXPORT_ALL, NO_ENUM],
     },
+  },
+  {
+    // Cases of one subject stay together.
+    files: ['test/**', 'stores/conformance/**'],
+    rules: { 'max-lines': ['error', 500] },
   },
   {
     files: ['bench/**'],

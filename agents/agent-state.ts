@@ -81,8 +81,8 @@ function applyChange(
   }
   return {
     state: freeze(state, true),
-    patches: createPatch(before, state) as JsonPatchOperation[],
-    undo: createPatch(state, before) as JsonPatchOperation[],
+    patches: createPatch(before, state),
+    undo: createPatch(state, before),
   };
 }
 

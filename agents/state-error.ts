@@ -6,8 +6,5 @@ export type StateErrorCode = 'state_invalid' | 'state_too_large' | 'state_missin
 /** The agent's own state cannot be read or changed so; nothing was changed. */
 export class StateError extends ToolError {
   override readonly name = 'StateError';
-
-  constructor(code: StateErrorCode, message: string) {
-    super(code, message);
-  }
+  declare readonly code: StateErrorCode;
 }

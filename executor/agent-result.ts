@@ -4,11 +4,11 @@ import type { RunUsage } from '../stores/session-record.js';
 import type { RunInfo } from '../stores/session-state.js';
 import type { SessionStore } from '../stores/session-store.js';
 
-type Suspended<Kind extends SuspensionMarkerChunk['kind']> = {
+interface Suspended<Kind extends SuspensionMarkerChunk['kind']> {
   status: Kind;
   /** What it waits for. */
   suspended: Extract<SuspensionMarkerChunk, { kind: Kind }>['payload'];
-};
+}
 
 /** How a run stands where it rests: it has ended, or it waits for somebody. */
 export type AgentResult = {

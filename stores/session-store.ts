@@ -28,18 +28,20 @@ import type {
   DiscardResult,
   CommitInput,
   CommitResult,
-  StartCallInput,
-  StartCallResult,
-  SettleCallInput,
-  SettleCallResult,
-  ExtendDeadlineInput,
-  ExtendDeadlineResult,
   StopResult,
   TakeOverInput,
   TakeOverResult,
   EndInput,
   EndResult,
 } from './transitions.js';
+import type {
+  StartCallInput,
+  StartCallResult,
+  SettleCallInput,
+  SettleCallResult,
+  ExtendDeadlineInput,
+  ExtendDeadlineResult,
+} from './call-transitions.js';
 
 export type {
   CallSpec,
@@ -80,18 +82,20 @@ export type {
   NewCall,
   CommitInput,
   CommitResult,
-  StartCallInput,
-  StartCallResult,
-  SettleCallInput,
-  SettleCallResult,
-  ExtendDeadlineInput,
-  ExtendDeadlineResult,
   StopResult,
   TakeOverInput,
   TakeOverResult,
   EndInput,
   EndResult,
 } from './transitions.js';
+export type {
+  StartCallInput,
+  StartCallResult,
+  SettleCallInput,
+  SettleCallResult,
+  ExtendDeadlineInput,
+  ExtendDeadlineResult,
+} from './call-transitions.js';
 
 /**
  * The record of sessions. Every transition is one atomic step, decides in the order *already done,

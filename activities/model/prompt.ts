@@ -104,7 +104,7 @@ function toToolResult(row: ToolRow): LanguageModelV4ToolResultPart {
 /** The model is told what a person changed before the call was carried out, and who it was. */
 function toToldOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
   const output = toOutput(row);
-  if (row.decision?.input === undefined || row.decision.approved !== true) return output;
+  if (row.decision?.input === undefined || !row.decision.approved) return output;
   const { by = 'a person', input } = row.decision;
   const note = `Before it was approved, the input of this call was changed by ${by} to: ${JSON.stringify(input)}`;
   if (output.type === 'error-text') {

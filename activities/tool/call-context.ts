@@ -70,7 +70,7 @@ export async function openCallContext(
     getState: <State>() => stateOfAgent().get() as State,
     updateState: (change) => {
       if (isOver) throw new Error('the call is over');
-      const made = stateOfAgent().update(change as (draft: never) => unknown);
+      const made = stateOfAgent().update(change);
       if (made === undefined) return;
       const undo = JSON.stringify(made.undo);
       const chunk: StreamChunk = {

@@ -30,7 +30,7 @@ export function toParentChunk(
   if (!SHOWN.has(chunk.type)) return undefined;
   if (!('toolCallId' in chunk)) return { ...chunk, step };
   const own = `${toolCallId}/${String(chunk.toolCallId)}`.slice(-ID_CHARS);
-  return { ...chunk, step, toolCallId: own } as StreamChunk;
+  return { ...chunk, step, toolCallId: own };
 }
 
 /** The text of a run's newest step: what it says last is its answer. */

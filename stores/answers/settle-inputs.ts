@@ -4,7 +4,7 @@ import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec, SessionRecord } from '../session-record.js';
-import type { SettleCallInput } from '../transitions.js';
+import type { SettleCallInput } from '../call-transitions.js';
 
 /** Answers, and their absence, as the transition takes them. Pure. */
 

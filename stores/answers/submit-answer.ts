@@ -2,7 +2,7 @@ import type { ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import type { CallSpec, SessionRecord } from '../session-record.js';
 import type { SessionStore } from '../session-store.js';
-import type { SettleCallResult } from '../transitions.js';
+import type { SettleCallResult } from '../call-transitions.js';
 import { toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {

@@ -14,17 +14,19 @@ import type {
   CommitResult,
   EndInput,
   EndResult,
-  ExtendDeadlineResult,
   NewCall,
   ResumeRunInput,
   ResumeRunResult,
   RewindResult,
   RunRecord,
-  SettleCallResult,
-  StartCallResult,
   StopResult,
   Writer,
 } from '../transitions.js';
+import type {
+  ExtendDeadlineResult,
+  SettleCallResult,
+  StartCallResult,
+} from '../call-transitions.js';
 import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
 
 /** One session, driven transition by transition, as API and workers would. */

@@ -17,6 +17,7 @@ import {
   writerArgs,
 } from './script-args.js';
 import { toFoundResult, toResumeRunResult, toRewindResult } from './rerun-replies.js';
+import { toExtendResult, toSettleCallResult, toStartCallResult } from './call-replies.js';
 import {
   toBeginQueuedResult,
   toBeginResult,
@@ -25,9 +26,6 @@ import {
   toDiscardResult,
   toEditQueuedResult,
   toEndResult,
-  toExtendResult,
-  toSettleCallResult,
-  toStartCallResult,
   toStopResult,
   toTakeOverResult,
 } from './script-replies.js';

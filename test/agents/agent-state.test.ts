@@ -16,7 +16,7 @@ const Notes = z.object({
 type Notes = z.infer<typeof Notes>;
 
 const update = (state: ReturnType<typeof createAgentState>, change: (draft: Notes) => unknown) =>
-  state.update(change as (draft: never) => unknown);
+  state.update(change);
 
 const codeOf = (act: () => unknown): string => {
   try {

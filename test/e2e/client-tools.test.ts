@@ -34,7 +34,7 @@ async function post(path: string, body: object): Promise<{ status: number; body:
 }
 
 async function give({ chat }: ChatClient, toolCallId: string, output: unknown): Promise<void> {
-  await chat.addToolOutput({ tool: 'locate', toolCallId, output } as never);
+  await chat.addToolOutput({ tool: 'locate', toolCallId, output });
 }
 
 describe.each(CLIENTS)('%s: client tools', (_name, library) => {

@@ -14,6 +14,17 @@ const runIdOf = (world: World): string =>
 const stepOf = (world: World): number =>
   (world.data.sessions.get(SESSION)?.run?.committedStep ?? 0) + 1;
 
+/** Beyond every deadline. */
+function later({ clock }: World): number {
+  clock.now += 120_000;
+  return clock.now;
+}
+
+async function erase(world: World): Promise<{ kind: string }> {
+  await storeOf(world).delete(SESSION);
+  return { kind: 'erased' };
+}
+
 /** What the sweeper makes of what Temporal says. */
 async function sweep(
   world: World,
@@ -80,17 +91,11 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
   },
   {
     name: 'deadline of the approval',
-    happen: (session, world) => {
-      world.clock.now += 120_000;
-      return session.expire(runIdOf(world), 'a', world.clock.now);
-    },
+    happen: (session, world) => session.expire(runIdOf(world), 'a', later(world)),
   },
   {
     name: 'deadline of the client call',
-    happen: (session, world) => {
-      world.clock.now += 120_000;
-      return session.expire(runIdOf(world), 'c', world.clock.now);
-    },
+    happen: (session, world) => session.expire(runIdOf(world), 'c', later(world)),
   },
   { name: 'stop', happen: (session) => session.stop() },
   { name: 'abort', happen: (session) => session.stop({ mode: 'abort' }) },
@@ -137,9 +142,6 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
   { name: 'wake-up missed', happen: (_, world) => sweep(world, 'running') },
   {
     name: 'erase',
-    happen: async (_, world) => {
-      await storeOf(world).delete(SESSION);
-      return { kind: 'erased' };
-    },
+    happen: (_, world) => erase(world),
   },
 ];

@@ -1,5 +1,5 @@
 import { newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
-import { driverOf, type World } from './world.js';
+import type { World } from './world.js';
 
 /** A state of a conversation, and how one comes to it. Calls are named `s`, `a` and `c` after their kinds. */
 export interface TableState {
@@ -54,10 +54,7 @@ export const TABLE_STATES: readonly TableState[] = [
   },
   {
     name: 'stopping',
-    reach: async (session) => {
-      await speak(session);
-      await session.stop();
-    },
+    reach: (session) => speak(session).then(() => session.stop()),
   },
   {
     name: 'completed',
@@ -72,20 +69,10 @@ export const TABLE_STATES: readonly TableState[] = [
   },
   {
     name: 'interrupted',
-    reach: async (session) => {
-      await ask(session, 'approval');
-      await session.stop();
-    },
+    reach: (session) => ask(session, 'approval').then(() => session.stop()),
   },
   {
     name: 'aborted',
-    reach: async (session) => {
-      await ask(session, 'approval');
-      await session.stop({ mode: 'abort' });
-    },
+    reach: (session) => ask(session, 'approval').then(() => session.stop({ mode: 'abort' })),
   },
 ];
-
-export function driverFor(world: World): SessionDriver {
-  return driverOf(world);
-}

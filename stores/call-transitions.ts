@@ -1,0 +1,141 @@
+import type { JsonPatchOperation, StreamMessage } from '../protocol/chunk.js';
+import type { Decision, ToolRow } from '../protocol/rows.js';
+import type { Resumption } from '../protocol/run.js';
+import type { CallSpec, Wake } from './session-record.js';
+import type { Writer } from './transitions.js';
+
+/** Inputs and results of what is done to single calls; what they mean stands at SessionStore. */
+
+export interface StartCallInput {
+  writer: Writer;
+  toolCallId: string;
+  now: number;
+}
+
+export type StartCallResult =
+  | {
+      kind: 'execute';
+      call: CallSpec;
+      execution: number;
+      /** The approval that this execution rests on. */
+      decision?: Decision;
+      /** Step of the conversation in which a sub-agent's call is shown. */
+      shownIn?: number;
+    }
+  | { kind: 'settled' }
+  | { kind: 'stopped' }
+  | { kind: 'superseded' }
+  | { kind: 'fenced' }
+  /** Not approved, or not a call of this run. */
+  | { kind: 'refused' };
+
+export type SettleCallInput =
+  | {
+      /** What the sub-agent that carried the call out came to. */
+      source: 'child';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run that delegated. */
+      runId: string;
+      row: ToolRow;
+      chunks: StreamMessage[];
+      now: number;
+    }
+  | {
+      source: 'tool';
+      writer: Writer;
+      toolCallId: string;
+      row: ToolRow;
+      /** What the call wants changed in the agent's own state: staged with its result. */
+      changes?: JsonPatchOperation[];
+      /** The call's result is the run's: this is what the run came to. */
+      output?: unknown;
+      chunks: StreamMessage[];
+      now: number;
+    }
+  | {
+      source: 'approval';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run that asked. */
+      runId: string;
+      decision: Decision;
+      /** Present when denied: the call's result. */
+      row?: ToolRow;
+      chunks: StreamMessage[];
+      now: number;
+    }
+  | {
+      /** A client's result or error; an approval takes an error only, and is not carried out then. */
+      source: 'client';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run that asked. */
+      runId: string;
+      row: ToolRow;
+      /** What the model is told of the answer if it has been told of the timeout. */
+      late?: string;
+      chunks: StreamMessage[];
+      now: number;
+    }
+  | {
+      /** The deadline has passed by the store's clock, and nobody has answered. */
+      source: 'expiry';
+      sessionId: string;
+      agentType: string;
+      toolCallId: string;
+      /** The run that asked. */
+      runId: string;
+      /** The tool's own decision about an approval. */
+      decision?: Decision;
+      /** The call's result; absent if the decision approves. */
+      row?: ToolRow;
+      chunks: StreamMessage[];
+      now: number;
+    };
+
+export type SettleCallResult =
+  /**
+   * Stored; `resume` if it was the last answer that the conversation waited for: what the run that
+   * asked goes on with. `others`: what other runs of the conversation go on with.
+   */
+  | { kind: 'stored'; sequence: number; resume?: Resumption; others?: Wake[] }
+  | { kind: 'already_completed' }
+  | { kind: 'not_pending' }
+  | { kind: 'kind_mismatch' }
+  | { kind: 'stale_run' }
+  | { kind: 'fenced' }
+  /** The answer came after the deadline. */
+  | { kind: 'expired' }
+  /** A client's answer after the model was told of the timeout: the model is told of it, once. */
+  | { kind: 'late' }
+  /** The deadline has not passed yet, or there is none. */
+  | { kind: 'not_due'; dueInMs?: number };
+
+export interface ExtendDeadlineInput {
+  sessionId: string;
+  /** The run that asked. */
+  runId: string;
+  toolCallId: string;
+  /** How much later, ms. */
+  byMs: number;
+  now: number;
+}
+
+export type ExtendDeadlineResult =
+  | {
+      kind: 'extended';
+      /** ms since the epoch by the store's clock. */ deadline: number;
+      dueInMs: number;
+    }
+  | { kind: 'already_completed' }
+  | { kind: 'not_pending' }
+  | { kind: 'stale_run' }
+  /** The call waits without a deadline, or its clock does not run yet. */
+  | { kind: 'no_deadline' }
+  | { kind: 'expired' }
+  /** Further ahead than LIMITS.deadlineAheadMs. */
+  | { kind: 'too_far' };
