@@ -3,6 +3,7 @@
 import { checkOrder } from './check-order-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
+import { rewinds } from './rewind-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
 import { subAgents } from './sub-agent-mutations.mjs';
 
@@ -252,6 +253,7 @@ export const mutations = [
   ...checkOrder,
   ...deadlines,
   ...queue,
+  ...rewinds,
   ...subAgents,
   ...readers,
 ].map((mutation) => ({

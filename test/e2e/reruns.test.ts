@@ -101,6 +101,14 @@ describe('doing again, over HTTP', () => {
     const [, reply] = await messagesOf(`chat/${id}/snapshot`);
     expect(reply?.parts).toHaveLength(6);
     expect(JSON.stringify(reply)).toContain('Both echoed.');
+    // Whoever reads the turn from its beginning gets what stayed, and what came instead of the rest.
+    const replay = await fetch(`${product.url}/api/chat/${id}`, {
+      headers: { 'x-resume-from-sequence': '0' },
+    });
+    const told = await replay.text();
+    expect(told.match(/"tool-output-available"/g)).toHaveLength(2);
+    expect(told.match(/"type":"start"/g)).toHaveLength(1);
+    expect(told).toContain('[DONE]');
 
     expect(await call(`chat/${id}/retry`, { messageId: 'x' })).toMatchObject({
       status: 404,
@@ -114,6 +122,29 @@ describe('doing again, over HTTP', () => {
       status: 400,
     });
     expect(await call('chat/nobody/retry', {})).toMatchObject(UNKNOWN);
+  });
+
+  it('shows a turn that is being done again to whoever asks for it again', async () => {
+    const id = newSessionId();
+    const script = [{ say: 'Slowly, one word after the other.', deltas: 20, everyMs: 50 }];
+    const text = JSON.stringify({ script });
+    const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text }] };
+    const post = (trigger: string): Promise<Response> =>
+      fetch(`${product.url}/api/chat/${id}?agent=lab`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ message, trigger }),
+      });
+    await (await post('submit-message')).text();
+    const again = await Promise.all([1, 2, 3].map(() => post('regenerate-message')));
+    const late = await post('regenerate-message');
+    const runIds = [...again, late].map(({ headers }) => headers.get('x-run-id'));
+    expect(new Set(runIds).size).toBe(1);
+    for (const response of [...again, late]) {
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain('[DONE]');
+    }
+    expect(await messagesOf(`chat/${id}/snapshot`)).toHaveLength(2);
   });
 
   it('copies a conversation, which goes on by itself', async () => {

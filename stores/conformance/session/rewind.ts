@@ -177,6 +177,23 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await store.load(session.id), { customState: { a: 1 }, version: 1 });
     });
 
+    it('keeps changes that no step has taken in if their calls stay', async ({
+      store,
+      session,
+    }) => {
+      const run = await session.newRun('u1');
+      await takeStep(session, run, 1);
+      const changes = { toolCallId: 'c1-1', patches: [], mergeChanges: { by: 'c1-1' } };
+      await store.stageChanges(session.id, 's1', changes);
+      await session.stop();
+      const { id = '' } = (await store.getLatestCheckpoint(session.id)) ?? {};
+      includes(await session.rewindTo(id), { kind: 'rewound' });
+      includes(await store.readState(session.id), { customState: { by: 'c1-1' } });
+      await session.stop();
+      includes(await session.retry(), { kind: 'rewound' });
+      equal((await store.readState(session.id)).customState, {});
+    });
+
     it('is done once, also if it is asked for again', async ({ store, session }) => {
       const { runId } = await playTurn(session, 'u1');
       const input = { runId, nonce: 'same', now: 5 };
