@@ -24,7 +24,7 @@ export { DefinitionError } from './definition-error.js';
 export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';
 export { resolveModel } from './model.js';
-export { createAgentState, parseState } from './agent-state.js';
+export { createAgentState } from './agent-state.js';
 export { StateError } from './state-error.js';
 export type { StateErrorCode } from './state-error.js';
 export { AgentNotFoundError, AgentRegistry, defaultAgentRegistry } from './registry.js';

@@ -7,7 +7,6 @@ export type {
   RetryInput,
 } from './agent-executor.js';
 export type { Answers, ExtendInput } from './answers.js';
-export { decideResume } from './can-resume.js';
 export type { Resumability } from './can-resume.js';
 export { createRunWorkflows } from './run-workflows.js';
 export type { RunWorkflows, WorkflowState } from './run-workflows.js';
