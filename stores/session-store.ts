@@ -12,16 +12,18 @@ import type {
 } from './queue-transitions.js';
 import type { QueuedEntry } from './queued-entry.js';
 import type {
+  ResumeRunInput,
+  ResumeRunResult,
+  RewindInput,
+  RewindResult,
+  FoundInput,
+  FoundResult,
+} from './rerun-transitions.js';
+import type {
   BeginChildInput,
   BeginChildResult,
   BeginInput,
   BeginResult,
-  ResumeRunInput,
-  ResumeRunResult,
-  RewindInput,
-  FoundInput,
-  FoundResult,
-  RewindResult,
   ClaimInput,
   ClaimResult,
   DiscardInput,
@@ -63,16 +65,18 @@ export type {
   RemoveQueuedResult,
 } from './queue-transitions.js';
 export type {
+  ResumeRunInput,
+  ResumeRunResult,
+  RewindInput,
+  RewindResult,
+  FoundInput,
+  FoundResult,
+} from './rerun-transitions.js';
+export type {
   BeginChildInput,
   BeginChildResult,
   BeginInput,
   BeginResult,
-  ResumeRunInput,
-  ResumeRunResult,
-  RewindInput,
-  FoundInput,
-  FoundResult,
-  RewindResult,
   RunRecord,
   Writer,
   ClaimInput,

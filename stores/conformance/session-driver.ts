@@ -6,6 +6,7 @@ import type { BeginQueuedResult } from '../queue-transitions.js';
 import type { SessionStore } from '../session-store.js';
 import type { AppendResult } from '../stream-log.js';
 import type { StreamManager } from '../stream-manager.js';
+import type { ResumeRunInput, ResumeRunResult, RewindResult } from '../rerun-transitions.js';
 import type {
   BeginInput,
   BeginResult,
@@ -15,9 +16,6 @@ import type {
   EndInput,
   EndResult,
   NewCall,
-  ResumeRunInput,
-  ResumeRunResult,
-  RewindResult,
   RunRecord,
   StopResult,
   Writer,

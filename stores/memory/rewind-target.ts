@@ -1,6 +1,6 @@
 import type { Row } from '../../protocol/rows.js';
 import type { Checkpoint } from '../session-state.js';
-import type { RewindInput } from '../transitions.js';
+import type { RewindInput } from '../rerun-transitions.js';
 import { fromJson } from './json.js';
 import type { MemorySession } from './session.js';
 

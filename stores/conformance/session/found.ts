@@ -1,5 +1,5 @@
 import type { Row } from '../../../protocol/rows.js';
-import type { FoundInput } from '../../transitions.js';
+import type { FoundInput } from '../../rerun-transitions.js';
 import { equal, includes } from '../assertions.js';
 import { AGENT, newNonce, newSessionId, userMessage } from '../fixtures.js';
 import { drive } from '../session-driver.js';

@@ -1,4 +1,4 @@
-import type { FoundInput, FoundResult } from '../../transitions.js';
+import type { FoundInput, FoundResult } from '../../rerun-transitions.js';
 import { armExpiry } from '../expiry.js';
 import { close } from '../finish.js';
 import { toJson } from '../json.js';
