@@ -31,7 +31,7 @@ export async function findTurnOrigin(
   const { sessionId, messageId, turnStartSequence, committedStep, sequence } = view.record;
   const whole: TurnOrigin = { from: turnStartSequence };
   const [first] = await reader.read(sessionId, turnStartSequence, 1);
-  if (first !== undefined && (isBeginning(first) || !hasReply(view))) return whole;
+  if (first !== undefined && (isBeginning(first, view) || !hasReply(view))) return whole;
   const message = toAllMessages(view).find(({ id }) => id === messageId);
   if (message === undefined) return whole;
   return {
@@ -51,12 +51,17 @@ function hasReply({ record, rows }: SessionView): boolean {
 
 /**
  * What a turn begins with; attempts that died leave gaps, but say so. A run that was stopped before
- * its model said anything leaves a checkpoint, or an end before the first step, and may be resumed.
+ * its model said anything leaves a checkpoint and no row, or an end before the first step, and may
+ * be resumed.
  */
-function isBeginning({ message }: LogEntry): boolean {
+function isBeginning({ message }: LogEntry, { record, rows }: SessionView): boolean {
   if (message.type === 'turn_started') return true;
   if (!('step' in message) || message.step > 1) return false;
-  return message.step === 0 || FIRST.has(message.type);
+  if (message.step === 0 || FIRST.has(message.type)) return true;
+  const saidNothing = !rows
+    .slice(record.turnStartRow)
+    .some((row) => row.role === 'assistant' && row.step === 1);
+  return message.type === 'checkpoint_created' && saidNothing;
 }
 
-const FIRST = new Set<string>(['step_start', 'step_discarded', 'checkpoint_created']);
+const FIRST = new Set<string>(['step_start', 'step_discarded']);

@@ -4,6 +4,7 @@ import { ConfigError, parseEnv } from '../../config/env.js';
 describe('parseEnv', () => {
   it('has a default for everything that may be left out', () => {
     expect(parseEnv({})).toEqual({
+      BUSY_POLICY: 'reject',
       PORT: 3000,
       HOST: '127.0.0.1',
       REDIS_URL: 'redis://127.0.0.1:6379',

@@ -92,7 +92,7 @@ describe('expiry in memory', () => {
     await store.noteActiveSnapshot(session.id, 1);
     await store.noteDue(session.id, 500);
     expect(await store.leaseSweep('one', 500)).toBe(true);
-    expect(await session.expire(runId, 'c')).toEqual({ kind: 'not_due' });
+    expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'not_due' });
     expect(await store.dueSessions(5, 1_000)).toEqual([]);
     expect(await store.leaseSweep('two', 500)).toBe(false);
 
