@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { RunRecord } from '../../stores/session-store.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+const executed: unknown[] = [];
+
+/** Asks for the call that the message names, then says `done`. */
+function createAskingAgent(): AgentDefinition {
+  const model = fakeModel((_, { prompt }) => {
+    const at = prompt.findLastIndex(({ role }) => role === 'user');
+    if (prompt.length > at + 1) return [...parts.text('done'), ...parts.finish()];
+    const said = prompt[at]?.content;
+    const tool = Array.isArray(said) && said[0]?.type === 'text' ? said[0].text : '';
+    return [...parts.call('c1', tool, { amount: 5 }), ...parts.finish('tool-calls')];
+  });
+  const inputSchema = z.object({ amount: z.number() });
+  return defineAgent({
+    name: 'asking',
+    systemPrompt: '',
+    tools: [
+      defineTool({
+        name: 'pay',
+        description: 'Pays.',
+        inputSchema,
+        requireApproval: true,
+        deadlineMs: 60_000,
+        execute: (input) => {
+          executed.push(input);
+          return input;
+        },
+      }),
+      defineTool({ name: 'locate', description: 'Asks.', inputSchema, execute: 'client' }),
+    ],
+    llmConfig: { model },
+  });
+}
+
+describe('an operator in Temporal', () => {
+  let stores: TestStores;
+  let runs: RunHarness;
+  beforeAll(async () => {
+    stores = await openTestStores();
+    runs = await createRunHarness(stores, [createAskingAgent()]);
+    await runs.startWorker();
+  });
+
+  async function ask(tool: 'pay' | 'locate'): Promise<RunRecord> {
+    const run = await runs.begin(runs.newSessionId(), 'asking', tool);
+    await runs.untilStatus(run.sessionId, 'waiting_approval', 'waiting_tool');
+    return run;
+  }
+
+  const update = (run: RunRecord, name: string, given: unknown): Promise<unknown> =>
+    runs.client.workflow
+      .getHandle(workflowIdOf(run.runId))
+      .executeUpdate<unknown, [unknown]>(name, { args: [given] })
+      .catch((error: unknown) => ({
+        refused: (error as { cause?: { type?: string } }).cause?.type,
+      }));
+
+  async function resultOf({ sessionId }: RunRecord): Promise<unknown> {
+    return (await stores.store.readRows(sessionId, 2, 3))[0];
+  }
+
+  it('approves, with another input', async () => {
+    const run = await ask('pay');
+    const changed = { toolCallId: 'c1', input: { amount: 3 }, reason: 'less', by: 'olga' };
+    expect(await update(run, 'approve', changed)).toBe('stored');
+    expect(await update(run, 'approve', changed)).toMatchObject({ refused: expect.any(String) });
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(executed).toContainEqual({ amount: 3 });
+    expect(await resultOf(run)).toMatchObject({
+      output: { amount: 3 },
+      decision: { approved: true, by: 'olga', reason: 'less' },
+    });
+  });
+
+  it('denies, and gives a page’s answer in its place', async () => {
+    const [denied, answered] = [await ask('pay'), await ask('locate')];
+    expect(await update(denied, 'deny', { toolCallId: 'c1', reason: 'no' })).toBe('stored');
+    expect(await update(answered, 'submitToolResult', { toolCallId: 'c1', result: 'Rome' })).toBe(
+      'stored',
+    );
+    expect(await runs.result(denied)).toMatchObject({ status: 'completed' });
+    expect(await runs.result(answered)).toMatchObject({ status: 'completed' });
+    expect(await resultOf(denied)).toMatchObject({ denied: true, decision: { reason: 'no' } });
+    expect(await resultOf(answered)).toMatchObject({ output: 'Rome' });
+  });
+
+  it('puts a deadline off', async () => {
+    const run = await ask('pay');
+    const before = (await stores.store.readCall(run.sessionId, 'c1'))?.deadline ?? 0;
+    const wish = { toolCallId: 'c1', byMs: 3_600_000 };
+    expect(await update(run, 'extendDeadline', wish)).toEqual({ deadline: before + wish.byMs });
+    await runs.executor.stop(run.sessionId, { mode: 'abort' });
+  });
+
+  it('stops, and the run says who and why', async () => {
+    const run = await ask('pay');
+    expect(await update(run, 'stop', { mode: 'abort', reason: 'enough', by: 'olga' })).toBe(
+      'stopping',
+    );
+    expect(await runs.result(run)).toMatchObject({ status: 'aborted' });
+    expect((await stores.store.readRecord(run.sessionId))?.interrupted).toMatchObject({
+      mode: 'abort',
+      reason: 'enough',
+      by: 'olga',
+    });
+  });
+
+  it.each([
+    ['approve', {}],
+    ['approve', null],
+    ['deny', { toolCallId: 7 }],
+    ['submitToolResult', { toolCallId: 'c1', error: 7 }],
+    ['extendDeadline', { toolCallId: 'c1', byMs: -1 }],
+    ['stop', { mode: 'nap' }],
+  ])('is refused %s with %j, which leaves no trace', async (name, given) => {
+    const run = await ask('pay');
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    expect(await update(run, name, given)).toEqual({ refused: 'validation_error' });
+    const { events = [] } = await handle.fetchHistory();
+    expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toBe(
+      false,
+    );
+    await runs.executor.stop(run.sessionId, { mode: 'abort' });
+  });
+
+  it('is refused what the store refuses, with its code, and the run waits on', async () => {
+    const run = await ask('locate');
+    expect(await update(run, 'approve', { toolCallId: 'c1' })).toEqual({
+      refused: 'kind_mismatch',
+    });
+    expect(await update(run, 'approve', { toolCallId: 'other' })).toEqual({
+      refused: 'not_pending',
+    });
+    expect((await stores.store.readRecord(run.sessionId))?.status).toBe('waiting_tool');
+    await runs.executor.stop(run.sessionId, { mode: 'abort' });
+  });
+});
