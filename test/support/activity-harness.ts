@@ -104,9 +104,9 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
       return result.run;
     },
     step: (run, step, attempt = 1, environment = attemptOf(attempt), more = {}) =>
-      environment.run(activities.modelStep, { ...ref(run, step), ...more }),
+      abandonable(environment.run(activities.modelStep, { ...ref(run, step), ...more })),
     outcome: (run, step, toolCallId, attempt = 1) =>
-      attemptOf(attempt).run(activities.toolCall, { ...ref(run, step), toolCallId }),
+      abandonable(attemptOf(attempt).run(activities.toolCall, { ...ref(run, step), toolCallId })),
     tool: async (...call) => (await harness.outcome(...call)).kind,
     play: async (run, fromStep = 1) => {
       for (let step = fromStep; ; step += 1) {
@@ -120,4 +120,10 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
     },
   };
   return harness;
+}
+
+/** Attempts that a test leaves behind, as a lost worker does, fail when the stores are closed. */
+function abandonable<T>(attempt: Promise<T>): Promise<T> {
+  attempt.catch(() => undefined);
+  return attempt;
 }
