@@ -60,13 +60,13 @@ const transitions = [
   },
   {
     defence: 'Writer tag: only the writer’s own entries are withdrawn',
-    file: `${LUA}/lib/session.lua`,
+    file: `${LUA}/lib/attempts.lua`,
     edits: [['if entry[2][2] == writer then', 'if true then']],
     test: 'claim of a higher token leaves what another writer said in between',
   },
   {
     defence: 'Writer tag: entries before the claim stay',
-    file: `${LUA}/lib/session.lua`,
+    file: `${LUA}/lib/attempts.lua`,
     edits: [["'(' .. after .. '-0', '+')) do", "'-', '+')) do"]],
     test: 'claim of a higher token leaves what the same step of an earlier turn said',
   },
@@ -132,7 +132,7 @@ const transitions = [
   },
   {
     defence: 'An unknown outcome takes back what was told of the state',
-    file: `${LUA}/lib/session.lua`,
+    file: `${LUA}/lib/calls.lua`,
     edits: [["  if code == 'tool_outcome_unknown' then undo_patches(log, who, id) end\n", '']],
     test: 'start call of an unknown outcome takes back what was told of the state, and silences the attempt',
   },
@@ -242,7 +242,7 @@ const transitions = [
   },
   {
     defence: 'A result is written by the transition that ends the run',
-    file: `${LUA}/lib/session.lua`,
+    file: `${LUA}/lib/runs.lua`,
     edits: [['  if r.output then log.write(', '  if false then log.write(']],
     test: 'output is written by the transition that ends the run, after the results of its siblings',
   },

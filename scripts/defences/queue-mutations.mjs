@@ -65,13 +65,13 @@ export const queue = [
   },
   {
     defence: 'Steering waits for a reply that it can close',
-    file: `${LUA}/lib/session.lua`,
+    file: `${LUA}/lib/queue.lua`,
     edits: [['if r.replied ~= r.turn or not steering_waits()', 'if not steering_waits()']],
     test: 'steer waits until the reply at work has begun',
   },
   {
     defence: 'Steering that came too late is queued',
-    file: `${LUA}/lib/session.lua`,
+    file: `${LUA}/lib/runs.lua`,
     edits: [
       [
         "    if entry.mode == 'steer' then\n      entry.mode",

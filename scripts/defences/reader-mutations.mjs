@@ -5,7 +5,7 @@ const STORAGE = 'test/stores/conformance/redis-storage.test.ts';
 export const readers = [
   {
     defence: 'Pause as an entry: of a run',
-    file: `${LUA}/lib/session.lua`,
+    file: `${LUA}/lib/tree.lua`,
     edits: [
       ["log.write('', own_chunk(who, 'run_paused', {", "own_chunk(who, 'run_paused', {"],
       ['deadline = note_deadline(),\n  }))', 'deadline = note_deadline(),\n  })'],

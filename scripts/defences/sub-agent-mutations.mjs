@@ -1,6 +1,5 @@
 // The defences of sub-agents; see mutations.mjs.
 const LUA = 'stores/redis/lua';
-const LIB = `${LUA}/lib/session.lua`;
 
 const asks = 'a sub-agent waits for the last answer in the conversation, then all go on';
 const refuses = 'a sub-agent is refused for any other call, run or name';
@@ -67,7 +66,7 @@ export const subAgents = [
   },
   {
     defence: 'Sub-agents: all go on with the last answer, none before',
-    file: LIB,
+    file: `${LUA}/lib/tree.lua`,
     edits: without("  if is_open then return '', '' end\n"),
     test: asks,
   },
@@ -79,19 +78,19 @@ export const subAgents = [
   },
   {
     defence: 'Sub-agents: history keeps the results of what people were asked',
-    file: LIB,
+    file: `${LUA}/lib/calls.lua`,
     edits: without("      redis.call('RPUSH', T.rows, '{\"display\":true,' .. row:sub(2))\n"),
     test: asks,
   },
   {
     defence: 'Sub-agents: the end of a run ends those below it',
-    file: LIB,
+    file: `${LUA}/lib/runs.lua`,
     edits: without('if K.root ~= own then table.insert(below, 1, own_part()) end'),
     test: ends,
   },
   {
     defence: 'Sub-agents: what nobody was shown gets no end in the stream',
-    file: LIB,
+    file: `${LUA}/lib/calls.lua`,
     edits: without("  if call_field(id, 'ask') then return end\n"),
     test: ends,
   },

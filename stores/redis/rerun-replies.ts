@@ -11,7 +11,7 @@ import type { ScriptReply } from './scripts.js';
 
 /** Replies of the scripts that make runs for turns that had one → results. Pure. */
 
-/** What lua/lib/session.lua tells of the newest run. */
+/** What lua/lib/runs.lua tells of the newest run. */
 function toRunRecord(reply: ScriptReply, sessionId: string): RunRecord {
   const [, runId, agent, turn, messageId, startSequence, step, known, startedAt] = reply;
   return {

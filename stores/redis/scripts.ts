@@ -32,6 +32,8 @@ const SESSION_SCRIPTS = [
   'take-call-id',
   'read-view',
 ] as const;
+/** What those scripts share, in this order: each part uses the ones before it. */
+const SESSION_PARTS = ['session', 'calls', 'attempts', 'tree', 'queue', 'runs'] as const;
 const SESSION_KEYS = 40;
 
 export type ScriptName =
@@ -70,10 +72,11 @@ export function createScripts(redis: Redis | Cluster, expiry: Expiry): Scripts {
   const define = (name: ScriptName, numberOfKeys: number, parts: string[]): void => {
     redis.defineCommand(nameOf(name), { numberOfKeys, lua: parts.join('\n') });
   };
-  const [log, session] = [readLua('lib/log'), readLua('lib/session')];
+  const log = readLua('lib/log');
+  const session = SESSION_PARTS.map((part) => readLua(`lib/${part}`));
   for (const name of SESSION_SCRIPTS) {
     const own = name === 'rewind' ? [readLua('lib/rewinding'), readLua(name)] : [readLua(name)];
-    define(name, SESSION_KEYS, [...settings, log, session, ...own]);
+    define(name, SESSION_KEYS, [...settings, log, ...session, ...own]);
   }
   define('append', 5, [log, readLua('append')]);
   define('note-snapshot', 1, [readLua('note-snapshot')]);
