@@ -106,7 +106,8 @@ describe('kill -9 of the worker', () => {
       );
       await calm.catch(() => undefined);
 
-      const { client, snapshot } = await loadChat(CLIENT_7, { url, sessionId });
+      const { client, snapshot, resumed } = await loadChat(CLIENT_7, { url, sessionId });
+      await resumed;
       expect(client.reply()).toBe('One. Two. done');
       await expectStoredAsShown(client, url, sessionId);
       const calls = callsOf(client.chat.lastMessage);
