@@ -5,6 +5,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import { writeChangedInput } from '../../protocol/changed-input.js';
 import type { AssistantRow, Row, ToolRow, UserPart, UserRow } from '../../protocol/rows.js';
 
 /** Rows → what the model is told; the same as `streamText` would send for this conversation. */
@@ -106,12 +107,11 @@ function toToldOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
   const output = toOutput(row);
   if (row.decision?.input === undefined || !row.decision.approved) return output;
   const { by = 'a person', input } = row.decision;
-  const note = `Before it was approved, the input of this call was changed by ${by} to: ${JSON.stringify(input)}`;
-  if (output.type === 'error-text') {
-    return { type: 'error-text', value: `${note}\nIt failed: ${output.value}` };
-  }
-  const result = output.type === 'text' ? output.value : JSON.stringify(row.output ?? null);
-  return { type: 'text', value: `${note}\nResult: ${result}` };
+  const failed = output.type === 'error-text';
+  const isText = failed || output.type === 'text';
+  const outcome = isText ? output.value : JSON.stringify(row.output ?? null);
+  const type = failed ? 'error-text' : 'text';
+  return { type, value: writeChangedInput({ by, input, outcome, failed }) };
 }
 
 function toOutput(row: ToolRow): LanguageModelV4ToolResultOutput {

@@ -8,8 +8,9 @@ export const GREETING =
   'Hello, and welcome to the help desk! I can look up an order and tell you where your parcel is, ' +
   'answer questions about delivery, returns, damage, payment and changes of an order, and get you ' +
   'a refund, which a colleague has to agree to first. If you would like to try it, ask me about ' +
-  `order ${EXAMPLE_ORDER_ID}, say that you want a refund for it, or just ask how long a delivery ` +
-  'takes. You can close this page at any time: when you come back, our conversation will be here.';
+  `order ${EXAMPLE_ORDER_ID}, say that you want a refund for it or that it arrived broken, or ask me to ` +
+  'recommend a gift for somebody who loves coffee. You can close this page at any time: when you ' +
+  'come back, our conversation will be here.';
 
 export const THANKS =
   'You are very welcome! I am glad that I could help. If anything else comes up, about this order ' +
@@ -68,11 +69,20 @@ export function toArticleAnswer([best, other]: readonly Article[]): string {
   );
 }
 
-export function toRefundDone({ refundId, orderId, amount }: RefundResult): string {
+/** @param asked what the agent had asked for, and who changed it, if somebody did */
+export function toRefundDone(
+  { refundId, orderId, amount }: RefundResult,
+  asked?: { amount: number; by: string },
+): string {
+  const who = asked === undefined || asked.by === 'anonymous' ? 'A colleague' : asked.by;
+  const changed =
+    asked === undefined || asked.amount === amount
+      ? ''
+      : ` ${who} changed the amount; I had asked for ${formatAmount(asked.amount)}.`;
   return (
-    `Good news: the refund was approved. ${formatAmount(amount)} for order ${orderId} are on their ` +
-    'way back to the card or account that you paid with. Most banks show the money within three ' +
-    `working days. The number of the refund is ${refundId}; please keep it in case you need to ask ` +
+    `Good news: the refund was approved.${changed} ${formatAmount(amount)} for order ${orderId} are ` +
+    'on their way back to the card or account that you paid with. Most banks show the money within ' +
+    `three working days. The number of the refund is ${refundId}; please keep it in case you need to ask ` +
     'about it. You do not have to send anything back for this. Is there anything else that I can ' +
     'do for you today?'
   );

@@ -5,6 +5,10 @@ export type Wish =
   /** Without an order number, the customer has to be asked for it. */
   | { readonly kind: 'order'; readonly orderId: string | undefined }
   | { readonly kind: 'refund'; readonly orderId: string | undefined; readonly amount?: number }
+  /** Something about an order is not as it should be. */
+  | { readonly kind: 'problem'; readonly orderId: string }
+  /** What to buy. */
+  | { readonly kind: 'advice' }
   | { readonly kind: 'question' };
 
 const REFUND = /\brefund|\bmoney back\b|\breimburse/i;
@@ -12,6 +16,9 @@ const ORDER_ID = /(?<![\d$€.,])#?(\d{4,6})(?![\d.,]*\d)(?!\s?(?:dollars|euros?
 const WHEREABOUTS = /\b(?:where|when|status|track)\b.*\b(?:my|the) (?:order|parcel|package)\b/is;
 const AMOUNT =
   /(?:\$|€|\bUSD\s?)\s?(\d+(?:\.\d{1,2})?)|(\d+(?:\.\d{1,2})?)\s?(?:dollars|euros?|€)/i;
+const PROBLEM = /\b(?:broke|broken|damaged|cracked|scratched|faulty|defect\w*|wrong item)\b/i;
+const ADVICE =
+  /\b(?:recommend|suggest|advi[cs]e|compare|a (?:gift|present)|looking for|should i (?:buy|get|choose))\b/i;
 const GREETING =
   /^\s*(?:hi|hello|hey|good (?:morning|evening|afternoon)|help)\b[^a-z]*(?:there|you)?[^a-z]*$/i;
 const THANKS = /\bthank|\bthanks\b|\bthat(?:'s| is) all\b|\bbye\b/i;
@@ -35,10 +42,15 @@ export function toWish(texts: readonly string[]): Wish {
       ...(amount !== undefined && { amount }),
     };
   }
+  if (PROBLEM.test(text)) {
+    const about = orderId ?? toLastOrderId(earlier);
+    if (about !== undefined) return { kind: 'problem', orderId: about };
+  }
   if (orderId !== undefined) return { kind: 'order', orderId };
   if (WHEREABOUTS.test(text)) return { kind: 'order', orderId: toLastOrderId(earlier) };
   if (text.trim() === '' || GREETING.test(text)) return { kind: 'greeting' };
   if (THANKS.test(text)) return { kind: 'thanks' };
+  if (ADVICE.test(text)) return { kind: 'advice' };
   return { kind: 'question' };
 }
 
@@ -50,7 +62,8 @@ function toLastOrderId(texts: readonly string[]): string | undefined {
   return texts.map(toOrderId).findLast((orderId) => orderId !== undefined);
 }
 
-function toAmount(text: string): number | undefined {
+/** Dollars or euros that a text names; undefined if it names none. */
+export function toAmount(text: string): number | undefined {
   const match = AMOUNT.exec(text);
   const amount = Number(match?.[1] ?? match?.[2]);
   return amount > 0 ? amount : undefined;

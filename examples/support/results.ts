@@ -1,11 +1,19 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { z } from 'zod';
+import { readChangedInput } from '../../agents/index.js';
+
+/** What a person made of a call's input before agreeing to it. */
+export interface Change {
+  readonly by: string;
+  readonly input: unknown;
+}
 
 /** How a tool call came out, as the model is told. */
-export type Outcome<T> =
+export type Outcome<T> = (
   | { readonly ok: true; readonly value: T }
   /** It failed, or a person refused it; the reason may be empty. */
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: string }
+) & { readonly toolCallId: string; readonly changed?: Change };
 
 /** The newest result of a tool among messages; undefined if it was not called. */
 export function findOutcome<T>(
@@ -13,18 +21,67 @@ export function findOutcome<T>(
   toolName: string,
   schema: z.ZodType<T>,
 ): Outcome<T> | undefined {
-  const output = messages
-    .flatMap((message) => (message.role === 'tool' ? message.content : []))
-    .filter((part) => part.type === 'tool-result')
-    .findLast((part) => part.toolName === toolName)?.output;
-  if (output === undefined) return undefined;
-  const parsed = output.type === 'json' ? schema.safeParse(output.value) : undefined;
-  return parsed?.success
-    ? { ok: true, value: parsed.data }
-    : { ok: false, reason: toReason(output) };
+  return findOutcomes(messages, toolName, schema).at(-1);
 }
 
-function toReason(output: LanguageModelV4ToolResultPart['output']): string {
-  if (output.type === 'execution-denied') return output.reason ?? '';
-  return typeof output.value === 'string' ? output.value : '';
+/** All results of a tool that fit, oldest first. */
+export function findResults<T>(
+  messages: LanguageModelV4Prompt,
+  toolName: string,
+  schema: z.ZodType<T>,
+): T[] {
+  return findOutcomes(messages, toolName, schema).flatMap((outcome) =>
+    outcome.ok ? [outcome.value] : [],
+  );
+}
+
+/** What a call was made with; undefined if there is none of that id, or it was made otherwise. */
+export function findInput<T>(
+  messages: LanguageModelV4Prompt,
+  toolCallId: string,
+  schema: z.ZodType<T>,
+): T | undefined {
+  const made = messages
+    .flatMap((message) => (message.role === 'assistant' ? message.content : []))
+    .find((part) => part.type === 'tool-call' && part.toolCallId === toolCallId);
+  return made?.type === 'tool-call' ? schema.safeParse(made.input).data : undefined;
+}
+
+function findOutcomes<T>(
+  messages: LanguageModelV4Prompt,
+  toolName: string,
+  schema: z.ZodType<T>,
+): Outcome<T>[] {
+  return messages
+    .flatMap((message) => (message.role === 'tool' ? message.content : []))
+    .filter((part) => part.type === 'tool-result')
+    .filter((part) => part.toolName === toolName)
+    .map(({ toolCallId, output }) => toOutcome(toolCallId, output, schema));
+}
+
+function toOutcome<T>(
+  toolCallId: string,
+  output: LanguageModelV4ToolResultPart['output'],
+  schema: z.ZodType<T>,
+): Outcome<T> {
+  const text = 'value' in output && typeof output.value === 'string' ? output.value : '';
+  const told = readChangedInput(text);
+  const changed = told && { changed: { by: told.by, input: told.input } };
+  const parsed = schema.safeParse(toValue(output, told?.outcome));
+  if (parsed.success) return { ok: true, value: parsed.data, toolCallId, ...changed };
+  return { ok: false, reason: told?.outcome ?? toReason(output, text), toolCallId, ...changed };
+}
+
+function toValue(output: LanguageModelV4ToolResultPart['output'], told?: string): unknown {
+  if (output.type === 'json') return output.value;
+  try {
+    return told === undefined ? undefined : JSON.parse(told);
+  } catch {
+    // Why it failed, in words.
+    return undefined;
+  }
+}
+
+function toReason(output: LanguageModelV4ToolResultPart['output'], text: string): string {
+  return output.type === 'execution-denied' ? (output.reason ?? '') : text;
 }

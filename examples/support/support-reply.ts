@@ -1,30 +1,41 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { createReply, cutWords, toMessageText, toTurn, type Reply } from '../../agents/index.js';
+import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import { toMessageText, toTurn, type Reply } from '../../agents/index.js';
+import { RESEARCH, toAdvice } from './advice.js';
+import { askCustomer, CustomerChoice } from './ask-customer.js';
+import { carryOutRemedy, offerRemedies, toReplacementEnd } from './remedies.js';
 import * as replies from './replies.js';
 import { toWish, type Wish } from './request.js';
-import { findOutcome, type Outcome } from './results.js';
+import { Finding, RESEARCH_TOOL } from './research-results.js';
+import { findInput, findOutcome, type Outcome } from './results.js';
+import { call, say } from './say.js';
 import {
   ArticleResult,
   lookupOrder,
   OrderResult,
   refund,
+  RefundInput,
   RefundResult,
+  ReplacementResult,
   searchArticles,
+  sendReplacement,
 } from './tools.js';
-
-/** A pace at which one can read along, in ms a word. */
-const WORD_MS = 25;
 
 /** What the help desk without a model does next; decided from the prompt alone. */
 export function toSupportReply({ prompt }: LanguageModelV4CallOptions): Reply {
   const { userText, since } = toTurn(prompt);
   const refunded = findOutcome(since, refund.name, RefundResult);
-  if (refunded) return toRefundEnd(refunded);
+  if (refunded) return toRefundEnd(refunded, since);
+  const replaced = findOutcome(since, sendReplacement.name, ReplacementResult);
+  if (replaced) return toReplacementEnd(replaced);
+  const finding = findOutcome(since, RESEARCH_TOOL, Finding);
+  if (finding) return say(toAdvice(finding));
   const found = findOutcome(since, searchArticles.name, ArticleResult);
   if (found) return say(replies.toArticleAnswer(found.ok ? found.value.articles : []));
 
   const wish = toWish(prompt.filter(({ role }) => role === 'user').map(toMessageText));
   const order = findOutcome(since, lookupOrder.name, OrderResult);
+  const chosen = findOutcome(since, askCustomer.name, CustomerChoice);
+  if (chosen && order?.ok && order.value.found) return carryOutRemedy(order.value, chosen);
   return order ? toOrderReply(order, wish, userText) : toOpening(wish, userText);
 }
 
@@ -36,6 +47,9 @@ function toOpening(wish: Wish, userText: string): Reply {
       return say(replies.THANKS);
     case 'question':
       return call(replies.SEARCH, searchArticles.name, { query: userText.slice(0, 500) });
+    case 'advice':
+      return call(RESEARCH, RESEARCH_TOOL, { question: userText.slice(0, 500) });
+    case 'problem':
     case 'refund':
     case 'order': {
       const { orderId } = wish;
@@ -48,6 +62,9 @@ function toOpening(wish: Wish, userText: string): Reply {
 function toOrderReply(order: Outcome<OrderResult>, wish: Wish, userText: string): Reply {
   if (!order.ok) return say(replies.toUnknownOrder('orderId' in wish ? (wish.orderId ?? '') : ''));
   if (!order.value.found) return say(replies.toUnknownOrder(order.value.orderId));
+  if (wish.kind === 'problem' && order.value.status === 'delivered') {
+    return offerRemedies(order.value);
+  }
   if (wish.kind !== 'refund') return say(replies.toOrderAnswer(order.value));
   const { orderId, total } = order.value;
   const amount = Math.min(wish.amount ?? total, total);
@@ -55,18 +72,14 @@ function toOrderReply(order: Outcome<OrderResult>, wish: Wish, userText: string)
   return call(replies.toRefundIntro(order.value, amount), refund.name, { orderId, amount, reason });
 }
 
-function toRefundEnd(outcome: Outcome<RefundResult>): Reply {
+function toRefundEnd(outcome: Outcome<RefundResult>, since: LanguageModelV4Prompt): Reply {
+  if (!outcome.ok) return say(replies.toRefundRefused(outcome.reason));
+  const { toolCallId, changed } = outcome;
+  const asked = changed && findInput(since, toolCallId, RefundInput);
   return say(
-    outcome.ok ? replies.toRefundDone(outcome.value) : replies.toRefundRefused(outcome.reason),
+    replies.toRefundDone(
+      outcome.value,
+      changed && asked && { amount: asked.amount, by: changed.by },
+    ),
   );
-}
-
-function say(text: string): Reply {
-  return createReply({ pieces: cutWords(text), everyMs: WORD_MS });
-}
-
-function call(text: string, tool: string, args: object): Reply {
-  const input = JSON.stringify(args);
-  const id = `call-${crypto.randomUUID()}`;
-  return { ...say(text), calls: [{ tool, id, input, inputPieces: [input] }] };
 }

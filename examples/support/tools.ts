@@ -32,6 +32,22 @@ export const RefundResult = z.object({
 });
 export type RefundResult = z.infer<typeof RefundResult>;
 
+/** What `sendReplacement` returns. */
+export const ReplacementResult = z.object({
+  replacementId: z.string(),
+  orderId: z.string(),
+  workingDays: z.number(),
+});
+export type ReplacementResult = z.infer<typeof ReplacementResult>;
+
+/** What `refund` is asked for; a colleague may change it before agreeing. */
+export const RefundInput = z.object({
+  orderId: z.string(),
+  amount: z.number().positive().describe('In dollars, at most the total of the order'),
+  reason: z.string().describe('Why, in one sentence, for the colleague who decides'),
+});
+export type RefundInput = z.infer<typeof RefundInput>;
+
 export const lookupOrder = defineTool({
   name: 'lookupOrder',
   description: 'Looks up an order by its number: item, total, status, where the parcel is.',
@@ -56,12 +72,9 @@ export const searchArticles = defineTool({
 export const refund = defineTool({
   name: 'refund',
   description:
-    'Gives money back for an order. A colleague has to agree first. Look the order up before.',
-  inputSchema: z.object({
-    orderId: z.string(),
-    amount: z.number().positive().describe('In dollars, at most the total of the order'),
-    reason: z.string().describe('Why, in one sentence, for the colleague who decides'),
-  }),
+    'Gives money back for an order. A colleague has to agree first, and may change the amount. ' +
+    'Look the order up before.',
+  inputSchema: RefundInput,
   outputSchema: RefundResult,
   requireApproval: true,
   execute: ({ orderId, amount }, { idempotencyKey }) => {
@@ -70,14 +83,31 @@ export const refund = defineTool({
     if (amount > order.total) {
       throw new Error(`Order ${order.orderId} cost only ${formatAmount(order.total)}.`);
     }
-    return { refundId: toRefundId(idempotencyKey), orderId: order.orderId, amount };
+    return { refundId: toNumber('R', idempotencyKey), orderId: order.orderId, amount };
   },
 });
 
-/** Short enough to be read out, and the same if the refund is made again. */
-function toRefundId(idempotencyKey: string): string {
+export const sendReplacement = defineTool({
+  name: 'sendReplacement',
+  description: 'Sends the item of an order once more, free of charge, when it arrived damaged.',
+  inputSchema: z.object({ orderId: z.string() }),
+  outputSchema: ReplacementResult,
+  execute: ({ orderId }, { idempotencyKey }) => {
+    const order = findOrder(orderId);
+    if (order === undefined) throw new Error(`There is no order ${orderId}.`);
+    if (order.status !== 'delivered') throw new Error(`Order ${orderId} has not been delivered.`);
+    return {
+      replacementId: toNumber('P', idempotencyKey),
+      orderId: order.orderId,
+      workingDays: 3,
+    };
+  },
+});
+
+/** Short enough to be read out, and the same if the call is made again. */
+function toNumber(letter: string, idempotencyKey: string): string {
   const digest = createHash('sha256').update(idempotencyKey).digest('hex');
-  return `R-${digest.slice(0, 8).toUpperCase()}`;
+  return `${letter}-${digest.slice(0, 8).toUpperCase()}`;
 }
 
 /** Dollars as people write them. */

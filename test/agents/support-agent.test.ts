@@ -1,62 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
-import { resolveModel, type ToolContext } from '../../agents/index.js';
-import { createSupportAgent } from '../../examples/index.js';
+import { countWords, playResearch, playTurn, readAgent } from './support-turns.js';
+import { resolveModel } from '../../agents/index.js';
 import { toWish } from '../../examples/support/request.js';
 import { toSupportReply } from '../../examples/support/support-reply.js';
 import { fromUser, readParts, toDeltas } from './streams.js';
 
-type Output = LanguageModelV4ToolResultPart['output'];
-
-const agent = createSupportAgent();
-
-/** Runs a tool of the agent and gives its output as a model is told it. */
-async function runTool(name: string, input: unknown): Promise<Output> {
-  const tool = agent.tools.find((tool) => tool.name === name);
-  if (typeof tool?.execute !== 'function') throw new Error(`no server tool ${name}`);
-  const context = { idempotencyKey: 'key' } as ToolContext;
-  try {
-    const value: unknown = await tool.execute(tool.inputSchema.parse(input), context);
-    return { type: 'json', value: tool.outputSchema?.parse(value) as never };
-  } catch (error) {
-    return { type: 'error-text', value: (error as Error).message };
-  }
-}
-
-interface TurnResult {
-  prompt: LanguageModelV4Prompt;
-  text: string;
-  calls: { name: string; input: unknown }[];
-}
-
-/** Plays a turn to its end; `approve` stands for the colleague who is asked about a refund. */
-async function playTurn(
-  history: LanguageModelV4Prompt,
-  userText: string,
-  approve = true,
-): Promise<TurnResult> {
-  const prompt = [...history, ...fromUser(userText)];
-  const calls: TurnResult['calls'] = [];
-  for (;;) {
-    const reply = toSupportReply({ prompt });
-    const text = reply.pieces.join('');
-    prompt.push({ role: 'assistant', content: [{ type: 'text', text }] });
-    const [call] = reply.calls;
-    if (call === undefined) return { prompt, text, calls };
-    const { tool: toolName, id: toolCallId } = call;
-    const input: unknown = JSON.parse(call.input);
-    calls.push({ name: toolName, input });
-    const output: Output =
-      toolName === 'refund' && !approve
-        ? { type: 'execution-denied', reason: 'Too late.' }
-        : await runTool(toolName, input);
-    prompt.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] });
-  }
-}
-
-function countWords(text: string): number {
-  return text.split(/\s+/).length;
-}
+const agent = readAgent();
 
 describe('the support agent without a key', () => {
   it('is a model that streams word by word, at a pace one can follow', async () => {
@@ -94,11 +43,48 @@ describe('the support agent without a key', () => {
     ]);
     expect(approved.text).toContain('$20.00');
     expect(approved.text).toMatch(/R-[0-9A-F]{8}/);
-    const denied = await playTurn([], wish, false);
+    const denied = await playTurn([], wish, { refund: 'deny' });
     expect(denied.text).toContain('Too late.');
     for (const { text } of [approved, denied]) {
       expect(countWords(text)).toBeGreaterThanOrEqual(60);
     }
+  });
+
+  it('tells what a colleague made of the amount, and who it was', async () => {
+    const wish = 'I want a refund of $20 for order 1042';
+    const { text } = await playTurn([], wish, { refund: { amount: 12.5, by: 'nina' } });
+    expect(text).toContain('nina changed the amount; I had asked for $20.00.');
+    expect(text).toContain('$12.50 for order 1042');
+    const tooMuch = await playTurn([], wish, { refund: { amount: 500, by: 'nina' } });
+    expect(tooMuch.text).toContain('cost only $48.50');
+  });
+
+  it.each([
+    ['replacement', ['sendReplacement'], /P-[0-9A-F]{8}/],
+    ['refund', ['refund'], /\$48\.50 for order 1042/],
+    ['keep', ['refund'], /\$14\.55 for order 1042/],
+    [undefined, [], /You have not chosen/],
+  ])('lets the customer choose what becomes of a damaged item: %s', async (chosen, then, text) => {
+    const turn = await playTurn([], 'My order 1042 arrived broken', { chosen });
+    expect(turn.calls.map(({ name }) => name)).toEqual(['lookupOrder', 'askCustomer', ...then]);
+    expect(turn.text).toMatch(text);
+    expect(countWords(turn.text)).toBeGreaterThanOrEqual(60);
+  });
+
+  it('does not replace what is still on its way', async () => {
+    const { calls, text } = await playTurn([], 'Is order 1043 broken?');
+    expect(calls.map(({ name }) => name)).toEqual(['lookupOrder']);
+    expect(text).toContain('in transit');
+  });
+
+  it('has a researcher find out what to buy', async () => {
+    const { calls, text } = await playTurn([], 'Can you recommend a gift for coffee lovers?');
+    expect(calls.map(({ name }) => name)).toEqual(['research']);
+    expect(text).toContain('recommends this one: Ceramic pour-over coffee set, for $48.50.');
+    expect(countWords(text)).toBeGreaterThanOrEqual(60);
+    const nothing = await playTurn([], 'Can you recommend a submarine?');
+    expect(nothing.text).toContain('found nothing that fits');
+    expect(countWords(nothing.text)).toBeGreaterThanOrEqual(60);
   });
 
   it('never asks for more than was paid', async () => {
@@ -128,6 +114,20 @@ describe('the support agent without a key', () => {
   });
 });
 
+describe('the researcher without a key', () => {
+  it('reads the reviews of the best two at once, and recommends one of them', async () => {
+    const { calls, finding } = await playResearch('A gift for a coffee lover, at most $40');
+    expect(calls).toEqual([
+      { name: 'searchProducts', input: expect.objectContaining({ most: 40 }) },
+      { name: 'readReviews', input: { productId: 'moka-pot' } },
+      { name: 'readReviews', input: { productId: 'skillet' } },
+    ]);
+    expect(finding.recommended).toEqual({ name: 'Cast-iron skillet', price: 39.9 });
+    expect(finding.why).toContain('4.5 of 5');
+    expect(finding.alternatives).toEqual(['Steel moka pot']);
+  });
+});
+
 describe('toWish', () => {
   it.each([
     ['hi there', { kind: 'greeting' }],
@@ -138,6 +138,9 @@ describe('toWish', () => {
     ['1299 dollars is too much', { kind: 'question' }],
     ['refund 12.50 euros for 1042.', { kind: 'refund', orderId: '1042', amount: 12.5 }],
     ['hi, how do returns work?', { kind: 'question' }],
+    ['1042 is cracked', { kind: 'problem', orderId: '1042' }],
+    ['What if something is broken?', { kind: 'question' }],
+    ['I am looking for a present', { kind: 'advice' }],
   ])('reads %j', (text, wish) => {
     expect(toWish([text])).toEqual(wish);
   });

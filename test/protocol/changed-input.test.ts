@@ -1,0 +1,25 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { readChangedInput, writeChangedInput } from '../../protocol/changed-input.js';
+
+it('is read back as it was written', () => {
+  fc.assert(
+    fc.property(
+      fc.record({
+        by: fc.stringMatching(/^[A-Za-z0-9@. -]{1,20}$/),
+        input: fc.jsonValue(),
+        outcome: fc.string(),
+        failed: fc.boolean(),
+      }),
+      (changed) => {
+        expect(readChangedInput(writeChangedInput(changed))).toEqual(
+          JSON.parse(JSON.stringify(changed)),
+        );
+      },
+    ),
+  );
+});
+
+it('takes no other text for one', () => {
+  expect(readChangedInput('The input of this call was changed.')).toBeUndefined();
+});
