@@ -1,9 +1,11 @@
 import { openBench, type Measurement } from './bench.js';
+import { answerLatency } from './measures/answer-latency.js';
 import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
 import { chunkLatency } from './measures/chunk-latency.js';
 import { followers } from './measures/followers.js';
 import { firstToken } from './measures/first-token.js';
+import { historySize } from './measures/history-size.js';
 import { logMemory } from './measures/log-memory.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
@@ -19,7 +21,9 @@ const LIMIT_MS = 20 * 60_000;
 const MEASUREMENTS: readonly Measurement[] = [
   firstToken,
   chunkLatency,
+  answerLatency,
   stepGap,
+  historySize,
   stopLatency,
   waitingMemory,
   followers,

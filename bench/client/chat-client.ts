@@ -7,15 +7,17 @@ import { createDataLines } from './data-lines.js';
 export type OnEvent = (json: string, at: number) => void;
 
 export interface ChatClient {
-  /** Says something to the lab agent; resolves when the reply is over, rejects if it is cut. */
+  /** Says something to the agent; resolves when the reply is over, rejects if it is cut. */
   say: (sessionId: string, text: string, onEvent?: OnEvent) => Promise<void>;
+  /** Answers a call that waits; resolves when the answer is stored. */
+  answer: (sessionId: string, toolCallId: string, answer: unknown) => Promise<void>;
   /** Asks for a stop; resolves when the stop is recorded. */
   stop: (sessionId: string) => Promise<void>;
   close: () => void;
 }
 
 /** A chat client that costs little, so that 200 of its replies can be read in one process. */
-export function createChatClient(port: number): ChatClient {
+export function createChatClient(port: number, agentName = 'lab'): ChatClient {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
   function post(path: string, content: unknown, onEvent: OnEvent): Promise<void> {
@@ -37,9 +39,11 @@ export function createChatClient(port: number): ChatClient {
   return {
     say: (sessionId, text, onEvent = () => undefined) => {
       const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
-      const content = { id: sessionId, agent: 'lab', messages: [message] };
+      const content = { id: sessionId, agent: agentName, messages: [message] };
       return post(`/api/chat/${sessionId}`, content, onEvent);
     },
+    answer: (sessionId, toolCallId, answer) =>
+      post(`/api/chat/${sessionId}/pending/${toolCallId}`, answer, () => undefined),
     stop: (sessionId) => post(`/api/chat/${sessionId}/stop`, {}, () => undefined),
     close: () => {
       agent.destroy();

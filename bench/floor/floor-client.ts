@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
-import { sleep } from '../clock.js';
-import { FLOOR_TASK_QUEUE, type Span } from './names.js';
-import type { floorHang, floorSteps, floorWait } from './workflows.js';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import { sleep, wallClock } from '../clock.js';
+import { FLOOR_RELEASE, FLOOR_TASK_QUEUE, type Span } from './names.js';
+import type {
+  floorChildren,
+  floorHang,
+  floorOutlive,
+  floorPairs,
+  floorRun,
+  floorSteps,
+  floorWait,
+} from './workflows.js';
 
 /** Events of history once the wait has begun: start, one activity, and the task that took its result. */
 const WAITING_EVENTS = 10;
@@ -11,16 +19,25 @@ const WAITING_EVENTS = 10;
 export interface Floor {
   /** Runs so many activities one after another. */
   runSteps: (count: number) => Promise<{ workflowId: string; spans: Span[] }>;
-  /** Resolves when the workflow waits. */
-  startWaiting: () => Promise<void>;
+  /**
+   * Resolves when the workflow waits; `release` signals it and resolves, when so many more activities
+   * have run, with the ms until the last of them began.
+   */
+  startWaiting: (after?: number) => Promise<{ workflowId: string; release: () => Promise<number> }>;
+  /** Steps of the shapes that agents' steps have; resolves when they are over. */
+  runShape: (shape: 'pairs' | 'children', steps: number) => Promise<{ workflowId: string }>;
+  /** Steps that take their time; resolves with the ms until the first one began. */
+  runWork: (steps: number, workMs: number) => Promise<number>;
   /** Resolves when the activity hangs; `cancel` says when it learned that it was cancelled. */
   startHanging: () => Promise<{ cancel: () => Promise<number> }>;
+  /** Resolves when the activity hangs, with the worker that has it; `retried`: when the next attempt began. */
+  startOutliving: () => Promise<{ worker: string; retried: Promise<number> }>;
 }
 
-export function createFloor(client: Client): Floor {
+export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor {
   const options = (): { workflowId: string; taskQueue: string } => ({
     workflowId: `floor:${randomUUID()}`,
-    taskQueue: FLOOR_TASK_QUEUE,
+    taskQueue,
   });
 
   return {
@@ -31,16 +48,40 @@ export function createFloor(client: Client): Floor {
       });
       return { workflowId: handle.workflowId, spans: await handle.result() };
     },
-    startWaiting: async () => {
-      const handle = await client.workflow.start<typeof floorWait>('floorWait', options());
+    startWaiting: async (after = 0) => {
+      const handle = await client.workflow.start<typeof floorWait>('floorWait', {
+        ...options(),
+        args: [after],
+      });
       await until(async () => (await handle.describe()).historyLength >= WAITING_EVENTS);
+      return {
+        workflowId: handle.workflowId,
+        release: async () => {
+          const from = wallClock();
+          await handle.signal(FLOOR_RELEASE);
+          return ((await handle.result())?.begin ?? NaN) - from;
+        },
+      };
+    },
+    runShape: async (shape, steps) => {
+      const handle = await client.workflow.start<typeof floorPairs | typeof floorChildren>(
+        shape === 'pairs' ? 'floorPairs' : 'floorChildren',
+        { ...options(), args: [steps] },
+      );
+      await handle.result();
+      return { workflowId: handle.workflowId };
+    },
+    runWork: async (steps, workMs) => {
+      const from = wallClock();
+      const span = await client.workflow.execute<typeof floorRun>('floorRun', {
+        ...options(),
+        args: [steps, workMs],
+      });
+      return span.begin - from;
     },
     startHanging: async () => {
       const handle = await client.workflow.start<typeof floorHang>('floorHang', options());
-      await until(async () => {
-        const { raw } = await handle.describe();
-        return raw.pendingActivities?.some(({ state }) => Number(state) === STARTED) === true;
-      });
+      await untilAtWork(handle);
       return {
         cancel: async () => {
           await handle.cancel();
@@ -48,11 +89,27 @@ export function createFloor(client: Client): Floor {
         },
       };
     },
+    startOutliving: async () => {
+      const handle = await client.workflow.start<typeof floorOutlive>('floorOutlive', options());
+      return { worker: await untilAtWork(handle), retried: handle.result() };
+    },
   };
 }
 
 /** State of a pending activity in Temporal's API. */
 const STARTED = 2;
+
+/** Resolves when an activity is at work, with the identity of the worker that has it. */
+export async function untilAtWork(handle: Pick<WorkflowHandle, 'describe'>): Promise<string> {
+  let worker: string | undefined;
+  await until(async () => {
+    const { raw } = await handle.describe();
+    const started = raw.pendingActivities?.find(({ state }) => Number(state) === STARTED);
+    worker = started?.lastWorkerIdentity ?? undefined;
+    return worker !== undefined;
+  });
+  return worker ?? '';
+}
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await sleep(20);

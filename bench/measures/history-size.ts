@@ -1,28 +1,144 @@
-import type { Bench } from '../bench.js';
+import type { Bench, Measurement } from '../bench.js';
+import { readHistory, type History } from '../client/history.js';
+import { toLabText, type LabEntry } from '../client/lab-script.js';
+import { newSessionId } from '../client/session-ids.js';
+import { createRedisStores } from '../../stores/redis/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
 import type { Row } from '../report/row.js';
 
-interface Run {
-  workflowId: string;
+const STEPS = 20;
+/** A thousand model calls are to stay under 5 MB. */
+const BYTES_PER_STEP = 5_000;
+
+/** A run's history, so many steps and a last one that only says something; and one like it of bare activities. */
+interface Shape {
+  what: string;
+  steps: number;
+  perform: (bench: Bench, sessionId: string) => Promise<void>;
+  bare: string;
+  performBare: (bench: Bench) => Promise<{ workflowId: string }>;
+  aim?: number;
 }
 
-/** What a step leaves in Temporal's history, beside two bare activities. */
-export async function measureHistory(
-  { temporal }: Bench,
-  steps: number,
-  run: Run | undefined,
-  floor: Run | undefined,
+type Calls = NonNullable<LabEntry['calls']>;
+
+const SHAPES: readonly Shape[] = [
+  {
+    what: 'with two tools',
+    steps: STEPS,
+    perform: (bench, sessionId) =>
+      sayCalls(bench, sessionId, STEPS, (step) => [echo(`a${step}`), echo(`b${step}`)]),
+    bare: 'three bare activities',
+    performBare: ({ floor }) => floor.runShape('pairs', STEPS),
+    aim: BYTES_PER_STEP,
+  },
+  {
+    what: 'with an approval',
+    steps: 1,
+    perform: async (bench, sessionId) => {
+      const call = { tool: 'charge', id: 'c1', args: { amount: 5 } };
+      await sayCalls(bench, sessionId, 1, () => [call]);
+      await bench.chat.answer(sessionId, call.id, { approved: true });
+    },
+    bare: 'activity, signal, activity',
+    performBare: async ({ floor }) => {
+      const { workflowId, release } = await floor.startWaiting(2);
+      await release();
+      return { workflowId };
+    },
+  },
+  {
+    what: 'with a sub-agent of one step',
+    steps: STEPS,
+    perform: (bench, sessionId) =>
+      sayCalls(bench, sessionId, STEPS, (step) => [
+        { tool: 'delegate', id: `d${step}`, args: { script: [] } },
+      ]),
+    bare: 'activity, child with one',
+    performBare: ({ floor }) => floor.runShape('children', STEPS),
+  },
+];
+
+/** What a step leaves in Temporal's history, by what it does, beside bare activities of the same shape. */
+export const historySize: Measurement = {
+  name: 'history-size',
+  take: async (bench) => {
+    bench.say('history-size: a run of one step');
+    const sessionId = newSessionId();
+    await bench.chat.say(sessionId, toLabText({ say: 'hi' }));
+    const product = await readRun(bench, sessionId);
+    const bare = await readBare(bench, (await bench.floor.runSteps(1)).workflowId);
+    const rows = toRows('history of a run of one step', product, 'one bare activity', bare);
+    for (const shape of SHAPES) {
+      bench.say(`history-size: steps ${shape.what}`);
+      rows.push(...(await measure(bench, shape, product, bare)));
+    }
+    return { rows, notes: [] };
+  },
+};
+
+/** The last step is the same in all of them: what the others took is what is left without it. */
+async function measure(
+  bench: Bench,
+  { what, steps, perform, bare, performBare, aim }: Shape,
+  last: History,
+  bareLast: History,
 ): Promise<Row[]> {
-  const read = async (which: Run | undefined): Promise<{ events: number; bytes: number }> => {
-    const workflow = temporal.workflow.getHandle(which?.workflowId ?? '');
-    const { historyLength, historySize = NaN } = await workflow.describe();
-    return { events: historyLength / steps, bytes: historySize / steps };
-  };
-  const [product, bare] = await Promise.all([read(run), read(floor)]);
-  const rows: Row[] = (['events', 'bytes'] as const).map((unit) => ({
-    what: `history per step`,
+  const sessionId = newSessionId();
+  await perform(bench, sessionId);
+  const product = perStep(await readRun(bench, sessionId), last, steps);
+  const { workflowId } = await performBare(bench);
+  const floor = perStep(await readBare(bench, workflowId), bareLast, steps);
+  return toRows(`  of a step ${what}`, product, bare, floor, aim);
+}
+
+function perStep(all: History, last: History, steps: number): History {
+  const events = (all.events - last.events) / steps;
+  return { ...all, events, bytes: (all.bytes - last.bytes) / steps };
+}
+
+function toRows(
+  what: string,
+  product: History,
+  bare: string,
+  floor: History,
+  aimOfBytes?: number,
+): Row[] {
+  return (['events', 'bytes'] as const).map((unit) => ({
+    what,
     unit,
     value: { p50: product[unit] },
-    beside: { what: 'two bare activities', value: { p50: bare[unit] } },
+    beside: { what: bare, value: { p50: floor[unit] } },
+    ...(unit === 'bytes' && aimOfBytes !== undefined && { aim: { p50: aimOfBytes } }),
   }));
-  return rows;
+}
+
+async function readRun(bench: Bench, sessionId: string): Promise<History> {
+  const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
+  try {
+    const record = await redis.store.readRecord(sessionId);
+    if (record === undefined) throw new Error('the run is gone');
+    const workflowId = workflowIdOf(record.runId);
+    return await readBare(bench, workflowId);
+  } finally {
+    await redis.close();
+  }
+}
+
+/** A workflow is over a moment after its last activity. */
+async function readBare({ temporal }: Bench, workflowId: string): Promise<History> {
+  await temporal.workflow.getHandle(workflowId).result();
+  return readHistory(temporal, workflowId);
+}
+
+const echo = (id: string): Calls[number] => ({ tool: 'echo', id, args: { value: 1 } });
+
+function sayCalls(
+  { chat }: Bench,
+  sessionId: string,
+  steps: number,
+  toCalls: (step: string) => Calls,
+): Promise<void> {
+  const entries = Array.from({ length: steps }, (_, at) => ({ calls: toCalls(String(at + 1)) }));
+  return chat.say(sessionId, toLabText(...entries, { say: 'done' }));
 }

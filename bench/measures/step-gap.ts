@@ -1,19 +1,20 @@
-import type { Measurement } from '../bench.js';
+import type { Bench, Measurement } from '../bench.js';
+import { readHistory } from '../client/history.js';
 import { performLongRun, type FinishedRun } from '../client/long-run.js';
 import { toEchoSteps } from '../client/lab-script.js';
 import type { Span } from '../floor/names.js';
 import type { Report, Row } from '../report/row.js';
 import { summarize } from '../report/statistics.js';
-import { measureHistory } from './history-size.js';
 
-const STEPS = 200;
-const ROUNDS = 3;
+/** Long enough that a run goes on in a new execution on its way, as Temporal suggests. */
+const STEPS = 500;
+const ROUNDS = 2;
 /** A single step says little: each place in the run is this many neighbouring steps. */
 const NEIGHBOURS = 20;
 
 /**
  * The pause between a step's end and the next step's first chunk, early and late in a long run,
- * beside as many bare activities of a bare workflow. And what the run leaves in Temporal's history.
+ * beside as many bare activities of a bare workflow.
  */
 export const stepGap: Measurement = {
   name: 'step-gap',
@@ -33,17 +34,30 @@ export const stepGap: Measurement = {
     const floor = floors.map(({ spans }) => toFloorGaps(spans));
     const report: Report = { rows: [], notes: [] };
     const early = { name: '2', from: 2 };
+    const middle = { name: '200', from: 200 - NEIGHBOURS + 1 };
     const late = { name: String(steps), from: steps - NEIGHBOURS + 1 };
-    for (const place of [early, late]) report.rows.push(...toRows(place, product, floor));
+    const places = bench.isQuick ? [early, late] : [early, middle, late];
+    for (const place of places) report.rows.push(...toRows(place, product, floor));
     report.rows.push(toFlatness(early, late, product, floor));
-    report.rows.push(...(await measureHistory(bench, steps, runs[0], floors[0])));
     report.notes.push(
       `step gap: each place is ${String(NEIGHBOURS)} neighbouring steps of ${String(rounds)} runs; ` +
-        'a step with a tool is two activities, so two bare ones stand beside it',
+        'a step with a tool is two activities, so two bare ones stand beside it; executions: ' +
+        (await countExecutions(bench, runs, floors)),
     );
     return report;
   },
 };
+
+/** How often the engine had them go on in a new execution. */
+async function countExecutions(
+  { temporal }: Bench,
+  runs: readonly { workflowId: string }[],
+  floors: readonly { workflowId: string }[],
+): Promise<string> {
+  const read = async ([run]: readonly { workflowId: string }[]): Promise<string> =>
+    String((await readHistory(temporal, run?.workflowId ?? '')).executions);
+  return `${await read(runs)}, of the bare workflow ${await read(floors)}`;
+}
 
 /** Gaps by step, in ms: index k is the gap before step k. */
 interface Gaps {

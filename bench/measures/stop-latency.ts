@@ -1,60 +1,103 @@
 import type { Bench, Measurement } from '../bench.js';
-import { toLabText } from '../client/lab-script.js';
+import { createChatClient, type ChatClient } from '../client/chat-client.js';
 import { newSessionId } from '../client/session-ids.js';
 import { sleep, wallClock } from '../clock.js';
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
-import { summarize } from '../report/statistics.js';
+import type { ModelNews } from '../load/model-server.js';
+import { startChild, type Child } from '../processes/child.js';
+import { startProduct } from '../processes/product.js';
+import type { Row } from '../report/row.js';
+import { summarize, type Summary } from '../report/statistics.js';
 
-const SAMPLES = 30;
+const SAMPLES = 100;
 const FLOOR_SAMPLES = 10;
+/** The first ones meet connections and code that are cold. */
+const WARM_UP = 2;
 
-const TEXT = toLabText({ hangMs: 60_000 });
-
-/** A stop while the model is silent, beside a cancellation by Temporal's own means. */
+/**
+ * A stop over HTTP until the provider, a process of its own, sees its socket closed by the worker;
+ * beside a cancellation by Temporal's own means.
+ */
 export const stopLatency: Measurement = {
   name: 'stop-latency',
   take: async (bench) => {
-    const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
-    const stops: number[] = [];
-    const cancels: number[] = [];
+    const server = startChild('bench/load/model-server.js');
     try {
-      bench.say('stop-latency: stopping silent models');
-      const count = bench.isQuick ? 3 : SAMPLES;
-      while (stops.length < count) stops.push(await timeStop(bench, redis));
-      bench.say('stop-latency: cancelling bare activities');
-      const floorCount = bench.isQuick ? 2 : FLOOR_SAMPLES;
-      while (cancels.length < floorCount) cancels.push(await timeCancel(bench));
+      const news = (await server.hear()) as ModelNews;
+      const port = 'port' in news ? news.port : NaN;
+      const product = await startProduct(bench.servers, 'bench-stops', {
+        MODEL: 'openai-compatible:bench',
+        OPENAI_COMPATIBLE_BASE_URL: `http://127.0.0.1:${String(port)}/v1`,
+      });
+      const chat = createChatClient(product.port, 'support');
+      try {
+        return { rows: await measure(bench, chat, server), notes: [] };
+      } finally {
+        chat.close();
+        await product.stop();
+      }
     } finally {
-      await redis.close();
+      await server.stop();
     }
-    return {
-      rows: [
-        {
-          what: 'stop of a silent model → run_interrupted',
-          unit: 'ms',
-          value: summarize(stops),
-          beside: { what: 'cancel → bare activity, 1 s heartbeat', value: summarize(cancels) },
-          aim: { p99: 250 },
-        },
-      ],
-      notes: [],
-    };
   },
 };
 
-async function timeStop(bench: Bench, { store }: RedisStores): Promise<number> {
+async function measure(bench: Bench, chat: ChatClient, server: Child): Promise<Row[]> {
+  const count = WARM_UP + (bench.isQuick ? 5 : SAMPLES);
+  const stop = async (text: string): Promise<Stops> => {
+    bench.say(`stop-latency: ${text}`);
+    const stops: { closed: number; over: number }[] = [];
+    while (stops.length < count) stops.push(await timeStop(chat, server, text));
+    const warm = stops.slice(WARM_UP);
+    return {
+      closed: summarize(warm.map(({ closed }) => closed)),
+      over: summarize(warm.map(({ over }) => over)),
+    };
+  };
+  const silent = await stop('be silent');
+  const talking = await stop('talk to me');
+  bench.say('stop-latency: cancelling bare activities');
+  const cancels: number[] = [];
+  const floorCount = bench.isQuick ? 2 : FLOOR_SAMPLES;
+  while (cancels.length < floorCount) cancels.push(await timeCancel(bench));
+  const beside = { what: 'cancel → bare activity, 1 s heartbeat', value: summarize(cancels) };
+  return [
+    toRow("stop of a silent model → provider's socket closed", silent.closed),
+    toRow('  of one that talks', talking.closed),
+    toRow('  of one that talks → reply over', talking.over),
+  ];
+
+  function toRow(what: string, value: Summary): Row {
+    return { what, unit: 'ms', value, beside, aim: { p99: 250 } };
+  }
+}
+
+interface Stops {
+  closed: Summary;
+  /** Until the page knows. */
+  over: Summary;
+}
+
+async function timeStop(
+  chat: ChatClient,
+  server: Child,
+  text: string,
+): Promise<{ closed: number; over: number }> {
   const sessionId = newSessionId();
-  let interruptedAt = NaN;
-  const reply = bench.chat.say(sessionId, TEXT, (json, at) => {
-    if (json.startsWith('{"type":"data-run-interrupted"')) interruptedAt = at;
-  });
-  // A silent model shows nothing, but its step has an owner.
-  while (((await store.readRecord(sessionId))?.claimedStep ?? 0) < 1) await sleep(5);
-  await sleep(50 + Math.random() * 50);
+  const reply = chat.say(sessionId, text);
+  await hear(server, 'asked');
+  // At any moment between two heartbeats, tokens and polls.
+  await sleep(50 + Math.random() * 100);
   const from = wallClock();
-  await bench.chat.stop(sessionId);
+  await chat.stop(sessionId);
+  const closedAt = await hear(server, 'closed');
   await reply;
-  return interruptedAt - from;
+  return { closed: closedAt - from, over: wallClock() - from };
+}
+
+async function hear(server: Child, kind: 'asked' | 'closed'): Promise<number> {
+  const news = (await server.hear()) as ModelNews;
+  if (news.kind !== kind) throw new Error(`the provider says "${news.kind}", not "${kind}"`);
+  return news.at;
 }
 
 async function timeCancel(bench: Bench): Promise<number> {

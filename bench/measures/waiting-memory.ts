@@ -61,7 +61,7 @@ async function repeat(
   bench: Bench,
   what: string,
   count: number,
-  work: () => Promise<void>,
+  work: () => Promise<unknown>,
 ): Promise<void> {
   let begun = 0;
   const lane = async (): Promise<void> => {

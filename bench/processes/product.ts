@@ -20,11 +20,15 @@ export interface Product {
 }
 
 /** Starts worker and api as `npm start` does, and waits until they take requests. */
-export async function startProduct(servers: Servers, taskQueue: string): Promise<Product> {
-  const env = toEnvironment(servers, taskQueue);
+export async function startProduct(
+  servers: Servers,
+  taskQueue: string,
+  settings: Record<string, string> = {},
+): Promise<Product> {
+  const env = { ...toEnvironment(servers, taskQueue), ...settings };
   const worker = startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
   try {
-    const api = await startApi(servers, taskQueue);
+    const api = await startApi(servers, taskQueue, settings);
     const stop = async (): Promise<void> => {
       await Promise.all([worker.stop(), api.stop()]);
     };
@@ -39,9 +43,10 @@ export async function startProduct(servers: Servers, taskQueue: string): Promise
 export async function startApi(
   servers: Servers,
   taskQueue: string,
+  settings: Record<string, string> = {},
 ): Promise<Child & { port: number }> {
   const port = await freePort();
-  const env = { ...toEnvironment(servers, taskQueue), PORT: String(port) };
+  const env = { ...toEnvironment(servers, taskQueue), ...settings, PORT: String(port) };
   const api = startChild('api/main.js', { env });
   try {
     await untilReady(`http://127.0.0.1:${String(port)}/readyz`);
