@@ -14,6 +14,8 @@ import type {
 export interface Carry {
   /** Steps committed so far in this turn. */
   step: number;
+  /** The last step that asked for calls. */
+  asked: CallsOutcome | undefined;
   /** Approved calls that a completed batch has released, by the step that asked. */
   released: { step: number; approved: string[] } | undefined;
   stopRequested: boolean;
@@ -30,6 +32,7 @@ export interface Carry {
 export function startingCarry(from: RunProgress | undefined): Carry {
   return {
     step: from?.step ?? 0,
+    asked: undefined,
     released: undefined,
     stopRequested: false,
     known: from?.known ?? 0,
@@ -45,7 +48,7 @@ export type Next =
   | { do: 'model'; step: number; forceFinish?: true }
   /** What machines carry out and what people answer goes on side by side. */
   | { do: 'calls'; step: CallsOutcome; machine: CallRef[]; people: CallRef[] }
-  /** A wake-up came too early: the calls of this step are not settled yet. */
+  /** The calls of this step are not settled yet, and nothing is known of them. */
   | { do: 'wait'; step: number }
   | { do: 'end'; status: TerminalStatus }
   | { do: 'done'; status: TerminalStatus | 'superseded' };
@@ -59,6 +62,7 @@ export function takeStep(carry: Carry, outcome: StepOutcome): Carry {
   if (outcome.kind === 'ended') return known;
   return {
     ...known,
+    asked: outcome,
     mustFinish: known.mustFinish || outcome.finish === 'missing',
     isFinished: outcome.finish === 'valid',
     invalidFinishes: known.invalidFinishes + (outcome.finish === 'invalid' ? 1 : 0),
@@ -72,8 +76,13 @@ export function afterStep(carry: Carry, asked: number, outcome: StepOutcome, cap
       return { do: 'done', status: outcome.status };
     case 'superseded':
       return { do: 'done', status: 'superseded' };
-    case 'not_ready':
-      return { do: 'wait', step: asked - 1 };
+    case 'not_ready': {
+      // A wake-up came too early: the people whom the step asked still have to answer.
+      const { step, calls = [] } = carry.asked ?? {};
+      const people = step === asked - 1 ? calls.filter(isAsked) : [];
+      if (carry.asked === undefined || people.length === 0) return { do: 'wait', step: asked - 1 };
+      return { do: 'calls', step: carry.asked, machine: [], people };
+    }
     case 'calls': {
       const { calls } = outcome;
       if (calls.length === 0) return afterCalls(carry, cap);

@@ -33,5 +33,6 @@ export function startPrivateTemporal(
   options: PrivateEngineOptions & {
     namespace?: string | undefined;
     uiPort?: number | undefined;
+    dynamicConfig?: Record<string, unknown> | undefined;
   },
 ): Promise<PrivateTemporal>;

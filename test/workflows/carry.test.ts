@@ -42,9 +42,21 @@ describe('what follows a step', () => {
     ],
     ['an end', { kind: 'ended', step: 3, status: 'failed' }, { do: 'done', status: 'failed' }],
     ['another run', { kind: 'superseded' }, { do: 'done', status: 'superseded' }],
-    ['a wake-up too early', { kind: 'not_ready' }, { do: 'wait', step: 2 }],
+    ['calls that nothing is known of', { kind: 'not_ready' }, { do: 'wait', step: 2 }],
   ] as [string, StepOutcome, object][])('with %s', (_, outcome, next) => {
     expect(afterStep(takeStep(INITIAL_CARRY, outcome), 3, outcome, cap)).toEqual(next);
+  });
+
+  it('is the same question if a wake-up came too early, so that what is approved is carried out', () => {
+    const carry = takeStep(INITIAL_CARRY, asked(approval, server));
+    const notReady: StepOutcome = { kind: 'not_ready' };
+    expect(afterStep(takeStep(carry, notReady), 4, notReady, cap)).toEqual({
+      do: 'calls',
+      step: asked(approval, server),
+      machine: [],
+      people: [approval],
+    });
+    expect(afterStep(carry, 3, notReady, cap)).toEqual({ do: 'wait', step: 2 });
   });
 
   it('is the end once its calls are settled, if one of them was the result', () => {

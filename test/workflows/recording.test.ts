@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
+import { requireProgram } from '../support/require-program.js';
+import { createRunHarness } from '../support/run-harness.js';
+import { openTestStores } from '../support/test-stores.js';
+import type { TemporalServer } from '../support/temporal-server.js';
+import { createRecordedAgents } from './recording/agents.js';
+import { asking } from './recording/asking.js';
+import { historiesFolder, thisVersion } from './recording/histories.js';
+import { recordLong } from './recording/long.js';
+import { replay } from './recording/replay.js';
+import { scrub, tracesIn } from './recording/scrub.js';
+import { setStage, type History, type Scenario, type Stage } from './recording/stage.js';
+import { stopping } from './recording/stopping.js';
+import { subAgents } from './recording/sub-agents.js';
+import { turns } from './recording/turns.js';
+
+/**
+ * Plays runs that take every path of the workflow, and replays the history of each at once. With
+ * RECORD_HISTORY=1 the histories are kept as those of this version: for a release, and again when
+ * its code changes before it is released; never afterwards.
+ */
+const isKept = process.env['RECORD_HISTORY'] !== undefined;
+
+/** Some steps are enough to go on as new. */
+const SUGGESTED_AT = 30;
+
+async function openStage(address?: string): Promise<Stage> {
+  const { all, gated } = createRecordedAgents();
+  const stores = await openTestStores();
+  const runs = await createRunHarness(stores, all, address);
+  await runs.startWorker();
+  return setStage(runs, stores, gated);
+}
+
+async function take(name: string, history: History): Promise<void> {
+  const json = scrub(history);
+  expect(tracesIn(json)).toEqual([]);
+  await replay(json);
+  if (!isKept) return;
+  await mkdir(historiesFolder, { recursive: true });
+  await writeFile(`${historiesFolder}v${thisVersion}-${name}.json`, json);
+}
+
+describe('a run', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage();
+  }, 60_000);
+
+  const scenarios: Record<string, Scenario> = { ...turns, ...asking, ...stopping, ...subAgents };
+  it.each(Object.entries(scenarios))(
+    '%s replays as it went',
+    async (name, scenario) => {
+      await take(name, await scenario(stage));
+    },
+    60_000,
+  );
+});
+
+describe('a long run', () => {
+  let temporal: TemporalServer;
+  beforeAll(async () => {
+    temporal = await startPrivateTemporal({
+      file: requireProgram('TEMPORAL_CLI_PATH'),
+      dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': SUGGESTED_AT },
+    });
+  }, 60_000);
+  afterAll(() => temporal.close());
+
+  it('replays in each of its executions', async () => {
+    const recorded = await recordLong(await openStage(temporal.address));
+    for (const [name, history] of Object.entries(recorded)) await take(name, history);
+    expect(JSON.stringify(recorded['goes-on-as-new'])).toContain('ContinuedAsNew');
+  }, 60_000);
+});

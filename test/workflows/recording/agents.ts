@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import {
+  createScriptedModel,
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+  type AgentDefinition,
+} from '../../../agents/index.js';
+import { createGatedAgent, type GatedAgent } from '../../support/gated-agent.js';
+
+const model = createScriptedModel();
+const nothing = z.object({});
+
+const note = defineTool({
+  name: 'note',
+  description: 'Takes a note.',
+  inputSchema: nothing,
+  execute: () => 'noted',
+});
+const locate = defineTool({
+  name: 'locate',
+  description: 'Asks the page.',
+  inputSchema: nothing,
+  execute: 'client',
+});
+
+/** A tool that waits for a person; without a deadline it waits for ever. */
+const asking = (name: string, deadlineMs?: number) =>
+  defineTool({
+    name,
+    description: 'Pays.',
+    inputSchema: nothing,
+    requireApproval: true,
+    execute: () => 'paid',
+    ...(deadlineMs !== undefined && { deadlineMs }),
+  });
+
+const helper = defineAgent({
+  name: 'helper',
+  systemPrompt: '',
+  tools: [note, asking('pay')],
+  llmConfig: { model },
+});
+
+export interface RecordedAgents {
+  all: AgentDefinition[];
+  /** Its gates let scenarios act while a model speaks or a tool is at work. */
+  gated: GatedAgent;
+}
+
+/** Agents that do what the scripts of the scenarios say: `agent`, `reporter` and `gated`. */
+export function createRecordedAgents(): RecordedAgents {
+  const gated = createGatedAgent();
+  const agent = defineAgent({
+    name: 'agent',
+    systemPrompt: '',
+    tools: [
+      note,
+      locate,
+      asking('pay'),
+      asking('paySoon', 600_000),
+      asking('payInTime', 1_500),
+      asking('payNow', 300),
+      createSubAgentTool({
+        name: 'delegate',
+        description: 'Has a helper perform a script.',
+        inputSchema: z.object({ script: z.array(z.unknown()) }),
+        agent: helper,
+      }),
+    ],
+    llmConfig: { model },
+  });
+  const reporter = defineAgent({
+    name: 'reporter',
+    systemPrompt: '',
+    tools: [note],
+    outputSchema: z.object({ answer: z.number() }),
+    llmConfig: { model },
+  });
+  return { all: [agent, reporter, gated.agent], gated };
+}

@@ -1,0 +1,60 @@
+import type { RunRecord } from '../../../stores/session-store.js';
+import type { History, Scenario, Stage } from './stage.js';
+
+const asks = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });
+
+/** Begins a run that asks people by this tool, and lets it come to an end by what they do. */
+async function asked(
+  stage: Stage,
+  tool: string,
+  act: (run: RunRecord) => Promise<unknown>,
+): Promise<History> {
+  const run = await stage.play([asks(tool)]);
+  await stage.untilWaits(run);
+  await act(run);
+  return stage.history(run.runId);
+}
+
+/** Runs that wait for people. */
+export const asking: Record<string, Scenario> = {
+  'approval-signalled': (stage) => asked(stage, 'pay', (run) => stage.runs.decide(run, 'c1', true)),
+  'approval-by-update': (stage) =>
+    asked(stage, 'pay', (run) => stage.update(run, 'approve', { toolCallId: 'c1' })),
+  'denial-by-update': (stage) =>
+    asked(stage, 'pay', (run) => stage.update(run, 'deny', { toolCallId: 'c1', reason: 'no' })),
+  'update-that-is-refused': (stage) =>
+    asked(stage, 'pay', async (run) => {
+      await stage.update(run, 'approve', { toolCallId: 'other' }).catch(() => undefined);
+      await stage.runs.decide(run, 'c1', true);
+    }),
+  'deadline-expires': (stage) =>
+    asked(stage, 'payNow', (run) => stage.runs.untilStatus(run.sessionId, 'completed')),
+  'deadline-is-kept': (stage) =>
+    asked(stage, 'paySoon', (run) => stage.runs.decide(run, 'c1', true)),
+  'deadline-is-extended': (stage) =>
+    asked(stage, 'payInTime', async (run) => {
+      await stage.update(run, 'extendDeadline', { toolCallId: 'c1', byMs: 600_000 });
+      // The timer fires when it would have, and another one is set.
+      await stage.untilEvents(run, 'timerStartedEventAttributes', 2);
+      await stage.runs.decide(run, 'c1', true);
+    }),
+  'client-tool': (stage) =>
+    asked(stage, 'locate', ({ sessionId }) =>
+      stage.runs.executor.submitToolResult({ sessionId, toolCallId: 'c1', result: 'Rome' }),
+    ),
+  'client-tool-by-update': (stage) =>
+    asked(stage, 'locate', (run) =>
+      stage.update(run, 'submitToolResult', { toolCallId: 'c1', result: 'Rome' }),
+    ),
+  'tools-beside-people': async (stage) => {
+    const tools = ['note', 'note', 'pay', 'pay', 'locate'];
+    const calls = tools.map((tool, n) => ({ tool, id: `c${String(n)}` }));
+    const run = await stage.play([{ calls }]);
+    await stage.untilWaits(run);
+    await stage.runs.decide(run, 'c2', true);
+    await stage.runs.decide(run, 'c3', false);
+    const { sessionId } = run;
+    await stage.runs.executor.submitToolResult({ sessionId, toolCallId: 'c4', error: 'no' });
+    return stage.history(run.runId);
+  },
+};
