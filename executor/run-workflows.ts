@@ -8,7 +8,7 @@ import {
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
-import { SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { withinDeadline } from './temporal-calls.js';
 
 /** What Temporal knows of a run. */
@@ -51,6 +51,7 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
             args: [input],
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
             workflowIdConflictPolicy: 'USE_EXISTING',
+            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
             staticSummary: `${input.agent}: turn ${String(input.turn)} of ${input.sessionId}`,
             staticDetails: labels.details,
             ...(input.searchAttributes && { typedSearchAttributes: toAttributes(input, labels) }),

@@ -1,5 +1,8 @@
 /** Names on the wire to Temporal. Plain constants: shared by workflow code, workers and clients. */
 export const WORKFLOW_TYPE = 'agentRun';
+
+/** A workflow task of a worker that died is given to another one after this time; stock are 10 s. */
+export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 export const DEFAULT_TASK_QUEUE = 'agent-runs';
 
 export const SIGNALS = { answer: 'answer', stop: 'stop' } as const;

@@ -12,10 +12,11 @@ const shared = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
 } as const;
 
+/** A script or two and a signal: takes milliseconds, so that silence means a dead worker here too. */
 const brief = {
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
-  startToCloseTimeout: '1m',
+  startToCloseTimeout: '5s',
 } as const;
 
 export const model = proxyActivities<Pick<RunActivities, 'modelStep'>>({

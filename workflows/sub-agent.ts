@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
-import { SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { learn } from './carry.js';
 import { startAttributes } from './operators-view.js';
 import { children } from './proxies.js';
@@ -34,6 +34,7 @@ async function isLost(state: RunState, child: ChildRef, toolCallId: string): Pro
       workflowId: workflowIdOf(child.runId),
       args: [toInput(state.input, child, toolCallId)],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `${child.agent}: sub-agent of ${state.input.agent}`,

@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  callsOf,
-  CLIENT_7,
-  loadChat,
-  openChat,
-  toScript,
-  untilRests,
-  type ChatClient,
-} from '../support/chat-client.js';
+import { callsOf, toScript } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
-import { until } from '../support/until.js';
+import {
+  startKillLane,
+  type KillLane,
+  type KillPoint,
+  type Outcome,
+} from '../support/kill-lane.js';
+import { sharedTemporal } from '../support/product.js';
 
-/** A turn with everything a worker does: text, a tool with state, an approved effect, more text. */
+/** Everything that a worker does for a turn: text, tools, effects that are approved, a sub-agent. */
 const TURN = toScript(
   {
     say: 'One. ',
@@ -22,104 +18,100 @@ const TURN = toScript(
       { tool: 'charge', id: 'c1', args: { amount: 5 } },
     ],
   },
-  { say: 'Two. ', calls: [{ tool: 'echo', id: 'e1', args: { value: 2 } }] },
+  {
+    say: 'Two. ',
+    calls: [
+      {
+        tool: 'delegate',
+        id: 'd1',
+        args: {
+          script: [
+            { calls: [{ tool: 'echo', id: 'e1', args: { value: 2 } }] },
+            { calls: [{ tool: 'charge', id: 'c2', args: { amount: 6 } }] },
+            { say: 'three' },
+          ],
+        },
+      },
+    ],
+  },
 );
 
-/** Every write of the worker about the conversation is a place to die: these are tried. */
-const POINTS = [
-  { nth: 3, when: 'before' },
-  { nth: 5, when: 'before' },
-  { nth: 6, when: 'after' },
-  { nth: 8, when: 'after' },
-] as const;
+/** A run writes to Redis more than sixty times, and to Temporal a hundred times with the polls. */
+const LAST = { redis: 50, temporal: 50 };
+const STRIDE = { redis: 5, temporal: 8 };
 
-let product: Product;
+/** Every place can be one to die at; each seed tries some of them, and all seeds together all. */
+function toPoints(seed: number): KillPoint[] {
+  return (['redis', 'temporal'] as const).flatMap((wire) => {
+    const first = 1 + (seed % STRIDE[wire]);
+    const count = Math.floor((LAST[wire] - first) / STRIDE[wire]) + 1;
+    return Array.from({ length: count }, (_, index): KillPoint => {
+      const when = (index + seed) % 2 === 0 ? 'before' : 'after';
+      return { wire, nth: first + index * STRIDE[wire], when };
+    });
+  });
+}
+
+const POINTS = toPoints(Number(process.env['KILL_SEED'] ?? 0));
+/** Most of the time of a point is waiting for time-outs, so that several are tried side by side. */
+const LANES = 4;
+
+let lanes: KillLane[];
+const outcomes = new Map<KillPoint, Promise<Outcome>>();
 beforeAll(async () => {
-  product = await startProduct();
-  await product.kill9Worker();
-});
-afterAll(() => product.stop());
+  lanes = await Promise.all(Array.from({ length: LANES }, () => startKillLane(sharedTemporal())));
+  lanes.forEach((lane, number) => {
+    let before: Promise<unknown> = Promise.resolve();
+    for (const point of POINTS.filter((_point, index) => index % LANES === number)) {
+      const outcome = before.then(() => lane.killAt(TURN, point));
+      before = outcome.catch(() => undefined);
+      outcomes.set(point, outcome);
+    }
+  });
+}, 120_000);
+afterAll(() => Promise.all(lanes.map((lane) => lane.stop())));
 
-async function startWorkerOver(proxy: TcpProxy): Promise<void> {
-  await product.startWorker({ REDIS_URL: `redis://127.0.0.1:${String(proxy.port)}` });
-}
-
-/** Approves what the client is asked, until its conversation rests. */
-async function bringToEnd(client: ChatClient): Promise<void> {
-  for (;;) {
-    await untilRests(client, product.url);
-    const asked = callsOf(client.chat.lastMessage).find(
-      ({ state }) => state === 'approval-requested',
-    );
-    if (asked?.state !== 'approval-requested') return;
-    await client.chat.addToolApprovalResponse({ id: asked.approval.id, approved: true });
-  }
-}
-
-async function countCharges(sessionId: string): Promise<number> {
+/** How often the calls of a session, or of its sub-agents, took effect. */
+async function countCharges({ product }: KillLane, prefix: string): Promise<number> {
   const all = await product.redis.hgetall('lab:charges');
-  const own = Object.entries(all).filter(([key]) => key.startsWith(`${sessionId}:`));
+  const own = Object.entries(all).filter(([key]) => key.startsWith(prefix));
   return own.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
 describe('kill -9 of the worker', () => {
-  it('has that many places in a calm run', async () => {
-    const proxy = await startTcpProxy(product.redisServer.port);
-    await startWorkerOver(proxy);
-    const sessionId = newSessionId();
-    const writes = proxy.count(sessionId);
-    const client = openChat(CLIENT_7, { url: product.url, sessionId });
-    await client.chat.sendMessage(TURN);
-    await bringToEnd(client);
-    expect(client.reply()).toBe('One. Two. done');
-    await product.kill9Worker();
-    await proxy.close();
-    // Otherwise points lie beyond the end of the run, and nothing is killed there.
-    expect(writes()).toBeGreaterThanOrEqual(Math.max(...POINTS.map(({ nth }) => nth)));
-  });
-
   it.each(POINTS)(
-    'at its write $nth, $when it is taken, changes nothing',
-    async ({ nth, when }) => {
-      const { url } = product;
-      const proxy = await startTcpProxy(product.redisServer.port);
-      await startWorkerOver(proxy);
-      const sessionId = newSessionId();
-      const sprung = proxy.holdAt(sessionId, when, nth);
-      const first = openChat(CLIENT_7, { url, sessionId });
-      const calm = first.chat.sendMessage(TURN).then(() => bringToEnd(first));
-      // The client may be cut off, or be told to come back: it does so below.
-      calm.catch(() => undefined);
-      await sprung;
-      await product.kill9Worker();
-      await proxy.close();
-      await product.startWorker();
-      await until(
-        'the run ends',
-        async () => {
-          const { client, resumed } = await loadChat(CLIENT_7, { url, sessionId });
-          await resumed;
-          await bringToEnd(client);
-          return client.reply().endsWith('done');
-        },
-        60_000,
-      );
-      await calm.catch(() => undefined);
-
-      const { client, snapshot, resumed } = await loadChat(CLIENT_7, { url, sessionId });
-      await resumed;
-      expect(client.reply()).toBe('One. Two. done');
-      await expectStoredAsShown(client, url, sessionId);
-      const calls = callsOf(client.chat.lastMessage);
-      expect(calls.map(({ toolCallId }) => toolCallId)).toEqual(['r1', 'c1', 'e1']);
-      const charge = calls[1];
-      const charged = await countCharges(sessionId);
-      // Known to have happened once, or known to be unknown.
-      if (charge?.state === 'output-available') expect(charged).toBe(1);
-      else expect(charged).toBeLessThanOrEqual(1);
+    'at its message $nth to $wire, $when it is taken, changes nothing',
+    async (point) => {
+      const outcome = outcomes.get(point);
+      const lane = lanes[POINTS.indexOf(point) % LANES];
+      if (outcome === undefined || lane === undefined) throw new Error('not tried');
+      const { client, snapshot, sessionId } = await outcome;
       expect(snapshot.status).toBe('ended');
-      await product.kill9Worker();
+      expect(client.reply()).toBe('One. Two. done');
+      await expectStoredAsShown(client, lane.product.url, sessionId);
+      const calls = new Map(
+        callsOf(client.chat.lastMessage).map((call) => [call.toolCallId, call]),
+      );
+      expect([...calls.keys()]).toEqual(['r1', 'c1', 'd1', 'c2']);
+      for (const id of ['r1', 'c1', 'c2']) {
+        const call = calls.get(id);
+        if (call?.state === 'output-available') continue;
+        expect(call).toMatchObject({
+          state: 'output-error',
+          errorText: expect.stringContaining('is not known') as string,
+        });
+      }
+      expect(calls.get('d1')).toMatchObject({ output: 'three' });
+      for (const [id, prefix] of [
+        ['c1', `${sessionId}:`],
+        ['c2', `${sessionId}.`],
+      ] as const) {
+        const charged = await countCharges(lane, prefix);
+        // Known to have happened once, or known to be unknown.
+        if (calls.get(id)?.state === 'output-available') expect(charged).toBe(1);
+        else expect(charged).toBeLessThanOrEqual(1);
+      }
     },
-    120_000,
+    300_000,
   );
 });

@@ -9,8 +9,6 @@ export interface TcpProxy {
    * when it has come.
    */
   holdAt: (text: string, when: 'before' | 'after', nth?: number) => Promise<void>;
-  /** How many writes of clients had this text in them. */
-  count: (text: string) => () => number;
   /** Breaks every connection; what was held back is lost. New ones are let through. */
   cut: () => void;
   close: () => Promise<void>;
@@ -21,12 +19,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let trap:
     { text: string; when: 'before' | 'after'; left: number; sprung: () => void } | undefined;
   let isHolding = false;
-  const counters: { text: string; seen: number }[] = [];
 
   /** Whether these bytes may pass. */
   function passes(bytes: Buffer): boolean {
     if (isHolding) return false;
-    for (const counter of counters) if (bytes.includes(counter.text)) counter.seen += 1;
     if (trap === undefined || !bytes.includes(trap.text)) return true;
     trap.left -= 1;
     if (trap.left > 0) return true;
@@ -65,11 +61,6 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       new Promise((sprung) => {
         trap = { text, when, left: nth, sprung };
       }),
-    count: (text) => {
-      const counter = { text, seen: 0 };
-      counters.push(counter);
-      return () => counter.seen;
-    },
     cut: () => {
       trap = undefined;
       isHolding = false;
