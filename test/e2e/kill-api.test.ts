@@ -10,7 +10,8 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 const SAID = 'The run does not notice that nobody listens to it. '.repeat(8);
@@ -84,5 +85,62 @@ describe('kill -9 of the API', () => {
     await resumed;
     expect(again.reply()).toBe(SAID);
     expect((await loadSnapshot(url, sessionId)).run?.status).toBe('completed');
+  });
+});
+
+describe('kill -9 of the API between what it stores and what it tells Temporal', () => {
+  /** Posts through an API that dies with its first word to Temporal on its lips. */
+  async function dieBeforeTemporal(post: () => Promise<unknown>): Promise<void> {
+    const proxy = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
+    await product.kill9Api();
+    await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
+    const held = proxy.holdAt('', 'before');
+    const posted = post();
+    await held;
+    await product.kill9Api();
+    await proxy.close();
+    await posted;
+  }
+
+  it('begins the run all the same', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await dieBeforeTemporal(() => client.chat.sendMessage(toScript({ say: 'Once. ' })));
+    await product.startApi();
+    await until('the run ends', async () => {
+      const { status } = await loadSnapshot(url, sessionId);
+      return status === 'ended';
+    });
+    const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
+    await resumed;
+    expect(again.reply()).toBe('Once. ');
+    await expectStoredAsShown(again, url, sessionId);
+  });
+
+  it('gives the answer to the run all the same, once', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(
+      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
+    );
+    const id = await untilAsked(client);
+    await dieBeforeTemporal(async () => {
+      await client.chat.addToolApprovalResponse({ id, approved: true });
+    });
+    // Nobody has to come back for it: a worker's sweeper wakes the run.
+    await product.startApi();
+    await until('the run ends', async () => {
+      const { status } = await loadSnapshot(url, sessionId);
+      return status === 'ended';
+    });
+    const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
+    await resumed;
+    expect(again.reply()).toBe('done');
+    const charges = await product.redis.hgetall('lab:charges');
+    const own = Object.entries(charges).filter(([key]) => key.startsWith(`${sessionId}:`));
+    expect(own.map(([, count]) => count)).toEqual(['1']);
+    await expectStoredAsShown(again, url, sessionId);
   });
 });

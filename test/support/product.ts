@@ -22,8 +22,8 @@ export interface Product {
   readonly redis: Redis;
   /** Resolves when the API has logged this message. */
   apiSays: (message: string) => Promise<unknown>;
-  startApi: () => Promise<void>;
   /** With other settings than the product's, when given. */
+  startApi: (env?: Record<string, string>) => Promise<void>;
   startWorker: (env?: Record<string, string>) => Promise<void>;
   /** As a deploy does it; throws if it does not end. */
   stopApi: () => Promise<void>;
@@ -58,8 +58,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   let api: ProductProcess | undefined;
   let worker: ProductProcess | undefined;
 
-  async function startApi(): Promise<void> {
-    api = startProcess('api', { ...env, PORT: port });
+  async function startApi(extra: Record<string, string> = {}): Promise<void> {
+    api = startProcess('api', { ...env, ...extra, PORT: port });
     const line = await api.says('api listens');
     port = String(line['port']);
   }

@@ -7,7 +7,7 @@ import {
   type ChatClient,
   type Snapshot,
 } from './chat-client.js';
-import { newSessionId, startProduct, type Product } from './product.js';
+import { newSessionId, sharedTemporal, startProduct, type Product } from './product.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
 import { until } from './until.js';
 
@@ -22,22 +22,64 @@ export interface KillPoint {
   when: 'before' | 'after';
 }
 
+/** What people do: at first undisturbed, then while a worker dies. */
+export interface Scenario {
+  prepare?: (page: Page) => Promise<unknown>;
+  act: (page: Page) => Promise<unknown>;
+}
+
+/** A chat in the browser, and what is needed to do things past it. */
+export interface Page {
+  client: ChatClient;
+  url: string;
+  sessionId: string;
+}
+
 /** What a page shows that is loaded when all is over. */
 export interface Outcome {
   client: ChatClient;
   snapshot: Snapshot;
   sessionId: string;
+  product: Product;
 }
 
-/** A product of its own whose worker reaches Redis and Temporal through wires that can be held. */
-export interface KillLane {
-  readonly product: Product;
-  /** Posts the message, kills the worker at that point and starts another one. */
-  killAt: (message: { text: string }, point: KillPoint) => Promise<Outcome>;
+/** Products whose workers reach Redis and Temporal through wires that can be held. */
+export interface KillLanes {
+  /** Plays the scenario, kills the worker at that point and starts another one. */
+  killAt: (scenario: Scenario, point: KillPoint) => Promise<Outcome>;
   stop: () => Promise<void>;
 }
 
-export async function startKillLane(temporalAddress: string): Promise<KillLane> {
+/** Most of the time of a point is waiting for time-outs, so that several are tried side by side. */
+const LANES = 4;
+
+export async function startKillLanes(): Promise<KillLanes> {
+  const lanes = await Promise.all(Array.from({ length: LANES }, startKillLane));
+  const queues = lanes.map((lane) => ({ lane, last: Promise.resolve() }));
+  return {
+    killAt: (scenario, point) => {
+      const queue = queues.shift();
+      if (queue === undefined) throw new Error('there are no lanes');
+      queues.push(queue);
+      const outcome = queue.last.then(() => queue.lane.killAt(scenario, point));
+      queue.last = outcome.then(
+        () => undefined,
+        () => undefined,
+      );
+      return outcome;
+    },
+    stop: async () => {
+      await Promise.all(lanes.map((lane) => lane.stop()));
+    },
+  };
+}
+
+function isOver({ snapshot: { status, queue } }: Outcome): boolean {
+  return (status === 'ended' || status === 'failed') && (queue ?? []).length === 0;
+}
+
+async function startKillLane(): Promise<KillLanes> {
+  const temporalAddress = sharedTemporal();
   const product = await startProduct({ temporalAddress });
   await product.kill9Worker();
   const wires: Record<KillPoint['wire'], TcpProxy> = {
@@ -54,7 +96,7 @@ export async function startKillLane(temporalAddress: string): Promise<KillLane> 
   async function load(sessionId: string): Promise<Outcome> {
     const { client, snapshot, resumed } = await loadChat(CLIENT_7, { url: product.url, sessionId });
     await resumed;
-    return { client, snapshot, sessionId };
+    return { client, snapshot, sessionId, product };
   }
 
   /** Approves what the page is asked, until its conversation rests. */
@@ -73,9 +115,9 @@ export async function startKillLane(temporalAddress: string): Promise<KillLane> 
     await until(
       'the run ends',
       async () => {
-        const { client, snapshot } = await load(sessionId);
-        await bringToRest(client);
-        return snapshot.status === 'ended' || snapshot.status === 'failed';
+        const found = await load(sessionId);
+        await bringToRest(found.client);
+        return isOver(found);
       },
       60_000,
     );
@@ -83,24 +125,22 @@ export async function startKillLane(temporalAddress: string): Promise<KillLane> 
   }
 
   return {
-    product,
-    killAt: async (message, { wire, nth, when }) => {
+    killAt: async ({ prepare, act }, { wire, nth, when }) => {
+      const { url } = product;
       const sessionId = newSessionId();
+      const client = openChat(CLIENT_7, { url, sessionId });
+      const page = { client, url, sessionId };
+      await prepare?.(page);
       const sprung = wires[wire].holdAt(wire === 'redis' ? sessionId : '', when, nth);
-      const first = openChat(CLIENT_7, { url: product.url, sessionId });
       // The page may be cut off or be told to come back, which is what it does below.
-      const calm = first.chat.sendMessage(message).then(() => bringToRest(first));
-      const isPassed = calm.then(
-        () => load(sessionId).then(({ snapshot }) => snapshot.status === 'ended'),
-        () => false,
+      const calm = act(page).then(() => bringToRest(client));
+      const over = calm.then(
+        async () => {
+          if (isOver(await load(sessionId))) throw new Error('the worker never came to that point');
+        },
+        () => undefined,
       );
-      const isOver = isPassed.then(async (passed) => {
-        if (!passed) await sprung;
-        return passed;
-      });
-      if (await Promise.race([sprung.then(() => false), isOver])) {
-        throw new Error('the run was over before the worker came to that point');
-      }
+      await Promise.race([sprung, over.then(() => sprung)]);
       await product.kill9Worker();
       for (const proxy of Object.values(wires)) proxy.cut();
       await startWorker();
