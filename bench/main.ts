@@ -3,10 +3,12 @@ import { answerLatency } from './measures/answer-latency.js';
 import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
 import { chunkLatency } from './measures/chunk-latency.js';
+import { concurrentRuns } from './measures/concurrent-runs.js';
 import { followers } from './measures/followers.js';
 import { firstToken } from './measures/first-token.js';
 import { historySize } from './measures/history-size.js';
 import { logMemory } from './measures/log-memory.js';
+import { recovery } from './measures/recovery.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
 import { waitingMemory } from './measures/waiting-memory.js';
@@ -25,6 +27,8 @@ const MEASUREMENTS: readonly Measurement[] = [
   stepGap,
   historySize,
   stopLatency,
+  recovery,
+  concurrentRuns,
   waitingMemory,
   followers,
   appendRate,

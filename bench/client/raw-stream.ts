@@ -3,6 +3,8 @@ import { wallClock } from '../clock.js';
 
 /** Every socket reads into it, and what is in it is looked at before the next one reads. */
 const INPUT = Buffer.allocUnsafe(256 * 1024);
+/** Of a refusal, in characters. */
+const SHOWN = 200;
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 export interface RawRequest {
@@ -27,6 +29,7 @@ export interface RawRequest {
 export function readRaw(request: RawRequest): Promise<void> {
   const { port, onPiece, signal } = request;
   return new Promise((resolve, reject) => {
+    let begin = '';
     let end = '';
     let hasLeft = false;
     const socket = connect({
@@ -38,6 +41,7 @@ export function readRaw(request: RawRequest): Promise<void> {
         callback: (size) => {
           const at = wallClock();
           const piece = INPUT.toString('latin1', 0, size);
+          if (begin === '') begin = piece;
           end = (end + piece).slice(-LAST_CHUNK.length);
           if (onPiece(piece, at) === true) leave();
           return true;
@@ -53,11 +57,17 @@ export function readRaw(request: RawRequest): Promise<void> {
     socket.once('close', () => {
       signal?.removeEventListener('abort', leave);
       if (hasLeft || end === LAST_CHUNK) resolve();
-      else reject(new Error('the reply was cut or refused'));
+      else reject(new Error(`the reply was cut or refused: ${toStart(begin)}`));
     });
     socket.write(toText(request));
     if (signal?.aborted === true) leave();
   });
+}
+
+/** Status line and, if the reply was short, what it said. */
+function toStart(begin: string): string {
+  const [head = '', body = ''] = begin.split('\r\n\r\n');
+  return `${head.split('\r\n')[0] ?? ''} ${body.slice(0, SHOWN)}`;
 }
 
 function toText({ port, method, path, headers = {}, body = '' }: RawRequest): string {

@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   try {
     const worker = await Worker.create({
       connection,
-      taskQueue: FLOOR_TASK_QUEUE,
+      taskQueue: process.argv[2] ?? FLOOR_TASK_QUEUE,
       activities: { ...createFloorActivities() },
       workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
       maxHeartbeatThrottleInterval: '1s',

@@ -64,14 +64,17 @@ export async function floorChildren(steps: number): Promise<void> {
   await mark();
 }
 
-/** So many activities that take their time, each with an idle one behind it; says when the first began. */
+/**
+ * So many steps of an activity that takes its time and an idle one, and a last idle one; says when the
+ * first began.
+ */
 export async function floorRun(steps: number, workMs: number): Promise<Span> {
-  const first = await work(workMs);
-  await mark();
-  for (let step = 1; step < steps; step += 1) {
-    await work(workMs);
+  const first = work(workMs);
+  for (let step = 1; step <= steps; step += 1) {
+    await (step === 1 ? first : work(workMs));
     await mark();
   }
+  await mark();
   return first;
 }
 

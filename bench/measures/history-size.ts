@@ -2,9 +2,8 @@ import type { Bench, Measurement } from '../bench.js';
 import { readHistory, type History } from '../client/history.js';
 import { toLabText, type LabEntry } from '../client/lab-script.js';
 import { newSessionId } from '../client/session-ids.js';
-import { createRedisStores } from '../../stores/redis/index.js';
-import { workflowIdOf } from '../../protocol/ids.js';
 import type { Row } from '../report/row.js';
+import { runOf } from './run-of.js';
 
 const STEPS = 20;
 /** A thousand model calls are to stay under 5 MB. */
@@ -114,15 +113,7 @@ function toRows(
 }
 
 async function readRun(bench: Bench, sessionId: string): Promise<History> {
-  const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
-  try {
-    const record = await redis.store.readRecord(sessionId);
-    if (record === undefined) throw new Error('the run is gone');
-    const workflowId = workflowIdOf(record.runId);
-    return await readBare(bench, workflowId);
-  } finally {
-    await redis.close();
-  }
+  return readBare(bench, (await runOf(bench, sessionId)).workflowId);
 }
 
 /** A workflow is over a moment after its last activity. */

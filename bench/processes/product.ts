@@ -25,8 +25,7 @@ export async function startProduct(
   taskQueue: string,
   settings: Record<string, string> = {},
 ): Promise<Product> {
-  const env = { ...toEnvironment(servers, taskQueue), ...settings };
-  const worker = startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
+  const worker = startWorker(servers, taskQueue, settings);
   try {
     const api = await startApi(servers, taskQueue, settings);
     const stop = async (): Promise<void> => {
@@ -37,6 +36,43 @@ export async function startProduct(
     await worker.stop();
     throw error;
   }
+}
+
+/** A worker process of its own. */
+export function startWorker(
+  servers: Servers,
+  taskQueue: string,
+  settings: Record<string, string> = {},
+): Child {
+  const env = { ...toEnvironment(servers, taskQueue), ...settings };
+  return startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
+}
+
+/** The product as `npm start` runs it, with its supervisor, on servers that run already. */
+export interface Supervised {
+  port: number;
+  stop: () => Promise<void>;
+}
+
+/** Its data folder holds a lock and nothing else. */
+export async function startSupervised(
+  servers: Servers,
+  taskQueue: string,
+  dataFolder: string,
+): Promise<Supervised> {
+  const port = await freePort();
+  const env = {
+    ...toEnvironment(servers, taskQueue),
+    ...{ PORT: String(port), DATA_DIR: dataFolder },
+  };
+  const { stop } = startChild('../scripts/start.mjs', { env });
+  try {
+    await untilReady(`http://127.0.0.1:${String(port)}/readyz`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, stop };
 }
 
 /** An API process of its own; ready once a worker polls that task queue. */

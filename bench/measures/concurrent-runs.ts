@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import type { Bench, Measurement } from '../bench.js';
+import type { OnEvent } from '../client/chat-client.js';
+import { toLabText, type LabEntry } from '../client/lab-script.js';
+import { sayRaw } from '../client/raw-chat.js';
+import { newSessionId } from '../client/session-ids.js';
+import { sleep, wallClock } from '../clock.js';
+import { startCpuMeter, formatShares } from '../processes/cpu-meter.js';
+import { residentMegabytes } from '../processes/usage.js';
+import type { Report } from '../report/row.js';
+import { summarize } from '../report/statistics.js';
+import { StreamTally } from './stream-tally.js';
+
+const RUNS = 100;
+/** Of each run; each calls a tool, and then the model says one thing more. */
+const STEPS = 4;
+/** Of each step. */
+const TOKENS = 25;
+const EVERY_MS = 20;
+/** Until a refused message is sent again. */
+const AGAIN_MS = 250;
+const MEMORY_EVERY_MS = 100;
+
+const TEXT = toLabText(
+  ...Array.from({ length: STEPS }, (_, at): LabEntry => {
+    const call = { tool: 'echo', id: `c${String(at + 1)}`, args: { value: at } };
+    return { stamp: true, deltas: TOKENS, everyMs: EVERY_MS, calls: [call] };
+  }),
+  { say: 'done' },
+);
+
+/**
+ * A hundred runs that begin at once on one worker, all streaming and calling tools; beside a hundred
+ * bare workflows at once, with as many activities that take as long.
+ */
+export const concurrentRuns: Measurement = {
+  name: 'concurrent-runs',
+  take: async (bench) => {
+    const runs = bench.isQuick ? 20 : RUNS;
+    const all = `${String(runs)} runs at once`;
+    bench.say(`concurrent-runs: ${all}`);
+    const readCpu = startCpuMeter(bench.pids);
+    const product = await performRuns(bench, runs);
+    const cpu = formatShares(readCpu());
+    bench.say(`concurrent-runs: ${String(runs)} bare workflows at once`);
+    const floor = await performBare(bench, runs);
+    const what = `${String(runs)} bare workflows`;
+    const report: Report = {
+      rows: [
+        {
+          what: `${all}: first token`,
+          unit: 'ms',
+          value: summarize(product.firsts),
+          beside: { what: `${what}: first activity`, value: summarize(floor.firsts) },
+          aim: { ratio: 1.3 },
+        },
+        {
+          what: '  token of the model → its reader',
+          unit: 'ms',
+          value: summarize(product.latencies),
+        },
+        {
+          what: '  runs per second',
+          unit: '1/s',
+          value: { p50: (1000 * runs) / product.ms },
+          beside: { what, value: { p50: (1000 * runs) / floor.ms } },
+          aim: { ratioAtLeast: 0.7 },
+        },
+        {
+          what: '  memory of the worker, most',
+          unit: 'MB',
+          value: { p50: product.memory.most },
+          beside: { what: 'before', value: { p50: product.memory.before } },
+        },
+        {
+          what: `    growth per run`,
+          unit: 'MB',
+          value: { p50: (product.memory.most - product.memory.before) / runs },
+          beside: {
+            what,
+            value: { p50: (floor.memory.most - floor.memory.before) / runs },
+          },
+        },
+      ],
+      notes: [
+        `${all}, each ${String(STEPS)} steps of ${String(TOKENS)} tokens at 50/s with a tool, and a last ` +
+          `one: lost ${String(product.lost)}, doubled ${String(product.doubled)}, refused at first ${String(product.refused)}; CPU % of a core: ${cpu}`,
+      ],
+    };
+    return report;
+  },
+};
+
+interface Performed {
+  /** From the first run's beginning to the last one's end. */
+  ms: number;
+  firsts: number[];
+  memory: { before: number; most: number };
+}
+
+interface Told {
+  latencies: number[];
+  lost: number;
+  doubled: number;
+  /** Messages that had to be sent again. */
+  refused: number;
+}
+
+async function performRuns({ product, pids }: Bench, runs: number): Promise<Performed & Told> {
+  const tallies = Array.from({ length: runs }, () => new StreamTally(newSessionId()));
+  const firsts: number[] = [];
+  let refused = 0;
+  const performed = await timeAll(pids.worker, tallies, async (tally) => {
+    tally.openWindow();
+    const from = wallClock();
+    let isFirst = true;
+    refused += await insist(product.port, tally.sessionId, (json, at) => {
+      // The last step's word is no stamp.
+      if (json.endsWith('"delta":"done"}')) return;
+      tally.acceptEvent(json, at);
+      if (!isFirst || tally.received === 0) return;
+      isFirst = false;
+      firsts.push(at - from);
+    });
+  });
+  const said = runs * STEPS * TOKENS;
+  const doubled = tallies.reduce((sum, tally) => sum + tally.doubled, 0);
+  const received = tallies.reduce((sum, tally) => sum + tally.received, 0);
+  const latencies = tallies.flatMap((tally) => tally.latencies);
+  const lost = said - (received - doubled);
+  return { ...performed, firsts, latencies, doubled, lost, refused };
+}
+
+/** As people do who are told that nobody can be reached: the same message again. Tells how often. */
+async function insist(port: number, sessionId: string, onEvent: OnEvent): Promise<number> {
+  const id = randomUUID();
+  for (let refused = 0; ; refused += 1) {
+    try {
+      await sayRaw(port, sessionId, TEXT, onEvent, { id });
+      return refused;
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes(' 503 '))) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+async function performBare({ floor, floorWorker }: Bench, runs: number): Promise<Performed> {
+  const firsts: number[] = [];
+  const all = Array.from({ length: runs });
+  const performed = await timeAll(floorWorker.pid, all, async () => {
+    firsts.push(await floor.runWork(STEPS, TOKENS * EVERY_MS));
+  });
+  return { ...performed, firsts };
+}
+
+/** Does all of them at once, and watches the memory of the worker that does. */
+async function timeAll<T>(
+  pid: number | undefined,
+  all: readonly T[],
+  work: (one: T) => Promise<void>,
+): Promise<Omit<Performed, 'firsts'>> {
+  const read = (): number => (pid === undefined ? NaN : (residentMegabytes(pid) ?? NaN));
+  const before = read();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, read());
+  }, MEMORY_EVERY_MS);
+  const from = wallClock();
+  try {
+    await Promise.all(all.map(work));
+  } finally {
+    clearInterval(timer);
+  }
+  return { ms: wallClock() - from, memory: { before, most } };
+}

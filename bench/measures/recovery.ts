@@ -1,0 +1,169 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bench, Measurement } from '../bench.js';
+import { createChatClient } from '../client/chat-client.js';
+import { toLabText } from '../client/lab-script.js';
+import { sayRaw } from '../client/raw-chat.js';
+import { newSessionId } from '../client/session-ids.js';
+import { createLeave, sleep, wallClock } from '../clock.js';
+import { createFloor, untilAtWork } from '../floor/floor-client.js';
+import { startChild, type Child } from '../processes/child.js';
+import { pidOf, untilPolls } from '../processes/pollers.js';
+import {
+  startProduct,
+  startSupervised,
+  startWorker,
+  type Product,
+  type Supervised,
+} from '../processes/product.js';
+import type { Row } from '../report/row.js';
+import { summarize } from '../report/statistics.js';
+import { runOf } from './run-of.js';
+
+const SAMPLES = 6;
+/** The kill falls anywhere between two heartbeats. */
+const BEFORE_KILL_MS = 4_000;
+const AIM_MS = 6_000;
+/** Then there is no figure. */
+const GIVE_UP_MS = 60_000;
+
+const TEXT = toLabText({ stamp: true, deltas: 3_000, everyMs: 20 });
+
+/**
+ * `kill -9` of the worker in the middle of a reply until its reader has the next token: with another
+ * worker at hand, and with none but the one that the supervisor of `npm start` starts again. Beside
+ * a bare activity of a killed worker, with another one at hand.
+ */
+export const recovery: Measurement = {
+  name: 'recovery',
+  take: async (bench) => {
+    const count = bench.isQuick ? 1 : SAMPLES;
+    const bare = await measureBare(bench, count);
+    const second = await measureSecondWorker(bench, count);
+    const restarted = await measureRestart(bench, count);
+    const beside = { what: 'bare activity, second worker', value: summarize(bare) };
+    const toRow = (what: string, samples: readonly number[]): Row => ({
+      ...{ what, unit: 'ms', value: summarize(samples), beside, aim: { p99: AIM_MS } },
+    });
+    return {
+      rows: [
+        toRow('kill -9 → next token, second worker', second),
+        toRow('  only worker, started again', restarted),
+      ],
+      notes: [],
+    };
+  },
+};
+
+async function measureBare({ servers, temporal, say }: Bench, count: number): Promise<number[]> {
+  const queue = 'bench-floor-killed';
+  const start = (): Child =>
+    startChild('bench/floor/worker.js', {
+      args: [queue],
+      env: { TEMPORAL_ADDRESS: servers.temporalAddress },
+    });
+  const floor = createFloor(temporal, queue);
+  const workers = [start(), start()];
+  const samples: number[] = [];
+  try {
+    while (samples.length < count) {
+      for (const { pid } of workers) await untilPolls(temporal, queue, pid);
+      say(`recovery: bare activity, ${String(samples.length + 1)} of ${String(count)}`);
+      const { worker, retried } = await floor.startOutliving();
+      await sleep(Math.random() * BEFORE_KILL_MS);
+      const from = wallClock();
+      process.kill(pidOf(worker), 'SIGKILL');
+      samples.push((await retried) - from);
+      if (samples.length < count) replace(workers, pidOf(worker), start);
+    }
+  } finally {
+    await Promise.all(workers.map(({ stop }) => stop()));
+  }
+  return samples;
+}
+
+async function measureSecondWorker(bench: Bench, count: number): Promise<number[]> {
+  const { servers, temporal, say } = bench;
+  const queue = 'bench-killed';
+  const product = await startProduct(servers, queue);
+  const start = (): Child => startWorker(servers, queue);
+  const workers = [product.worker, start()];
+  const samples: number[] = [];
+  try {
+    while (samples.length < count) {
+      for (const { pid } of workers) await untilPolls(temporal, queue, pid);
+      say(`recovery: second worker, ${String(samples.length + 1)} of ${String(count)}`);
+      const { ms, pid } = await timeKill(bench, product);
+      samples.push(ms);
+      if (samples.length < count) replace(workers, pid, start);
+    }
+  } finally {
+    await Promise.all([product.api.stop(), ...workers.map(({ stop }) => stop())]);
+  }
+  return samples;
+}
+
+async function measureRestart(bench: Bench, count: number): Promise<number[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'helix-bench-'));
+  const product = await startSupervised(bench.servers, 'bench-restarted', folder);
+  const samples: number[] = [];
+  try {
+    while (samples.length < count) {
+      bench.say(`recovery: only worker, ${String(samples.length + 1)} of ${String(count)}`);
+      samples.push((await timeKill(bench, product)).ms);
+    }
+  } finally {
+    await product.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+  return samples;
+}
+
+/** Kills the worker that has the reply. */
+async function timeKill(
+  bench: Bench,
+  { port }: Pick<Product, 'port'> | Supervised,
+): Promise<{ ms: number; pid: number }> {
+  const sessionId = newSessionId();
+  const chat = createChatClient(port);
+  const leave = createLeave();
+  let killedAt = Infinity;
+  let heardAt: number | undefined;
+  const reader = sayRaw(
+    port,
+    sessionId,
+    TEXT,
+    (json, at) => {
+      if (heardAt !== undefined || !json.startsWith('{"type":"text-delta"')) return;
+      const { delta } = JSON.parse(json) as { delta: string };
+      // What the dead worker had said may still be on its way.
+      if (Number(delta.trimEnd().split(' ').at(-1)) <= killedAt) return;
+      heardAt = at;
+      leave.abort();
+    },
+    { headers: { 'x-ai-sdk-profile': 'v7' }, signal: leave.signal },
+  );
+  try {
+    const workflow = await runOf(bench, sessionId);
+    const pid = pidOf(await untilAtWork(workflow));
+    await sleep(1_000 + Math.random() * BEFORE_KILL_MS);
+    killedAt = wallClock();
+    process.kill(pid, 'SIGKILL');
+    const timer = setTimeout(() => {
+      leave.abort();
+    }, GIVE_UP_MS);
+    await reader;
+    clearTimeout(timer);
+    await chat.stop(sessionId);
+    return { ms: (heardAt ?? NaN) - killedAt, pid };
+  } finally {
+    leave.abort();
+    chat.close();
+  }
+}
+
+/** The dead one's successor. */
+function replace(workers: Child[], pid: number, start: () => Child): void {
+  workers[workers.findIndex((worker) => worker.pid === pid)] = start();
+}
