@@ -76,6 +76,6 @@ describe('a conversation', () => {
     await eventually(() => conversation.page.get().notice !== undefined);
     await atRest(conversation);
     expect(conversation.page.get().notice?.text).toContain('the model is gone');
-    expect(server.seen).toHaveLength(1);
+    expect(server.named('POST')).toHaveLength(1);
   });
 });

@@ -36,6 +36,16 @@ describe('reconcile', () => {
     expect(reconcile([], [user('u1')]).undelivered?.id).toBe('u1');
   });
 
+  it('keeps results of the page that the server still waits for, and no others', () => {
+    const server = [user('u1'), agent('msg-1', { ...call('c1'), state: 'input-available' })];
+    const result = { ...call('c1'), state: 'output-available', output: 'here' } as const;
+    const kept = reconcile(server, [user('u1'), agent('msg-1', result)]);
+    expect(kept.answersKept).toBe(true);
+    expect(kept.messages.at(-1)?.parts).toEqual([result]);
+    const own = [{ ...result, providerExecuted: true }];
+    expect(reconcile(server, [user('u1'), agent('msg-1', ...own)]).answersKept).toBe(false);
+  });
+
   it('keeps answers that the server still asks for', () => {
     const server = [user('u1'), agent('msg-1', asked('c1'), asked('c2'))];
     const local = [user('u1'), agent('msg-1', answered('c1', false), asked('c2'))];

@@ -39,9 +39,16 @@ export class Wire {
 export interface SeenRequest {
   name: string;
   headers: Headers;
-  body: { messages: UIMessage[]; messageId?: string; trigger: string; agent?: string };
+  body: {
+    messages: UIMessage[];
+    messageId?: string;
+    trigger: string;
+    agent?: string;
+    busy?: string;
+  };
 }
 
+type Name = 'POST' | 'POST stop' | 'GET stream' | 'GET snapshot' | 'GET queue';
 type Reply = (request: SeenRequest) => Response | Promise<Response>;
 
 /** Answers each kind of request with the replies that were laid out for it, in order. */
@@ -49,7 +56,7 @@ export class WireServer {
   readonly seen: SeenRequest[] = [];
   readonly #replies = new Map<string, Reply[]>();
 
-  on(name: 'POST' | 'GET stream' | 'GET snapshot' | 'POST stop', ...replies: Reply[]): this {
+  on(name: Name, ...replies: Reply[]): this {
     this.#replies.set(name, [...(this.#replies.get(name) ?? []), ...replies]);
     return this;
   }
@@ -59,7 +66,7 @@ export class WireServer {
   }
 
   readonly send: Fetch = async (input, init) => {
-    const tail = /\/(stream|snapshot|stop)$/.exec(
+    const tail = /\/(stream|snapshot|stop|queue)$/.exec(
       input instanceof Request ? input.url : input.toString(),
     )?.[1];
     const name = [init?.method ?? 'GET', tail].filter(Boolean).join(' ');

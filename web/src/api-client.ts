@@ -49,7 +49,8 @@ export type Fetch = typeof globalThis.fetch;
 
 const PATIENCE_MS = 10_000;
 
-async function request(send: Fetch, url: string, init: RequestInit = {}): Promise<Response> {
+/** A request that does not wait for ever. */
+export async function request(send: Fetch, url: string, init: RequestInit = {}): Promise<Response> {
   const limit = AbortSignal.timeout(PATIENCE_MS);
   const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
   return send(url, { cache: 'no-store', ...init, signal });

@@ -1,23 +1,35 @@
 import { useState, type ReactElement } from 'react';
-
-export type OnAnswer = (approvalId: string, approved: boolean, reason?: string) => void;
+import { useCurrentConversation } from './current-conversation.js';
+import { DeadlineNote } from './deadline-note.js';
+import { editableFields, editedInput } from './editable-input.js';
+import { InputForm } from './input-form.js';
 
 interface Props {
   approvalId: string;
+  toolCallId: string;
   tool: string;
+  input: unknown;
   /** A question that the conversation has left behind can be read, not answered. */
   open: boolean;
-  onAnswer: OnAnswer;
 }
 
-export function ApprovalCard({ approvalId, tool, open, onAnswer }: Props): ReactElement {
+export function ApprovalCard({ approvalId, toolCallId, tool, input, open }: Props): ReactElement {
+  const { answer, besides } = useCurrentConversation();
   const [answered, setAnswered] = useState(false);
   const [reason, setReason] = useState('');
+  const [texts, setTexts] = useState<Record<string, string>>({});
   const disabled = answered || !open;
+  const fields = editableFields(input);
+  const edited = editedInput(input, texts);
 
-  const answer = (approved: boolean): void => {
+  const approve = (): void => {
     setAnswered(true);
-    onAnswer(approvalId, approved, approved ? undefined : reason.trim());
+    if (edited === undefined) answer(approvalId, true);
+    else void besides.approveChanged(toolCallId, edited).then(setAnswered);
+  };
+  const deny = (): void => {
+    setAnswered(true);
+    answer(approvalId, false, reason.trim());
   };
 
   return (
@@ -27,29 +39,25 @@ export function ApprovalCard({ approvalId, tool, open, onAnswer }: Props): React
       aria-label={`Approval of ${tool}`}
       onSubmit={(event) => {
         event.preventDefault();
+        if (!disabled) approve();
       }}
     >
-      <p>{open ? `May the agent run ${tool}?` : 'No longer needed.'}</p>
+      <p>
+        {open ? `May the agent run ${tool}? You can change what it asks for.` : 'No longer needed.'}
+      </p>
+      <InputForm
+        fields={fields}
+        texts={texts}
+        disabled={disabled}
+        onChange={(name, text) => {
+          setTexts((before) => ({ ...before, [name]: text }));
+        }}
+      />
       <div className="approval-tools">
-        <button
-          type="button"
-          className="primary"
-          data-testid="approve"
-          disabled={disabled}
-          onClick={() => {
-            answer(true);
-          }}
-        >
-          Approve
+        <button type="submit" className="primary" data-testid="approve" disabled={disabled}>
+          {edited === undefined ? 'Approve' : 'Approve with changes'}
         </button>
-        <button
-          type="button"
-          data-testid="deny"
-          disabled={disabled}
-          onClick={() => {
-            answer(false);
-          }}
-        >
+        <button type="button" data-testid="deny" disabled={disabled} onClick={deny}>
           Deny
         </button>
         <input
@@ -63,6 +71,7 @@ export function ApprovalCard({ approvalId, tool, open, onAnswer }: Props): React
           }}
         />
       </div>
+      {open && <DeadlineNote toolCallId={toolCallId} />}
     </form>
   );
 }

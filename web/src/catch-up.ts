@@ -1,11 +1,8 @@
-import {
-  lastAssistantMessageIsCompleteWithApprovalResponses as answersAreComplete,
-  type AbstractChat,
-  type UIMessage,
-} from 'ai';
+import type { AbstractChat, UIMessage } from 'ai';
+import { answersAreComplete } from './answers-complete.js';
 import { Refusal, type Snapshot } from './api-client.js';
 import { LAST_FAILED } from './failure.js';
-import type { PageStore } from './page-store.js';
+import type { PageState, PageStore } from './page-store.js';
 import { reconcile, textOf } from './reconcile.js';
 
 /**
@@ -20,6 +17,16 @@ const OVERTAKEN = 'A reply to another window was being written, so your message 
 
 export function isBusy(chat: AbstractChat<UIMessage>): boolean {
   return chat.status === 'submitted' || chat.status === 'streaming';
+}
+
+/** What a snapshot tells beside the messages. */
+export function toKnown({ run, pending = [], queue = [] }: Snapshot): Partial<PageState> {
+  return { pending, queue, ...(run && { runId: run.runId, runStatus: run.status }) };
+}
+
+/** What waits is answered as soon as nothing else is. */
+function isNextDue({ status, queue = [] }: Snapshot): boolean {
+  return queue.length > 0 && (status === 'ended' || status === 'failed');
 }
 
 export type LoadSnapshot = (signal?: AbortSignal) => Promise<Snapshot | undefined>;
@@ -58,6 +65,9 @@ export class CatchUp {
     if (snapshot?.status === 'active' && status === 'ready' && lastMessage?.role === 'user') {
       throw new Error('The reply ended between the snapshot and the stream.');
     }
+    if (snapshot !== undefined && isNextDue(snapshot) && !isBusy(this.#chat)) {
+      throw new Error('The next turn has not begun yet.');
+    }
   }
 
   /** A look of an idle page. Does nothing if the page has moved on meanwhile. */
@@ -75,8 +85,7 @@ export class CatchUp {
     const server = snapshot?.messages ?? [];
     const { messages, undelivered, answersKept } = reconcile(server, chat.messages);
     if (snapshot !== undefined) {
-      const runId = snapshot.run?.runId ?? this.#page.get().runId;
-      this.#page.set({ bound: true, sequence: snapshot.streamSequence, runId });
+      this.#page.set({ bound: true, sequence: snapshot.streamSequence, ...toKnown(snapshot) });
     }
     chat.clearError();
     chat.messages = leftovers === 'return' ? server : messages;

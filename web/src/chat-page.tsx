@@ -1,15 +1,19 @@
 import { useChat } from '@ai-sdk/react';
-import { useEffect, useSyncExternalStore, type ReactElement } from 'react';
+import { useEffect, useState, useSyncExternalStore, type ReactElement } from 'react';
 import { AgentChoice } from './agent-choice.js';
 import type { PageConfig } from './api-client.js';
+import { CheckpointsDialog } from './checkpoints-dialog.js';
 import { Composer } from './composer.js';
 import type { Conversation } from './conversation.js';
+import { CurrentConversation } from './current-conversation.js';
 import { ErrorLine } from './error-line.js';
 import { pageStatus } from './page-status.js';
+import { QueueList } from './queue-list.js';
 import { runUrl } from './run-url.js';
 import { StatusLine } from './status-line.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
+import { TurnActions } from './turn-actions.js';
 import { Welcome } from './welcome.js';
 
 interface Props {
@@ -17,12 +21,15 @@ interface Props {
   config: PageConfig;
   onNewChat: () => void;
   onAgent: (agent: string) => void;
+  /** Shows another conversation. */
+  onOpen: (sessionId: string) => void;
 }
 
 /** Often enough to look continuous, seldom enough to leave the machine time. */
 const RENDER_EVERY_MS = 40;
 
-export function ChatPage({ conversation, config, onNewChat, onAgent }: Props): ReactElement {
+export function ChatPage(props: Props): ReactElement {
+  const { conversation, config, onNewChat, onAgent, onOpen } = props;
   const { chat, page, resume } = conversation;
   const { messages, status } = useChat({ chat, resume, throttle: RENDER_EVERY_MS });
   const state = useSyncExternalStore(page.subscribe, page.get);
@@ -31,63 +38,91 @@ export function ChatPage({ conversation, config, onNewChat, onAgent }: Props): R
   const now = pageStatus(status, state, messages.at(-1));
   const busy = status === 'submitted' || status === 'streaming';
   const url = runUrl(config, state.runId);
+  const [choosing, setChoosing] = useState(false);
+  const rests = now === 'ready' && messages.length > 0 && state.queue.length === 0;
   const fresh = messages.length === 0 && !state.bound && !busy;
 
   return (
-    <div className="page">
-      <TopBar onNewChat={onNewChat}>
-        {fresh ? (
-          <AgentChoice
-            agents={config.agents}
-            agent={state.agent}
-            onChoose={(agent) => {
-              page.set({ agent });
-              onAgent(agent);
+    <CurrentConversation value={conversation}>
+      <div className="page">
+        <TopBar onNewChat={onNewChat}>
+          {fresh ? (
+            <AgentChoice
+              agents={config.agents}
+              agent={state.agent}
+              onChoose={(agent) => {
+                page.set({ agent });
+                onAgent(agent);
+              }}
+            />
+          ) : (
+            <>
+              {url !== undefined && (
+                <a
+                  className="run-link"
+                  data-testid="run-link"
+                  href={url}
+                  target="_blank"
+                  rel="noreferrer"
+                >
+                  Run in Temporal
+                </a>
+              )}
+              <button
+                type="button"
+                data-testid="branch"
+                onClick={() => {
+                  setChoosing(true);
+                }}
+              >
+                Branch
+              </button>
+            </>
+          )}
+        </TopBar>
+        {choosing && (
+          <CheckpointsDialog
+            onOpen={onOpen}
+            onClose={() => {
+              setChoosing(false);
             }}
           />
-        ) : (
-          url !== undefined && (
-            <a
-              className="run-link"
-              data-testid="run-link"
-              href={url}
-              target="_blank"
-              rel="noreferrer"
-            >
-              Run in Temporal
-            </a>
-          )
         )}
-      </TopBar>
-      <Transcript
-        messages={messages}
-        live={busy}
-        thinking={now === 'thinking'}
-        onAnswer={conversation.answer}
-      >
-        <Welcome agent={state.agent} onSend={conversation.send} />
-      </Transcript>
-      <footer className="foot">
-        <ErrorLine
-          notice={state.notice}
-          onRetry={conversation.retry}
-          onDismiss={() => {
-            page.set({ notice: undefined });
-          }}
-        />
-        <StatusLine status={now} />
-        <Composer
-          draft={state.draft}
-          busy={busy}
-          stopping={state.stopping}
-          blocked={busy || state.reconnecting}
-          onDraft={(draft) => {
-            page.set({ draft });
-          }}
-          onSend={conversation.send}
-          onStop={() => void conversation.stop()}
-        />
-      </footer>
-    </div>
+        <Transcript
+          messages={messages}
+          live={busy}
+          thinking={now === 'thinking'}
+          actions={rests && <TurnActions />}
+        >
+          <Welcome agent={state.agent} onSend={conversation.send} />
+        </Transcript>
+        <footer className="foot">
+          <ErrorLine
+            notice={state.notice}
+            onRetry={conversation.retry}
+            onDismiss={() => {
+              page.set({ notice: undefined });
+            }}
+          />
+          <StatusLine status={now} />
+          <QueueList />
+          <Composer
+            draft={state.draft}
+            busy={busy}
+            stopping={state.stopping}
+            whenBusy={state.whenBusy}
+            blocked={state.reconnecting || state.following}
+            onWhenBusy={(whenBusy) => {
+              page.set({ whenBusy });
+            }}
+            onDraft={(draft) => {
+              page.set({ draft });
+            }}
+            onSend={conversation.send}
+            onStop={() => void conversation.stop()}
+          />
+        </footer>
+      </div>
+    </CurrentConversation>
   );
 }

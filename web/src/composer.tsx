@@ -1,19 +1,23 @@
 import { useEffect, useRef, type KeyboardEvent, type ReactElement } from 'react';
+import { BusyChoice } from './busy-choice.js';
+import type { WhenBusy } from './page-store.js';
 
 interface Props {
   draft: string;
   /** A reply is under way, which can be stopped. */
   busy: boolean;
   stopping: boolean;
+  whenBusy: WhenBusy;
   /** Nothing can be sent right now. Typing goes on. */
   blocked: boolean;
   onDraft: (draft: string) => void;
+  onWhenBusy: (chosen: WhenBusy) => void;
   onSend: (text: string) => void;
   onStop: () => void;
 }
 
 export function Composer(props: Props): ReactElement {
-  const { draft, busy, stopping, blocked, onDraft, onSend, onStop } = props;
+  const { draft, busy, stopping, whenBusy, blocked, onDraft, onWhenBusy, onSend, onStop } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     box.current?.focus();
@@ -53,11 +57,12 @@ export function Composer(props: Props): ReactElement {
         }}
         onKeyDown={sendOnEnter}
       />
-      {busy ? (
+      {busy && (
         <button type="button" data-testid="stop" disabled={stopping} onClick={onStop}>
           Stop
         </button>
-      ) : (
+      )}
+      {(!busy || draft.trim() !== '') && (
         <button
           type="submit"
           className="primary"
@@ -67,6 +72,7 @@ export function Composer(props: Props): ReactElement {
           Send
         </button>
       )}
+      {busy && draft.trim() !== '' && <BusyChoice chosen={whenBusy} onChoose={onWhenBusy} />}
     </form>
   );
 }

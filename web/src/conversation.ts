@@ -1,15 +1,15 @@
 import { Chat } from '@ai-sdk/react';
-import {
-  lastAssistantMessageIsCompleteWithApprovalResponses as answersAreComplete,
-  type UIMessage,
-} from 'ai';
+import type { UIMessage } from 'ai';
+import { answersAreComplete } from './answers-complete.js';
 import { loadSnapshot, stopRun, type Fetch, type Snapshot } from './api-client.js';
-import { CatchUp, isBusy, type Leftovers } from './catch-up.js';
+import { Besides } from './besides.js';
+import { CatchUp, isBusy, toKnown, type Leftovers } from './catch-up.js';
 import { createTransport } from './chat-transport.js';
 import { classifyFailure, LAST_FAILED } from './failure.js';
-import { PageStore } from './page-store.js';
+import { PageStore, type PageState } from './page-store.js';
 import { pauseWhileHidden, whenVisible } from './page-visibility.js';
 import { Recovery, type RecoverySteps } from './recovery.js';
+import { createSessionActions } from './session-actions.js';
 
 export interface ConversationOptions {
   sessionId: string;
@@ -19,10 +19,15 @@ export interface ConversationOptions {
   pause?: RecoverySteps['pause'];
 }
 
+/** What the page says for one of its tools. */
+export type ToolResult = { output: unknown } | { state: 'output-error'; errorText: string };
+
 /** One conversation: the stock chat, what a person can do in it, and how it survives a break. */
 export class Conversation {
   readonly chat: Chat<UIMessage>;
   readonly page: PageStore;
+  /** What can be done beside talking. */
+  readonly besides: Besides;
   /** Whether there may be a reply to follow as soon as the page is up. */
   readonly resume: boolean;
 
@@ -31,6 +36,8 @@ export class Conversation {
   readonly #catchUp: CatchUp;
   readonly #recovery: Recovery;
   #leftovers: Leftovers = 'resend';
+  /** The server looks for the next reply by itself: nothing is broken. */
+  #isQuiet = false;
 
   constructor({ sessionId, agent, snapshot, send, pause }: ConversationOptions) {
     this.#sessionId = sessionId;
@@ -40,7 +47,7 @@ export class Conversation {
       agent,
       bound: snapshot !== undefined,
       sequence: snapshot?.streamSequence,
-      runId: snapshot?.run?.runId,
+      ...(snapshot && toKnown(snapshot)),
       notice: snapshot?.status === 'failed' ? { text: LAST_FAILED, retry: false } : undefined,
     });
     this.chat = new Chat<UIMessage>({
@@ -48,6 +55,9 @@ export class Conversation {
       messages: snapshot?.messages ?? [],
       transport: createTransport(this.page, this.#fetch),
       sendAutomaticallyWhen: answersAreComplete,
+      onData: ({ type }) => {
+        if (type === 'data-queue-changed') void this.besides.readQueue();
+      },
       onError: (error) => {
         this.#recover(error);
       },
@@ -56,7 +66,10 @@ export class Conversation {
         if (isAbort || isError) return;
         // A whole response has a `finish`. A proxy may have tidied up the end of one that was cut.
         if (finishReason === undefined) this.#start('resend');
-        else this.#calm();
+        else {
+          this.#calm();
+          void this.besides.afterReply();
+        }
       },
     });
     this.#catchUp = new CatchUp(this.chat, this.page, (signal) =>
@@ -65,8 +78,16 @@ export class Conversation {
     this.#recovery = new Recovery({
       pause: pause ?? pauseWhileHidden,
       catchUp: (signal) => this.#catchUp.look(this.#leftovers, signal),
-      onChange: (reconnecting) => {
-        this.page.set({ reconnecting });
+      onChange: (running) => {
+        const isQuiet = this.#isQuiet;
+        this.page.set({ reconnecting: running && !isQuiet, following: running && isQuiet });
+      },
+    });
+    this.besides = new Besides({
+      page: this.page,
+      actions: createSessionActions(sessionId, this.#fetch),
+      follow: () => {
+        if (!isBusy(this.chat)) this.#start('resend', true);
       },
     });
   }
@@ -82,14 +103,13 @@ export class Conversation {
   }
 
   readonly send = (text: string): void => {
-    this.#calm();
-    this.page.set({ draft: '', notice: undefined });
-    void this.chat.sendMessage({ text });
+    this.#begin({ draft: '' });
+    if (isBusy(this.chat)) void this.besides.say(text);
+    else void this.chat.sendMessage({ text });
   };
 
   readonly answer = (approvalId: string, approved: boolean, reason?: string): void => {
-    this.#calm();
-    this.page.set({ notice: undefined });
+    this.#begin();
     void this.chat.addToolApprovalResponse({
       id: approvalId,
       approved,
@@ -97,10 +117,21 @@ export class Conversation {
     });
   };
 
+  /** Gives the result of a tool that the page carries out, or says why there is none. */
+  readonly giveResult = (toolCallId: string, tool: string, result: ToolResult): void => {
+    this.#begin();
+    void this.chat.addToolOutput({ tool, toolCallId, ...result });
+  };
+
+  /** Has the newest turn done again. */
+  readonly regenerate = (): void => {
+    this.#begin();
+    void this.chat.regenerate();
+  };
+
   /** Sends once more what did not get through, under the same id, so that it counts once. */
   readonly retry = (): void => {
-    this.#calm();
-    this.page.set({ notice: undefined });
+    this.#begin();
     const { messages, lastMessage } = this.chat;
     if (lastMessage?.role === 'user') {
       this.chat.messages = messages.slice(0, -1);
@@ -132,11 +163,18 @@ export class Conversation {
       return;
     }
     this.page.set({ notice: { text: failure.text, retry: failure.kind === 'unavailable' } });
-    if (failure.kind !== 'reply') this.#start(failure.kind === 'refused' ? 'return' : 'offer');
+    if (failure.kind === 'reply') void this.besides.afterReply();
+    else this.#start(failure.kind === 'refused' ? 'return' : 'offer');
   }
 
-  #start(leftovers: Leftovers): void {
+  #begin(change: Partial<PageState> = {}): void {
+    this.#calm();
+    this.page.set({ notice: undefined, ...change });
+  }
+
+  #start(leftovers: Leftovers, isQuiet = false): void {
     this.#leftovers = leftovers;
+    this.#isQuiet = isQuiet;
     this.#recovery.start();
   }
 

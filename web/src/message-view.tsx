@@ -1,6 +1,5 @@
 import { isToolUIPart, type UIMessage } from 'ai';
 import { memo, type ReactElement } from 'react';
-import type { OnAnswer } from './approval-card.js';
 import { RichText } from './rich-text.js';
 import { ToolCard } from './tool-card.js';
 
@@ -8,11 +7,10 @@ interface Props {
   message: UIMessage;
   /** Only the newest message can still be answered. */
   newest: boolean;
-  onAnswer: OnAnswer;
 }
 
 /** Messages that did not change keep their identity, so only the growing one is drawn again. */
-export const MessageView = memo(function MessageView({ message, newest, onAnswer }: Props) {
+export const MessageView = memo(function MessageView({ message, newest }: Props) {
   return (
     <article
       className={`message ${message.role}`}
@@ -22,7 +20,7 @@ export const MessageView = memo(function MessageView({ message, newest, onAnswer
       data-message-id={message.id}
     >
       {message.parts.map((part, index) => (
-        <PartView key={index} part={part} newest={newest} onAnswer={onAnswer} />
+        <PartView key={index} part={part} newest={newest} />
       ))}
     </article>
   );
@@ -32,8 +30,8 @@ interface PartProps extends Omit<Props, 'message'> {
   part: UIMessage['parts'][number];
 }
 
-function PartView({ part, newest, onAnswer }: PartProps): ReactElement | null {
-  if (isToolUIPart(part)) return <ToolCard part={part} newest={newest} onAnswer={onAnswer} />;
+function PartView({ part, newest }: PartProps): ReactElement | null {
+  if (isToolUIPart(part)) return <ToolCard part={part} newest={newest} />;
   switch (part.type) {
     case 'text':
       return part.text === '' ? null : <RichText text={part.text} />;

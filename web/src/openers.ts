@@ -18,6 +18,8 @@ const OPENERS: Record<string, Opener[]> = {
   support: [
     said('Where is my order 1042?'),
     said('I want a refund for order 1042.'),
+    said('My order 1042 arrived broken.'),
+    said('Can you recommend a gift for a coffee lover?'),
     said('How long does a delivery take?'),
   ],
   lab: [
@@ -25,6 +27,12 @@ const OPENERS: Record<string, Opener[]> = {
     scripted('Use a tool', [{ calls: [{ tool: 'echo', args: { value: 'hello' } }] }]),
     scripted('Ask for approval', [
       { say: 'This costs something.', calls: [{ tool: 'charge', args: { amount: 5 } }] },
+    ]),
+    scripted('Ask the page', [
+      { calls: [{ tool: 'locate', args: { question: 'Where are you?' } }] },
+    ]),
+    scripted('Delegate', [
+      { calls: [{ tool: 'delegate', args: { script: [{ say: 'I did it.', everyMs: 50 }] } }] },
     ]),
   ],
 };

@@ -1,5 +1,6 @@
 import { isToolUIPart, type ChatStatus, type UIMessage } from 'ai';
 import type { PageState } from './page-store.js';
+import { isPageCall } from './tool-state.js';
 
 export type PageStatus =
   'loading' | 'ready' | 'thinking' | 'streaming' | 'stopping' | 'waiting' | 'reconnecting';
@@ -7,7 +8,8 @@ export type PageStatus =
 /** One word for what goes on, from what the chat and the page know. */
 export function pageStatus(
   chat: ChatStatus,
-  page: Pick<PageState, 'reconnecting' | 'stopping'>,
+  page: Pick<PageState, 'reconnecting' | 'stopping'> &
+    Partial<Pick<PageState, 'following' | 'pending'>>,
   newest: UIMessage | undefined,
 ): PageStatus {
   if (chat === 'submitted' || chat === 'streaming') {
@@ -15,11 +17,13 @@ export function pageStatus(
     return chat === 'streaming' ? 'streaming' : 'thinking';
   }
   if (page.reconnecting) return 'reconnecting';
-  return asksForApproval(newest) ? 'waiting' : 'ready';
+  if (page.following === true) return 'thinking';
+  return asks(newest, page.pending ?? []) ? 'waiting' : 'ready';
 }
 
-function asksForApproval(message: UIMessage | undefined): boolean {
+function asks(message: UIMessage | undefined, pending: PageState['pending']): boolean {
   return (message?.parts ?? []).some(
-    (part) => isToolUIPart(part) && part.state === 'approval-requested',
+    (part) =>
+      isToolUIPart(part) && (part.state === 'approval-requested' || isPageCall(part, pending)),
   );
 }

@@ -1,8 +1,15 @@
+import type { PendingQuestion } from '../../protocol/http.js';
+import type { RunStatus } from '../../protocol/run.js';
+import type { QueueEntry } from './session-actions.js';
+
 /** A line for the person: what went wrong, and whether trying again makes sense. */
 export interface Notice {
   text: string;
   retry: boolean;
 }
+
+/** What becomes of a message that is sent while a reply is being written. */
+export type WhenBusy = 'queue' | 'steer' | 'interrupt';
 
 /** What the page knows beside the messages. */
 export interface PageState {
@@ -12,9 +19,20 @@ export interface PageState {
   /** Where the newest snapshot stood in the stream. */
   sequence: number | undefined;
   runId: string | undefined;
+  /** How the newest run stood when the page last asked. */
+  runStatus: RunStatus | undefined;
+  /** What people are asked, with the time they have. */
+  pending: readonly PendingQuestion[];
+  /** Messages that wait for their turn. */
+  queue: readonly QueueEntry[];
+  /** Inputs that were changed here before they were approved, by call. */
+  changed: Readonly<Record<string, unknown>>;
+  whenBusy: WhenBusy;
   draft: string;
   notice: Notice | undefined;
   reconnecting: boolean;
+  /** The next reply is looked for, and nothing is broken. */
+  following: boolean;
   stopping: boolean;
 }
 
@@ -28,9 +46,15 @@ export class PageStore {
       bound: false,
       sequence: undefined,
       runId: undefined,
+      runStatus: undefined,
+      pending: [],
+      queue: [],
+      changed: {},
+      whenBusy: 'queue',
       draft: '',
       notice: undefined,
       reconnecting: false,
+      following: false,
       stopping: false,
       ...initial,
     };

@@ -9,10 +9,11 @@ interface Props {
   place: Place;
   onNewChat: () => void;
   onAgent: (agent: string) => void;
+  onOpen: (sessionId: string) => void;
 }
 
 /** One session, from the first look at the server on. */
-export function SessionPage({ place, onNewChat, onAgent }: Props): ReactElement {
+export function SessionPage({ place, onNewChat, onAgent, onOpen }: Props): ReactElement {
   const loaded = useConversation(place);
 
   useEffect(() => {
@@ -30,6 +31,7 @@ export function SessionPage({ place, onNewChat, onAgent }: Props): ReactElement 
         config={config}
         onNewChat={onNewChat}
         onAgent={onAgent}
+        onOpen={onOpen}
       />
     );
   }

@@ -7,7 +7,7 @@ const WORDS: Record<PageStatus, string> = {
   thinking: 'Thinking…',
   streaming: 'Writing…',
   stopping: 'Stopping…',
-  waiting: 'Waiting for your approval',
+  waiting: 'Waiting for you',
   reconnecting: 'Reconnecting…',
 };
 

@@ -1,25 +1,45 @@
 import { getToolName } from 'ai';
 import type { ReactElement } from 'react';
-import { ApprovalCard, type OnAnswer } from './approval-card.js';
-import { readable, toolCardState, type ToolCardState, type ToolPart } from './tool-state.js';
+import { ApprovalCard } from './approval-card.js';
+import { changedInputOf } from './changed-input.js';
+import { ChoiceCard } from './choice-card.js';
+import { ClientToolCard } from './client-tool-card.js';
+import { usePageState } from './current-conversation.js';
+import { labelOf, toCustomerQuestion } from './customer-question.js';
+import { editableFields } from './editable-input.js';
+import { SubAgentCard } from './sub-agent-card.js';
+import { subAgentOf } from './sub-agent.js';
+import { isPageCall, toolCardState, type ToolCardState, type ToolPart } from './tool-state.js';
+import { ToolValues, Value } from './tool-values.js';
 
-const WORDS: Record<ToolCardState, string> = {
+const WORDS: Record<ToolCardState | 'left', string> = {
   running: 'running',
-  waiting: 'waiting for approval',
+  waiting: 'waiting for you',
   done: 'done',
   failed: 'failed',
   denied: 'denied',
+  left: 'not answered',
 };
 
 interface Props {
   part: ToolPart;
   newest: boolean;
-  onAnswer: OnAnswer;
 }
 
-export function ToolCard({ part, newest, onAnswer }: Props): ReactElement {
+export function ToolCard({ part, newest }: Props): ReactElement {
   const name = getToolName(part);
-  const state = toolCardState(part);
+  const pending = usePageState((page) => page.pending);
+  const changedHere = usePageState((page) => page.changed);
+  const agent = subAgentOf(name);
+  if (agent !== undefined) return <SubAgentCard part={part} tool={name} name={agent} />;
+
+  const isAsked = isPageCall(part, pending);
+  const now = isAsked ? 'waiting' : toolCardState(part);
+  // What an earlier message asked is not asked any more, whatever became of it.
+  const state = !newest && (now === 'waiting' || now === 'running') ? 'left' : now;
+  const question = toCustomerQuestion(name, part.input);
+  const call = { tool: name, toolCallId: part.toolCallId, input: part.input, open: newest };
+  const chosen = question && 'output' in part ? labelOf(question, part.output) : undefined;
   return (
     <section
       className={`tool ${state}`}
@@ -32,30 +52,36 @@ export function ToolCard({ part, newest, onAnswer }: Props): ReactElement {
         <span className="tool-name">{name}</span>
         <span className="tool-state">{WORDS[state]}</span>
       </header>
-      {part.input !== undefined && <Value label="Input" value={part.input} />}
       {part.state === 'approval-requested' && (
-        <ApprovalCard
-          key={part.approval.id}
-          approvalId={part.approval.id}
-          tool={name}
-          open={newest}
-          onAnswer={onAnswer}
-        />
+        <>
+          {!isForm(part.input) && <Value label="Input" value={part.input} />}
+          <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
+        </>
       )}
-      {part.state === 'output-available' && <Value label="Output" value={part.output} />}
-      {part.state === 'output-error' && <Value label="Error" value={part.errorText} />}
-      {state === 'denied' && part.approval?.reason !== undefined && (
-        <Value label="Reason" value={part.approval.reason} />
+      {isAsked && question !== undefined && <ChoiceCard asked={question} {...call} />}
+      {isAsked && question === undefined && (
+        <>
+          <Value label="Input" value={part.input} />
+          <ClientToolCard {...call} />
+        </>
+      )}
+      {question !== undefined && chosen !== undefined && (
+        <p data-testid="chosen">
+          {question.question} <strong>{chosen}</strong>
+        </p>
+      )}
+      {now !== 'waiting' && chosen === undefined && part.input !== undefined && (
+        <ToolValues
+          part={part}
+          changed={changedInputOf(part, changedHere)}
+          open={state === 'failed' || state === 'denied'}
+        />
       )}
     </section>
   );
 }
 
-function Value({ label, value }: { label: string; value: unknown }): ReactElement {
-  return (
-    <div className="value">
-      <span>{label}</span>
-      <pre data-testid={`tool-${label.toLowerCase()}`}>{readable(value)}</pre>
-    </div>
-  );
+/** Whether the form of an approval shows all of the input. */
+function isForm(input: unknown): boolean {
+  return editableFields(input).length === Object.keys(input ?? {}).length;
 }

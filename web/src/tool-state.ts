@@ -1,4 +1,5 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
+import type { PendingQuestion } from '../../protocol/http.js';
 
 export type ToolPart = ToolUIPart | DynamicToolUIPart;
 export type ToolCardState = 'running' | 'waiting' | 'done' | 'failed' | 'denied';
@@ -20,6 +21,14 @@ export function toolCardState(part: ToolPart): ToolCardState {
     case 'output-denied':
       return 'denied';
   }
+}
+
+/** True for calls that the page carries out, as the server has it: approved ones look the same. */
+export function isPageCall(part: ToolPart, pending: readonly PendingQuestion[]): boolean {
+  return (
+    part.state === 'input-available' &&
+    pending.some(({ kind, toolCallId }) => kind === 'client' && toolCallId === part.toolCallId)
+  );
 }
 
 /** Values as a person reads them: text as it is, everything else as indented JSON. */

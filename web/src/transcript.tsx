@@ -1,6 +1,5 @@
 import type { UIMessage } from 'ai';
 import type { ReactElement, ReactNode } from 'react';
-import type { OnAnswer } from './approval-card.js';
 import { MessageView } from './message-view.js';
 import { useStickToEnd } from './use-stick-to-end.js';
 
@@ -9,13 +8,14 @@ interface Props {
   /** A reply is being received. */
   live: boolean;
   thinking: boolean;
-  onAnswer: OnAnswer;
   /** What stands there while nothing has been said. */
   children?: ReactNode;
+  /** What can be done with the newest turn. */
+  actions?: ReactNode;
 }
 
 export function Transcript(props: Props): ReactElement {
-  const { messages, live, thinking, onAnswer, children } = props;
+  const { messages, live, thinking, children, actions } = props;
   const { box, away, onScroll, toEnd } = useStickToEnd(messages);
   return (
     <main className="transcript" ref={box} onScroll={onScroll}>
@@ -28,12 +28,7 @@ export function Transcript(props: Props): ReactElement {
       >
         {messages.length === 0 && !thinking && children}
         {messages.map((message, index) => (
-          <MessageView
-            key={message.id}
-            message={message}
-            newest={index === messages.length - 1}
-            onAnswer={onAnswer}
-          />
+          <MessageView key={message.id} message={message} newest={index === messages.length - 1} />
         ))}
         {thinking && (
           <p className="dots" aria-hidden="true">
@@ -42,6 +37,7 @@ export function Transcript(props: Props): ReactElement {
             <span />
           </p>
         )}
+        {actions}
       </div>
       {away && (
         <button type="button" className="to-end" onClick={toEnd}>

@@ -12,6 +12,7 @@ function currentPlace(): Place {
 
 export interface Places {
   place: Place;
+  open: (sessionId: string) => void;
   openNew: () => void;
   nameAgent: (agent: string) => void;
 }
@@ -30,11 +31,17 @@ export function usePlace(): Places {
     };
   }, []);
 
+  const open = useCallback(
+    (sessionId: string) => {
+      const next = placeOf(sessionId, place.agent);
+      history.pushState(null, '', placeSearch(next));
+      setPlace(next);
+    },
+    [place.agent],
+  );
   const openNew = useCallback(() => {
-    const next = placeOf(crypto.randomUUID(), place.agent);
-    history.pushState(null, '', placeSearch(next));
-    setPlace(next);
-  }, [place.agent]);
+    open(crypto.randomUUID());
+  }, [open]);
 
   const nameAgent = useCallback(
     (agent: string) => {
@@ -45,5 +52,5 @@ export function usePlace(): Places {
     [place.sessionId],
   );
 
-  return { place, openNew, nameAgent };
+  return { place, open, openNew, nameAgent };
 }

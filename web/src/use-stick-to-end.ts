@@ -33,6 +33,8 @@ export function useStickToEnd(content: unknown): StickToEnd {
     if (box.current === null) return;
     const observer = new ResizeObserver(settle);
     observer.observe(box.current);
+    // What is learned beside the messages, such as who has to answer, makes cards grow.
+    for (const child of box.current.children) observer.observe(child);
     return () => {
       observer.disconnect();
     };

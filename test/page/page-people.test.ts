@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { EXAMPLE_ORDER_ID } from '../../examples/support/orders.js';
+import { loadSnapshot, toScript } from '../support/chat-client.js';
+import { launchBrowser, openPage } from '../support/page-driver.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+/** What people do with a question: change it, choose, take their time. */
+let product: Product;
+let browser: Browser;
+beforeAll(async () => {
+  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await product.stop();
+});
+
+it('lets a colleague change the amount of a refund, and tells of it', async () => {
+  const sessionId = newSessionId();
+  const chat = await openPage(browser, product.url, sessionId, 'support');
+  await chat.say(`I want a refund of $20 for order ${EXAMPLE_ORDER_ID}.`);
+  await chat.untilStatus('waiting', 30_000);
+  await chat.at('input-amount').fill('-1');
+  await chat.click('approve');
+  await until('it is refused', () => chat.at('error-line').isVisible());
+  await chat.at('input-amount').fill('12.5');
+  await chat.click('approve');
+  await chat.untilReplyHas('changed the amount; I had asked for $20.00', 30_000);
+  await chat.untilReplyHas('$12.50 for order', 30_000);
+  expect(await chat.at('tool-changed').textContent()).toContain('12.5');
+  await chat.untilStatus('ready', 30_000);
+  await chat.page.reload();
+  await chat.untilStatus('ready');
+  expect(await chat.at('tool-changed').textContent()).toContain('12.5');
+  expect(await chat.replies()).toHaveLength(1);
+  expect(chat.faults).toEqual([]);
+});
+
+it('lets the customer choose, with more time and after a reload', async () => {
+  const sessionId = newSessionId();
+  const chat = await openPage(browser, product.url, sessionId, 'support');
+  await chat.say(`My order ${EXAMPLE_ORDER_ID} arrived broken.`);
+  await chat.untilStatus('waiting', 30_000);
+  expect(await chat.at('deadline').textContent()).toMatch(/^(9|10):\d\d left/);
+  await chat.click('extend');
+  await until('there is more time', async () =>
+    /^(19|20):\d\d left/.test((await chat.at('deadline').textContent()) ?? ''),
+  );
+  await chat.page.reload();
+  await chat.untilStatus('waiting');
+  await chat.click('choose-replacement');
+  await chat.untilReplyHas('a new one for order', 30_000);
+  expect(await chat.at('chosen').textContent()).toContain('Send me a new one');
+  await chat.untilStatus('ready', 30_000);
+  const { messages, pending } = await loadSnapshot(product.url, sessionId);
+  expect(JSON.stringify(messages)).toContain('"chosen":"replacement"');
+  expect(pending).toEqual([]);
+  expect(await chat.replies()).toHaveLength(1);
+  expect(chat.faults).toEqual([]);
+});
+
+it('shows what the researcher was asked and what it found', async () => {
+  const chat = await openPage(browser, product.url, newSessionId(), 'support');
+  await chat.say('Can you recommend a gift for a coffee lover?');
+  await chat.untilReplyHas('Our researcher recommends', 30_000);
+  expect(await chat.tools()).toEqual([{ tool: 'research', state: 'done' }]);
+  expect(await chat.at('sub-agent-result').textContent()).toContain('Ceramic pour-over coffee set');
+  expect(chat.faults).toEqual([]);
+});
+
+it('answers for tools of the page that it does not know', async () => {
+  const chat = await openPage(browser, product.url, newSessionId());
+  await chat.say(toScript({ calls: [{ tool: 'locate', id: 'l1', args: {} }] }).text);
+  await chat.untilStatus('waiting');
+  await chat.at('client-result').fill('in the kitchen');
+  await chat.click('give-result');
+  await chat.untilReplyHas('done');
+  expect(await chat.at('tool-output').textContent()).toContain('in the kitchen');
+  expect(chat.faults).toEqual([]);
+});
+
+it('goes on by itself when nobody answers in time', async () => {
+  const chat = await openPage(browser, product.url, newSessionId());
+  await chat.say(
+    toScript({ calls: [{ tool: 'ask', id: 'a1', args: { question: 'Well?' } }] }).text,
+  );
+  await chat.untilStatus('waiting');
+  await chat.untilReplyHas('done');
+  expect(await chat.tools()).toEqual([{ tool: 'ask', state: 'failed' }]);
+  expect(chat.faults).toEqual([]);
+});

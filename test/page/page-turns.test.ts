@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { toScript } from '../support/chat-client.js';
+import { launchBrowser, openPage, type ChatPage } from '../support/page-driver.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+/** Messages that come while a reply is being written, and turns that are taken up once more. */
+const LONG = 'This reply takes its time, so that there is some to say something else. '.repeat(3);
+const slowly = { say: LONG, deltas: 60, everyMs: 60 };
+
+let product: Product;
+let browser: Browser;
+beforeAll(async () => {
+  [product, browser] = await Promise.all([startProduct(), launchBrowser()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await product.stop();
+});
+
+async function openBusy(script: object[] = [slowly]): Promise<ChatPage> {
+  const chat = await openPage(browser, product.url, newSessionId());
+  await chat.say(toScript(...script).text);
+  await chat.untilReplyHas('This reply');
+  return chat;
+}
+
+async function sayBeside(chat: ChatPage, text: string, mode?: string): Promise<void> {
+  await chat.at('composer').fill(text);
+  if (mode !== undefined) await chat.at('when-busy').selectOption(mode);
+  await chat.click('send');
+}
+
+it('lets messages wait, changes one and takes one back, and answers what is left', async () => {
+  const chat = await openBusy();
+  await sayBeside(chat, 'one');
+  await sayBeside(chat, 'two');
+  await until('both wait', async () => (await chat.at('queued').count()) === 2);
+  await chat.at('edit-queued').first().click();
+  await chat.at('queued-draft').fill(toScript({ say: 'To the changed one.' }).text);
+  await chat.click('save-queued');
+  await until('it is changed', async () =>
+    ((await chat.at('queued').first().textContent()) ?? '').includes('changed one'),
+  );
+  await chat.at('remove-queued').last().click();
+  await until('one is left', async () => (await chat.at('queued').count()) === 1);
+  await chat.untilReplyHas('To the changed one.', 30_000);
+  await chat.untilStatus('ready');
+  expect(await chat.replies()).toEqual([LONG.trim(), 'To the changed one.']);
+  expect(await chat.at('queued').count()).toBe(0);
+  expect(chat.faults).toEqual([]);
+});
+
+it('stops the reply for a message that cannot wait', async () => {
+  const chat = await openBusy();
+  await sayBeside(chat, toScript({ say: 'Here I am.' }).text, 'interrupt');
+  await chat.untilReplyHas('Here I am.', 30_000);
+  await chat.untilStatus('ready');
+  const [cut = '', next] = await chat.replies();
+  expect(next).toBe('Here I am.');
+  expect(cut.length).toBeLessThan(LONG.trim().length);
+});
+
+it('takes a message into the next step', async () => {
+  const calls = [{ tool: 'sleep', id: 's1', args: { ms: 500 } }];
+  const chat = await openBusy([{ ...slowly, calls }, { say: 'Never said.' }]);
+  await sayBeside(chat, toScript({ say: 'Steered.' }).text, 'steer');
+  await chat.untilReplyHas('Steered.', 30_000);
+  await chat.untilStatus('ready');
+  expect((await chat.replies()).join(' ')).not.toContain('Never said.');
+});
+
+it('goes on with a reply that was stopped', async () => {
+  const chat = await openBusy([slowly, { say: 'Never said.' }]);
+  await chat.click('stop');
+  await chat.untilStatus('ready');
+  await chat.click('go-on');
+  await chat.untilReplyHas('Never said.', 30_000);
+  await chat.untilStatus('ready');
+  expect(await chat.replies()).toHaveLength(1);
+  expect(await chat.at('go-on').count()).toBe(0);
+});
+
+it('does a turn again, whether it went well or failed', async () => {
+  const chat = await openPage(browser, product.url, newSessionId());
+  await chat.say(toScript({ say: 'Always the same.', deltas: 10, everyMs: 80 }).text);
+  await chat.untilReplyHas('Always the same.');
+  await chat.untilStatus('ready');
+  await chat.click('regenerate');
+  await until('it is being written again', async () => {
+    const [reply = ''] = await chat.replies();
+    return reply !== 'Always the same.';
+  });
+  await chat.untilReplyHas('Always the same.');
+  expect(await chat.replies()).toHaveLength(1);
+
+  await chat.say(toScript({ say: 'Half', fail: { status: 400, afterDeltas: 1 } }).text);
+  await until('the error is shown', () => chat.at('error-line').isVisible());
+  await until('it can be tried again', async () =>
+    ((await chat.at('regenerate').textContent()) ?? '').includes('Try again'),
+  );
+  await chat.click('regenerate');
+  await until('the error is gone', async () => (await chat.at('error-line').count()) === 0);
+  await until('it failed again', () => chat.at('error-line').isVisible());
+  expect(chat.faults).toEqual([]);
+});
+
+it('begins another conversation from a step of this one', async () => {
+  const chat = await openPage(browser, product.url, newSessionId());
+  await chat.say(toScript({ say: 'First.' }).text);
+  await chat.untilReplyHas('First.');
+  await chat.untilStatus('ready');
+  await chat.say(toScript({ say: 'Second.' }).text);
+  await chat.untilReplyHas('Second.');
+  await chat.untilStatus('ready');
+  const before = chat.page.url();
+  await chat.click('branch');
+  await until('both steps are listed', async () => (await chat.at('branch-from').count()) >= 2);
+  await chat.at('branch-from').last().click();
+  await until('the copy is shown', () => Promise.resolve(chat.page.url() !== before));
+  await until(
+    'it has the first reply only',
+    async () => JSON.stringify(await chat.replies()) === JSON.stringify(['First.']),
+  );
+  await chat.say(toScript({ say: 'Another second.' }).text);
+  await chat.untilReplyHas('Another second.');
+  await chat.page.goBack();
+  await until(
+    'the first one is as it was',
+    async () => JSON.stringify(await chat.replies()) === JSON.stringify(['First.', 'Second.']),
+  );
+  expect(chat.faults).toEqual([]);
+});

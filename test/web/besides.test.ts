@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import type { UIMessage } from 'ai';
+import { eventually } from './eventually.js';
+import { atRest, openConversation, shown } from './open-conversation.js';
+import { reply, snapshot, spoken, Wire, WireServer } from './wire-server.js';
+
+const user = (id: string, text: string): UIMessage => ({
+  id,
+  role: 'user',
+  parts: [{ type: 'text', text }],
+});
+const agent = (id: string, text: string): UIMessage => ({
+  id,
+  role: 'assistant',
+  parts: [{ type: 'text', text }],
+});
+const taken = () => new Response(': waiting\n\n');
+const first = [user('u1', 'Hello'), agent('msg-1', 'Hi')];
+
+describe('a message that is sent while a reply is being written', () => {
+  it('goes out beside it, and is followed when its turn comes', async () => {
+    const running = new Wire().send(...spoken('msg-1', 'Hi', false));
+    const next = new Wire().send(...spoken('msg-3', 'Two here')).end();
+    const waiting = { ...snapshot('ended', first), queue: queued('u2', 'Two') };
+    const server = new WireServer()
+      .on('POST', reply(running), taken)
+      .on('GET queue', () => Response.json({ queue: queued('u2', 'Two') }))
+      .on('GET snapshot', reply(waiting), reply(snapshot('active', [...first, user('u2', 'Two')])))
+      .on('GET stream', reply(next));
+    const conversation = openConversation(server);
+    conversation.send('Hello');
+    await eventually(() => conversation.chat.status === 'streaming');
+    conversation.send('Two');
+    await eventually(() => conversation.page.get().queue.length === 1);
+    expect(server.named('POST')[1]?.body).toMatchObject({ busy: 'queue' });
+    expect(server.named('POST')[1]?.body.messages).toHaveLength(1);
+    running.send({ type: 'finish', finishReason: 'stop' }).end();
+    await eventually(() => shown(conversation).includes('assistant: Two here'));
+    await atRest(conversation);
+    expect(shown(conversation)).toHaveLength(4);
+    expect(conversation.page.get().queue).toEqual([]);
+  });
+
+  it('is given back when the server declines it', async () => {
+    const running = new Wire().send(...spoken('msg-1', 'Hi', false));
+    const server = new WireServer().on('POST', reply(running), () =>
+      Response.json({ error: 'too many', code: 'queue_full' }, { status: 429 }),
+    );
+    const conversation = openConversation(server);
+    conversation.send('Hello');
+    await eventually(() => conversation.chat.status === 'streaming');
+    conversation.send('Two');
+    await eventually(() => conversation.page.get().draft === 'Two');
+    expect(conversation.page.get().notice?.text).toBe('too many');
+    running.send({ type: 'finish', finishReason: 'stop' }).end();
+    await atRest(conversation);
+  });
+});
+
+function queued(id: string, text: string) {
+  return [{ id, mode: 'queue' as const, messages: [user(id, text)], queuedAt: 0 }];
+}

@@ -1,0 +1,62 @@
+import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { parseRunNumber } from './run-number.js';
+import { useCurrentConversation } from './current-conversation.js';
+import type { CheckpointEntry } from './session-actions.js';
+
+interface Props {
+  onClose: () => void;
+  /** Opens the copy. */
+  onOpen: (sessionId: string) => void;
+}
+
+/** The steps that the conversation has taken, each a point to begin another one from. */
+export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
+  const { besides } = useCurrentConversation();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [found, setFound] = useState<CheckpointEntry[]>();
+
+  useEffect(() => {
+    dialog.current?.showModal();
+    let isOpen = true;
+    besides.loadCheckpoints().then(
+      (checkpoints) => {
+        if (isOpen) setFound(checkpoints);
+      },
+      () => {
+        if (isOpen) setFound([]);
+      },
+    );
+    return () => {
+      isOpen = false;
+    };
+  }, [besides]);
+
+  const branch = async (checkpointId: string): Promise<void> => {
+    const copy = await besides.branch(checkpointId);
+    onClose();
+    if (copy !== undefined) onOpen(copy);
+  };
+
+  return (
+    <dialog ref={dialog} className="checkpoints" aria-labelledby="checkpoints" onClose={onClose}>
+      <h2 id="checkpoints">Begin again from</h2>
+      <p>A copy of this conversation up to that point opens; this one stays as it is.</p>
+      {found?.length === 0 && <p>There is no step yet to begin from.</p>}
+      <ol>
+        {found?.map(({ id, runId, stepCount, timestamp }) => (
+          <li key={id}>
+            <button type="button" data-testid="branch-from" onClick={() => void branch(id)}>
+              Reply {parseRunNumber(runId)}, step {stepCount}
+              <time dateTime={new Date(timestamp).toISOString()}>
+                {new Date(timestamp).toLocaleTimeString()}
+              </time>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,19 @@
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import type { Conversation } from './conversation.js';
+import type { PageState } from './page-store.js';
+
+/** The conversation that the page shows, for the cards deep inside it. */
+export const CurrentConversation = createContext<Conversation | undefined>(undefined);
+
+/** @throws Error outside of a conversation's page */
+export function useCurrentConversation(): Conversation {
+  const conversation = useContext(CurrentConversation);
+  if (conversation === undefined) throw new Error('There is no conversation around this.');
+  return conversation;
+}
+
+/** One part of what the page knows; draws again only when that part changes. */
+export function usePageState<T>(select: (state: PageState) => T): T {
+  const { page } = useCurrentConversation();
+  return useSyncExternalStore(page.subscribe, () => select(page.get()));
+}

@@ -1,0 +1,57 @@
+import { useEffect, useState, type ReactElement } from 'react';
+import { useCurrentConversation, usePageState } from './current-conversation.js';
+import { formatTimeLeft } from './format-time-left.js';
+
+const TICK_MS = 1_000;
+/** How long the server may take to notice that a time is over before the page looks again. */
+const LOOK_EVERY_MS = 3_000;
+
+/** How long a question may still be answered, and a button for more time; nothing without a deadline. */
+export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactElement | null {
+  const { besides } = useCurrentConversation();
+  const deadline = usePageState(
+    ({ pending }) => pending.find((question) => question.toolCallId === toolCallId)?.deadline,
+  );
+  const now = useClock(deadline !== undefined);
+  const isOver = deadline !== undefined && deadline <= now;
+
+  useEffect(() => {
+    if (!isOver) return;
+    const timer = setInterval(besides.expired, LOOK_EVERY_MS);
+    besides.expired();
+    return () => {
+      clearInterval(timer);
+    };
+  }, [isOver, besides]);
+
+  if (deadline === undefined) return null;
+  return (
+    <p className="deadline" data-testid="deadline">
+      <span role="timer">{isOver ? 'The time is over.' : formatTimeLeft(deadline - now)}</span>
+      {!isOver && (
+        <button
+          type="button"
+          className="plain"
+          data-testid="extend"
+          onClick={() => void besides.extend(toolCallId)}
+        >
+          10 more minutes
+        </button>
+      )}
+    </p>
+  );
+}
+
+function useClock(runs: boolean): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!runs) return;
+    const timer = setInterval(() => {
+      setNow(Date.now());
+    }, TICK_MS);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [runs]);
+  return now;
+}

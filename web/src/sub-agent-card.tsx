@@ -1,0 +1,51 @@
+import type { ReactElement } from 'react';
+import { FieldList } from './field-list.js';
+import { toolCardState, type ToolPart } from './tool-state.js';
+
+interface Props {
+  part: ToolPart;
+  tool: string;
+  name: string;
+}
+
+const WORDS = {
+  running: 'at work…',
+  waiting: 'waiting',
+  done: 'done',
+  failed: 'failed',
+  denied: 'denied',
+} as const;
+
+/** A task that another agent works on: what it was asked, and what it came to. */
+export function SubAgentCard({ part, tool, name }: Props): ReactElement {
+  const state = toolCardState(part);
+  return (
+    <section
+      className={`tool sub-agent ${state}`}
+      aria-label={`${name}, ${WORDS[state]}`}
+      data-testid="tool-card"
+      data-tool={tool}
+      data-state={state}
+    >
+      <header>
+        <span className="sub-agent-name">
+          <span className="avatar" aria-hidden="true">
+            {name.slice(0, 1).toUpperCase()}
+          </span>
+          {name}
+        </span>
+        <span className="tool-state">
+          {state === 'running' && <span className="status-dot" aria-hidden="true" />}
+          {WORDS[state]}
+        </span>
+      </header>
+      {part.input !== undefined && <FieldList value={part.input} />}
+      {part.state === 'output-available' && (
+        <div className="result" data-testid="sub-agent-result">
+          <FieldList value={part.output} />
+        </div>
+      )}
+      {part.state === 'output-error' && <p data-testid="tool-error">{part.errorText}</p>}
+    </section>
+  );
+}
