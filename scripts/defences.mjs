@@ -1,13 +1,14 @@
-// `npm run defences`: takes out each defence of the stores in a copy of the project and runs the
-// test that is to notice. Writes docs/defences.md; fails if a defence can go unnoticed. A part of a
-// defence's name as argument runs those only and writes nothing.
+// `npm run defences`: takes out each defence in a copy of the project and runs the test that is to
+// notice. Writes docs/defences.md; fails if a defence can go unnoticed. A part of a defence's name as
+// argument runs those only and writes nothing.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mutations } from './defences/mutations.mjs';
+import { takeOut } from './defences/take-out.mjs';
 import { writeTable } from './defences/write-table.mjs';
-import { startPrivateRedis } from './engines/private-engines.mjs';
-import { findRedis } from './engines/redis.mjs';
+import { startPrivateRedis, startPrivateTemporal } from './engines/private-engines.mjs';
+import { TEST_TEMPORAL_CONFIG, testEnvironment } from './engines/test-environment.mjs';
 import { projectRoot } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
@@ -16,13 +17,23 @@ const COPIED = [
   'package.json',
   'tsconfig.json',
   'jest.config.js',
+  'index.ts',
   'protocol',
+  'agents',
+  'workflows',
+  'activities',
+  'executor',
   'stores',
+  'worker',
+  'ai-sdk',
+  'api',
+  'config',
+  'examples',
   'scripts',
   'test',
 ];
 
-/** A copy of what the store's tests need, with the packages of the original. */
+/** A copy of what the tests need, with the packages of the original. */
 function copyProject() {
   const copy = mkdtempSync(join(tmpdir(), 'helix-defences-'));
   for (const name of COPIED) cpSync(join(projectRoot, name), join(copy, name), { recursive: true });
@@ -52,21 +63,12 @@ async function runTests(copy, suite, env, only) {
   }
 }
 
-/** The text with the defence taken out. */
-function takeOut(text, { defence, edits }) {
-  for (const [search, replace] of edits) {
-    if (text.split(search).length !== 2) {
-      throw new UserError(`${defence}: this does not stand there exactly once:\n${search}`);
-    }
-    text = text.replace(search, () => replace);
-  }
-  return text;
-}
-
 async function tryMutation(copy, mutation, env) {
   const { file, suite, test } = mutation;
   const original = readFileSync(join(copy, file), 'utf8');
-  writeFileSync(join(copy, file), takeOut(original, mutation));
+  const { text, missing } = takeOut(original, mutation);
+  if (missing !== undefined) return `NOT THERE EXACTLY ONCE (${missing})`;
+  writeFileSync(join(copy, file), text);
   try {
     const after = (await runTests(copy, suite, env, test)).get(test);
     return after === 'failed' ? 'noticed' : `NOT NOTICED (${after})`;
@@ -90,10 +92,15 @@ await runMain(async () => {
   const [part = ''] = process.argv.slice(2);
   const chosen = mutations.filter(({ defence }) => defence.includes(part));
   const copy = copyProject();
-  const redis = await startPrivateRedis({ file: await findRedis() });
-  // Temporal is not needed, but the tests' set-up would start one.
-  const given = { TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: '127.0.0.1:1' };
-  const env = { ...process.env, TEMPORAL_CLI_PATH: '-', REDIS_SERVER_PATH: '-', ...given };
+  const programs = await testEnvironment({ withBrowser: false });
+  // Those of all tests: otherwise each run of a test would start its own.
+  const redis = await startPrivateRedis({ file: programs.REDIS_SERVER_PATH });
+  const temporal = await startPrivateTemporal({
+    file: programs.TEMPORAL_CLI_PATH,
+    dynamicConfig: TEST_TEMPORAL_CONFIG,
+  });
+  const given = { TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: temporal.address };
+  const env = { ...process.env, ...programs, ...given };
   let survivors = 0;
   try {
     const passed = await runSuites(copy, new Set(chosen.map(({ suite }) => suite)), env);
@@ -105,7 +112,7 @@ await runMain(async () => {
       process.stdout.write(`${outcome} ${mutation.defence}\n`);
     }
   } finally {
-    await redis.close();
+    await Promise.all([redis.close(), temporal.close()]);
     rmSync(copy, { recursive: true, force: true });
   }
   process.stdout.write(`${chosen.length - survivors} of ${chosen.length} defences are noticed\n`);

@@ -1,11 +1,14 @@
-// The defences of the stores, each with an edit that takes it out and the test that must then fail.
+// All defences, each with an edit that takes it out and the test that must then fail.
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
 import { checkOrder } from './check-order-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
-import { rewinds } from './rewind-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
+import { resumes } from './resume-mutations.mjs';
+import { rewinds } from './rewind-mutations.mjs';
+import { runs } from './run-mutations.mjs';
 import { subAgents } from './sub-agent-mutations.mjs';
+import { workers } from './worker-mutations.mjs';
 
 const SUITE = 'test/stores/conformance/redis.test.ts';
 const LUA = 'stores/redis/lua';
@@ -254,8 +257,11 @@ export const mutations = [
   ...deadlines,
   ...queue,
   ...rewinds,
+  ...resumes,
   ...subAgents,
   ...readers,
+  ...runs,
+  ...workers,
 ].map((mutation) => ({
   suite: SUITE,
   ...mutation,

@@ -62,8 +62,8 @@ export const readers = [
   {
     defence: 'Expiry is armed by the end only',
     suite: 'test/stores/redis/expiry.test.ts',
-    file: `${LUA}/lib/session.lua`,
-    edits: [['  log.close()\n  keep_for_ever()', '  log.close()\n  arm_expiry(true)']],
+    file: `${LUA}/lib/runs.lua`,
+    edits: [['  keep_for_ever()\n', '  arm_expiry(true)\n']],
     test: 'the keys of a session have no expiry while it starts, runs or waits; of an ended one only the stream has',
   },
   {
@@ -76,13 +76,8 @@ export const readers = [
   {
     defence: 'The sequence survives the stream',
     suite: STORAGE,
-    file: `${LUA}/lib/session.lua`,
-    edits: [
-      [
-        "'turnRow', first, 'seq', string.format('%d', log.seq),",
-        "'turnRow', first, 'seq', redis.call('XLEN', K.stream),",
-      ],
-    ],
+    file: `${LUA}/lib/runs.lua`,
+    edits: [["'seq', at, 'pauseSeq'", "'seq', redis.call('XLEN', K.stream), 'pauseSeq'"]],
     test: 'the log in Redis counts on when the stream of the turn before has expired',
   },
   {

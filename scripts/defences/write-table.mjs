@@ -2,13 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../system/project.mjs';
 
-const HEAD = `# Defences of the stores
+const HEAD = `# Defences
 
 Each line was tried: the defence was taken out of a copy of the project, and the named test, which
 passes with it, failed without it. \`npm run defences\` does it again and writes this file; the edits
 stand in [\`scripts/defences/\`](../scripts/defences/). What cannot be taken out by an edit, the death
-of a process and of a connection, is tested in [\`test/stores/kill/\`](../test/stores/kill/), and any
-interleaving in the properties of [\`stores/conformance/\`](../stores/conformance/).
+of a process and of a connection, is tested in [\`test/stores/kill/\`](../test/stores/kill/) and
+[\`test/e2e/\`](../test/e2e/), and any interleaving in the properties of
+[\`stores/conformance/\`](../stores/conformance/).
 `;
 
 /** Writes docs/defences.md. */
@@ -16,8 +17,8 @@ export function writeTable(mutations) {
   const lines = mutations.map(({ defence, file, edits, suite, test }) =>
     [
       defence,
-      `[\`${file.replace('stores/', '')}\`](../${file}): ${edits.map(toText).join('; ')}`,
-      `${test} ([${suite.replace('test/stores/', '')}](../${suite}))`,
+      `[\`${file}\`](../${file}): ${edits.map(toText).join('; ')}`,
+      `${test} ([${suite.replace('test/', '')}](../${suite}))`,
     ].map(escape),
   );
   const rows = [['Defence', 'Taken out by', 'Test that fails'], ['---', '---', '---'], ...lines];

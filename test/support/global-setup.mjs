@@ -3,6 +3,7 @@
 // file before its transforms work for modules.)
 import { startPrivateRedis, startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { findRedis } from '../../scripts/engines/redis.mjs';
+import { TEST_TEMPORAL_CONFIG } from '../../scripts/engines/test-environment.mjs';
 import { findTemporal } from '../../scripts/engines/temporal.mjs';
 
 export default async function globalSetup() {
@@ -21,8 +22,7 @@ export default async function globalSetup() {
     provide('TEST_TEMPORAL_ADDRESS', async () => {
       const temporal = await startPrivateTemporal({
         file: process.env.TEMPORAL_CLI_PATH,
-        // A tenth of the stock value, so that runs of about 35 steps go on in a new execution.
-        dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 400 },
+        dynamicConfig: TEST_TEMPORAL_CONFIG,
       });
       engines.push(temporal);
       return temporal.address;

@@ -72,6 +72,8 @@ export function foundCases({ describe, it }: Suite): void {
       includes(await session.begin({ owner: 'eve' }), { kind: 'foreign' });
       const run = await session.newRun('u2');
       includes(run, { turn: 2, messageId: 'msg-3' });
+      // The call that was copied has its result.
+      includes(await session.decide(run.runId, 'c', true), { kind: 'already_completed' });
       equal(run.runId.startsWith(`${session.id}:1-`), true);
       includes(await session.claim(session.writer(run.runId, 1, 1)), {
         kind: 'claimed',

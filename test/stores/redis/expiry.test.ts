@@ -83,6 +83,17 @@ describe('the keys of a session', () => {
     expect(new Set(Object.values(await lifetimes(redis, session.id)))).toEqual(new Set([-1]));
   });
 
+  it('are kept for what waits, and expire when that is removed', async () => {
+    const { redis, ...stores } = await openTestStores();
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    await session.enqueue('later');
+    await session.end(runId, 'failed');
+    expect(await lifetimes(redis, session.id)).toMatchObject(all(-1, 'queue', 'stream'));
+    await stores.store.removeQueued({ sessionId: session.id, messageId: 'later', now: Date.now() });
+    expect((await lifetimes(redis, session.id))['stream']).toBeGreaterThan(DAY - 60);
+  });
+
   it('that were written after the end expire with the others', async () => {
     const { redis } = await openTestStores();
     const stores = await openStores(sharedRedisUrl(), 'worker', { sessionTtlSeconds: 3 * DAY });

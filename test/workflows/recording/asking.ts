@@ -47,7 +47,7 @@ export const asking: Record<string, Scenario> = {
       stage.update(run, 'submitToolResult', { toolCallId: 'c1', result: 'Rome' }),
     ),
   'tools-beside-people': async (stage) => {
-    const tools = ['note', 'note', 'pay', 'pay', 'locate'];
+    const tools = ['note', 'note', 'paySoon', 'pay', 'locate'];
     const calls = tools.map((tool, n) => ({ tool, id: `c${String(n)}` }));
     const run = await stage.play([{ calls }]);
     await stage.untilWaits(run);

@@ -1,0 +1,179 @@
+// The workflow of a run: what it decides, and the order in which it says so; see mutations.mjs.
+const REPLAY = 'test/workflows/replay.test.ts';
+const RECORDING = 'test/workflows/recording.test.ts';
+const OPERATORS = 'test/workflows/operators.test.ts';
+
+const replays = (name) =>
+  `histories of releases v0.2.0-${name} replays on the workflow code of today`;
+
+/** Commands in another order, or other ones: histories of releases do not replay. */
+const order = [
+  {
+    defence: 'Replay: people are asked beside the tools, and before them',
+    file: 'workflows/step-calls.ts',
+    edits: [
+      [
+        'const [answer] = await Promise.all([ask(), machine.length > 0 ? work(machine) : undefined]);',
+        'const [, answer] = await Promise.all([machine.length > 0 ? work(machine) : undefined, ask()]);',
+      ],
+    ],
+    test: replays('tools-beside-people'),
+  },
+  {
+    defence: 'Replay: calls are carried out in the order in which they were asked for',
+    file: 'workflows/step-calls.ts',
+    edits: [['started.map(async (call)', '[...started].reverse().map(async (call)']],
+    test: replays('sub-agent'),
+  },
+  {
+    defence: 'Replay: operators are told before the work begins',
+    file: 'workflows/step-calls.ts',
+    edits: [
+      ['for (const call of started) working.add(call);\n    show();\n', ''],
+      [
+        '    await Promise.all(\n      started.map(async (call) => {\n',
+        '    await Promise.all(\n      started.map(async (call) => {\n        working.add(call);\n        void Promise.resolve().then(show);\n',
+      ],
+    ],
+    test: replays('approval-signalled'),
+  },
+  {
+    defence: 'Replay: a sub-agent has begun before its result is settled',
+    file: 'workflows/sub-agent.ts',
+    edits: [
+      ['  const lost = await isLost(state, child, toolCallId);\n', '  const lost = false;\n'],
+      [
+        '  state.carry = learn(state.carry, sequence);\n}',
+        '  await isLost(state, child, toolCallId);\n  state.carry = learn(state.carry, sequence);\n}',
+      ],
+    ],
+    test: replays('sub-agent'),
+  },
+  {
+    defence: 'Replay: an overdue call is settled when its timer has fired, and not before',
+    file: 'workflows/waiting.ts',
+    edits: [
+      [
+        'else if (!(await condition(isOver, dueMs, { summary }))) {',
+        'else if (dueMs > 0) {\n      dueMs = 0;',
+      ],
+    ],
+    test: replays('deadline-expires'),
+  },
+  {
+    defence: 'Replay: a stop is on record before the run ends for it',
+    file: 'workflows/operators.ts',
+    edits: [
+      [
+        '    await bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } });\n    noteStop(state);',
+        '    noteStop(state);\n    await Promise.resolve();\n    await bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } });',
+      ],
+    ],
+    test: replays('stop-by-update'),
+  },
+  {
+    defence: 'Replay: the record ends before the workflow does',
+    file: 'workflows/agent-run.ts',
+    edits: [
+      [
+        "next = { do: 'done', status: await end(next.status) };",
+        "next = { do: 'done', status: next.status };",
+      ],
+    ],
+    test: replays('result-that-fits'),
+  },
+  {
+    defence: 'Replay: a new execution begins between two steps',
+    file: 'workflows/agent-run.ts',
+    edits: [
+      ['          if (isLong()) await goOnAsNew();\n', ''],
+      [
+        '          state.carry = takeStep(state.carry, outcome);\n',
+        '          state.carry = takeStep(state.carry, outcome);\n          if (isLong()) await goOnAsNew();\n',
+      ],
+    ],
+    test: replays('goes-on-as-new'),
+  },
+];
+
+/** What is refused before it leaves a trace. */
+const validators = [
+  {
+    defence: 'Validators: a call has to be named',
+    file: 'workflows/operators.ts',
+    edits: [["if (typeof id !== 'string' || id === '') refuse(", "if (id === '') refuse("]],
+    test: 'an operator in Temporal is refused approve with {}, which leaves no trace',
+  },
+  {
+    defence: 'Validators: an error is text',
+    file: 'workflows/operators.ts',
+    edits: [["error !== undefined && typeof error !== 'string'", "error === ''"]],
+    test: 'an operator in Temporal is refused submitToolResult with {"toolCallId":"c1","error":7}, which leaves no trace',
+  },
+  {
+    defence: 'Validators: a deadline is put off, not back',
+    file: 'workflows/operators.ts',
+    edits: [['Number.isSafeInteger(byMs) && byMs > 0', 'Number.isSafeInteger(byMs)']],
+    test: 'an operator in Temporal is refused extendDeadline with {"toolCallId":"c1","byMs":-1}, which leaves no trace',
+  },
+  {
+    defence: 'Validators: a stop has a mode that there is',
+    file: 'workflows/operators.ts',
+    edits: [
+      [
+        "if (mode !== undefined && mode !== 'interrupt' && mode !== 'abort') {",
+        "if (mode === '') {",
+      ],
+    ],
+    test: 'an operator in Temporal is refused stop with {"mode":"nap"}, which leaves no trace',
+  },
+].map((mutation) => ({ suite: OPERATORS, ...mutation }));
+
+export const runs = [
+  ...order.map((mutation) => ({ suite: REPLAY, ...mutation })),
+  ...validators,
+  {
+    defence: 'A run that is woken too early asks its people again',
+    file: 'workflows/carry.ts',
+    edits: [['step === asked - 1 ? calls.filter(isAsked) : []', '[]']],
+    suite: 'test/workflows/carry.test.ts',
+    test: 'what follows a step is the same question if a wake-up came too early, so that what is approved is carried out',
+  },
+  {
+    defence: 'A stop reaches sub-agents that wait for people',
+    file: 'workflows/sub-agent.ts',
+    edits: [['handle.signal(SIGNALS.stop, { recorded: true })', 'undefined']],
+    suite: RECORDING,
+    test: 'a run sub-agent-stopped-child replays as it went',
+  },
+  {
+    defence: 'A new execution knows how often a result did not fit',
+    file: 'workflows/carry.ts',
+    edits: [
+      ['return { step, known, invalidFinishes, ', 'return { step, known, invalidFinishes: 0, '],
+    ],
+    suite: 'test/workflows/carry.test.ts',
+    test: 'what follows a step counts results that do not fit, over a new execution too',
+  },
+  {
+    defence: 'A tool that ends the run does so once its siblings are settled',
+    file: 'workflows/step-calls.ts',
+    edits: [['  if (finish === true) state.carry = { ...state.carry, isFinished: true };\n', '']],
+    suite: 'test/workflows/tools.test.ts',
+    test: 'a tool that ends the run does, after its siblings, with what it makes of its result',
+  },
+  {
+    defence: 'A cancelled workflow settles what is open before it ends',
+    file: 'workflows/agent-run.ts',
+    edits: [['return CancellationScope.nonCancellable(run);', 'return run();']],
+    suite: 'test/workflows/agent-run.test.ts',
+    test: 'a run on a worker cancelled in Temporal stops: while the model speaks and while it waits',
+  },
+  {
+    defence: 'A failed run fails its workflow',
+    file: 'workflows/agent-run.ts',
+    edits: [["if (status !== 'failed') return", 'if (status) return']],
+    suite: 'test/workflows/agent-run.test.ts',
+    test: 'a run on a worker that fails fails its workflow with the typed code, and the session goes on',
+  },
+];

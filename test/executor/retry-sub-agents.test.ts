@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createLabAgent } from '../../examples/lab/agent.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+/** Charges by idempotency key. */
+const charged: string[] = [];
+const countCharge = (key: string): Promise<number> => Promise.resolve(charged.push(key));
+
+let stores: TestStores;
+let runs: RunHarness;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [createLabAgent({ countCharge })]);
+  await runs.startWorker();
+});
+
+const delegate = (id: string, script: object[]): object => ({
+  tool: 'delegate',
+  id,
+  args: { script },
+});
+const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] };
+
+/** The call that somebody is asked about now. */
+async function untilAsked(sessionId: string) {
+  return until('somebody is asked', async () => {
+    const record = await stores.store.readRecord(sessionId);
+    if (record?.stream !== 'paused') return undefined;
+    const { openCalls } = (await stores.store.readView(sessionId)) ?? { openCalls: [] };
+    return openCalls.find(({ state, spec }) => state === 'waiting' && spec.toolName === 'charge');
+  });
+}
+
+async function approve(sessionId: string): Promise<string> {
+  const { spec } = await untilAsked(sessionId);
+  const { toolCallId } = spec;
+  await runs.executor.submitToolResult({
+    sessionId,
+    kind: 'approval-response',
+    toolCallId,
+    approved: true,
+  });
+  return toolCallId;
+}
+
+describe('a turn with sub-agents that is done again', () => {
+  it('has them work anew: other sessions, other ids, people asked again', async () => {
+    const sessionId = runs.newSessionId();
+    const script = [{ calls: [delegate('d1', [charge, { say: 'paid' }])] }, { say: 'all paid' }];
+    const run = await runs.begin(sessionId, 'lab', JSON.stringify({ script }));
+    const first = await approve(sessionId);
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+
+    const again = await runs.executor.retry({ sessionId, by: 'ann' });
+    const second = await approve(sessionId);
+    expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
+    expect(second).not.toBe(first);
+    expect(charged).toHaveLength(2);
+    expect(new Set(charged).size).toBe(2);
+    const rows = await stores.store.readRows(sessionId, 0);
+    const results = rows.filter(({ role }) => role === 'tool');
+    expect(results).toMatchObject([
+      { toolName: 'charge', display: true, toolCallId: second },
+      { toolName: 'delegate', output: 'paid' },
+    ]);
+    expect(rows.at(-1)).toMatchObject({ parts: [{ type: 'text', text: 'all paid' }] });
+    const said = await stores.streamManager.getAllChunks(sessionId);
+    const started = said.flatMap((chunk) =>
+      chunk.type === 'subagent_start' ? [chunk.subSessionId] : [],
+    );
+    // What the first run's sub-agent said is gone with its turn.
+    expect(started).toHaveLength(1);
+  });
+
+  it('can be stopped while one waits, and done again from there', async () => {
+    const sessionId = runs.newSessionId();
+    const script = [{ calls: [delegate('d1', [charge, { say: 'paid' }])] }, { say: 'all paid' }];
+    const run = await runs.begin(sessionId, 'lab', JSON.stringify({ script }));
+    await untilAsked(sessionId);
+    await runs.executor.stop(sessionId, { mode: 'interrupt' });
+    expect(await runs.result(run)).toMatchObject({ status: 'interrupted' });
+
+    const again = await runs.executor.retry({ sessionId });
+    await approve(sessionId);
+    expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
+    expect((await stores.store.readRows(sessionId, -1))[0]).toMatchObject({ role: 'assistant' });
+  });
+});

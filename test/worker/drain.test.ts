@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { createAgentPlugin } from '../../worker/index.js';
+import { createGatedAgent } from '../support/gated-agent.js';
+import {
+  createRunHarness,
+  sharedTemporalAddress,
+  type RunHarness,
+} from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+let stores: TestStores;
+let connection: NativeConnection;
+let runs: RunHarness;
+const { agent, open, reached } = createGatedAgent();
+const workflowsPath = fileURLToPath(new URL('./own-workflows.ts', import.meta.url));
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  // Also has the workers below log nothing but errors.
+  runs = await createRunHarness(stores, [agent]);
+  connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
+});
+afterAll(() => connection.close());
+
+/** A worker of somebody's own, with agents by the plugin; on the task queue of the newest harness. */
+async function startOwnWorker(settings: Partial<WorkerOptions> = {}) {
+  const worker = await Worker.create({
+    connection,
+    taskQueue: runs.taskQueue,
+    workflowsPath,
+    plugins: [createAgentPlugin({ agents: [agent], stores, sweep: false })],
+    ...settings,
+  });
+  return { worker, ended: worker.run() };
+}
+
+async function held(verb: 'speak' | 'call') {
+  const gate = randomBytes(4).toString('hex');
+  const run = await runs.begin(runs.newSessionId(), agent.name, `${verb} ${gate}`);
+  await reached(gate);
+  return { gate, run };
+}
+
+async function saidIn(sessionId: string): Promise<string> {
+  const rows = await stores.store.readRows(sessionId, 1);
+  return JSON.stringify(rows.map((row) => (row.role === 'tool' ? row.output : row.parts)));
+}
+
+describe('a worker that is told to go', () => {
+  it.each(['call', 'speak'] as const)('lets the %s at work come to its end', async (verb) => {
+    runs = await createRunHarness(stores, [agent]);
+    const first = await startOwnWorker();
+    const { gate, run } = await held(verb);
+    first.worker.shutdown();
+    open(gate);
+    await first.ended;
+    if (verb === 'speak') expect(await saidIn(run.sessionId)).toContain('Once upon a time');
+    else {
+      const call = await stores.store.readCall(run.sessionId, `call-${gate}`);
+      expect(call?.row).toMatchObject({ output: { passed: gate } });
+    }
+    const second = await startOwnWorker();
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    second.worker.shutdown();
+    await second.ended;
+    expect(await stores.streamManager.getAllChunks(run.sessionId)).not.toContainEqual(
+      expect.objectContaining({ type: 'step_discarded' }),
+    );
+  });
+
+  it('hands over what takes too long: the next one says it anew, once', async () => {
+    runs = await createRunHarness(stores, [agent]);
+    const first = await startOwnWorker({ shutdownGraceTime: '10ms' });
+    const { gate, run } = await held('speak');
+    first.worker.shutdown();
+    await first.ended;
+    open(gate);
+    const second = await startOwnWorker();
+    expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 1 });
+    second.worker.shutdown();
+    await second.ended;
+    expect((await saidIn(run.sessionId)).match(/Once upon/g)).toHaveLength(1);
+  });
+});

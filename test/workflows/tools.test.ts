@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+/** Attempts by call, as the tool was told of them. */
+const attempts = new Map<string, [attempt: number, key: string][]>();
+const inputSchema = z.object({ fails: z.number().default(0) });
+
+const flaky = defineTool({
+  name: 'flaky',
+  description: 'Fails as often as it is told to.',
+  inputSchema,
+  idempotent: true,
+  retry: { attempts: 3, initialIntervalMs: 10 },
+  execute: ({ fails }, { toolCallId, attempt, idempotencyKey }) => {
+    const seen = attempts.get(toolCallId) ?? [];
+    attempts.set(toolCallId, [...seen, [attempt, idempotencyKey]]);
+    if (attempt <= fails) throw new Error(`try ${String(attempt)}`);
+    return { attempt };
+  },
+});
+const finishing = (name: string, more: object) =>
+  defineTool({
+    name,
+    description: 'Ends the run.',
+    inputSchema: z.object({}),
+    execute: () => 21,
+    finishWith: (output) => ({ answer: Number(output) * 2 }),
+    ...more,
+  });
+const agent = defineAgent({
+  name: 'tooled',
+  systemPrompt: '',
+  tools: [flaky, finishing('answer', {}), finishing('answerAsked', { requireApproval: true })],
+  llmConfig: { model: createScriptedModel() },
+});
+
+let stores: TestStores;
+let runs: RunHarness;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+});
+
+async function play(...script: object[]) {
+  const sessionId = runs.newSessionId();
+  return runs.begin(sessionId, agent.name, JSON.stringify({ script }));
+}
+
+describe('a tool that may be tried again', () => {
+  it('is, until it succeeds: one result, one activity, one key', async () => {
+    const run = await play({ calls: [{ tool: 'flaky', id: 'f-2', args: { fails: 2 } }] });
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    const key = `${run.runId}/f-2`;
+    expect(attempts.get('f-2')).toEqual([
+      [1, key],
+      [2, key],
+      [3, key],
+    ]);
+    expect(await stores.store.readRows(run.sessionId, 2, 3)).toMatchObject([
+      { toolCallId: 'f-2', output: { attempt: 3 } },
+    ]);
+    const { events } = await runs.client.workflow.getHandle(workflowIdOf(run.runId)).fetchHistory();
+    const scheduled = (events ?? []).flatMap(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+    );
+    expect(scheduled).toEqual(['modelStep', 'toolCall', 'modelStep']);
+  });
+
+  it('gives up in the end, and its last error is told to the model', async () => {
+    const run = await play({ calls: [{ tool: 'flaky', id: 'f-9', args: { fails: 9 } }] });
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    expect(attempts.get('f-9')).toHaveLength(3);
+    expect(await stores.store.readRows(run.sessionId, 2, 3)).toMatchObject([
+      { toolCallId: 'f-9', error: 'try 3', errorCode: 'tool_execution_failed' },
+    ]);
+  });
+});
+
+describe('a tool that ends the run', () => {
+  it('does, after its siblings, with what it makes of its result', async () => {
+    const run = await play({ calls: [{ tool: 'answer' }, { tool: 'flaky', id: 'sibling' }] });
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 1 });
+    expect(await stores.store.readRecord(run.sessionId)).toMatchObject({
+      status: 'completed',
+      output: { answer: 42 },
+    });
+    expect(attempts.get('sibling')).toHaveLength(1);
+    const rows = await stores.store.readRows(run.sessionId, 2);
+    expect(rows).toMatchObject([{ output: 21 }, { toolCallId: 'sibling' }]);
+  });
+
+  it('does so once a person has approved it; denied, the model goes on', async () => {
+    const asks = (id: string): object => ({ calls: [{ tool: 'answerAsked', id }] });
+    const [yes, no] = [await play(asks('yes')), await play(asks('no'), { say: 'Then not.' })];
+    for (const run of [yes, no]) await runs.untilStatus(run.sessionId, 'waiting_approval');
+    await runs.decide(yes, 'yes', true);
+    await runs.decide(no, 'no', false);
+    expect(await runs.result(yes)).toEqual({ status: 'completed', steps: 1 });
+    expect(await runs.result(no)).toEqual({ status: 'completed', steps: 2 });
+    const { store } = stores;
+    expect((await store.readRecord(yes.sessionId))?.output).toEqual({ answer: 42 });
+    expect(await store.readRecord(no.sessionId)).not.toHaveProperty('output');
+  });
+});
