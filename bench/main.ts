@@ -8,6 +8,7 @@ import { followers } from './measures/followers.js';
 import { firstToken } from './measures/first-token.js';
 import { historySize } from './measures/history-size.js';
 import { logMemory } from './measures/log-memory.js';
+import { longConversation } from './measures/long-conversation.js';
 import { recovery } from './measures/recovery.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
@@ -28,6 +29,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   historySize,
   stopLatency,
   recovery,
+  longConversation,
   concurrentRuns,
   waitingMemory,
   followers,

@@ -1,11 +1,22 @@
-import { AgentRegistry } from '../../agents/index.js';
-import { createLabAgent } from '../../examples/index.js';
+import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRunWorkflows, createTemporalExecutor } from '../../executor/index.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createRedisStores } from '../../stores/redis/index.js';
-import { TASK_QUEUE, type Bench } from '../bench.js';
+import type { Bench } from '../bench.js';
 import { newSessionId } from './session-ids.js';
+
+/** Who the API takes everybody for. */
+const OWNER = 'anonymous';
+
+export interface LongRun {
+  /** As the worker of that queue knows it; its cap on steps is the run's. */
+  agent: AgentDefinition;
+  taskQueue: string;
+  text: string;
+  /** Called once the turn has begun. */
+  onBegun?: (sessionId: string) => void;
+}
 
 /** A turn that is over: its log, and the workflow that made it. */
 export interface FinishedRun {
@@ -13,23 +24,21 @@ export interface FinishedRun {
   log: LogEntry[];
 }
 
-/**
- * Performs a turn of the lab agent without its cap on steps, which the API's own agent has. It is
- * begun as the API begins turns; the worker is the product's.
- */
-export async function performLongRun(bench: Bench, text: string): Promise<FinishedRun> {
-  const { servers, temporal } = bench;
+/** Performs a turn of any number of steps. It is begun as the API begins turns. */
+export async function performLongRun(
+  { servers, temporal, say }: Bench,
+  { agent, taskQueue, text, onBegun }: LongRun,
+): Promise<FinishedRun> {
   const redis = createRedisStores({ url: servers.redisUrl, role: 'worker' });
-  const countCharge = (): Promise<never> => Promise.reject(new Error('nothing is executed here'));
   const executor = createTemporalExecutor({
     store: redis.store,
     streamManager: redis.streamManager,
-    workflows: createRunWorkflows(temporal, TASK_QUEUE),
-    agents: new AgentRegistry([createLabAgent({ countCharge, maxSteps: Infinity })]),
+    workflows: createRunWorkflows(temporal, taskQueue),
+    agents: new AgentRegistry([agent]),
     searchAttributes: true,
     logger: {
       warn: (_fields, message) => {
-        bench.say(message);
+        say(message);
       },
     },
   });
@@ -40,11 +49,12 @@ export async function performLongRun(bench: Bench, text: string): Promise<Finish
     await redis.ping();
     const result = await executor.execute({
       sessionId,
-      agent: 'lab',
-      owner: 'bench',
+      agent: agent.name,
+      owner: OWNER,
       messages: [{ id, hash: id, row, hidden: false }],
     });
     if (result.kind !== 'begun') throw new Error(`the run was refused: ${result.kind}`);
+    onBegun?.(sessionId);
     const log: LogEntry[] = [];
     const done = new AbortController();
     for await (const entries of redis.streamManager.follow(sessionId, 0, done.signal)) {

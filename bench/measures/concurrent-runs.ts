@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Bench, Measurement } from '../bench.js';
-import type { OnEvent } from '../client/chat-client.js';
+import { insist } from '../client/insist.js';
 import { toLabText, type LabEntry } from '../client/lab-script.js';
-import { sayRaw } from '../client/raw-chat.js';
 import { newSessionId } from '../client/session-ids.js';
-import { sleep, wallClock } from '../clock.js';
+import { wallClock } from '../clock.js';
 import { startCpuMeter, formatShares } from '../processes/cpu-meter.js';
 import { residentMegabytes } from '../processes/usage.js';
 import type { Report } from '../report/row.js';
@@ -17,8 +15,6 @@ const STEPS = 4;
 /** Of each step. */
 const TOKENS = 25;
 const EVERY_MS = 20;
-/** Until a refused message is sent again. */
-const AGAIN_MS = 250;
 const MEMORY_EVERY_MS = 100;
 
 const TEXT = toLabText(
@@ -114,7 +110,7 @@ async function performRuns({ product, pids }: Bench, runs: number): Promise<Perf
     tally.openWindow();
     const from = wallClock();
     let isFirst = true;
-    refused += await insist(product.port, tally.sessionId, (json, at) => {
+    refused += await insist(product.port, tally.sessionId, TEXT, (json, at) => {
       // The last step's word is no stamp.
       if (json.endsWith('"delta":"done"}')) return;
       tally.acceptEvent(json, at);
@@ -129,20 +125,6 @@ async function performRuns({ product, pids }: Bench, runs: number): Promise<Perf
   const latencies = tallies.flatMap((tally) => tally.latencies);
   const lost = said - (received - doubled);
   return { ...performed, firsts, latencies, doubled, lost, refused };
-}
-
-/** As people do who are told that nobody can be reached: the same message again. Tells how often. */
-async function insist(port: number, sessionId: string, onEvent: OnEvent): Promise<number> {
-  const id = randomUUID();
-  for (let refused = 0; ; refused += 1) {
-    try {
-      await sayRaw(port, sessionId, TEXT, onEvent, { id });
-      return refused;
-    } catch (error) {
-      if (!(error instanceof Error && error.message.includes(' 503 '))) throw error;
-      await sleep(AGAIN_MS);
-    }
-  }
 }
 
 async function performBare({ floor, floorWorker }: Bench, runs: number): Promise<Performed> {

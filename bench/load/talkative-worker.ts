@@ -1,0 +1,57 @@
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { endWithParent, startProcess } from '../../config/startup.js';
+import { createRedisStores } from '../../stores/redis/index.js';
+import { createAgentWorker } from '../../worker/index.js';
+import { createTalkativeAgent } from './talkative-agent.js';
+
+/** What the worker tells of each model call. */
+export interface Asked {
+  step: number;
+  /** CPU that the process has used so far, in ms. */
+  cpu: number;
+  /** Its memory, in MB. */
+  resident: number;
+  /** What the least that a provider's package does took, at some steps: the prompt as JSON. */
+  toJson?: { ms: number; characters: number };
+}
+
+/** Every so many steps the prompt is made JSON of. */
+const LOOK_EVERY = 10;
+
+/**
+ * A worker of the product with the talkative agent in it: `<redis url> <temporal address> <task
+ * queue> <steps>`. Tells of each model call.
+ */
+async function main(): Promise<void> {
+  endWithParent(process);
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const [url = '', address = '', taskQueue = '', steps] = process.argv.slice(2);
+  const redis = createRedisStores({ url, role: 'worker' });
+  const connection = await NativeConnection.connect({ address });
+  const agent = createTalkativeAgent(Number(steps), (step, prompt) => {
+    const { user, system } = process.cpuUsage();
+    const resident = process.memoryUsage.rss() / 2 ** 20;
+    const asked: Asked = { step, cpu: (user + system) / 1000, resident };
+    process.send?.(step % LOOK_EVERY === 0 ? { ...asked, toJson: timeJson(prompt) } : asked);
+  });
+  try {
+    const worker = await createAgentWorker({
+      connection,
+      taskQueue,
+      agents: [agent],
+      stores: redis,
+    });
+    await worker.run();
+  } finally {
+    await redis.close();
+    await connection.close();
+  }
+}
+
+function timeJson(prompt: unknown): Asked['toJson'] {
+  const from = performance.now();
+  const { length } = JSON.stringify(prompt);
+  return { ms: performance.now() - from, characters: length };
+}
+
+startProcess(main);

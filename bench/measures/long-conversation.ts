@@ -1,0 +1,169 @@
+import type { Bench, Measurement } from '../bench.js';
+import { readHistory } from '../client/history.js';
+import { performLongRun, type FinishedRun } from '../client/long-run.js';
+import { followRaw } from '../client/raw-chat.js';
+import { WordTally } from '../client/word-tally.js';
+import { createLeave } from '../clock.js';
+import { watchGaps, type BareGap } from '../floor/watch-gaps.js';
+import { createTalkativeAgent, DELTAS } from '../load/talkative-agent.js';
+import type { Asked } from '../load/talkative-worker.js';
+import { startChild } from '../processes/child.js';
+import type { Report, Row } from '../report/row.js';
+import { summarize, type Summary } from '../report/statistics.js';
+
+const STEPS = 1_000;
+const QUICK_STEPS = 100;
+/** A single step says little: each place is this many steps up to it. */
+const NEIGHBOURS = 20;
+const QUEUE = 'bench-long';
+/** The rule of thumb for English. */
+const CHARACTERS_PER_TOKEN = 4;
+/** For a thousand model calls. */
+const HISTORY_MB = 5;
+
+/** A thousand model calls in one turn, whose transcript grows to 200k tokens, with a page that looks on. */
+export const longConversation: Measurement = {
+  name: 'long-conversation',
+  take: async (bench) => {
+    const steps = bench.isQuick ? QUICK_STEPS : STEPS;
+    const { servers, say } = bench;
+    const args = [servers.redisUrl, servers.temporalAddress, QUEUE, String(steps)];
+    const nodeArgs = ['--max-semi-space-size=64'];
+    const worker = startChild('bench/load/talkative-worker.js', { args, nodeArgs });
+    try {
+      say(`long-conversation: ${String(steps)} steps`);
+      const performing = perform(bench, steps);
+      const watching = watchGaps(bench.floor, performing);
+      const asked = await hearAll(worker.hear, steps, say);
+      const { run, tally } = await performing;
+      return await toReport(bench, { steps, asked, run, tally, bare: await watching });
+    } finally {
+      await worker.stop();
+    }
+  },
+};
+
+interface Performed {
+  steps: number;
+  asked: Asked[];
+  run: FinishedRun;
+  tally: WordTally;
+  /** What bare activities took meanwhile. */
+  bare: BareGap[];
+}
+
+/** The turn, and a page that reads it from the first word to the last. */
+async function perform(bench: Bench, steps: number): Promise<Pick<Performed, 'run' | 'tally'>> {
+  const tally = new WordTally();
+  const leave = createLeave();
+  let page: Promise<void> | undefined;
+  const run = await performLongRun(bench, {
+    agent: createTalkativeAgent(steps),
+    taskQueue: QUEUE,
+    text: 'Talk to me.',
+    onBegun: (sessionId) => {
+      page = followRaw(
+        bench.product.port,
+        sessionId,
+        (json, at) => {
+          tally.acceptEvent(json, at);
+          if (json.startsWith('{"type":"finish"')) leave.abort();
+        },
+        leave.signal,
+      );
+      // A page that is cut shows in what it has lost.
+      page.catch(() => undefined);
+    },
+  });
+  await page?.catch(() => undefined);
+  tally.close(steps * DELTAS);
+  return { run, tally };
+}
+
+/** What the worker tells of each step. */
+async function hearAll(
+  hear: () => Promise<unknown>,
+  steps: number,
+  say: Bench['say'],
+): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  for (let step = 0; step < steps;) {
+    const news = (await hear()) as Asked;
+    asked[news.step] = news;
+    if (news.step > step && news.step % 200 === 0) say(`long-conversation: ${String(news.step)}`);
+    ({ step } = news);
+  }
+  return asked;
+}
+
+async function toReport(bench: Bench, performed: Performed): Promise<Report> {
+  const { steps, asked, run, tally, bare } = performed;
+  const history = await readHistory(bench.temporal, run.workflowId);
+  const all = `${String(steps)} model calls`;
+  const { gaps, beganAt } = toModelGaps(run.log);
+  const places = [10, 100, 500, 1_000].filter((place) => place <= steps);
+  const rows: Row[] = [
+    {
+      what: `${all}: history in Temporal`,
+      unit: 'MB',
+      value: { p50: history.bytes / 1e6 },
+      aim: { p50: (HISTORY_MB * steps) / STEPS },
+    },
+  ];
+  for (const place of places) {
+    const from = beganAt[Math.max(2, place - 2 * NEIGHBOURS)] ?? NaN;
+    const to = beganAt[Math.min(steps, place + 2 * NEIGHBOURS)] ?? NaN;
+    const meanwhile = bare.filter(({ at }) => at >= from && at <= to).map(({ ms }) => ms);
+    rows.push({
+      what: `  tool's result → model, step ${String(place)}`,
+      unit: 'ms',
+      value: around(gaps, place),
+      beside: { what: 'one bare activity meanwhile', value: summarize(meanwhile) },
+      aim: { ratio: 1.3 },
+    });
+  }
+  for (const place of places) {
+    const cpu = asked.map(({ cpu: used }, step) => used - (asked[step - 1]?.cpu ?? NaN));
+    rows.push({
+      what: `  worker's CPU for step ${String(place)}, its tool included`,
+      unit: 'ms',
+      value: around(cpu, place),
+      beside: { what: 'prompt as JSON', value: { p50: asked[place]?.toJson?.ms ?? NaN } },
+    });
+  }
+  const resident = asked.map((each) => each.resident);
+  rows.push(
+    {
+      what: '  memory of the worker, most',
+      unit: 'MB',
+      value: { p50: Math.max(...resident.slice(1)) },
+      beside: { what: 'at the first call', value: { p50: resident[1] ?? NaN } },
+    },
+    { what: '  model → page', unit: 'ms', value: summarize(tally.latencies) },
+  );
+  const tokens = (asked[steps]?.toJson?.characters ?? NaN) / CHARACTERS_PER_TOKEN / 1_000;
+  const notes = [
+    `${all}: the last prompt has ${tokens.toFixed(0)}k tokens; executions ${String(history.executions)}, ` +
+      `events ${String(history.events)}; the page lost ${String(tally.lost)} and had doubled ` +
+      `${String(tally.doubled)} of ${String(steps * DELTAS)}`,
+  ];
+  return { rows, notes };
+}
+
+/** By step: the tool's result → its first chunk, in ms, and when that was. */
+function toModelGaps(log: FinishedRun['log']): { gaps: number[]; beganAt: number[] } {
+  const gaps: number[] = [];
+  const beganAt: number[] = [];
+  let settledAt = NaN;
+  for (const { message } of log) {
+    if (message.type === 'tool_end') settledAt = message.timestamp;
+    if (message.type !== 'step_start') continue;
+    gaps[message.step] = message.timestamp - settledAt;
+    beganAt[message.step] = message.timestamp;
+  }
+  return { gaps, beganAt };
+}
+
+function around(byStep: readonly number[], place: number): Summary {
+  return summarize(byStep.slice(Math.max(2, place - NEIGHBOURS + 1), place + 1));
+}
