@@ -104,6 +104,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       toolCallId: ref.toolCallId,
       row,
       changes: opened?.changes() ?? [],
+      hasEvents: opened?.hasEvents() === true,
       ...('output' in ending && { output: ending.output }),
       chunks: [{ ...chunk, ...shown }],
       now: Date.now(),

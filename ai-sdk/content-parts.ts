@@ -38,10 +38,15 @@ export function toWarningPart(chunk: ChunkOf<'error'>): UIStreamPart {
   return { type: 'data-error', data: { error: chunk.error, ...code }, transient: true };
 }
 
-/** What a tool says beside its result. The name is the event's; unusual characters become dashes. */
-export function toEventPart(chunk: ChunkOf<'custom'>): UIStreamPart {
-  const name = chunk.eventName.replace(/[^A-Za-z0-9_.-]/g, '-');
-  return { type: `data-${name}`, data: chunk.data ?? null };
+/**
+ * What a tool says beside its result, live and in history. The name is the event's; unusual characters
+ * become dashes.
+ */
+export function toEventPart({ eventName, data }: Pick<ChunkOf<'custom'>, 'eventName' | 'data'>): {
+  type: `data-${string}`;
+  data: unknown;
+} {
+  return { type: `data-${eventName.replace(/[^A-Za-z0-9_.-]/g, '-')}`, data: data ?? null };
 }
 
 /** A source or a file of the model, with the keys that every client takes. */

@@ -1,7 +1,15 @@
 import { FINISH_TOOL_NAME, formatApprovalId } from '../protocol/ids.js';
-import type { AssistantPart, AssistantRow, Row, ToolRow, UserRow } from '../protocol/rows.js';
+import type {
+  AssistantPart,
+  AssistantRow,
+  CallEvent,
+  Row,
+  ToolRow,
+  UserRow,
+} from '../protocol/rows.js';
 import type { OpenCall } from '../stores/session-store.js';
 import { formatReasoningId } from './content-blocks.js';
+import { toEventPart } from './content-parts.js';
 import { toToolPart } from './tool-part.js';
 import type { UIMessage, UIMessagePart } from './ui-message.js';
 
@@ -30,7 +38,7 @@ export function convertToUIMessages(
   const results = collectResults(rows, options);
   const calls = new Map(options.openCalls?.map((call) => [call.spec.toolCallId, call]));
   const messages: UIMessage[] = [];
-  const replies = new Map<string, { message: UIMessage; last: AssistantRow }>();
+  const replies = new Map<string, Reply>();
   for (const row of rows) {
     if (row.role === 'tool') continue;
     if (row.role === 'user') {
@@ -41,17 +49,45 @@ export function convertToUIMessages(
     let reply = replies.get(row.messageId);
     if (reply === undefined) {
       const id = options.generateId?.(messages.length, row) ?? row.messageId;
-      reply = { message: { id, role: 'assistant', parts: [] }, last: row };
+      reply = { message: { id, role: 'assistant', parts: [] }, last: row, events: [] };
       replies.set(row.messageId, reply);
       messages.push(reply.message);
     }
     reply.last = row;
+    showEvents(reply, row.sequence);
     reply.message.parts.push({ type: 'step-start' }, ...toStepParts(row, results, calls, options));
+    if (row.display !== true) reply.events = toCallEvents(row, results);
   }
-  for (const [messageId, { message, last }] of replies) {
+  for (const [messageId, reply] of replies) {
+    const { message, last } = reply;
+    showEvents(reply);
     if (messageId !== options.unfinishedMessageId) closeMessage(message, last);
   }
   return messages;
+}
+
+/** A reply as far as its rows were read. */
+interface Reply {
+  message: UIMessage;
+  last: AssistantRow;
+  /** What the newest step's calls said beside their results, as far as it was not shown. */
+  events: CallEvent[];
+}
+
+/** What the step's calls said, each at the place in the stream where it was said. */
+function toCallEvents(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): CallEvent[] {
+  return row.parts
+    .flatMap((part) => (part.type === 'tool-call' ? (results.get(part.toolCallId) ?? []) : []))
+    .flatMap(({ events = [] }) => events)
+    .sort((a, b) => a.sequence - b.sequence);
+}
+
+/** Shows what was said before a place in the stream: calls go on while people are asked about others. */
+function showEvents({ message, events }: Reply, before = Infinity): void {
+  while (events[0] !== undefined && events[0].sequence < before) {
+    message.parts.push(toEventPart(events[0].chunk));
+    events.shift();
+  }
 }
 
 /** The name by which the Helix packages know the converter. */
@@ -110,6 +146,10 @@ function toStepParts(
       parts.push(toToolPart({ call: part, approvalId, result, open: calls.get(toolCallId) }));
       continue;
     }
+    if (isAttachment(part)) {
+      parts.push({ ...part });
+      continue;
+    }
     if (part.text === '') continue;
     if (part.type === 'reasoning') {
       const id = formatReasoningId(row.step, ++reasonings);
@@ -117,12 +157,18 @@ function toStepParts(
       parts.push({ type: 'reasoning', id, text: part.text, state: 'done' });
       continue;
     }
-    const last = parts.at(-1);
-    // Live, text goes on in its block until something else comes.
+    const last = parts.findLast((shown) => !isAttachment(shown));
+    // Live, text goes on in its block until something other than a source or a file comes.
     if (last?.type === 'text') last.text += part.text;
     else parts.push({ type: 'text', text: part.text, state: 'done' });
   }
   return parts;
+}
+
+function isAttachment<T extends AssistantPart | UIMessagePart>(
+  part: T,
+): part is Extract<T, { type: 'source-url' | 'source-document' | 'file' }> {
+  return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
 }
 
 function isFinishCall(part: AssistantPart): boolean {

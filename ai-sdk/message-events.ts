@@ -35,10 +35,10 @@ function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfil
       ];
     case 'file':
       return [{ type: 'file', url: part.url, mediaType: part.mediaType }];
-    case 'data-output':
-      return [{ type: 'data-output', data: part.data ?? null }];
     case 'dynamic-tool':
       return toCallEvents(part, profile);
+    default:
+      return [part];
   }
 }
 

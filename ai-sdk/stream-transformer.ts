@@ -140,7 +140,7 @@ export class StreamTransformer {
         out.push(toSourcePart(chunk));
         break;
       case 'custom':
-        out.push(toEventPart(chunk));
+        out.push({ ...toEventPart(chunk), ...(chunk.transient === true && { transient: true }) });
         break;
       case 'output':
         out.push({ type: 'data-output', data: chunk.output ?? null });

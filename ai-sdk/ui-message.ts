@@ -11,8 +11,16 @@ export type UIMessagePart =
   | { type: 'text'; text: string; state?: 'done' }
   | { type: 'reasoning'; id: string; text: string; state: 'done' }
   | { type: 'file'; url: string; mediaType: string; filename?: string }
-  /** The result of an agent that has an output schema. */
-  | { type: 'data-output'; data: unknown }
+  | { type: 'source-url'; sourceId: string; url: string; title?: string }
+  | {
+      type: 'source-document';
+      sourceId: string;
+      mediaType: string;
+      title: string;
+      filename?: string;
+    }
+  /** What a tool said beside its result; `data-output` is the result of an agent that has an output schema. */
+  | { type: `data-${string}`; data: unknown }
   | UIToolPart;
 
 /** A tool call. `input`, `output` and `errorText` are there when the state says so. */

@@ -134,7 +134,12 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     callId: id,
     result: json,
   }),
-  chunk('custom', { eventName: id, data: json }),
+  chunk('custom', {
+    eventName: id,
+    data: json,
+    /** Extension: shown once, kept by no message. */
+    transient: z.boolean().optional(),
+  }),
   chunk('state_patch', {
     patches: z.array(JsonPatchOperation),
     /** Extension, in the store only: JSON text of the patches that take these back. */

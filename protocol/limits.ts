@@ -11,6 +11,8 @@ export const LIMITS = {
   stateBytes: 1024 * 1024,
   /** A tool result up to this size travels inside its chunk; larger ones are kept apart. */
   inlineResultBytes: 64 * 1024,
+  /** What one call says beside its result and history keeps; what comes after that is only shown. */
+  callEventBytes: 256 * 1024,
   /** Arguments of one call; larger ones go back to the model as an error. */
   callInputBytes: 128 * 1024,
   /** Length of any id other than a session id. */

@@ -1,6 +1,7 @@
 import type { StreamMessage } from './chunk.js';
 import type { AssistantPart } from './rows.js';
 
+type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
 type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
 
 /** A step's reply as its chunks tell it: the parts of the row that will be stored. */
@@ -16,19 +17,22 @@ export interface ReplyFold {
 
 /**
  * Folds the chunks of one step into the parts of its row, by the same rules as the page that sees
- * them live: adjacent text is one block, anything else closes it.
+ * them live: adjacent text is one block, which calls and text of the other kind close.
  */
 export function createReplyFold(): ReplyFold {
   const parts: AssistantPart[] = [];
   const argumentText = new Map<string, string>();
   const calls = new Map<string, ToolCallPart>();
-  let open: 'text' | 'reasoning' | undefined;
+  let open: TextPart | undefined;
 
-  function extend(type: 'text' | 'reasoning', text: string): void {
-    const last = parts.at(-1);
-    if (open === type && last?.type === type) last.text += text;
-    else parts.push({ type, text });
-    open = type;
+  function extend(type: TextPart['type'], text: string): void {
+    if (open?.type === type) {
+      open.text += text;
+      return;
+    }
+    const part: TextPart = { type, text };
+    parts.push(part);
+    open = part;
   }
 
   function upsertCall(toolCallId: string, toolName: string, input: unknown): void {
@@ -48,7 +52,8 @@ export function createReplyFold(): ReplyFold {
         extend('text', message.delta);
         break;
       case 'thinking':
-        if (message.content !== '' || open === 'reasoning') extend('reasoning', message.content);
+        if (message.content !== '' || open?.type === 'reasoning')
+          extend('reasoning', message.content);
         if (message.isComplete) open = undefined;
         break;
       case 'tool_arg_stream_start':
@@ -73,6 +78,21 @@ export function createReplyFold(): ReplyFold {
       case 'tool_input_error':
         open = undefined;
         upsertCall(message.toolCallId, message.toolName, message.partialInput ?? {});
+        break;
+      // A page shows these beside the text, which goes on.
+      case 'source_url': {
+        const { sourceId, url, title } = message;
+        parts.push({ type: 'source-url', sourceId, url, ...(title !== undefined && { title }) });
+        break;
+      }
+      case 'source_document': {
+        const { sourceId, mediaType, title, filename } = message;
+        const named = filename === undefined ? {} : { filename };
+        parts.push({ type: 'source-document', sourceId, mediaType, title, ...named });
+        break;
+      }
+      case 'file':
+        parts.push({ type: 'file', url: message.url, mediaType: message.mediaType });
         break;
       default:
         break;

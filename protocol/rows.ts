@@ -51,6 +51,20 @@ export const AssistantPart = z.discriminatedUnion('type', [
     held: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
+  z.object({
+    type: z.literal('source-url'),
+    sourceId: z.string(),
+    url: z.string(),
+    title: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal('source-document'),
+    sourceId: z.string(),
+    mediaType: z.string(),
+    title: z.string(),
+    filename: z.string().optional(),
+  }),
+  z.object({ type: z.literal('file'), url: z.string(), mediaType: z.string() }),
 ]);
 export type AssistantPart = z.infer<typeof AssistantPart>;
 
@@ -68,6 +82,8 @@ export const AssistantRow = z.object({
   output: z.unknown().optional(),
   /** For history only: calls that people were asked about together, those of sub-agents among them. */
   display: z.boolean().optional(),
+  /** Of such a row: its place among what calls say beside their results. */
+  sequence: z.number().optional(),
 });
 export type AssistantRow = z.infer<typeof AssistantRow>;
 
@@ -84,6 +100,13 @@ export const Decision = z.object({
 });
 export type Decision = z.infer<typeof Decision>;
 
+/** What a tool said beside its result, and its place in the stream. */
+export const CallEvent = z.object({
+  sequence: z.number(),
+  chunk: z.object({ eventName: z.string(), data: z.unknown() }),
+});
+export type CallEvent = z.infer<typeof CallEvent>;
+
 /** The one result of a call: exactly one of output, error or denied. */
 export const ToolRow = z.object({
   role: z.literal('tool'),
@@ -97,6 +120,8 @@ export const ToolRow = z.object({
   /** For history only: the result of a sub-agent's call. */
   display: z.boolean().optional(),
   decision: Decision.optional(),
+  /** For history only. */
+  events: z.array(CallEvent).optional(),
 });
 export type ToolRow = z.infer<typeof ToolRow>;
 

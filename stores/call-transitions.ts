@@ -49,6 +49,8 @@ export type SettleCallInput =
       row: ToolRow;
       /** What the call wants changed in the agent's own state: staged with its result. */
       changes?: JsonPatchOperation[];
+      /** It has said something beside its result, which its row is to keep. */
+      hasEvents?: boolean;
       /** The call's result is the run's: this is what the run came to. */
       output?: unknown;
       chunks: StreamMessage[];

@@ -73,19 +73,34 @@ function toFileData(url: string): { type: 'data'; data: string } | { type: 'url'
 function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefined {
   const content: Extract<LanguageModelV4Message, { role: 'assistant' }>['content'] = [];
   for (const part of row.parts) {
-    const options = toProviderOptions(part.providerMetadata);
-    if (part.type === 'text') {
-      if (part.text !== '') content.push({ type: 'text', text: part.text, ...options });
-    } else if (part.type === 'reasoning') {
-      if (row.interrupted === undefined) {
-        content.push({ type: 'reasoning', text: part.text, ...options });
+    switch (part.type) {
+      case 'text':
+        if (part.text !== '') content.push({ type: 'text', text: part.text, ...toOptions(part) });
+        break;
+      case 'reasoning':
+        if (row.interrupted !== undefined) break;
+        content.push({ type: 'reasoning', text: part.text, ...toOptions(part) });
+        break;
+      case 'tool-call': {
+        const { toolCallId, toolName, input } = part;
+        content.push({ type: 'tool-call', toolCallId, toolName, input, ...toOptions(part) });
+        break;
       }
-    } else {
-      const { toolCallId, toolName, input } = part;
-      content.push({ type: 'tool-call', toolCallId, toolName, input, ...options });
+      case 'file': {
+        const { mediaType, url } = part;
+        content.push({ type: 'file', mediaType, data: toFileData(url) });
+        break;
+      }
+      // Where something is from, the model has said itself.
+      case 'source-url':
+      case 'source-document':
     }
   }
   return content.length === 0 ? undefined : { role: 'assistant', content };
+}
+
+function toOptions(part: { providerMetadata?: unknown }): ReturnType<typeof toProviderOptions> {
+  return toProviderOptions(part.providerMetadata);
 }
 
 function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4ProviderOptions } {

@@ -4,6 +4,7 @@ import { createReplyFold, type ReplyFold } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantPart } from '../../protocol/rows.js';
+import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
 import { createCallIds } from './call-ids.js';
 
 /** A call as the provider made it, before anybody looked at its input. */
@@ -13,6 +14,15 @@ export interface ProposedCall {
   /** JSON text. */
   input: string;
 }
+
+/** Parts that a provider may say more about, which it wants to be told again. */
+type MarkedPart = Extract<AssistantPart, { type: 'text' | 'reasoning' | 'tool-call' }>;
+
+function isMarked(part: AssistantPart): part is MarkedPart {
+  return MARKED.has(part.type);
+}
+
+const MARKED = new Set<AssistantPart['type']>(['text', 'reasoning', 'tool-call']);
 
 export interface ReplyFinish {
   reason: FinishReason;
@@ -77,17 +87,15 @@ export function createStepReply(
    * What a provider says about a block comes with its start, its deltas or its end; the newest word
    * counts. It goes back to the provider with the next call, so none may be lost.
    */
-  function keepMetadata(part: AssistantPart | undefined, metadata: unknown): void {
+  function keepMetadata(part: MarkedPart | undefined, metadata: unknown): void {
     if (part !== undefined && metadata !== undefined) {
-      part.providerMetadata = metadata as NonNullable<AssistantPart['providerMetadata']>;
+      part.providerMetadata = metadata as NonNullable<MarkedPart['providerMetadata']>;
     }
   }
 
-  function newestPart<T extends AssistantPart['type']>(
-    type: T,
-  ): Extract<AssistantPart, { type: T }> | undefined {
-    const part = fold.parts.at(-1);
-    return part?.type === type ? (part as Extract<AssistantPart, { type: T }>) : undefined;
+  function newestPart(type: MarkedPart['type']): MarkedPart | undefined {
+    const part = fold.parts.findLast(isMarked);
+    return part?.type === type ? part : undefined;
   }
 
   function startBlock(type: 'text' | 'reasoning', id: string, metadata: unknown): void {
@@ -118,8 +126,9 @@ export function createStepReply(
     blocks.delete(key);
     if (block?.shown === false && block.metadata !== undefined) {
       // Nothing to see, yet the provider wants it back: encrypted or redacted reasoning.
-      fold.parts.push({ type, text: '' });
-      keepMetadata(fold.parts.at(-1), block.metadata);
+      const unseen: MarkedPart = { type, text: '' };
+      fold.parts.push(unseen);
+      keepMetadata(unseen, block.metadata);
     }
     if (type === 'reasoning' && block?.shown === true && newestPart(type) !== undefined) {
       return emit(chunk<'thinking'>({ type: 'thinking', content: '', isComplete: true }));
@@ -140,6 +149,14 @@ export function createStepReply(
   /** Arguments that are too large are refused in the end: nobody needs to see all of them. */
   function isTooLong(toolCallId: string): boolean {
     return (fold.argumentText.get(toolCallId)?.length ?? 0) > LIMITS.callInputBytes;
+  }
+
+  function showAttachment(fields: Attachment): StreamChunk[] {
+    if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_ATTACHMENT_BYTES) {
+      return emit(chunk<Attachment['type']>(fields));
+    }
+    const error = 'Something that the model made is too large to be shown.';
+    return [chunk<'error'>({ type: 'error', error, code: 'chunk_too_large', recoverable: true })];
   }
 
   function accept(part: LanguageModelV4StreamPart): StreamChunk[] {
@@ -207,11 +224,16 @@ export function createStepReply(
               }),
             );
         keepMetadata(
-          fold.parts.find((made) => made.type === 'tool-call' && made.toolCallId === toolCallId),
+          fold.parts
+            .filter(isMarked)
+            .find((made) => made.type === 'tool-call' && made.toolCallId === toolCallId),
           part.providerMetadata,
         );
         return chunks;
       }
+      case 'source':
+      case 'file':
+        return showAttachment(toAttachment(part));
       case 'finish':
         finish = { reason: toFinishReason(part.finishReason.unified), usage: toUsage(part.usage) };
         return [];

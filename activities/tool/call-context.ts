@@ -3,6 +3,7 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import { StateError } from '../../agents/state-error.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { JsonPatchOperation, StreamChunk } from '../../protocol/chunk.js';
 import { toCheckedJson } from '../../stores/checked-messages.js';
 import type { Attempt } from '../attempt.js';
@@ -16,6 +17,8 @@ export interface CallContext {
   context: ToolContext;
   /** What it has changed in the agent's own state. */
   changes: () => JsonPatchOperation[];
+  /** True once it has said something that history keeps. */
+  hasEvents: () => boolean;
   /** Nothing that the tool says or changes from now on counts: its call is over. */
   close: () => void;
 }
@@ -41,6 +44,8 @@ export async function openCallContext(
       ? undefined
       : createAgentState(stateSchema, (await store.readState(ref.sessionId)).customState);
   let isOver = false;
+  let hasEvents = false;
+  let eventBytes = 0;
 
   function stateOfAgent(): AgentState {
     if (state !== undefined) return state;
@@ -64,7 +69,11 @@ export async function openCallContext(
     attempt: execution,
     abortSignal,
     emit: async (eventName, data) => {
-      push({ type: 'custom', ...toBase(ref), eventName, data: data ?? null });
+      const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data: data ?? null };
+      eventBytes += Buffer.byteLength(JSON.stringify(chunk));
+      const isKept = eventBytes <= LIMITS.callEventBytes;
+      push(isKept ? chunk : { ...chunk, transient: true });
+      hasEvents ||= isKept;
       await chunks.flush();
     },
     getState: <State>() => stateOfAgent().get() as State,
@@ -93,6 +102,7 @@ export async function openCallContext(
   return {
     context,
     changes: () => state?.patches() ?? [],
+    hasEvents: () => hasEvents,
     close: () => {
       isOver = true;
     },

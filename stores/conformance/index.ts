@@ -30,6 +30,7 @@ import { rewindCases } from './session/rewind.js';
 import { settleApprovalCases } from './session/settle-approval.js';
 import { settleClientCases } from './session/settle-client.js';
 import { settleToolCases } from './session/settle-tool.js';
+import { callEventCases } from './session/call-events.js';
 import { startCallCases } from './session/start-call.js';
 import { steerCases } from './session/steer.js';
 import { stopCases } from './session/stop.js';
@@ -61,6 +62,7 @@ const SESSION = [
   resultCases,
   takeOverCases,
   startCallCases,
+  callEventCases,
   settleToolCases,
   settleApprovalCases,
   settleClientCases,

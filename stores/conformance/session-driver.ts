@@ -80,6 +80,7 @@ export interface SessionDriver {
     toolCallId: string,
     output: unknown,
     token?: number,
+    extra?: { hasEvents?: boolean },
   ) => Promise<SettleCallResult>;
   stop: (stop?: Partial<StopRequest> & { runId?: string }) => Promise<StopResult>;
   end: (runId: string, status: EndInput['status'], extra?: Partial<EndInput>) => Promise<EndResult>;
@@ -252,7 +253,7 @@ export function drive(
         toolCallId,
         now: Date.now(),
       }),
-    finishCall: (runId, step, toolCallId, output, token = 1) =>
+    finishCall: (runId, step, toolCallId, output, token = 1, extra = {}) =>
       store.settleCall({
         source: 'tool',
         writer: callWriter(runId, step, toolCallId, token),
@@ -261,6 +262,7 @@ export function drive(
         chunks: [
           { type: 'tool_end', ...base(step), toolCallId, toolName: 'server-tool', result: output },
         ],
+        ...extra,
         now: Date.now(),
       }),
     stop: (stop = {}) => store.stop(id, { mode: 'interrupt', ...stop }),

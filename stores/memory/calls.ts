@@ -3,6 +3,7 @@ import { fromJson, toJson, type Json } from './json.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemoryCall, MemorySession } from './session.js';
 import { isConversation } from './tree.js';
+import { withEvents } from './said-by-call.js';
 import { undoPatches } from './undo-patches.js';
 
 const CODE_TEXT = {
@@ -43,7 +44,9 @@ export function settleByCode(
     ...failure,
     ...(decision !== undefined && { decision }),
   };
-  settleCallWith(session, toolCallId, toJson(row));
+  const settled = toJson(row);
+  const started = call.state === 'started';
+  settleCallWith(session, toolCallId, started ? withEvents(session, toolCallId, settled) : settled);
   // What nobody was shown needs no end.
   if (call.ask !== undefined) return;
   writeOwn(session, tellerOf(session, call, who), 'tool_end', {

@@ -100,6 +100,7 @@ function showHeld(
   const asks = waiting.flatMap(([, { ask }]) => ask ?? []);
   if (asks.length === 0) return;
   writeOwn(session, who, 'step_start', { stepId: ASK_STEP_ID });
+  const { sequence } = session.log;
   for (const { chunk } of asks) {
     const shown = { ...fromJson(chunk), step: who.step, timestamp: who.now };
     write(session.log, '', toJson(shown));
@@ -112,6 +113,7 @@ function showHeld(
     messageId,
     runId,
     step: who.step,
+    sequence,
     parts,
   };
   session.rows.push(toJson<Row>(row));

@@ -160,13 +160,14 @@ export function settleArgs(input: SettleCallInput): (string | number)[] {
 }
 
 /** What a tool leaves beside its result. */
-function workArgs(input: SettleCallInput): [string, string] {
-  if (input.source !== 'tool') return ['', ''];
-  const { toolCallId, changes = [], output, now } = input;
+function workArgs(input: SettleCallInput): [string, string, string] {
+  if (input.source !== 'tool') return ['', '', ''];
+  const { toolCallId, changes = [], output, hasEvents, now } = input;
   const staged: StagedChanges = { toolCallId, patches: changes, timestamp: now };
   return [
     changes.length === 0 ? '' : JSON.stringify(staged),
     output === undefined ? '' : JSON.stringify(output),
+    hasEvents === true ? '1' : '',
   ];
 }
 

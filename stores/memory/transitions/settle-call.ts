@@ -1,5 +1,5 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
-import type { UserRow } from '../../../protocol/rows.js';
+import type { Row, UserRow } from '../../../protocol/rows.js';
 import { isTerminal } from '../../../protocol/run.js';
 import type { SettleCallInput, SettleCallResult } from '../../call-transitions.js';
 import { hasUnsettledCalls, settleCallWith } from '../calls.js';
@@ -9,6 +9,7 @@ import { write } from '../log.js';
 import { restIfWaiting } from '../pause.js';
 import { goOnAlone, resumeIfAnswered, type Released } from '../resume.js';
 import type { LapsedCall, MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
+import { withEvents } from '../said-by-call.js';
 import { stageChanges } from '../staging.js';
 import { childOf, ownerOf } from '../tree.js';
 
@@ -45,7 +46,11 @@ export function settleCall(
   const decision = 'decision' in input ? input.decision : undefined;
   if (decision !== undefined) call.decision = toJson(decision);
   if (decision?.approved === true) call.state = 'approved';
-  else if (input.row !== undefined) settleCallWith(session, toolCallId, toJson(input.row));
+  else if (input.row !== undefined) {
+    const row = toJson<Row>(input.row);
+    const hasEvents = source === 'tool' && input.hasEvents === true;
+    settleCallWith(session, toolCallId, hasEvents ? withEvents(session, toolCallId, row) : row);
+  }
   if (source !== 'tool') call.hasTimedOut = source === 'expiry';
 
   if (input.source === 'tool') keepWork(session, run, input);

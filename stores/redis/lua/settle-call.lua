@@ -5,7 +5,8 @@
           12 '1' if approved  13 '1' if the row tells of an error
           14 the row's output if it is kept apart, or ''  15 what the model is told of a client's
           answer whose timeout it knows, or ''  16 changes to the agent's own state, or ''
-          17 what the run came to, if this ends it, or ''  18 chunk count, chunks
+          17 what the run came to, if this ends it, or ''  18 '1' if the call said something beside
+          its result  19 chunk count, chunks
      -> STORED sequence resumption-or-'' others-or-''
           others: [{sessionId, runId, resume}]: other runs of the conversation that go on as well
         ALREADY | NOT_PENDING | KIND | STALE | FENCED | EXPIRED | LATE
@@ -72,7 +73,7 @@ if part then
     finish(c, log, speaker, 'failed', '', nil, 'run_failed')
   end)
 end
-for i = 1, tonumber(ARGV[18]) do log.write(source == 'tool' and writer or '', ARGV[18 + i]) end
+for i = 1, tonumber(ARGV[19]) do log.write(source == 'tool' and writer or '', ARGV[19 + i]) end
 redis.call('HSET', K.root, 'updated', ARGV[7])
 redis.call('HSET', T.root, 'updated', ARGV[7])
 if ARGV[16] ~= '' then stage_changes('s' .. ARGV[6], id, ARGV[16]) end
@@ -82,7 +83,7 @@ if ARGV[11] ~= '' then redis.call('HSET', K.calls, 'decision:' .. id, ARGV[11]) 
 if ARGV[12] == '1' then
   redis.call('HSET', K.calls, 'state:' .. id, 'approved')
 else
-  settle_row(id, ARGV[10])
+  settle_row(id, ARGV[18] == '1' and with_events(id, ARGV[10]) or ARGV[10])
 end
 if source == 'client' then redis.call('HDEL', K.calls, 'late:' .. id) end
 

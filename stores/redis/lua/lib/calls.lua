@@ -28,18 +28,41 @@ local function with_json(object, field, json)
   return '{"' .. field .. '":' .. json .. ',' .. object:sub(2)
 end
 
--- Takes back what a call showed of changes that will never be made, the newest first.
-local function undo_patches(log, who, id)
-  local writer, undos = 't:' .. id, {}
+-- What the newest attempt of a call said of one type, in order: { chunk, json, sequence }.
+local function said_by_call(id, type)
+  local writer, said = 't:' .. id, {}
   local first = redis.call('HGET', K.writers, 'f:' .. writer)
-  if not first then return end
+  if not first then return said end
   for _, entry in ipairs(redis.call('XRANGE', K.stream, '(' .. first .. '-0', '+')) do
-    if entry[2][2] == writer and entry[2][4]:find('"state_patch"', 1, true) then
-      local chunk = cjson.decode(entry[2][4])
-      if chunk.type == 'state_patch' and chunk.undo then table.insert(undos, 1, chunk.undo) end
+    local json = entry[2][4]
+    if entry[2][2] == writer and json:find('"' .. type .. '"', 1, true) then
+      local chunk = cjson.decode(json)
+      if chunk.type == type then
+        said[#said + 1] = { chunk = chunk, json = json, sequence = entry[1]:match('^%d+') }
+      end
     end
   end
+  return said
+end
+
+-- Takes back what a call showed of changes that will never be made, the newest first.
+local function undo_patches(log, who, id)
+  local undos = {}
+  for _, patch in ipairs(said_by_call(id, 'state_patch')) do
+    if patch.chunk.undo then table.insert(undos, 1, patch.chunk.undo) end
+  end
   for _, undo in ipairs(undos) do log.write('', with_json(own_chunk(who, 'state_patch', {}), 'patches', undo)) end
+end
+
+-- A row with what its call said beside its result: history shows that, too.
+local function with_events(id, row)
+  local events = {}
+  for _, event in ipairs(said_by_call(id, 'custom')) do
+    if not event.chunk.transient then
+      events[#events + 1] = '{"sequence":' .. event.sequence .. ',"chunk":' .. event.json .. '}'
+    end
+  end
+  return with_json(row, 'events', #events > 0 and '[' .. table.concat(events, ',') .. ']')
 end
 
 -- Settles a call by a code of CODE_TEXT.
@@ -48,10 +71,11 @@ local function settle_by_code(log, who, id, code)
   if code == 'tool_outcome_unknown' then undo_patches(log, who, id) end
   local asked = call_field(id, 'decision')
   local decision = asked and cjson.decode(asked) or cjson.decode(call_field(id, 'spec')).decision
-  settle_row(id, cjson.encode({
+  local row = cjson.encode({
     role = 'tool', toolCallId = id, toolName = name, error = CODE_TEXT[code], errorCode = code,
     decision = decision,
-  }))
+  })
+  settle_row(id, call_field(id, 'state') == 'started' and with_events(id, row) or row)
   -- What nobody was shown needs no end.
   if call_field(id, 'ask') then return end
   local chunk = { toolCallId = id, toolName = name, result = cjson.null, error = CODE_TEXT[code], errorCode = code }

@@ -57,13 +57,16 @@ end
 
 -- Shows what was kept back, in a step of its own and as one row of the conversation's history.
 local function show_held(r, log, who, waiting)
-  local parts = {}
+  local parts, sequence = {}, nil
   local step = '"step":' .. string.format('%d', who.step) .. ','
   local stamp = step .. '"timestamp":' .. string.format('%d', who.now) .. ','
   for _, call in ipairs(waiting) do
     local ask = redis.call('HGET', call.calls, 'ask:' .. call.id)
     if ask then
-      if #parts == 0 then log.write('', own_chunk(who, 'step_start', { stepId = 'ask' })) end
+      if #parts == 0 then
+        log.write('', own_chunk(who, 'step_start', { stepId = 'ask' }))
+        sequence = string.format('%d', log.seq)
+      end
       log.write('', '{' .. stamp .. ask:sub(2))
       parts[#parts + 1] = redis.call('HGET', call.calls, 'part:' .. call.id)
       redis.call('HDEL', call.calls, 'ask:' .. call.id, 'part:' .. call.id)
@@ -73,7 +76,7 @@ local function show_held(r, log, who, waiting)
   log.write('', own_chunk(who, 'step_end', { stepId = 'ask' }))
   redis.call('RPUSH', T.rows, '{"role":"assistant","display":true,' .. step .. '"messageId":'
     .. cjson.encode(r.messageId) .. ',"runId":' .. cjson.encode(r.run)
-    .. ',"parts":[' .. table.concat(parts, ',') .. ']}')
+    .. ',"sequence":' .. sequence .. ',"parts":[' .. table.concat(parts, ',') .. ']}')
 end
 
 -- Who speaks for the conversation.

@@ -1,0 +1,34 @@
+import type { LanguageModelV4File, LanguageModelV4Source } from '@ai-sdk/provider';
+import type { ChunkOf } from '../../protocol/chunk.js';
+import { LIMITS } from '../../protocol/limits.js';
+
+type Base = 'agentId' | 'agentType' | 'step' | 'timestamp';
+
+/** What a model says beside text: where it has something from, and files that it has made. */
+export type Attachment =
+  | Omit<ChunkOf<'source_url'>, Base>
+  | Omit<ChunkOf<'source_document'>, Base>
+  | Omit<ChunkOf<'file'>, Base>;
+
+/** Of a chunk's size, a little is left for the fields that all chunks have. */
+export const MAX_ATTACHMENT_BYTES = LIMITS.chunkBytes - 2 * 1024;
+
+export function toAttachment(part: LanguageModelV4Source | LanguageModelV4File): Attachment {
+  if (part.type === 'file') return { type: 'file', url: toUrl(part), mediaType: part.mediaType };
+  const { id: sourceId, title } = part;
+  if (part.sourceType === 'url') {
+    const { url } = part;
+    return { type: 'source_url', sourceId, url, ...(title !== undefined && { title }) };
+  }
+  const { mediaType, filename } = part;
+  const named = filename === undefined ? {} : { filename };
+  return { type: 'source_document', sourceId, mediaType, title: part.title, ...named };
+}
+
+/** Files travel as data URLs, unless the provider keeps them. */
+function toUrl({ data, mediaType }: LanguageModelV4File): string {
+  if (data.type === 'url') return data.url.toString();
+  const bytes = data.data;
+  const text = typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64');
+  return `data:${mediaType};base64,${text}`;
+}

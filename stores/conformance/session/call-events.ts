@@ -1,0 +1,102 @@
+import type { StreamChunk } from '../../../protocol/chunk.js';
+import { equal, includes } from '../assertions.js';
+import { AGENT, newCall } from '../fixtures.js';
+import type { Suite } from '../suite.js';
+
+/** What calls say beside their results. */
+export function callEventCases({ describe, it }: Suite): void {
+  describe('events of a call', () => {
+    const event = (agentId: string, data: unknown, extra: object = {}): StreamChunk => ({
+      type: 'custom',
+      agentId,
+      agentType: AGENT,
+      step: 1,
+      timestamp: 1,
+      ...extra,
+      eventName: 'progress',
+      data,
+    });
+
+    it('stand in its row, each with its place, but for those that are transient', async ({
+      store,
+      streamManager,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      await session.start(runId, 1, 't', 1);
+      const [s, t] = ['s', 't'].map((id) => session.callWriter(runId, 1, id, 1));
+      if (s === undefined || t === undefined) throw new Error('unreachable');
+      // An empty list and a number beyond doubles' decimals come out as they went in.
+      await streamManager.append(s, 1, [event(session.id, { of: [], part: 0.1 })], 0);
+      await streamManager.append(t, 1, [event(session.id, 't')], 0);
+      await streamManager.append(s, 2, [event(session.id, 'seen', { transient: true })], 0);
+      await streamManager.append(s, 3, [event(session.id, null)], 0);
+      const told = await streamManager.read(session.id, 0, 100);
+      const sequences = told.flatMap(({ sequence, writer, message }) =>
+        message.type === 'custom' && writer === 't:s' && message.transient !== true
+          ? [sequence]
+          : [],
+      );
+      await session.finishCall(runId, 1, 's', 'done', 1, { hasEvents: true });
+      await session.finishCall(runId, 1, 't', 'done', 1);
+      await session.claim(session.writer(runId, 2, 1));
+      const rows = await store.readRows(session.id, 2);
+      includes(rows, [
+        {
+          toolCallId: 's',
+          output: 'done',
+          events: [
+            {
+              sequence: sequences[0],
+              chunk: { eventName: 'progress', data: { of: [], part: 0.1 } },
+            },
+            { sequence: sequences[1], chunk: { eventName: 'progress', data: null } },
+          ],
+        },
+        { toolCallId: 't', output: 'done' },
+      ]);
+      equal(rows[1] !== undefined && 'events' in rows[1], false);
+    });
+
+    it('of an attempt that was withdrawn are not kept', async ({
+      store,
+      streamManager,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
+      for (const token of [1, 2]) {
+        await session.start(runId, 1, 's', token);
+        const writer = session.callWriter(runId, 1, 's', token);
+        await streamManager.append(writer, 1, [event(session.id, token)], 0);
+      }
+      await session.finishCall(runId, 1, 's', 'done', 2, { hasEvents: true });
+      await session.claim(session.writer(runId, 2, 1));
+      const [row] = await store.readRows(session.id, 2);
+      equal(row?.role === 'tool' && row.events?.map(({ chunk }) => chunk.data), [2]);
+    });
+
+    it('are kept when its outcome is unknown, and when the run is ended meanwhile', async ({
+      store,
+      streamManager,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server'), newCall('t', 'server')]);
+      for (const id of ['s', 't']) {
+        await session.start(runId, 1, id, 1);
+        const writer = session.callWriter(runId, 1, id, 1);
+        await streamManager.append(writer, 1, [event(session.id, id)], 0);
+      }
+      await session.start(runId, 1, 's', 2);
+      await session.end(runId, 'failed');
+      const rows = await store.readRows(session.id, 2);
+      equal(
+        rows.map((row) => row.role === 'tool' && row.events?.map(({ chunk }) => chunk.data)),
+        [['s'], ['t']],
+      );
+    });
+  });
+}
