@@ -5,6 +5,7 @@ const OUTPUT = 'test/activities/structured-output.test.ts';
 const TOOL_CALL = 'test/activities/tool-call.test.ts';
 const SWEEP = 'test/executor/sweep.test.ts';
 const TRANSFORMER = 'test/ai-sdk/stream-transformer.test.ts';
+const DEAD_ATTEMPTS = 'test/ai-sdk/dead-attempts.test.ts';
 const INTENT = 'test/ai-sdk/extract-resume-intent.test.ts';
 
 export const workers = [
@@ -194,7 +195,7 @@ export const workers = [
     edits: [
       ["if (message.type === 'step_discarded') this.#discard(message, result);\n    else if", 'if'],
     ],
-    suite: TRANSFORMER,
+    suite: DEAD_ATTEMPTS,
     test: 'an attempt that died cuts a reader who was given part of it',
   },
 ];

@@ -1,74 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { z } from 'zod';
-import { defineAgent, defineTool } from '../../agents/index.js';
-import { createActivities } from '../../activities/index.js';
-import { AgentRegistry } from '../../agents/index.js';
 import type { ToolAnswerInput } from '../../protocol/answers.js';
-import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
+import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive } from '../support/session-driver.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
+import { createAsker } from './asker.js';
 
-/** Asks for what the message names, in its first step; then it says what it was told last. */
-const model = fakeModel((_, { prompt }) => {
-  const at = prompt.findLastIndex(
-    ({ role, providerOptions }) => role === 'user' && providerOptions === undefined,
-  );
-  const said = prompt[at]?.content;
-  const text = Array.isArray(said) && said[0]?.type === 'text' ? said[0].text : '';
-  if (prompt.length > at + 1 || !text.startsWith('[')) {
-    return [...parts.text(JSON.stringify(prompt.at(-1))), ...parts.finish()];
-  }
-  const calls = JSON.parse(text) as [tool: string, id: string, input?: object][];
-  return [
-    ...calls.flatMap(([tool, id, input = {}]) => parts.call(id, tool, input)),
-    ...parts.finish('tool-calls'),
-  ];
-});
-const executed: unknown[] = [];
-const place = z.object({ city: z.string() });
-const agent = defineAgent({
-  name: 'asker',
-  systemPrompt: '',
-  tools: [
-    defineTool({
-      name: 'locate',
-      description: 'locate',
-      inputSchema: z.object({}),
-      outputSchema: place,
-      execute: 'client',
-    }),
-    defineTool({
-      name: 'hurry',
-      description: 'hurry',
-      inputSchema: z.object({}),
-      execute: 'client',
-      deadlineMs: 300,
-    }),
-    defineTool({
-      name: 'ask',
-      description: 'ask',
-      inputSchema: z.object({}),
-      execute: 'client',
-      deadlineMs: 5_000,
-    }),
-    defineTool({
-      name: 'charge',
-      description: 'charge',
-      inputSchema: z.object({ amount: z.number() }),
-      requireApproval: true,
-      execute: (input) => {
-        executed.push(input);
-        return input;
-      },
-    }),
-  ],
-  llmConfig: { model },
-});
-
+const { agent, executed } = createAsker();
 let stores: TestStores;
 let runs: RunHarness;
 beforeAll(async () => {
@@ -184,118 +123,5 @@ describe('answers to a real run', () => {
     expect(await stores.store.readRows(sessionId, 2, 3)).toMatchObject([
       { error: 'the dialog was closed' },
     ]);
-  });
-
-  it('that come too late are told to the model once, in the next turn', async () => {
-    const sessionId = runs.newSessionId();
-    const id = `${sessionId}-h`;
-    const run = await runs.begin(sessionId, agent.name, JSON.stringify([['hurry', id]]));
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await stores.store.readRows(sessionId, 2, 3)).toMatchObject([
-      { error: 'client_tool_deadline_exceeded', errorCode: 'client_tool_timeout' },
-    ]);
-    expect(await answer({ sessionId, toolCallId: id, result: 'here' })).toBe('late');
-    expect(await answer({ sessionId, toolCallId: id, result: 'there' })).toBe('late');
-    const next = await runs.begin(sessionId, agent.name, 'and?');
-    expect(await runs.result(next)).toMatchObject({ status: 'completed' });
-    const rows = await stores.store.readRows(sessionId, 4);
-    expect(rows.map(({ role }) => role)).toEqual(['user', 'user', 'assistant']);
-    expect(JSON.stringify(rows[0])).toContain('here');
-    expect(JSON.stringify(rows)).not.toContain('there');
-  });
-
-  it('have more time when the deadline is put off, by the API alone', async () => {
-    const sessionId = runs.newSessionId();
-    const id = `${sessionId}-h`;
-    const run = await runs.begin(sessionId, agent.name, JSON.stringify([['ask', id]]));
-    const record = await runs.untilStatus(sessionId, 'waiting_tool');
-    const extended = await runs.executor.extendDeadline({
-      sessionId,
-      toolCallId: id,
-      byMs: 60_000,
-    });
-    expect(extended).toMatchObject({ kind: 'extended', deadline: (record.deadline ?? 0) + 60_000 });
-    // The timer of the run fires as set, and finds nothing due.
-    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
-    await until('the timer has fired', async () => {
-      const { events = [] } = await handle.fetchHistory();
-      return events?.filter((event) => event.timerStartedEventAttributes).length === 2;
-    });
-    expect(await answer({ sessionId, toolCallId: id, result: 'in time' })).toBe('stored');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await stores.store.readRows(sessionId, 2, 3)).toMatchObject([{ output: 'in time' }]);
-  });
-});
-
-describe('a deadline that passes while no worker runs', () => {
-  it('is settled by the next access; a worker goes on from there', async () => {
-    const away = await createRunHarness(stores, [agent]);
-    const session = drive(stores);
-    const { runId, ...run } = await away.begin(session.id, agent.name, 'where?');
-    await session.ask(runId, 1, [
-      { toolCallId: 'c', toolName: 'hurry', kind: 'client', input: {}, deadlineMs: 1 },
-    ]);
-    await until('the deadline passes', () => away.executor.expireCalls(session.id));
-    expect(await away.executor.expireCalls(session.id)).toBe(false);
-    expect(await stores.store.readRecord(session.id)).toMatchObject({
-      status: 'running',
-      stream: 'active',
-    });
-    await away.startWorker();
-    expect(await away.result({ ...run, runId })).toMatchObject({ status: 'completed' });
-    expect(await stores.store.readRows(session.id, 2, 3)).toMatchObject([
-      { errorCode: 'client_tool_timeout' },
-    ]);
-  });
-});
-
-describe('the activities of answers', () => {
-  it('answer, refuse with a code, and tell of the same end twice', async () => {
-    const quiet = { info: () => undefined, warn: () => undefined };
-    const { answerCall, extendDeadline, expireCalls } = createActivities({
-      ...stores,
-      agents: new AgentRegistry([agent]),
-      services: {},
-      startNext: () => Promise.resolve(),
-      logger: quiet,
-    });
-    const session = drive(stores);
-    const { runId } = await session.newRun();
-    const call = { toolName: 'hurry', kind: 'client' as const, input: {} };
-    await session.ask(runId, 1, [
-      { ...call, toolCallId: 'c', deadlineMs: 60_000 },
-      { ...call, toolCallId: 'd', deadlineMs: 1, onExpiry: { result: 'nobody' } },
-    ]);
-    const ref = { sessionId: session.id, runId, agent: agent.name };
-    expect(await answerCall({ ...ref, answer: { toolCallId: 'c', approved: true } })).toEqual({
-      kind: 'refused',
-      code: 'kind_mismatch',
-    });
-    expect(await extendDeadline({ ...ref, toolCallId: 'x', byMs: 1 })).toMatchObject({
-      code: 'not_pending',
-    });
-    expect(await extendDeadline({ ...ref, toolCallId: 'c', byMs: 1_000 })).toMatchObject({
-      kind: 'extended',
-    });
-    const due = await until('it is due', async () => {
-      const outcome = await expireCalls({ ...ref, step: 1 });
-      const { d } = await stores.store.getPendingCalls(session.id);
-      return d?.response === undefined ? undefined : outcome;
-    });
-    expect(due.resume).toBeUndefined();
-    expect(due.nextDueMs).toBeGreaterThan(30_000);
-    expect(await stores.store.readCall(session.id, 'd')).toMatchObject({
-      row: { output: 'nobody' },
-    });
-    expect(
-      await answerCall({ ...ref, answer: { toolCallId: 'c', result: 7, by: 'ops' } }),
-    ).toMatchObject({
-      kind: 'stored',
-      runId,
-      resume: { step: 1, approved: [] },
-    });
-    // Whoever has missed the end of the batch is told of it again.
-    expect(await expireCalls({ ...ref, step: 1 })).toMatchObject({ resume: { step: 1 } });
-    expect(await expireCalls({ ...ref, runId: 'other', step: 1 })).toEqual({});
   });
 });

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+
+export interface Asker {
+  agent: AgentDefinition;
+  /** Inputs of executed calls. */
+  executed: unknown[];
+}
+
+/** Asks for what the message names, in its first step; then it says what it was told last. */
+const model = fakeModel((_, { prompt }) => {
+  const at = prompt.findLastIndex(
+    ({ role, providerOptions }) => role === 'user' && providerOptions === undefined,
+  );
+  const said = prompt[at]?.content;
+  const text = Array.isArray(said) && said[0]?.type === 'text' ? said[0].text : '';
+  if (prompt.length > at + 1 || !text.startsWith('[')) {
+    return [...parts.text(JSON.stringify(prompt.at(-1))), ...parts.finish()];
+  }
+  const calls = JSON.parse(text) as [tool: string, id: string, input?: object][];
+  return [
+    ...calls.flatMap(([tool, id, input = {}]) => parts.call(id, tool, input)),
+    ...parts.finish('tool-calls'),
+  ];
+});
+
+/** `locate`, `hurry` (300 ms) and `ask` (5 s) are the page's, `charge` needs approval. */
+export function createAsker(): Asker {
+  const executed: unknown[] = [];
+  const agent = defineAgent({
+    name: 'asker',
+    systemPrompt: '',
+    tools: [
+      defineTool({
+        name: 'locate',
+        description: 'locate',
+        inputSchema: z.object({}),
+        outputSchema: z.object({ city: z.string() }),
+        execute: 'client',
+      }),
+      defineTool({
+        name: 'hurry',
+        description: 'hurry',
+        inputSchema: z.object({}),
+        execute: 'client',
+        deadlineMs: 300,
+      }),
+      defineTool({
+        name: 'ask',
+        description: 'ask',
+        inputSchema: z.object({}),
+        execute: 'client',
+        deadlineMs: 5_000,
+      }),
+      defineTool({
+        name: 'charge',
+        description: 'charge',
+        inputSchema: z.object({ amount: z.number() }),
+        requireApproval: true,
+        execute: (input) => {
+          executed.push(input);
+          return input;
+        },
+      }),
+    ],
+    llmConfig: { model },
+  });
+  return { agent, executed };
+}
