@@ -8,10 +8,11 @@ import { createAgentRoutes } from './routes/agent.js';
 import { createChatRoutes } from './routes/chat.js';
 import { createConfigRoutes } from './routes/config.js';
 import { createHealthRoutes } from './routes/health.js';
-import { createAnswerRoutes, createPendingRoutes } from './routes/pending.js';
+import { createAnswerRoutes } from './routes/pending.js';
 import { createQueueRoutes } from './routes/queue.js';
 import { createRerunRoutes } from './routes/reruns.js';
 import { createSessionRoutes } from './routes/session.js';
+import { createSessionsRoutes } from './routes/sessions.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
 const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
@@ -38,7 +39,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use('/api/chat', createSessionRoutes(deps, readIdentity));
   app.use('/api/chat', createRerunRoutes(deps, readIdentity));
   app.use('/api/chat', createAnswerRoutes(deps, readIdentity));
-  app.use('/api/sessions', createPendingRoutes(deps, readIdentity));
+  app.use('/api/sessions', createSessionsRoutes(deps, readIdentity));
   app.use('/api/chat', createChatRoutes(deps, readIdentity));
   if (deps.webRoot !== undefined) app.use(express.static(deps.webRoot));
   app.use(refuseUnknown);

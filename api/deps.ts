@@ -14,6 +14,8 @@ export interface ApiDeps extends IdentityOptions {
     SessionStore,
     | 'readRecord'
     | 'readView'
+    | 'readCalls'
+    | 'waitingSessions'
     | 'readState'
     | 'noteActiveSnapshot'
     | 'getCheckpoint'

@@ -5,7 +5,7 @@ import { decideSweep } from './decide-sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 export interface AttendDeps {
-  store: Pick<SessionStore, 'readRecord'>;
+  store: Pick<SessionStore, 'readRecord' | 'noteWaiting'>;
   workflows: Pick<RunWorkflows, 'state'>;
   startRun: (record: SessionRecord) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
@@ -45,6 +45,8 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
     // The run may have ended while Temporal was asked.
     const current = await store.readRecord(sessionId);
     if (current?.runId !== record.runId) return 'lives';
+    // Inboxes find it by a list that is not of one piece with the record.
+    if (current.stream === 'paused') await store.noteWaiting(sessionId);
     switch (decideSweep(current, state, Date.now())) {
       case 'begin':
         await deps.startNext(sessionId);

@@ -99,6 +99,42 @@ export interface PendingQuestion {
   deadline?: number;
 }
 
+/** Which page of the sessions that wait for people; a page has 20 unless `limit` says otherwise. */
+export const WaitingQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMITS.waitingSessions).default(20),
+  cursor: z
+    .string()
+    .max(2 * LIMITS.idChars)
+    .optional(),
+});
+export type WaitingQuery = z.infer<typeof WaitingQuery>;
+
+/** A session that waits for people. */
+export interface WaitingSession {
+  sessionId: string;
+  agent: string;
+  run: { runId: string; status: RunStatus };
+  /** When its newest question was asked, ms since the epoch. */
+  since: number;
+  /** The earliest deadline of its questions, ms since the epoch by the store's clock. */
+  deadline?: number;
+  pending: PendingQuestion[];
+}
+
+/** Body of `GET /api/sessions`; those first that have waited longest. */
+export interface WaitingSessions {
+  sessions: WaitingSession[];
+  /** Pass on to read on; absent on the last page. */
+  cursor?: string;
+}
+
+/** Body of `GET /api/sessions/:sessionId/pending`. */
+export interface SessionPending {
+  sessionId: string;
+  run: { runId: string; status: RunStatus };
+  pending: PendingQuestion[];
+}
+
 /** Another text for a message that waits. */
 export const QueueEdit = z.object({
   id: z.string().min(1).max(LIMITS.idChars),

@@ -33,6 +33,8 @@ export const LIMITS = {
   replayPage: 200,
   /** Messages that wait for their turn in one session; more are refused. */
   queueEntries: 50,
+  /** Sessions on one page of those that wait for people. */
+  waitingSessions: 100,
   /** A run that writes nothing for this long counts as stalled, ms. */
   stalledMs: 60_000,
   /** A run at work that has written nothing for this long is looked up in Temporal on the next access, ms. */

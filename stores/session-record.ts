@@ -151,6 +151,9 @@ export interface SessionView {
   queue: QueuedEntry[];
 }
 
+/** A session and the calls of its newest step, without the transcript. */
+export type SessionCalls = Pick<SessionView, 'record' | 'openCalls'>;
+
 /** A run that answers let go on. */
 export interface Wake {
   sessionId: string;

@@ -1,7 +1,8 @@
 import type { Row } from '../protocol/rows.js';
 import type { StopRequest } from '../protocol/run.js';
-import type { OpenCall, SessionRecord, SessionView } from './session-record.js';
+import type { OpenCall, SessionCalls, SessionRecord, SessionView } from './session-record.js';
 import type { SessionDocuments } from './session-state.js';
+import type { SessionOwner, WaitingPage, WaitingPageOptions } from './waiting-page.js';
 import type {
   BeginQueuedInput,
   BeginQueuedResult,
@@ -51,10 +52,17 @@ export type {
   InterruptRecord,
   OpenCall,
   RunUsage,
+  SessionCalls,
   SessionRecord,
   SessionView,
   Wake,
 } from './session-record.js';
+export type {
+  SessionOwner,
+  WaitingPage,
+  WaitingPageOptions,
+  WaitingSession,
+} from './waiting-page.js';
 export type { QueuedEntry, UserMessage } from './queued-entry.js';
 export type {
   BeginQueuedInput,
@@ -164,6 +172,8 @@ export interface SessionStore extends SessionDocuments {
   readRows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
   /** Everything a snapshot is made of, read at one moment, with the calls of sub-agents. */
   readView: (sessionId: string) => Promise<SessionView | undefined>;
+  /** The same without transcript and queue: what the session waits for. */
+  readCalls: (sessionId: string) => Promise<SessionCalls | undefined>;
   /** What waits for its turn, in the order in which it is answered. */
   readQueue: (sessionId: string) => Promise<QueuedEntry[]>;
   /**
@@ -181,6 +191,19 @@ export interface SessionStore extends SessionDocuments {
   noteDue: (sessionId: string, inMs: number) => Promise<void>;
   /** Takes a session off that list. */
   forgetDue: (sessionId: string) => Promise<void>;
+  /**
+   * The sessions of one owner that wait for people, those first that have waited longest. Sessions that
+   * begin or cease to wait meanwhile may be missed or shown. Throws HelixError `validation_error`
+   * for a cursor that is none.
+   */
+  waitingSessions: (owner: SessionOwner, page: WaitingPageOptions) => Promise<WaitingPage>;
+  /**
+   * Puts a session on its owner's list, unless it is there. `commit` does so before it stores a
+   * question; this is for those who find a session that waits.
+   */
+  noteWaiting: (sessionId: string) => Promise<void>;
+  /** Takes a session off that list; for those who find it at rest. */
+  forgetWaiting: (sessionId: string) => Promise<void>;
   /** True if this holder may sweep for the next `forMs`. */
   leaseSweep: (holder: string, forMs: number) => Promise<boolean>;
 }

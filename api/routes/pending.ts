@@ -1,11 +1,11 @@
 import { Router } from 'express';
 import type { Request } from 'express';
-import { isOwner, toPendingQuestions, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
+import { isOwner, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, ExtendBody, HEADERS } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { SessionRecord, SessionView } from '../../stores/session-store.js';
+import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { parseBody, parseSessionId } from '../validate.js';
@@ -43,27 +43,6 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
   });
 
   return router;
-}
-
-/** What a session waits for, for inboxes. */
-export function createPendingRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
-  const router = Router();
-  router.get('/:sessionId/pending', async (request, response) => {
-    const sessionId = parseSessionId(request.params['sessionId']);
-    response.set(toReplyHeaders(sessionId));
-    const caller = await readIdentity(request);
-    const { deadline = Infinity } = await readOwned(deps, sessionId, caller);
-    if (deadline <= Date.now()) await deps.executor.expireCalls(sessionId);
-    const view = await deps.store.readView(sessionId);
-    if (view === undefined) throw notFound();
-    response.set('cache-control', 'no-store').json(toBody(view));
-  });
-  return router;
-}
-
-function toBody({ record, openCalls }: SessionView) {
-  const { sessionId, runId, status } = record;
-  return { sessionId, run: { runId, status }, pending: toPendingQuestions(openCalls) };
 }
 
 function toAnswer(body: AnswerBody): object {

@@ -6,6 +6,7 @@ import { badInputCases } from './bad-input.js';
 import { checkpointCases } from './documents/checkpoints.js';
 import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
+import { waitingSessionCases } from './documents/waiting-sessions.js';
 import { pendingCallCases } from './documents/pending-calls.js';
 import { runCases } from './documents/runs.js';
 import { stagingCases } from './documents/staging.js';
@@ -94,6 +95,7 @@ const DOCUMENTS = [
   pendingCallCases,
   deletionCases,
   dueSessionCases,
+  waitingSessionCases,
 ];
 
 /** Registers the cases with the framework that was given. */

@@ -22,6 +22,8 @@ export interface MemoryData {
   readonly events: EventEmitter;
   /** Sessions whose run may need attention, by the time at which they are looked at next. */
   readonly due: Map<string, number>;
+  /** Sessions that asked something, by the time of it; those that wait no more are dropped by who reads. */
+  readonly asked: Map<string, number>;
   /** Until when somebody sweeps. */
   sweepLeaseUntil: number;
   /** When expired sessions were last looked for. */
@@ -43,6 +45,7 @@ export function createMemoryData({
     // A stream has as many followers as there are viewers.
     events: new EventEmitter().setMaxListeners(0),
     due: new Map(),
+    asked: new Map(),
     sweepLeaseUntil: 0,
     expiredAt: 0,
   };

@@ -58,6 +58,7 @@ export function eraseSession(data: MemoryData, id: string): void {
   change(data, id, erase);
   data.sessions.delete(id);
   data.due.delete(id);
+  data.asked.delete(id);
   if (session.run !== undefined) tellOfStop(data, id);
 }
 

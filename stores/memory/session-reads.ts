@@ -1,4 +1,4 @@
-import type { SessionStore } from '../session-store.js';
+import type { SessionCalls, SessionStore } from '../session-store.js';
 import { fromJson } from './json.js';
 import type { MemoryData } from './memory-data.js';
 import { toOpenCall, toRecord } from './record.js';
@@ -10,6 +10,7 @@ type Reads = Pick<
   | 'readRecord'
   | 'readRows'
   | 'readView'
+  | 'readCalls'
   | 'readQueue'
   | 'readCall'
   | 'acceptedMessages'
@@ -18,22 +19,26 @@ type Reads = Pick<
 
 /** Reads of a session; each is of one moment, and gives copies. */
 export function createSessionReads(data: MemoryData): Reads {
+  const callsOf = (sessionId: string): SessionCalls | undefined => {
+    const session = findSession(data, sessionId);
+    const record = toRecord(session, data.now());
+    if (session === undefined || record === undefined) return undefined;
+    const openCalls = [session, ...sessionsBelow(session)].flatMap(({ calls }) =>
+      [...calls.values()].map(toOpenCall),
+    );
+    return { record, openCalls };
+  };
+
   return {
     readRecord: async (sessionId) => toRecord(findSession(data, sessionId), data.now()),
     readRows: async (sessionId, from, to) =>
       (findSession(data, sessionId)?.rows.slice(from, to) ?? []).map(fromJson),
+    readCalls: async (sessionId) => callsOf(sessionId),
     readView: async (sessionId) => {
+      const calls = callsOf(sessionId);
       const session = findSession(data, sessionId);
-      const record = toRecord(session, data.now());
-      if (session === undefined || record === undefined) return undefined;
-      return {
-        record,
-        rows: session.rows.map(fromJson),
-        openCalls: [session, ...sessionsBelow(session)].flatMap(({ calls }) =>
-          [...calls.values()].map(toOpenCall),
-        ),
-        queue: session.queue.map(fromJson),
-      };
+      if (session === undefined || calls === undefined) return undefined;
+      return { ...calls, rows: session.rows.map(fromJson), queue: session.queue.map(fromJson) };
     },
     readQueue: async (sessionId) => (findSession(data, sessionId)?.queue ?? []).map(fromJson),
     readCall: async (sessionId, toolCallId) => {

@@ -26,13 +26,17 @@ import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
 import { takeCallId } from './transitions/take-call-id.js';
 import { takeOver } from './transitions/take-over.js';
+import { isQuestion } from '../waiting-page.js';
+import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions in memory: each transition is one file, this file is its calling form. */
 export function createMemorySessionStore(data: MemoryData): SessionStore {
   const reads = createSessionReads(data);
+  const { noteAsking, ...waiting } = createWaitingIndex(data, reads.readCalls);
   return {
     ...reads,
     ...createSessionIndex(data),
+    ...waiting,
     ...createSessionDocuments({ ...reads, ...createDocumentPrimitives(data) }),
     begin: async (input) => {
       checkSessionId(input.sessionId);
@@ -67,6 +71,7 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
       change(data, input.writer.sessionId, (session) => discard(session, input)),
     commit: async (input) => {
       const chunks = toCheckedJson(input.chunks);
+      if (input.calls.some(isQuestion)) await noteAsking(input.writer.sessionId);
       return change(data, input.writer.sessionId, (session, context) =>
         commit(session, input, chunks, context),
       );

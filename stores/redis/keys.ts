@@ -1,5 +1,6 @@
 import { childPartOf, rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../checked-ids.js';
+import type { SessionOwner } from '../waiting-page.js';
 
 /** Order in which lua/lib/session.lua expects the keys; the last two are channels and hold nothing. */
 const NAMES = [
@@ -52,6 +53,8 @@ export interface KeySpace {
   activeIndex: string;
   /** Who sweeps. */
   sweepLease: string;
+  /** An owner's sessions that asked something, by the time of it. */
+  waitingIndex: (owner: SessionOwner) => string;
 }
 
 export const DEFAULT_PREFIX = 'hx';
@@ -87,5 +90,8 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     activeIndex: `${prefix}:active`,
     sweepLease: `${prefix}:sweeper`,
+    // Escaped, so that no owner's name reads like another's with a tenant, nor like a hash tag.
+    waitingIndex: ({ owner, tenant = '' }) =>
+      `${prefix}:waiting:${encodeURIComponent(tenant)}:${encodeURIComponent(owner)}`,
   };
 }

@@ -33,6 +33,9 @@ import type { ScriptName, ScriptReply } from './scripts.js';
 import { toBeginChildResult } from './sub-agent-replies.js';
 import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
+import { createSessionViews } from './session-views.js';
+import { isQuestion } from '../waiting-page.js';
+import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions in Redis: each transition is one Lua file, this file is its calling form. */
 export function createRedisSessionStore(context: RedisContext): SessionStore {
@@ -42,12 +45,23 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
     sessionId: string,
     args: (string | number)[],
   ): Promise<ScriptReply> => scripts.run(name, keys.session(sessionId).all, args);
-  const reads = createSessionReads(context);
+  const reads = { ...createSessionReads(context), ...createSessionViews(context) };
+  const primitives = createDocumentPrimitives(context);
+  const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
 
   return {
     ...reads,
     ...createSessionIndex(context),
-    ...createSessionDocuments({ ...reads, ...createDocumentPrimitives(context) }),
+    ...waiting,
+    ...createSessionDocuments({
+      ...reads,
+      ...primitives,
+      erase: async (sessionId) => {
+        // Its record says whose list it is on.
+        await waiting.forgetWaiting(sessionId);
+        await primitives.erase(sessionId);
+      },
+    }),
     begin: async (input) => {
       checkSessionId(input.sessionId);
       const reply = await run('begin', input.sessionId, beginArgs(input, context.maxEntries));
@@ -93,8 +107,11 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
           formatUsage(usage),
         ]),
       ),
-    commit: async (input) =>
-      toCommitResult(await run('commit', input.writer.sessionId, commitArgs(input))),
+    commit: async (input) => {
+      const { sessionId } = input.writer;
+      if (input.calls.some(isQuestion)) await noteAsking(sessionId);
+      return toCommitResult(await run('commit', sessionId, commitArgs(input)));
+    },
     startCall: async ({ writer, toolCallId, now }) =>
       toStartCallResult(
         await run('start-call', writer.sessionId, [...writerArgs(writer, now), toolCallId]),

@@ -88,6 +88,27 @@ describe('the sweep', () => {
     await idle.executor.stop(starting, { mode: 'abort' });
   });
 
+  it('puts a waiting run back on the list of those that wait, and an ended one off', async () => {
+    const id = runs.newSessionId();
+    await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    const { owner = '', tenant = '' } = (await stores.store.readRecord(id)) ?? {};
+    const isListed = async (cursor?: string): Promise<boolean> => {
+      const page = { limit: 100, ...(cursor !== undefined && { cursor }) };
+      const found = await stores.store.waitingSessions({ owner, tenant }, page);
+      if (found.sessions.some(({ record }) => record.sessionId === id)) return true;
+      return found.cursor !== undefined && isListed(found.cursor);
+    };
+    expect(await isListed()).toBe(true);
+    await stores.store.forgetWaiting(id);
+    expect(await isListed()).toBe(false);
+    await runs.sweep(id);
+    expect(await isListed()).toBe(true);
+    await runs.executor.stop(id, { mode: 'abort' });
+    await runs.sweep(id);
+    expect(await isListed()).toBe(false);
+  });
+
   it('gives a run an answer whose signal was lost', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, charge(`${id}-c`));

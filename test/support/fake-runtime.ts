@@ -97,6 +97,8 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
     store: {
       readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
       readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+      readCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+      waitingSessions: notPlayed,
       readState: () => Promise.resolve({ customState: {}, version: 0 }),
       getCheckpoint: () => Promise.resolve(null),
       listCheckpoints: () => Promise.resolve({ checkpoints: [] }),

@@ -1,0 +1,77 @@
+import { Router } from 'express';
+import type { Request, Response } from 'express';
+import { isOwner, toPendingQuestions, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { WaitingQuery, type SessionPending, type WaitingSessions } from '../../protocol/http.js';
+import type { SessionCalls, WaitingSession } from '../../stores/session-store.js';
+import type { ApiDeps } from '../deps.js';
+import type { ReadIdentity } from '../identity.js';
+import { parseSessionId } from '../validate.js';
+
+/** What waits for people, for inboxes: over all sessions of the caller, and in one of them. */
+export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+  const { store, executor } = deps;
+  const router = Router();
+
+  router.get('/', async (request, response: Response<WaitingSessions>) => {
+    const { userId: owner, tenantId: tenant } = await readIdentity(request);
+    const whose = { owner, ...(tenant !== undefined && { tenant }) };
+    const { limit, cursor } = parseQuery(request);
+    const more = cursor === undefined ? {} : { cursor };
+    const page = await store.waitingSessions(whose, { limit, ...more });
+    const sessions = await Promise.all(page.sessions.map(toWaiting));
+    response.set('cache-control', 'no-store').json({
+      sessions: sessions.flat(),
+      ...(page.cursor !== undefined && { cursor: page.cursor }),
+    });
+  });
+
+  router.get('/:sessionId/pending', async (request, response: Response<SessionPending>) => {
+    const sessionId = parseSessionId(request.params['sessionId']);
+    response.set(toReplyHeaders(sessionId));
+    const caller = await readIdentity(request);
+    const found = await readCurrent(sessionId, caller);
+    response.set('cache-control', 'no-store').json(toPending(found));
+  });
+
+  return router;
+
+  /** @throws HelixError `not_found`, to strangers as well */
+  async function readCurrent(sessionId: string, caller: Caller): Promise<SessionCalls> {
+    const found = await store.readCalls(sessionId);
+    if (found === undefined || !isOwner(found.record, caller)) throw notFound();
+    return (await expired(found)) ?? found;
+  }
+
+  /** What is overdue is settled first; nothing comes back if it was nothing. */
+  async function expired({ record }: SessionCalls): Promise<SessionCalls | undefined> {
+    const { sessionId, deadline = Infinity } = record;
+    if (deadline > Date.now() || !(await executor.expireCalls(sessionId))) return undefined;
+    return store.readCalls(sessionId);
+  }
+
+  /** Nothing, if its questions were overdue. */
+  async function toWaiting(found: WaitingSession): Promise<WaitingSessions['sessions']> {
+    const current = (await expired(found)) ?? found;
+    const { deadline, agent } = current.record;
+    const body = toPending(current);
+    if (body.pending.length === 0) return [];
+    const { since } = found;
+    return [{ ...body, agent, since, ...(deadline !== undefined && { deadline }) }];
+  }
+}
+
+function toPending({ record, openCalls }: SessionCalls): SessionPending {
+  const { sessionId, runId, status } = record;
+  return { sessionId, run: { runId, status }, pending: toPendingQuestions(openCalls) };
+}
+
+function parseQuery(request: Request): WaitingQuery {
+  const query = WaitingQuery.safeParse(request.query);
+  if (query.success) return query.data;
+  throw new HelixError('validation_error', 'limit is a number from 1 to 100, cursor a text.');
+}
+
+function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}

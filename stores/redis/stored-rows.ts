@@ -1,0 +1,38 @@
+import type { Row } from '../../protocol/rows.js';
+import type { OpenCall } from '../session-record.js';
+import type { RedisContext } from './context.js';
+import { reach } from './connection.js';
+import { resolveRows, type ReadResults } from './large-results.js';
+import { parseStored } from './stored-json.js';
+
+export interface StoredRows {
+  /** Rows as they were stored, with the large results that are kept apart from them. */
+  toRows: (sessionId: string, rows: string[]) => Promise<Row[]>;
+  /** The same for the results of calls that no step has taken in. */
+  withResults: (sessionId: string, calls: OpenCall[]) => Promise<OpenCall[]>;
+}
+
+export function createStoredRows({
+  redis,
+  keys,
+}: Pick<RedisContext, 'redis' | 'keys'>): StoredRows {
+  const readResults =
+    (sessionId: string): ReadResults =>
+    (ids) =>
+      reach(redis.hmget(keys.session(sessionId).results, ...ids));
+  return {
+    toRows: (sessionId, rows) =>
+      resolveRows(
+        rows.map((row, at) => parseStored(row, `row ${String(at)}`) as Row),
+        readResults(sessionId),
+      ),
+    withResults: (sessionId, calls) =>
+      Promise.all(
+        calls.map(async (call) => {
+          if (call.row === undefined) return call;
+          const [row = call.row] = await resolveRows([call.row], readResults(sessionId));
+          return { ...call, row };
+        }),
+      ),
+  };
+}

@@ -1,0 +1,96 @@
+import { rootOf } from '../../protocol/ids.js';
+import type { SessionStore } from '../session-store.js';
+import { asks, readWaitingPage, type SessionOwner, type WaitingEntry } from '../waiting-page.js';
+import type { RedisContext } from './context.js';
+import { reach } from './connection.js';
+
+export type WaitingIndex = Pick<
+  SessionStore,
+  'waitingSessions' | 'noteWaiting' | 'forgetWaiting'
+> & {
+  /** Before a question is stored: a list may hold too much, never too little. */
+  noteAsking: (sessionId: string) => Promise<void>;
+};
+
+/**
+ * The sessions that asked something, by owner. An owner's list lives in a slot of its own, so no
+ * script of a session can keep it: it is written before the question and cleaned by who reads it.
+ */
+export function createWaitingIndex(
+  { redis, keys }: Pick<RedisContext, 'redis' | 'keys'>,
+  readCalls: SessionStore['readCalls'],
+): WaitingIndex {
+  /** The list that a session belongs on; undefined once it is gone. */
+  async function listOf(sessionId: string): Promise<string | undefined> {
+    const [owner, tenant] = await reach(
+      redis.hmget(keys.session(sessionId).root, 'owner', 'tenant'),
+    );
+    return owner == null
+      ? undefined
+      : keys.waitingIndex({ owner, ...(tenant != null && { tenant }) });
+  }
+
+  async function noteWaiting(sessionId: string): Promise<void> {
+    const key = await listOf(rootOf(sessionId));
+    if (key !== undefined) await reach(redis.zadd(key, 'NX', Date.now(), rootOf(sessionId)));
+  }
+
+  /** A question may be asked between the look and the removal: then its session belongs there. */
+  async function drop(key: string, sessionId: string): Promise<void> {
+    await reach(redis.zrem(key, sessionId));
+    const view = await readCalls(sessionId);
+    if (view?.openCalls.some(asks)) await noteWaiting(sessionId);
+  }
+
+  async function next(
+    key: string,
+    after: WaitingEntry | undefined,
+    count: number,
+  ): Promise<WaitingEntry[]> {
+    // Of entries of the same moment some may have been read before.
+    for (let size = count + 1; ; size *= 2) {
+      const found = await reach(
+        redis.zrangebyscore(key, after?.since ?? '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, size),
+      );
+      const entries = toEntries(found).filter((entry) => isBehind(entry, after));
+      if (entries.length > 0 || found.length < 2 * size) return entries.slice(0, count);
+    }
+  }
+
+  return {
+    noteAsking: async (sessionId) => {
+      const key = await listOf(rootOf(sessionId));
+      if (key !== undefined) await reach(redis.zadd(key, Date.now(), rootOf(sessionId)));
+    },
+    noteWaiting,
+    forgetWaiting: async (sessionId) => {
+      const key = await listOf(sessionId);
+      if (key !== undefined) await reach(redis.zrem(key, sessionId));
+    },
+    waitingSessions: (owner: SessionOwner, page) => {
+      const key = keys.waitingIndex(owner);
+      return readWaitingPage(
+        {
+          next: (after, count) => next(key, after, count),
+          readCalls,
+          drop: (sessionId) => drop(key, sessionId),
+        },
+        owner,
+        page,
+      );
+    },
+  };
+}
+
+function toEntries(found: readonly string[]): WaitingEntry[] {
+  const entries: WaitingEntry[] = [];
+  for (let at = 0; at < found.length; at += 2) {
+    entries.push({ sessionId: found[at] ?? '', since: Number(found[at + 1]) });
+  }
+  return entries;
+}
+
+function isBehind(entry: WaitingEntry, after: WaitingEntry | undefined): boolean {
+  if (after === undefined || entry.since > after.since) return true;
+  return entry.since === after.since && entry.sessionId > after.sessionId;
+}

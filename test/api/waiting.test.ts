@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ProblemBody, WaitingSessions } from '../../protocol/http.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
+
+let stores: MemoryStores;
+let api: ApiServer;
+/** What expires calls, as the executor would. */
+let expire: (sessionId: string) => Promise<boolean>;
+
+beforeEach(async () => {
+  stores = createMemoryStores();
+  expire = () => Promise.resolve(false);
+  const runtime = createFakeRuntime();
+  api = await startApi(
+    { ...runtime, ...stores, executor: { ...runtime.executor, expireCalls: (id) => expire(id) } },
+    {
+      allowUnauthenticated: false,
+      authenticate: (request) => {
+        const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
+        if (!userId) return undefined;
+        return { userId, ...(tenantId !== undefined && { tenantId }) };
+      },
+    },
+  );
+});
+afterEach(() => api.close());
+
+async function newAsking(owner: string, tenant?: string, deadlineMs?: number) {
+  const session = drive(stores);
+  const begun = await session.begin({ owner, ...(tenant !== undefined && { tenant }) });
+  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
+  const late = deadlineMs === undefined ? {} : { deadlineMs };
+  await session.ask(begun.run.runId, 1, [newCall('c1', 'approval', late), newCall('c2', 'client')]);
+  return { session, runId: begun.run.runId };
+}
+
+async function inbox(user: string, query = ''): Promise<WaitingSessions> {
+  const response = await api.get(`/api/sessions${query}`, { 'x-user': user });
+  expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  return (await response.json()) as WaitingSessions;
+}
+
+async function idsOf(user: string): Promise<string[]> {
+  return (await inbox(user)).sessions.map(({ sessionId }) => sessionId);
+}
+
+async function refused(user: string, query: string): Promise<[number, string]> {
+  const response = await api.get(`/api/sessions${query}`, user === '' ? {} : { 'x-user': user });
+  return [response.status, ((await response.json()) as ProblemBody).code];
+}
+
+describe('GET /api/sessions', () => {
+  it('lists what waits, with its questions', async () => {
+    const { session, runId } = await newAsking('ann');
+    const { sessions, cursor } = await inbox('ann');
+    expect(cursor).toBeUndefined();
+    expect(sessions).toEqual([
+      {
+        sessionId: session.id,
+        agent: 'tester',
+        run: { runId, status: 'waiting_approval' },
+        since: expect.any(Number),
+        pending: [
+          expect.objectContaining({ toolCallId: 'c1', kind: 'approval', input: { of: 'c1' } }),
+          expect.objectContaining({ toolCallId: 'c2', kind: 'client' }),
+        ],
+      },
+    ]);
+    await session.decide(runId, 'c1', true);
+    expect((await inbox('ann')).sessions[0]?.pending).toHaveLength(1);
+    await session.answer(runId, 'c2', { output: 'here' });
+    expect(await inbox('ann')).toEqual({ sessions: [] });
+  });
+
+  it('shows nobody what is another’s, in one tenant what is of another, or without a name', async () => {
+    const own = (await newAsking('ann')).session.id;
+    const acme = (await newAsking('ann', 'acme')).session.id;
+    expect(await idsOf('ann')).toEqual([own]);
+    expect(await idsOf('ann@acme')).toEqual([acme]);
+    expect(await idsOf('ann@other')).toEqual([]);
+    expect(await idsOf('bob')).toEqual([]);
+    expect(await refused('', '')).toEqual([401, 'unauthorized']);
+    // A cursor says where to read on, never whose list it is.
+    await newAsking('ann');
+    const { cursor } = await inbox('ann', '?limit=1');
+    expect((await inbox('bob', `?cursor=${cursor ?? ''}`)).sessions).toEqual([]);
+  });
+
+  it('comes in pages', async () => {
+    const all: SessionDriver[] = [];
+    for (let n = 0; n < 3; n += 1) all.push((await newAsking('ann')).session);
+    const first = await inbox('ann', '?limit=2');
+    expect(first.sessions).toHaveLength(2);
+    const second = await inbox('ann', `?limit=2&cursor=${first.cursor ?? ''}`);
+    expect(second.cursor).toBeUndefined();
+    expect(
+      [...first.sessions, ...second.sessions].map(({ sessionId }) => sessionId).sort(),
+    ).toEqual(all.map(({ id }) => id).sort());
+  });
+
+  it.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=%00', '?limit=1&limit=2'])(
+    'refuses %s',
+    async (query) => {
+      expect(await refused('ann', query)).toEqual([400, 'validation_error']);
+    },
+  );
+
+  it('says what is due, and settles what is overdue first', async () => {
+    const { session, runId } = await newAsking('ann', undefined, 60_000);
+    const [waiting] = (await inbox('ann')).sessions;
+    expect(waiting?.deadline).toBeGreaterThan(Date.now());
+    expect(waiting?.pending[0]).toMatchObject({ deadline: waiting?.deadline });
+
+    const overdue = await newAsking('ann', undefined, -1);
+    expire = async (id) => {
+      if (id !== overdue.session.id) return false;
+      await overdue.session.expire(overdue.runId, 'c1');
+      await overdue.session.answer(overdue.runId, 'c2', { output: 1 });
+      return true;
+    };
+    expect((await inbox('ann')).sessions.map(({ run }) => run.runId)).toEqual([runId]);
+    expect(session.id).toBe(waiting?.sessionId);
+  });
+});
