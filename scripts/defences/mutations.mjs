@@ -240,7 +240,7 @@ const transitions = [
   {
     defence: 'Usage of discarded attempts counts',
     file: `${LUA}/discard.lua`,
-    edits: [['add_usage(r, ARGV[10])\n', '']],
+    edits: [['add_usage(ARGV[10])\n', '']],
     test: 'usage of steps and of discarded attempts is added up, once each',
   },
   {

@@ -1,4 +1,5 @@
 import type { Row } from '../../protocol/rows.js';
+import { addUsage } from '../run-usage.js';
 import { fromJson, toJson, type Json } from './json.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemoryCall, MemorySession } from './session.js';
@@ -22,6 +23,11 @@ export function settleCallWith(session: MemorySession, toolCallId: string, row: 
   if (call === undefined) return;
   call.state = 'settled';
   call.row = row;
+  if (call.child !== undefined && session.run !== undefined) {
+    // What a sub-agent used, its parent's run has used.
+    const child = session.root.children.get(call.child.sessionId);
+    session.run.usage = addUsage(session.run.usage, child?.run?.usage);
+  }
   session.busy.delete(toolCallId);
 }
 

@@ -46,6 +46,25 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
     });
 
+    it('adds what it used to the run of its parent, however it ended', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 2, () => []);
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      const usage = { inputTokens: 10, outputTokens: 2, costMicroUsd: 5 };
+      for (const { driver, ref } of [one, two]) {
+        const writer = driver.writer(ref.runId, 1, 1);
+        await driver.claim(writer);
+        await driver.commit(writer, { usage, final: { status: 'completed' } });
+      }
+      equal((await store.readRecord(tree.root.id))?.usage, undefined);
+      await settleChild(given, tree.root, tree.runId, 'd1');
+      await settleChild(given, tree.root, tree.runId, 'd1');
+      includes(await store.readRecord(tree.root.id), { usage });
+      await tree.root.stop();
+      const both = { inputTokens: 20, outputTokens: 4, costMicroUsd: 10 };
+      includes(await store.listRuns(tree.root.id), [{ status: 'interrupted', usage: both }]);
+    });
+
     it('that is told to stop stops the conversation', async (given) => {
       const { store } = given;
       const tree = await grow(given, 1, () => []);

@@ -61,7 +61,7 @@ redis.call('HSET', K.root, 'committed', step, 'outcome', outcome, 'checkpoint', 
 -- The state that the turn began with: of a steered run, each turn has its own.
 if (r.turnV or ''):match('^%d+') ~= r.turn then redis.call('HSET', K.root, 'turnV', r.turn .. ' ' .. (r.stateV or '0')) end
 r.checkpoint, r.committed = ARGV[10], ARGV[6]
-add_usage(r, ARGV[16])
+add_usage(ARGV[16])
 if ARGV[17] ~= '' then
   r.finishReason = ARGV[17]
   redis.call('HSET', K.root, 'finishReason', r.finishReason)

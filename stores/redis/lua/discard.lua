@@ -13,6 +13,6 @@ if redis.call('HGET', K.writers, 't:' .. writer) ~= ARGV[4] then return { 'FENCE
 local log = open_session_log(r)
 discard_attempt(r, log, who, writer, ARGV[8])
 log.close()
-add_usage(r, ARGV[10])
+add_usage(ARGV[10])
 redis.call('HSET', K.writers, 'f:' .. writer, string.format('%d', log.seq))
 return { 'DISCARDED', redis.call('HINCRBY', K.writers, failed, 1) }

@@ -10,7 +10,22 @@ local function own_call_id(id)
   if not owner or owner:match('^%S+') ~= own_part() then redis.call('HSET', K.owners, id, own_part()) end
 end
 
+-- Adds what a model call, or a sub-agent, used to the run's totals: tokens in, out, cached, written
+-- to the cache, of reasoning, and millionths of a dollar. Nothing to add: ''.
+local function add_usage(more)
+  if more == '' then return end
+  local sums, before = {}, (redis.call('HGET', K.root, 'usage') or '0 0 0 0 0 0'):gmatch('%d+')
+  for n in more:gmatch('%d+') do
+    sums[#sums + 1] = string.format('%d', tonumber(n) + tonumber(before() or '0'))
+  end
+  redis.call('HSET', K.root, 'usage', table.concat(sums, ' '))
+end
+
 local function settle_row(id, row)
+  local child = call_field(id, 'child')
+  if child then
+    add_usage(in_session(child, function() return redis.call('HGET', K.root, 'usage') end) or '')
+  end
   redis.call('HSET', K.calls, 'state:' .. id, 'settled', 'row:' .. id, row)
   redis.call('SREM', K.busy, id)
 end

@@ -16,7 +16,7 @@ local function close_run(r, who, status, error_json, reason)
   redis.call('HSET', K.runs, r.run, with_json(cjson.encode({
     runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),
     startSequence = tonumber(r.turnSeq), startedAt = tonumber(r.started), endedAt = who.now,
-    usage = r.usage, finishReason = r.finishReason, mode = r.mode, by = r.by ~= '' and r.by or nil,
+    usage = redis.call('HGET', K.root, 'usage') or nil, finishReason = r.finishReason, mode = r.mode, by = r.by ~= '' and r.by or nil,
     startRow = tonumber(r.turnRow), messageId = r.messageId,
   }), 'output', r.output))
 end

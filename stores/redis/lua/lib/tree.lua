@@ -187,18 +187,6 @@ local function release(approved)
   return resumption, wake
 end
 
--- Adds what a model call used to the run's totals: tokens in, out, cached, written to the cache,
--- of reasoning, and millionths of a dollar. Nothing to add: ''.
-local function add_usage(r, more)
-  if more == '' then return end
-  local sums, before = {}, (r.usage or '0 0 0 0 0 0'):gmatch('%d+')
-  for n in more:gmatch('%d+') do
-    sums[#sums + 1] = string.format('%d', tonumber(n) + tonumber(before() or '0'))
-  end
-  r.usage = table.concat(sums, ' ')
-  redis.call('HSET', K.root, 'usage', r.usage)
-end
-
 -- The last answer that anybody in the conversation waits for lets all go on: each session that was
 -- answered, its approved calls. Returns what the session K may go on with, and those of others.
 local function resume_if_answered(log, now)
