@@ -149,6 +149,7 @@ describe('answers given elsewhere', () => {
     expect(callsOf(done.messages.at(-1))).toMatchObject([
       {
         input: { amount: 50 },
+        output: { charged: 30 },
         approval: { approved: true, input: { amount: 30 }, by: 'anonymous' },
       },
       { output: 'here' },
