@@ -2,6 +2,7 @@
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
 import { checkOrder } from './check-order-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
+import { inbox } from './inbox-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
 import { resumes } from './resume-mutations.mjs';
@@ -256,6 +257,7 @@ export const mutations = [
   ...checkOrder,
   ...deadlines,
   ...queue,
+  ...inbox,
   ...rewinds,
   ...resumes,
   ...subAgents,

@@ -1,0 +1,38 @@
+// The defences of what inboxes read; see mutations.mjs.
+const LIST = 'stores/redis/waiting-index.ts';
+
+export const inbox = [
+  {
+    defence: 'Inbox: a question is on its owner’s list before it is stored',
+    file: 'stores/redis/session-store.ts',
+    edits: [['      if (input.calls.some(isQuestion)) await noteAsking(sessionId);\n', '']],
+    test: 'sessions that wait for people are listed with their questions, those first that have waited longest',
+  },
+  {
+    defence: 'Inbox: the record says whose session it is, whatever list it is on',
+    file: 'stores/waiting-page.ts',
+    edits: [['isOwnedBy(calls, owner) && ', '']],
+    test: 'sessions that wait for people belong to whom the record says, whatever list they got on',
+    suite: 'test/stores/redis/waiting-index.test.ts',
+  },
+  {
+    defence: 'Inbox: what waits no more is not shown',
+    file: 'stores/waiting-page.ts',
+    edits: [[' && calls.openCalls.some(asks)', '']],
+    test: 'sessions that wait for people are listed no more once they are answered, stopped or erased',
+  },
+  {
+    defence: 'Inbox: entries of one moment are read once',
+    file: LIST,
+    edits: [['filter((entry) => isBehind(entry, after))', 'filter(() => true)']],
+    test: 'sessions that wait for people are all found if they asked within one moment',
+    suite: 'test/stores/redis/waiting-index.test.ts',
+  },
+  {
+    defence: 'Inbox: the sweeper finds what a list has lost',
+    file: 'executor/attend.ts',
+    edits: [["    if (current.stream === 'paused') await store.noteWaiting(sessionId);\n", '']],
+    suite: 'test/executor/sweep.test.ts',
+    test: 'the sweep puts a waiting run back on the list of those that wait, and an ended one off',
+  },
+];
