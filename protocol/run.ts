@@ -95,6 +95,8 @@ export interface RunProgress {
   invalidFinishes?: number;
   /** True while the model is asked for its result and nothing else. */
   mustFinish?: boolean;
+  /** What it has used; absent where another run goes on with the turn. */
+  spent?: Spent;
 }
 
 /** Result of the workflow: what an operator reads in the Temporal UI. */
@@ -200,4 +202,6 @@ export interface AgentState {
   waitingFor: CallRef[];
   /** ms since the epoch; present while the run waits. */
   waitingSince?: number;
+  /** By its newest committed step; absent before the first. */
+  spent?: Spent;
 }

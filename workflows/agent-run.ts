@@ -37,6 +37,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
         case 'model': {
           if (isLong()) await goOnAsNew();
           outcome = await speak(next);
+          if ('spent' in outcome) view.spent(outcome.spent);
           state.carry = takeStep(state.carry, outcome);
           next = afterStep(state.carry, next.step, outcome, input);
           break;
@@ -92,9 +93,10 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     await condition(allHandlersFinished);
     // A stop that came meanwhile stands in Redis: the next claim finds it.
     const { typedSearchAttributes } = workflowInfo();
+    const { spent } = view.state();
     await makeContinueAsNewFunc<typeof agentRun>({ typedSearchAttributes })({
       ...input,
-      from: toProgress(state.carry),
+      from: { ...toProgress(state.carry), ...(spent && { spent }) },
     });
   }
 

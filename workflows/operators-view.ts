@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { AgentState, CallRef, RunInput, RunStatus } from '../protocol/run.js';
+import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
+import { describeRun } from './run-details.js';
 
 const AgentSession = defineSearchAttributeKey('AgentSession', 'KEYWORD');
 const AgentName = defineSearchAttributeKey('AgentName', 'KEYWORD');
@@ -24,12 +25,16 @@ export function startAttributes(
 /** What operators see of a run in the Temporal UI: status to filter by, details to read. */
 export interface OperatorsView {
   show: (phase: AgentState['phase'], step: number, calls?: readonly CallRef[]) => void;
+  /** Takes note of what the run has used; shown from then on. */
+  spent: (spent: Spent | undefined) => void;
   ended: (status: RunStatus) => void;
   state: () => AgentState;
 }
 
 export function createOperatorsView(input: RunInput): OperatorsView {
-  let state: AgentState = { runId: input.runId, step: 0, phase: 'model', waitingFor: [] };
+  const { runId, from } = input;
+  let used = from?.spent;
+  let state: AgentState = toState('model', from?.step ?? 0, []);
   let known: RunStatus = 'running';
 
   /** One event in history, so only when the status really changes. */
@@ -39,21 +44,36 @@ export function createOperatorsView(input: RunInput): OperatorsView {
     if (input.searchAttributes) upsertSearchAttributes([{ key: AgentStatus, value: status }]);
   }
 
+  function toState(
+    phase: AgentState['phase'],
+    step: number,
+    calls: readonly CallRef[],
+  ): AgentState {
+    return {
+      runId,
+      step,
+      phase,
+      waitingFor: phase === 'waiting' ? [...calls] : [],
+      ...(phase === 'waiting' && { waitingSince: Date.now() }),
+      ...(used && { spent: used }),
+    };
+  }
+
+  function show(phase: AgentState['phase'], step: number, calls: readonly CallRef[] = []): void {
+    state = toState(phase, step, calls);
+    setCurrentDetails(describeRun(input, state, calls));
+  }
+
   return {
     show: (phase, step, calls = []) => {
-      state = {
-        runId: input.runId,
-        step,
-        phase,
-        waitingFor: phase === 'waiting' ? [...calls] : [],
-        ...(phase === 'waiting' && { waitingSince: Date.now() }),
-      };
-      setCurrentDetails(describe(input, state, calls));
+      show(phase, step, calls);
       setStatus(statusOf(phase, calls));
     },
+    spent: (spent) => {
+      used = spent ?? used;
+    },
     ended: (status) => {
-      state = { runId: input.runId, step: state.step, phase: 'ended', waitingFor: [] };
-      setCurrentDetails(describe(input, state, []));
+      show('ended', state.step);
       setStatus(status);
     },
     state: () => state,
@@ -67,29 +87,4 @@ function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunSta
   }
   const isDelegated = calls.length > 0 && calls.every(({ kind }) => kind === 'subagent');
   return isDelegated ? 'waiting_children' : 'running';
-}
-
-const PHASES: Record<AgentState['phase'], string> = {
-  model: 'the model is speaking',
-  tools: 'tools are running',
-  waiting: 'waiting for a person',
-  ended: 'ended',
-};
-
-function describe(input: RunInput, state: AgentState, calls: readonly CallRef[]): string {
-  const lines = [
-    `**${input.agent}** · turn ${String(input.turn)} · step ${String(state.step)} · ${PHASES[state.phase]}`,
-    ...calls.map(
-      ({ toolName, toolCallId, kind }) => `- \`${toolName}\` (${kind}) \`${toolCallId}\``,
-    ),
-  ];
-  if (state.waitingSince !== undefined) {
-    lines.push(`Since ${new Date(state.waitingSince).toISOString()}`);
-  }
-  if (input.parent !== undefined) {
-    lines.push(`Sub-agent of \`${input.parent.runId}\`, for \`${input.parent.toolCallId}\``);
-  }
-  if (input.model !== undefined) lines.push(`Model: ${input.model}`);
-  if (input.sessionUrl !== undefined) lines.push(`[Conversation](${input.sessionUrl})`);
-  return lines.join('\n\n');
 }

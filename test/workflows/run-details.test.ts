@@ -1,0 +1,83 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { AgentState, CallRef, RunInput } from '../../protocol/run.js';
+import { describeRun } from '../../workflows/run-details.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores } from '../support/test-stores.js';
+import { createTestAgent } from '../support/test-agent.js';
+
+const input: RunInput = {
+  sessionId: 's',
+  runId: 's:1-a',
+  agent: 'helper',
+  turn: 2,
+  maxSteps: 5,
+  searchAttributes: true,
+  model: 'openai:gpt-5',
+  sessionUrl: 'http://page/s',
+};
+const call: CallRef = { toolCallId: 'c1', toolName: 'refund', kind: 'approval' };
+const at = (extra: Partial<AgentState>): AgentState => ({
+  runId: 's:1-a',
+  step: 3,
+  phase: 'waiting',
+  waitingFor: [call],
+  ...extra,
+});
+
+describe('the details of a run', () => {
+  it('say where it is, what it waits for and since when, what it has used, and where to look', () => {
+    const spent = { tokens: 1_234_567, microUsd: 1_234_000 };
+    expect(describeRun(input, at({ waitingSince: 0, spent }), [call]).split('\n\n')).toEqual([
+      '**helper** · turn 2 · step 3 · waiting for a person',
+      '- `refund` (approval) `c1`',
+      'Since 1970-01-01T00:00:00.000Z',
+      'Used so far: 1,234,567 tokens, $1.23',
+      'Model: openai:gpt-5',
+      '[Conversation](http://page/s)',
+    ]);
+  });
+
+  it.each([
+    [{ tokens: 0 }, '0 tokens'],
+    [{ tokens: 999, microUsd: 0 }, '999 tokens, $0.0000'],
+    [{ tokens: 1_000, microUsd: 1_250 }, '1,000 tokens, $0.0013'],
+    [{ tokens: 12_345, microUsd: 10_000 }, '12,345 tokens, $0.01'],
+  ])('say of %j: %s', (spent, text) => {
+    expect(describeRun(input, at({ spent }), [])).toContain(`Used so far: ${text}\n`);
+  });
+});
+
+describe('a run in the Temporal UI', () => {
+  let runs: RunHarness;
+  beforeAll(async () => {
+    const { agent } = createTestAgent();
+    // A model call of 5 tokens costs half a cent.
+    const pricing = { inputPerMTok: 1_000, outputPerMTok: 1_000 };
+    const priced = { ...agent, llmConfig: { ...agent.llmConfig, pricing } };
+    runs = await createRunHarness(await openTestStores(), [priced]);
+    await runs.startWorker();
+  });
+
+  it('shows what its model calls have used and cost', async () => {
+    const id = runs.newSessionId();
+    const wish = JSON.stringify({ calls: [{ tool: 'charge', id: `${id}-c` }] });
+    const run = await runs.begin(id, 'tester', wish);
+    await runs.untilStatus(id, 'waiting_approval');
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const details = async (): Promise<string> => {
+      const metadata = await handle.query<{ currentDetails?: string }>(
+        '__temporal_workflow_metadata',
+      );
+      return metadata.currentDetails ?? '';
+    };
+    expect(await details()).toContain('Used so far: 5 tokens, $0.0050');
+    expect(await handle.query<AgentState>('agentState')).toMatchObject({
+      phase: 'waiting',
+      spent: { tokens: 5, microUsd: 5_000 },
+    });
+    await runs.decide(run, `${id}-c`, true);
+    await runs.result(run);
+    expect(await details()).toContain('Used so far: 10 tokens, $0.01');
+  });
+});
