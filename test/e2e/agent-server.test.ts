@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createParser } from 'eventsource-parser';
+import { charge } from '../support/lab-calls.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -127,10 +128,7 @@ describe('the agent server', () => {
   it('stays open across a pause; the answer makes the run go on; ends at the end', async () => {
     const started = await post('start', {
       agent: 'lab',
-      message: script(
-        { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] },
-        { say: 'ok' },
-      ),
+      message: script({ calls: [charge('c1')] }, { say: 'ok' }),
     });
     const sessionId = String(started.body['sessionId']);
     const reader = listen(sessionId);

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { describe, expect, it } from '@jest/globals';
+import { newSessionId, useProduct } from '../support/product.js';
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const says = (content: unknown, more: object = {}): string =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENT_7,
@@ -11,16 +11,11 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { charge } from '../support/lab-calls.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
 
-const charge = (id: string, amount = 5): object => ({ tool: 'charge', id, args: { amount } });
-
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 /** Executions of `charge` in a session, by call. */
 async function countCharges(sessionId: string): Promise<Record<string, number>> {

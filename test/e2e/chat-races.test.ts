@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { CLIENT_7, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 const slowly = toScript({ say: 'Said once and only once.', deltas: 12, everyMs: 30 }).text;
 
@@ -69,7 +65,8 @@ it('serves a hundred viewers of one reply, who come and go', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   const said = 'For everybody who looks on. '.repeat(10);
-  const text = toScript({ say: said, deltas: 120, everyMs: 20 }).text;
+  // Long enough for everybody to come, on a machine that is busy as well.
+  const text = toScript({ say: said, deltas: 120, everyMs: 60 }).text;
   const owner = await postMessage(url, sessionId, { id: 'u1', text });
   await owner.gets('text-delta');
   const leaving = new AbortController();

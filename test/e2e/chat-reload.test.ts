@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENT_7,
@@ -11,18 +11,15 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { charge } from '../support/lab-calls.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
 const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(6);
 const slowly = { say: LONG, deltas: 100, everyMs: 20 };
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 describe.each(CLIENTS)('%s: reload', (_name, library) => {
   it('shows the whole reply after a reload in the middle of it, to both viewers', async () => {
@@ -65,9 +62,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
-    await first.chat.sendMessage(
-      toScript({ say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }),
-    );
+    await first.chat.sendMessage(toScript({ say: 'May I?', calls: [charge('c1')] }));
     await untilAsked(first);
     const { client, snapshot, resumed } = await loadChat(library, { url, sessionId });
     await resumed;
@@ -89,7 +84,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     const first = openChat(library, { url, sessionId });
     await first.chat.sendMessage(
       toScript(
-        { say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] },
+        { say: 'May I?', calls: [charge('c1')] },
         { say: 'Now a nap.', calls: [{ tool: 'sleep', id: 'c2', args: { ms: 2_000 } }] },
         { say: 'Awake.', deltas: 5, everyMs: 5 },
       ),
@@ -142,9 +137,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
-    const reply = first.chat.sendMessage(
-      toScript({ ...slowly, calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
-    );
+    const reply = first.chat.sendMessage(toScript({ ...slowly, calls: [charge('c1', 1)] }));
     await until('some text', () => first.reply().length > 20);
     const { messages } = await loadSnapshot(url, sessionId);
     await reply;
@@ -178,9 +171,7 @@ describe('what there is to follow', () => {
     const client = openChat(CLIENT_7, { url, sessionId });
     await client.chat.sendMessage(toScript({ say: 'One turn.' }));
     expect(await follow(sessionId)).toBe(204);
-    await client.chat.sendMessage(
-      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
-    );
+    await client.chat.sendMessage(toScript({ calls: [charge('c1', 1)] }));
     await untilAsked(client);
     expect(await follow(sessionId)).toBe(204);
     await client.chat.sendMessage(toScript({ say: 'No.', fail: { status: 400 } }));

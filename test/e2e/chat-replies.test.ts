@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENTS,
@@ -8,14 +8,10 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 describe.each(CLIENTS)('%s: replies', (_name, library) => {
   it('streams text piece by piece', async () => {

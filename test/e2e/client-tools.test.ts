@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENT_7,
@@ -12,17 +12,13 @@ import {
   type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { charge } from '../support/lab-calls.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const locate = (id: string): object => ({ tool: 'locate', id, args: { question: 'where?' } });
-const charge = (id: string, amount: number): object => ({ tool: 'charge', id, args: { amount } });
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 async function post(path: string, body: object): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${product.url}/api/${path}`, {

@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  CLIENT_7,
-  loadSnapshot,
-  openChat,
-  toScript,
-  untilAsked,
-  untilRests,
-} from '../support/chat-client.js';
+import { openAsked } from '../support/asked-chat.js';
+import { loadSnapshot, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
+import { charge } from '../support/lab-calls.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
 import { startTemporal, type TemporalServer } from '../support/temporal-server.js';
@@ -51,12 +46,10 @@ async function untilRecovered(): Promise<void> {
 describe('Temporal', () => {
   it('killed and started again while an approval waits', async () => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript({ say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
-    );
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, {
+      say: 'May I?',
+      calls: [charge('c1', 1)],
+    });
     await temporal.kill9();
     await temporal.restart();
     await client.chat.addToolApprovalResponse({ id, approved: true });
@@ -67,12 +60,10 @@ describe('Temporal', () => {
 
   it('away: an answer is kept, and the run goes on when it is back', async () => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript({ say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
-    );
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, {
+      say: 'May I?',
+      calls: [charge('c1', 1)],
+    });
     await temporal.stop();
     await client.chat.addToolApprovalResponse({ id, approved: true });
     // Whoever wakes the run now, it is not the request.
@@ -139,12 +130,10 @@ describe('Redis', () => {
 
   it('restarted while an approval waits', async () => {
     const { url, redisServer } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript({ say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
-    );
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, {
+      say: 'May I?',
+      calls: [charge('c1', 1)],
+    });
     await redisServer.restart();
     await until('the API has its store back', product.isReady);
     await client.chat.addToolApprovalResponse({ id, approved: true });

@@ -14,6 +14,7 @@ import {
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { charge } from '../support/lab-calls.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -22,7 +23,6 @@ import { until } from '../support/until.js';
 /** What stays in a message when it is shown live is there after a reload as well. */
 
 const progress = (id: string, steps: number): object => ({ tool: 'progress', id, args: { steps } });
-const charge = (id: string): object => ({ tool: 'charge', id, args: { amount: 1 } });
 
 function shownTypes(client: ChatClient): string[] {
   return (

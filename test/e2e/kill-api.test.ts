@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
+import { openAsked } from '../support/asked-chat.js';
 import {
   CLIENT_7,
   CLIENTS,
@@ -6,21 +7,17 @@ import {
   loadSnapshot,
   openChat,
   toScript,
-  untilAsked,
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { charge } from '../support/lab-calls.js';
+import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 const SAID = 'The run does not notice that nobody listens to it. '.repeat(8);
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 describe('kill -9 of the API', () => {
   it('in the middle of a reply loses nothing', async () => {
@@ -51,12 +48,7 @@ describe('kill -9 of the API', () => {
 
   it('while an approval waits leaves it to be answered', async () => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
-    );
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1', 1)] });
     await product.kill9Api();
     await client.chat.addToolApprovalResponse({ id, approved: true });
     await until('the client fails', () => client.chat.status === 'error');
@@ -120,12 +112,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
 
   it('gives the answer to the run all the same, once', async () => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }),
-    );
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1', 1)] });
     await dieBeforeTemporal(async () => {
       await client.chat.addToolApprovalResponse({ id, approved: true });
     });

@@ -1,13 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  callsOf,
-  CLIENT_7,
-  openChat,
-  toScript,
-  untilAsked,
-  untilRests,
-} from '../support/chat-client.js';
+import { openAsked } from '../support/asked-chat.js';
+import { callsOf, CLIENT_7, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
+import { charge } from '../support/lab-calls.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -45,12 +40,7 @@ describe('an approved charge whose worker dies', () => {
     { moment: 'just after the effect', trap: 'lab:charges', when: 'after', charged: 1 },
   ] as const)('$moment is not made again', async ({ trap, when, charged }) => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }),
-    );
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1')] });
     const sprung = proxy.holdAt(trap, when);
     await client.chat.addToolApprovalResponse({ id, approved: true });
     await sprung;
@@ -68,12 +58,7 @@ describe('an approved charge whose worker dies', () => {
 
   it('just after its result was stored keeps that result', async () => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript({ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] }),
-    );
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1')] });
     const sprung = proxy.holdAt('"charged":5', 'after');
     await client.chat.addToolApprovalResponse({ id, approved: true });
     await sprung;

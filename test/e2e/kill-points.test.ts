@@ -7,15 +7,13 @@ import {
   type KillPoint,
   type Outcome,
 } from '../support/kill-lanes.js';
+import { charge } from '../support/lab-calls.js';
 
 /** Everything that a worker does for a turn: text, tools, effects that are approved, a sub-agent. */
 const TURN = toScript(
   {
     say: 'One. ',
-    calls: [
-      { tool: 'remember', id: 'r1', args: { key: 'a', value: 1 } },
-      { tool: 'charge', id: 'c1', args: { amount: 5 } },
-    ],
+    calls: [{ tool: 'remember', id: 'r1', args: { key: 'a', value: 1 } }, charge('c1')],
   },
   {
     say: 'Two. ',
@@ -26,7 +24,7 @@ const TURN = toScript(
         args: {
           script: [
             { calls: [{ tool: 'echo', id: 'e1', args: { value: 2 } }] },
-            { calls: [{ tool: 'charge', id: 'c2', args: { amount: 6 } }] },
+            { calls: [charge('c2', 6)] },
             { say: 'three' },
           ],
         },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { openAsked } from '../support/asked-chat.js';
 import {
   callsOf,
   CLIENT_7,
@@ -98,10 +99,7 @@ describe('kill -9 of the worker', () => {
 
   it('while an approval waits, which is then given to nobody', async () => {
     const { url, redis } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(toScript({ say: 'May I?', calls: [charge] }));
-    const id = await untilAsked(client);
+    const { sessionId, client, id } = await openAsked(url, { say: 'May I?', calls: [charge] });
     await killWorker();
     await client.chat.addToolApprovalResponse({ id, approved: true });
     await until('the answer is stored', async () => {

@@ -7,6 +7,7 @@ import { createRemoteSubAgentTool, HttpRemoteAgentTransport } from '../../agents
 import { remoteSessionId } from '../../agents/remote/run-remotely.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { charge } from '../support/lab-calls.js';
 import { startProduct, type Product } from '../support/product.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -112,7 +113,7 @@ describe('a remote sub-agent', () => {
   });
 
   it('that asks for a person is given up, here and there', async () => {
-    const ask = { tool: 'charge', id: 'r1', args: { amount: 5 } };
+    const ask = charge('r1');
     const { tool, run, row, status } = await delegate(script({ calls: [ask] }));
     expect(await tool(run, 1, 'c1')).toBe('settled');
     expect(await row()).toMatchObject({ errorCode: 'remote_subagent_client_tool_unsupported' });

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { describe, expect, it } from '@jest/globals';
+import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 interface Reply {
   status: number;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   callsOf,
   CLIENT_7,
@@ -10,20 +10,10 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { newSessionId, startProduct, type Product } from '../support/product.js';
+import { charge, delegate } from '../support/lab-calls.js';
+import { newSessionId, useProduct } from '../support/product.js';
 
-const charge = (id: string, amount = 5): object => ({ tool: 'charge', id, args: { amount } });
-const delegate = (id: string, ...script: object[]): object => ({
-  tool: 'delegate',
-  id,
-  args: { script },
-});
-
-let product: Product;
-beforeAll(async () => {
-  product = await startProduct();
-});
-afterAll(() => product.stop());
+const product = useProduct();
 
 describe.each(CLIENTS)('%s: sub-agents', (_name, library) => {
   it('work in parallel, and their results come back to the parent', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../../stores/session-store.js';
+import { charge } from '../support/lab-calls.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -22,7 +23,6 @@ const delegate = (id: string, ...entries: object[]): object => ({
   id,
   args: { script: entries },
 });
-const charge = (id: string): object => ({ tool: 'charge', id, args: { amount: 1 } });
 
 /** The sub-agent's call, once people are asked about it. */
 async function untilAsked(sessionId: string, toolCallId: string): Promise<OpenCall> {

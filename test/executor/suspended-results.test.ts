@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/index.js';
+import { charge } from '../support/lab-calls.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
@@ -22,7 +23,6 @@ beforeAll(async () => {
 });
 
 const perform = (...script: object[]) => executor.execute(agent, JSON.stringify({ script }));
-const charge = (id: string): object => ({ tool: 'charge', id, args: { amount: 1 } });
 const yes = (toolCallId: string) =>
   ({ kind: 'approval-response', toolCallId, approved: true }) as const;
 

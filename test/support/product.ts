@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startProcess, type ProductProcess } from './process.js';
 import { startRedis, type RedisServer } from './redis-server.js';
@@ -37,6 +38,21 @@ export interface Product {
 /** A session id that no other test uses. */
 export function newSessionId(): string {
   return `e2e-${randomBytes(6).toString('hex')}`;
+}
+
+/** The product, up for all tests of a file. */
+export function useProduct(options: ProductOptions = {}): Product {
+  let started: Product | undefined;
+  beforeAll(async () => {
+    started = await startProduct(options);
+  });
+  afterAll(() => started?.stop());
+  return new Proxy({} as Product, {
+    get: (_, name): unknown => {
+      if (started === undefined) throw new Error('the product is not up yet');
+      return Reflect.get(started, name);
+    },
+  });
 }
 
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
