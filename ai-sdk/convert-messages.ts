@@ -53,6 +53,8 @@ export function convertToUIMessages(
       replies.set(row.messageId, reply);
       messages.push(reply.message);
     }
+    if (row.output !== undefined) reply.output = { data: row.output };
+    if (row.display === true && row.parts.length === 0) continue;
     reply.last = row;
     showEvents(reply, row.sequence);
     reply.message.parts.push({ type: 'step-start' }, ...toStepParts(row, results, calls, options));
@@ -61,6 +63,7 @@ export function convertToUIMessages(
   for (const [messageId, reply] of replies) {
     const { message, last } = reply;
     showEvents(reply);
+    if (reply.output !== undefined) message.parts.push({ type: 'data-output', ...reply.output });
     if (messageId !== options.unfinishedMessageId) closeMessage(message, last);
   }
   return messages;
@@ -72,6 +75,8 @@ interface Reply {
   last: AssistantRow;
   /** What the newest step's calls said beside their results, as far as it was not shown. */
   events: CallEvent[];
+  /** What the run came to. */
+  output?: { data: unknown };
 }
 
 /** What the step's calls said, each at the place in the stream where it was said. */
@@ -103,7 +108,6 @@ export function toSilentMessage(messageId: string): UIMessage {
 
 /** A turn that ends with calls, or without a word, ends live with a step that stops clients from posting on. */
 function closeMessage(message: UIMessage, last: AssistantRow): void {
-  if (last.output !== undefined) message.parts.push({ type: 'data-output', data: last.output });
   const parts = last.parts.filter((part) => !isFinishCall(part));
   if (parts.some((part) => part.type === 'tool-call')) message.parts.push({ type: 'step-start' });
   else if (parts.length > 0) return;

@@ -54,16 +54,13 @@ export async function readEndedResult(
   const info = (await store.listRuns(sessionId)).find((run) => run.runId === runId);
   if (info?.endedAt === undefined) return undefined;
   const base = await readSaid(store, sessionId, info);
-  // The record tells more of the newest run than the list does.
-  const record = await store.readRecord(sessionId);
-  const newest = record?.runId === runId ? record : undefined;
   switch (info.status) {
     case 'failed':
-      return { ...base, status: 'failed', error: newest?.error ?? FAILED };
+      return { ...base, status: 'failed', error: info.error ?? FAILED };
     case 'aborted':
-      return { ...base, status: 'failed', error: newest?.error ?? ABORTED };
+      return { ...base, status: 'failed', error: info.error ?? ABORTED };
     case 'interrupted': {
-      const reason = newest?.interrupted?.reason;
+      const { reason } = info;
       return { ...base, status: 'interrupted', ...(reason !== undefined && { reason }) };
     }
     default: {

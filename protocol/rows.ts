@@ -78,9 +78,10 @@ export const AssistantRow = z.object({
   parts: z.array(AssistantPart),
   /** The reply was cut: by a stop or by a failure. */
   interrupted: z.enum(['interrupt', 'abort', 'failure']).optional(),
-  /** The run's result, handed in by this step. */
+  /** What the run came to: in a row without parts, at its end. */
   output: z.unknown().optional(),
-  /** For history only: calls that people were asked about together, those of sub-agents among them. */
+  /** For history only: what the run came to, or calls that people were asked about together, those of
+   *  sub-agents among them. */
   display: z.boolean().optional(),
   /** Of such a row: its place among what calls say beside their results. */
   sequence: z.number().optional(),

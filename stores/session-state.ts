@@ -1,7 +1,7 @@
 import type { FinishReason, JsonPatchOperation } from '../protocol/chunk.js';
 import type { Decision, Row, ToolRow } from '../protocol/rows.js';
 import type { InterruptRecord, RunUsage, SessionRecord } from './session-record.js';
-import type { RunMode, RunStatus } from '../protocol/run.js';
+import type { RunError, RunMode, RunStatus } from '../protocol/run.js';
 
 /** A session as the Helix state store gives it: record, transcript, the agent's own state, and what it waits for. */
 export interface SessionState extends SessionRecord {
@@ -63,6 +63,10 @@ export interface RunInfo {
   finishReason?: FinishReason;
   /** The result that the model handed in, of an agent with an output schema. */
   output?: unknown;
+  /** Why it failed or was aborted, if that was said. */
+  error?: RunError;
+  /** Why it was interrupted, if that was said. */
+  reason?: string;
   mode: RunMode;
   /** Index of its turn's first row. */
   startRow: number;

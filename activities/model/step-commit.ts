@@ -154,7 +154,6 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
             step: ref.step,
             parts,
             ...(how.interrupted !== undefined && { interrupted: how.interrupted }),
-            ...(how.output !== undefined && { output: how.output }),
           };
     const finish = reply.finish();
     const checkpointId = formatCheckpointId(ref.runId, ref.step);

@@ -1,3 +1,4 @@
+import type { AssistantRow, Row } from '../../protocol/rows.js';
 import type { RunError, TerminalStatus } from '../../protocol/run.js';
 import type { InterruptRecord } from '../session-record.js';
 import type { RunInfo } from '../session-state.js';
@@ -48,7 +49,10 @@ export function finish(
   closeCalls(session, who, code);
   takeInResults(session);
   const output = run.output === undefined ? undefined : { output: fromJson(run.output) };
-  if (output !== undefined) writeOwn(session, who, 'output', output);
+  if (output !== undefined) {
+    writeOwn(session, who, 'output', output);
+    session.rows.push(toJson<Row>(toOutputRow(run, output)));
+  }
   if (!isConversation(session)) {
     close(session, run, { status, error, reason }, who.now);
     return;
@@ -83,6 +87,12 @@ export function finish(
   close(session, run, { status, error, reason }, who.now);
   // What waits for its turn keeps its session.
   if (session.queue.length === 0) armExpiry(session, context);
+}
+
+/** What a run came to, as its message shows it. */
+function toOutputRow({ messageId, runId, committedStep }: MemoryRun, given: object): AssistantRow {
+  const place = { messageId, runId, step: committedStep };
+  return { role: 'assistant', display: true, ...place, parts: [], ...given };
 }
 
 /** The end of a run as its stop record says. */
@@ -136,6 +146,8 @@ export function close(
     startedAt: run.startedAt,
     endedAt: now,
     ...resultsOf(run),
+    ...(run.error !== undefined && { error: fromJson(run.error) }),
+    ...(status === 'interrupted' && reason !== undefined && { reason }),
     mode: run.mode,
     startRow: run.startRow,
     messageId: run.messageId,

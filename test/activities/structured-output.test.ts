@@ -80,13 +80,13 @@ describe('an agent with an output schema', () => {
     expect(await store.readRows(given.session.id, 1)).toMatchObject([
       {
         role: 'assistant',
-        output,
         parts: [
           { type: 'text', text: 'Here.' },
           { type: 'tool-call', toolCallId: 'f', input: { answer: 42 } },
         ],
       },
       { role: 'tool', toolCallId: 'f', output: { acknowledged: true } },
+      { role: 'assistant', display: true, parts: [], output },
     ]);
     const log = await given.session.log();
     const types = log.map(({ message }) => message.type).filter((type) => type !== 'text_delta');
@@ -141,6 +141,7 @@ describe('an agent with an output schema', () => {
       { toolCallId: 'e', output: 'again' },
       { toolCallId: 'f', output: { acknowledged: true } },
       { toolCallId: 'l', output: 'here' },
+      { role: 'assistant', display: true, parts: [] },
     ]);
     expect((await given.session.log()).slice(-2).map(({ message }) => message.type)).toEqual([
       'output',
@@ -162,6 +163,7 @@ describe('an agent with an output schema', () => {
       { toolCallId: 'f1', errorCode: 'invalid_output' },
       { toolCallId: 'f2', output: { acknowledged: true } },
       { toolCallId: 'f3', error: 'The result was handed in already.' },
+      { display: true, output: { answer: 2 } },
     ]);
   });
 
@@ -219,6 +221,8 @@ describe('an agent with an output schema', () => {
       'assistant',
       'assistant',
       'tool',
+      // What the run came to, for its message.
+      'assistant',
     ]);
   });
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { defineAgent } from '../../agents/index.js';
+import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { z } from 'zod';
 import { startApi, type ApiServer } from '../api/api-server.js';
 import {
   CLIENTS,
@@ -23,6 +24,15 @@ import { until } from '../support/until.js';
 /** What stays in a message when it is shown live is there after a reload as well. */
 
 const progress = (id: string, steps: number): object => ({ tool: 'progress', id, args: { steps } });
+
+/** An API and a worker of one agent, in this process. */
+async function startApiOf(agent: AgentDefinition): Promise<ApiServer> {
+  const stores = await openTestStores();
+  const runs = await createRunHarness(stores, [agent]);
+  await runs.startWorker();
+  const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
+  return startApi(undefined, { ...stores, executor: runs.executor, agents, keepAliveMs: 50 });
+}
 
 function shownTypes(client: ChatClient): string[] {
   return (
@@ -97,6 +107,44 @@ describe('what tools say beside their results', () => {
     await reply;
     await untilRests(client, url);
     await expectStoredAsShown(client, url, sessionId);
+  });
+});
+
+describe('what a run comes to by a tool that ends it', () => {
+  const name = `finisher-${randomBytes(4).toString('hex')}`;
+  const book = defineTool({
+    name: 'book',
+    description: 'Books.',
+    inputSchema: z.object({}),
+    finishWith: true,
+    execute: () => ({ booked: [] }),
+  });
+  const model = fakeModel(() => [
+    ...parts.text('Booking.'),
+    ...parts.call('b1', 'book', {}),
+    ...parts.finish('tool-calls'),
+  ]);
+  const agent = defineAgent({ name, systemPrompt: '', tools: [book], llmConfig: { model } });
+  let api: ApiServer;
+  beforeAll(async () => {
+    api = await startApiOf(agent);
+  });
+  afterAll(() => api.close());
+
+  it.each(CLIENTS)('%s: stands in its message', async (_name, library) => {
+    const sessionId = newSessionId();
+    const client = openChat(library, { url: api.url, sessionId, agent: name });
+    await client.chat.sendMessage({ text: 'Book it.' });
+    await untilRests(client, api.url);
+    expect(client.errors).toEqual([]);
+    expect(client.messages().at(-1)?.parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'text', text: 'Booking.' },
+      { type: 'dynamic-tool', output: { booked: [] } },
+      { type: 'data-output', data: { booked: [] } },
+      { type: 'step-start' },
+    ]);
+    await expectStoredAsShown(client, api.url, sessionId);
   });
 });
 

@@ -85,6 +85,7 @@ describe('a run that owes a result', () => {
     expect(rows).toMatchObject([
       { toolCallId: 'a', output: 'ask' },
       { output: { acknowledged: true } },
+      { role: 'assistant', display: true, parts: [] },
     ]);
   });
 });

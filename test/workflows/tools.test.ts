@@ -91,7 +91,12 @@ describe('a tool that ends the run', () => {
     });
     expect(attempts.get('sibling')).toHaveLength(1);
     const rows = await stores.store.readRows(run.sessionId, 2);
-    expect(rows).toMatchObject([{ output: 21 }, { toolCallId: 'sibling' }]);
+    expect(rows).toMatchObject([
+      { output: 21 },
+      { toolCallId: 'sibling' },
+      // What the run came to, for its message.
+      { display: true, parts: [], output: { answer: 42 } },
+    ]);
   });
 
   it('does so once a person has approved it; denied, the model goes on', async () => {

@@ -10,6 +10,20 @@ export function runCases({ describe, it }: Suite): void {
       await refuses(store.listRuns(session.id), 'not_found');
     });
 
+    it('tell of older ones why they failed, or were interrupted', async ({ store, session }) => {
+      const error = { code: 'provider_error', message: 'gone', retryable: true };
+      const failed = await session.newRun();
+      await session.end(failed.runId, 'failed', { error });
+      await session.newRun();
+      await session.stop({ reason: 'enough' });
+      await session.newRun();
+      includes(await store.listRuns(session.id), [
+        { status: 'failed', error },
+        { status: 'interrupted', reason: 'enough' },
+        { status: 'starting' },
+      ]);
+    });
+
     it('tell of the newest one while it works, waits and after its end', async ({
       store,
       session,

@@ -13,12 +13,13 @@ local function close_run(r, who, status, error_json, reason)
   end
   redis.call('HDEL', K.root, 'stop', 'resume', 'taken', 'deadline')
   redis.call('DEL', K.busy, K.writers)
-  redis.call('HSET', K.runs, r.run, with_json(cjson.encode({
+  redis.call('HSET', K.runs, r.run, with_json(with_json(cjson.encode({
     runId = r.run, turn = tonumber(r.turn), status = status, stepCount = tonumber(r.committed),
     startSequence = tonumber(r.turnSeq), startedAt = tonumber(r.started), endedAt = who.now,
     usage = redis.call('HGET', K.root, 'usage') or nil, finishReason = r.finishReason, mode = r.mode, by = r.by ~= '' and r.by or nil,
+    reason = status == 'interrupted' and reason or nil,
     startRow = tonumber(r.turnRow), messageId = r.messageId,
-  }), 'output', r.output))
+  }), 'output', r.output), 'error', error_json ~= '' and error_json))
 end
 
 -- Leaves a stop record and tells the workers; true if a model speaks, which then ends the run.
@@ -77,7 +78,12 @@ local function finish(r, log, who, status, error_json, reason, code)
   end
   close_calls(log, who, code)
   take_in_results()
-  if r.output then log.write('', with_json(own_chunk(who, 'output', {}), 'output', r.output)) end
+  if r.output then
+    log.write('', with_json(own_chunk(who, 'output', {}), 'output', r.output))
+    redis.call('RPUSH', K.rows, with_json(cjson.encode({
+      role = 'assistant', display = true, messageId = r.messageId, runId = r.run, step = tonumber(r.committed),
+    }), 'parts', '[],"output":' .. r.output))
+  end
   if K.root ~= T.root then
     redis.call('HDEL', T.root, 'wake:' .. own_part())
     close_run(r, who, status, error_json, reason)
