@@ -23,7 +23,10 @@ export interface Attempt {
   close: () => void;
 }
 
-/** Heartbeats by timer from the first moment: a silent model is no dead worker. */
+/**
+ * Heartbeats by timer, also while the model is silent: that is no dead worker. None at once: the time-out
+ * counts from the start as well, and for work of less than a second each would be a write of the server's.
+ */
 export function openAttempt(details: () => unknown): Attempt {
   const context = Context.current();
   // Captured here: context functions do not work inside abort listeners.
@@ -32,7 +35,6 @@ export function openAttempt(details: () => unknown): Attempt {
   const beat = (): void => {
     context.heartbeat(details());
   };
-  beat();
   const timer = setInterval(beat, HEARTBEAT_MS);
   const controller = new AbortController();
   let reason: CutReason | undefined;

@@ -64,9 +64,12 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
 
       const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
-      const taken =
-        agent.stateSchema && (await takeInState(store, agent.stateSchema, ref.sessionId));
-      const rows = await rowsCache.load({ ...ref, born: claim.born }, claim.rowCount);
+      // Asked for in one breath: each wait for Redis is one before the model speaks.
+      const [taken, rows, otherIds] = await Promise.all([
+        agent.stateSchema && takeInState(store, agent.stateSchema, ref.sessionId),
+        rowsCache.load({ ...ref, born: claim.born }, claim.rowCount),
+        readTakenCallIds(store, ref.sessionId, agent),
+      ]);
       const chunks = createChunkWriter(
         streamManager,
         writer,
@@ -80,7 +83,6 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         },
         claim.sequence,
       );
-      const otherIds = await readTakenCallIds(store, ref.sessionId, agent);
       let used = claim.usage;
       for (;;) {
         const reply = createStepReply(

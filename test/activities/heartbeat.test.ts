@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { attemptOf, createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+beforeEach(() => {
+  // Only the clock of the heart stands still.
+  jest.useFakeTimers({
+    doNotFake: [
+      ...(['Date', 'hrtime', 'performance', 'nextTick', 'queueMicrotask'] as const),
+      ...(['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const),
+    ],
+  });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+it('a model step beats while its model is silent, and not before it has lasted a second', async () => {
+  const environment = attemptOf(1);
+  const beats: unknown[] = [];
+  environment.on('heartbeat', (details: unknown) => beats.push(details));
+  const seen: number[] = [];
+  const model = fakeModel(async function* () {
+    seen.push(beats.length);
+    jest.advanceTimersByTime(1_000);
+    seen.push(beats.length);
+    jest.advanceTimersByTime(5_000);
+    seen.push(beats.length);
+    yield* [...parts.text('hi'), ...parts.finish()];
+    await Promise.resolve();
+  });
+  const { begin, step } = createHarness(await openTestStores(), { model });
+  await step(await begin(), 1, 1, environment);
+  expect(seen).toEqual([0, 1, 6]);
+  // Its heart stops with it.
+  jest.advanceTimersByTime(5_000);
+  expect(beats).toHaveLength(6);
+});
