@@ -59,7 +59,7 @@ export function createRecordedAgents(): RecordedAgents {
       locate,
       asking('pay'),
       asking('paySoon', 600_000),
-      asking('payInTime', 1_500),
+      asking('payInTime', 5_000),
       asking('payNow', 300),
       createSubAgentTool({
         name: 'delegate',

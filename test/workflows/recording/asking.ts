@@ -27,8 +27,10 @@ export const asking: Record<string, Scenario> = {
       await stage.update(run, 'approve', { toolCallId: 'other' }).catch(() => undefined);
       await stage.runs.decide(run, 'c1', true);
     }),
-  'deadline-expires': (stage) =>
-    asked(stage, 'payNow', (run) => stage.runs.untilStatus(run.sessionId, 'completed')),
+  'deadline-expires': async (stage) => {
+    const { runId } = await stage.play([asks('payNow')]);
+    return stage.history(runId);
+  },
   'deadline-is-kept': (stage) =>
     asked(stage, 'paySoon', (run) => stage.runs.decide(run, 'c1', true)),
   'deadline-is-extended': (stage) =>
