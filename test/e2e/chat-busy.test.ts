@@ -46,15 +46,19 @@ const newId = (): string => randomBytes(6).toString('hex');
 const queuePath = (sessionId: string): string => `/api/chat/${sessionId}/queue`;
 
 describe.each(CLIENTS)('two pages on one conversation, %s', (_, library) => {
-  it('get one bubble each when the second message is queued', async () => {
+  /** What both pages show when the second has sent a message while the first's reply was at work. */
+  async function talkAtOnce(
+    verb: string,
+    busy: string,
+  ): Promise<{ sessionId: string; gate: string; first: ChatClient; second: ChatClient }> {
     const [sessionId, gate] = [newId(), newId()];
     const options = { url: api.url, sessionId, agent: agent.name };
     const first = openChat(library, options);
-    const firstReply = first.chat.sendMessage({ text: `speak ${gate}` });
+    const firstReply = first.chat.sendMessage({ text: `${verb} ${gate}` });
     await reached(gate);
     const { messages } = await loadSnapshot(api.url, sessionId);
     const second = openChat(library, { ...options, messages });
-    const secondReply = second.chat.sendMessage({ text: 'hello' }, { body: { busy: 'queue' } });
+    const secondReply = second.chat.sendMessage({ text: 'hello' }, { body: { busy } });
     await until(
       'it waits',
       async () => (await loadSnapshot(api.url, sessionId)).queue?.length === 1,
@@ -62,6 +66,11 @@ describe.each(CLIENTS)('two pages on one conversation, %s', (_, library) => {
     open(gate);
     await Promise.all([firstReply, secondReply]);
     expect([first.errors, second.errors]).toEqual([[], []]);
+    return { sessionId, gate, first, second };
+  }
+
+  it('get one bubble each when the second message is queued', async () => {
+    const { sessionId, gate, first, second } = await talkAtOnce('speak', 'queue');
     const [question, hello] = [first.messages()[0]?.id, second.messages()[1]?.id];
     expect(shown(first)).toEqual([`${String(question)} speak ${gate}`, 'msg-1 Once upon a time']);
     expect(shown(second)).toEqual([
@@ -80,21 +89,7 @@ describe.each(CLIENTS)('two pages on one conversation, %s', (_, library) => {
     ['its tools', 'call'],
     ['its last words', 'speak'],
   ])('get one bubble each when the second steers a run at %s', async (_where, verb) => {
-    const [sessionId, gate] = [newId(), newId()];
-    const options = { url: api.url, sessionId, agent: agent.name };
-    const first = openChat(library, options);
-    const firstReply = first.chat.sendMessage({ text: `${verb} ${gate}` });
-    await reached(gate);
-    const { messages } = await loadSnapshot(api.url, sessionId);
-    const second = openChat(library, { ...options, messages });
-    const secondReply = second.chat.sendMessage({ text: 'hello' }, { body: { busy: 'steer' } });
-    await until(
-      'it waits',
-      async () => (await loadSnapshot(api.url, sessionId)).queue?.length === 1,
-    );
-    open(gate);
-    await Promise.all([firstReply, secondReply]);
-    expect([first.errors, second.errors]).toEqual([[], []]);
+    const { sessionId, first, second } = await talkAtOnce(verb, 'steer');
     expect([first.posts(), second.posts()]).toEqual([1, 1]);
     expect(first.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(shown(second).at(-1)).toBe('msg-3 You said hello');
