@@ -12,6 +12,7 @@ export {
   isSubAgentTool,
   HttpRemoteAgentTransport,
   modelFromSpec,
+  ModelConfigurationError,
   RemoteRefusal,
   RemoteSubAgentClientToolUnsupportedError,
   RemoteSubAgentFailedError,
@@ -31,6 +32,7 @@ export type {
   ApprovalVerdict,
   HttpRemoteAgentOptions,
   LlmConfig,
+  ModelEnvironment,
   PreparedStep,
   PrepareStep,
   PrepareStepOptions,
@@ -72,6 +74,7 @@ export {
   isExecutorSupersededChunk,
   isFileChunk,
   isOutputChunk,
+  isQueueChangedChunk,
   isRunInterruptedChunk,
   isRunPausedChunk,
   isRunResumedChunk,
@@ -97,6 +100,7 @@ export {
   isToolInputErrorChunk,
   isToolOutputErrorChunk,
   isToolStartChunk,
+  isTurnStartedChunk,
 } from './protocol/chunk-guards.js';
 export type {
   CheckpointCreatedChunk,
@@ -105,6 +109,7 @@ export type {
   ExecutorSupersededChunk,
   FileChunk,
   OutputChunk,
+  QueueChangedChunk,
   RunInterruptedChunk,
   RunPausedChunk,
   RunResumedChunk,
@@ -130,6 +135,7 @@ export type {
   ToolInputErrorChunk,
   ToolOutputErrorChunk,
   ToolStartChunk,
+  TurnStartedChunk,
 } from './protocol/chunk-types.js';
 export {
   collectAll,
@@ -168,12 +174,34 @@ export {
   StreamTruncatedError,
 } from './protocol/errors.js';
 export type { ErrorCode } from './protocol/errors.js';
-export type { FrontendSnapshot } from './protocol/http.js';
-export { LIMITS } from './protocol/limits.js';
-export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './protocol/rows.js';
+export { ApprovalResponse, ClientToolResult, parseToolAnswer } from './protocol/answers.js';
+export type { ToolAnswer, ToolAnswerInput } from './protocol/answers.js';
+export { BusyPolicy } from './protocol/busy.js';
+export type { QueueMode } from './protocol/busy.js';
+export { findExpiredPending } from './protocol/expired-pending.js';
+export type { DeadlinesById } from './protocol/expired-pending.js';
 export type {
+  FrontendSnapshot,
+  PendingQuestion,
+  ProblemBody,
+  QueuedMessages,
+  QueueReply,
+  SessionPending,
+  WaitingSessions,
+} from './protocol/http.js';
+export { FINISH_TOOL_NAME, isSessionId } from './protocol/ids.js';
+export { LIMITS } from './protocol/limits.js';
+export { isStalled } from './stores/stalled.js';
+export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './protocol/rows.js';
+export { isTerminal } from './protocol/run.js';
+export type {
+  CallKind,
+  OnExpiry,
   RunError,
+  RunMode,
   RunStatus,
+  Spent,
+  StopMode,
   StopRequest,
   StreamStatus,
   TerminalStatus,
@@ -220,9 +248,15 @@ export type {
   CallState,
   InterruptRecord,
   OpenCall,
+  QueuedEntry,
+  RunUsage,
+  SessionCalls,
+  SessionOwner,
   SessionRecord,
   SessionStore,
   SessionView,
+  WaitingPage,
+  WaitingSession,
 } from './stores/session-store.js';
 export type {
   BeginInput,

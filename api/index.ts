@@ -5,3 +5,36 @@ export { pipeToExpress } from './pipe-to-express.js';
 export type { PipeOptions } from './pipe-to-express.js';
 export type { ApiLogger } from './refusals.js';
 export type { ReadinessChecks } from './routes/health.js';
+
+/** Shapes of requests and replies. */
+export {
+  ResumeAgentBody,
+  StartAgentBody,
+  StopAgentBody,
+  SubmitToolResultBody,
+  UserInputMessage,
+} from '../protocol/agent-server.js';
+export type { AgentStarted } from '../protocol/agent-server.js';
+export {
+  AnswerBody,
+  BranchBody,
+  ChatRequest,
+  CheckpointQuery,
+  ExtendBody,
+  HEADERS,
+  PostedMessage,
+  QueueEdit,
+  RetryBody,
+  StopBody,
+  WaitingQuery,
+} from '../protocol/http.js';
+export type {
+  FrontendSnapshot,
+  PendingQuestion,
+  ProblemBody,
+  QueuedMessages,
+  QueueReply,
+  SessionPending,
+  WaitingSession,
+  WaitingSessions,
+} from '../protocol/http.js';

@@ -8,8 +8,11 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import type { CustomState, RunInfo } from '../stores/session-state.js';
 import type { SessionStore, StopResult } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
+import type { BranchInput, RetryInput } from './agent-executor.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';
+import type { Resumability } from './can-resume.js';
+import { resumeSession, type ResumeOptions } from './resume-options.js';
 import {
   createRunHandle,
   submitAnswer,
@@ -54,6 +57,25 @@ export interface TemporalAgentExecutor {
   ) => Promise<RunHandle>;
   /** A run of the session, the newest unless named; null if there is none. */
   getHandle: (sessionId: string, runId?: string) => Promise<RunHandle | null>;
+  /** As the handle's, of the session's newest run; a run that is named must be that. */
+  resume: (options: ResumeOptions & { sessionId: string; runId?: string }) => Promise<RunHandle>;
+  /** Whether `resume` would go on, and in which modes. */
+  canResume: (sessionId: string) => Promise<Resumability>;
+  /**
+   * Does a turn again, the newest unless a message of another one is named, or goes back to a
+   * checkpoint. What came later is dropped for good.
+   *
+   * @throws HelixError `agent_already_running`, `stale_run`, `not_found`, `checkpoint_not_found`,
+   * `message_not_found`
+   */
+  retry: (options: RetryInput) => Promise<RunHandle>;
+  /**
+   * Copies a session, up to a checkpoint or a message, into a new one of the same owner.
+   *
+   * @throws HelixError `session_exists`, `not_found`, `checkpoint_not_found`, `message_not_found`,
+   * `nothing_to_do` for an empty one
+   */
+  branch: (options: BranchInput) => Promise<{ sessionId: string }>;
   /** As the handle's. */
   submitToolResult: (answer: ToolAnswerInput) => Promise<AnswerReceipt>;
   /** Stops whatever runs in the session; it can be resumed. */
@@ -144,6 +166,10 @@ export function createExecutorOf(deps: {
       const listed = await store.listRuns(sessionId);
       return listed.some((run) => run.runId === runId) ? handleOf(sessionId, runId) : null;
     },
+    resume: async (options) => handleOf(options.sessionId, await resumeSession(runs, options)),
+    canResume: runs.canResume,
+    retry: async (options) => handleOf(options.sessionId, (await runs.retry(options)).runId),
+    branch: runs.branch,
     submitToolResult: (answer) => submitAnswer(runs, answer),
     interrupt: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'interrupt' }),
     abort: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'abort' }),

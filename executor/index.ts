@@ -21,6 +21,7 @@ export type {
   TemporalAgentExecutor,
 } from './create-agent-executor.js';
 export type { AgentInput } from './agent-input.js';
+export type { ResumeOptions } from './resume-options.js';
 export { readState } from './agent-input.js';
 export type { AgentResult } from './agent-result.js';
 export { toBeginRefusal } from './begin-refusal.js';

@@ -5,6 +5,7 @@ import type { StreamManager } from '../stores/stream-manager.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { readEndedResult, readSuspendedResult, type AgentResult } from './agent-result.js';
 import { awaitRest } from './await-rest.js';
+import { resumeSession, type ResumeOptions } from './resume-options.js';
 import { readRunChunks, type RunStream } from './run-chunks.js';
 
 /** Who stops a run, and why; for the record. */
@@ -35,6 +36,15 @@ export interface RunHandle {
   stream: (options?: { fromSequence?: number; signal?: AbortSignal }) => RunStream;
   /** Resolves when the run ends or waits, at once if it does already. An outage of 30 s is waited out. */
   result: (options?: { signal?: AbortSignal }) => Promise<AgentResult>;
+  /**
+   * Takes the run up again: goes on where it was interrupted, or with a message in a new turn. A run
+   * that is at work or waits is left alone, so it may be asked for twice.
+   *
+   * @returns the run that goes on, also if somebody else has taken it up
+   * @throws HelixError `not_resumable` when it has ended for good, `stale_run` when another run is
+   * the session's newest, `agent_already_running`, `message_conflict`, `checkpoint_not_found`
+   */
+  resume: (options?: ResumeOptions) => Promise<RunHandle>;
   /** Stops the run; it can be resumed. Nothing happens if it has ended. */
   interrupt: (why?: StopReason) => Promise<StopResult>;
   /** Stops the run for good: it counts as failed, with code `framework_cancelled`. */
@@ -73,6 +83,8 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
       if (result === undefined) throw new HelixError('not_found', 'There is no such run.');
       return result;
     },
+    resume: async (options = {}) =>
+      createRunHandle(deps, sessionId, await resumeSession(runs, { ...options, sessionId, runId })),
     interrupt: (why) => stop('interrupt', why),
     abort: (why) => stop('abort', why),
     submitToolResult: (answer) => submitAnswer(runs, { ...answer, sessionId }),

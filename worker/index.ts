@@ -7,8 +7,13 @@ export type {
   AgentInput,
   AgentResult,
   AnswerReceipt,
+  BranchInput,
   ExecuteOptions,
   ExecutorOptions,
+  Resumability,
+  ResumeOptions,
+  RetryInput,
+  RunExecutor,
   RunHandle,
   RunStream,
   StopReason,
@@ -16,6 +21,17 @@ export type {
   ToolAnswer,
 } from '../executor/index.js';
 export type { UserInputMessage } from '../protocol/agent-server.js';
+export {
+  DEFAULT_TASK_QUEUE,
+  QUERIES,
+  SEARCH_ATTRIBUTES,
+  SIGNALS,
+  UPDATES,
+  WORKFLOW_TYPE,
+} from '../protocol/temporal-names.js';
+export type { OperatorAnswer } from '../protocol/activities.js';
+export type { AgentState, CallRef, RunInput, RunSummary, Spent } from '../protocol/run.js';
+export { workflowIdOf } from '../protocol/ids.js';
 export { createAgentPlugin } from './agent-plugin.js';
 export type { AgentPluginOptions, WorkerLogger } from './agent-plugin.js';
 export { createAgentWorker } from './create-worker.js';

@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { CHUNK_TYPES } from '../../protocol/chunk.js';
+import * as guards from '../../protocol/chunk-guards.js';
+import * as core from '../../index.js';
+import * as runtime from '../../worker/index.js';
+import { BusyPolicy } from '../../protocol/busy.js';
+import { UPDATES } from '../../protocol/temporal-names.js';
+
+describe('what a program imports', () => {
+  it('has a guard for every kind of chunk', () => {
+    for (const name of Object.keys(guards)) expect(core).toHaveProperty(name);
+    const known = Object.values(guards);
+    const unguarded = [...CHUNK_TYPES].filter((type) => !known.some((guard) => guard({ type })));
+    expect(unguarded).toEqual([]);
+  });
+
+  it.each([
+    'defineAgent defineTool createSubAgentTool createRemoteSubAgentTool AgentRegistry',
+    'HttpRemoteAgentTransport RemoteSubAgentClientToolUnsupportedError AgentNotFoundError',
+    'StreamChunkSchema StreamMessageSchema isStreamEnd createStreamEndSentinel',
+    'filterByAgentId filterByAgentType filterByType excludeTypes filterWith combineStreams',
+    'take skip collectText collectAll formatWireEvent parseStreamEvent',
+    'AgentAlreadyRunningError HelixError StaleStateError StreamTruncatedError',
+    'findExpiredPending isStalled isTerminal FINISH_TOOL_NAME LIMITS BusyPolicy',
+  ])('has %s', (names) => {
+    for (const name of names.split(' ')) expect(core).toHaveProperty(name);
+  });
+
+  it('names what operators send, and says which busy policies there are', () => {
+    expect(runtime.UPDATES).toBe(UPDATES);
+    expect(BusyPolicy.options).toEqual(['reject', 'queue', 'steer', 'interrupt']);
+    expect(runtime.workflowIdOf('s:1-a')).toBe('run:s:1-a');
+  });
+});
