@@ -6,16 +6,18 @@ import type { Row } from '../report/row.js';
 import { runOf } from './run-of.js';
 
 const STEPS = 20;
+const QUICK_STEPS = 4;
 /** A thousand model calls are to stay under 5 MB. */
 const BYTES_PER_STEP = 5_000;
 
 /** A run's history, so many steps and a last one that only says something; and one like it of bare activities. */
 interface Shape {
   what: string;
-  steps: number;
-  perform: (bench: Bench, sessionId: string) => Promise<void>;
+  /** Fewer than the others, where each takes a person. */
+  steps?: number;
+  perform: (bench: Bench, sessionId: string, steps: number) => Promise<void>;
   bare: string;
-  performBare: (bench: Bench) => Promise<{ workflowId: string }>;
+  performBare: (bench: Bench, steps: number) => Promise<{ workflowId: string }>;
   aim?: number;
 }
 
@@ -24,11 +26,10 @@ type Calls = NonNullable<LabEntry['calls']>;
 const SHAPES: readonly Shape[] = [
   {
     what: 'with two tools',
-    steps: STEPS,
-    perform: (bench, sessionId) =>
-      sayCalls(bench, sessionId, STEPS, (step) => [echo(`a${step}`), echo(`b${step}`)]),
+    perform: (bench, sessionId, steps) =>
+      sayCalls(bench, sessionId, steps, (step) => [echo(`a${step}`), echo(`b${step}`)]),
     bare: 'three bare activities',
-    performBare: ({ floor }) => floor.runShape('pairs', STEPS),
+    performBare: ({ floor }, steps) => floor.runShape('pairs', steps),
     aim: BYTES_PER_STEP,
   },
   {
@@ -48,13 +49,12 @@ const SHAPES: readonly Shape[] = [
   },
   {
     what: 'with a sub-agent of one step',
-    steps: STEPS,
-    perform: (bench, sessionId) =>
-      sayCalls(bench, sessionId, STEPS, (step) => [
+    perform: (bench, sessionId, steps) =>
+      sayCalls(bench, sessionId, steps, (step) => [
         { tool: 'delegate', id: `d${step}`, args: { script: [] } },
       ]),
     bare: 'activity, child with one',
-    performBare: ({ floor }) => floor.runShape('children', STEPS),
+    performBare: ({ floor }, steps) => floor.runShape('children', steps),
   },
 ];
 
@@ -79,14 +79,14 @@ export const historySize: Measurement = {
 /** The last step is the same in all of them: what the others took is what is left without it. */
 async function measure(
   bench: Bench,
-  { what, steps, perform, bare, performBare, aim }: Shape,
+  { what, steps = bench.isQuick ? QUICK_STEPS : STEPS, perform, bare, performBare, aim }: Shape,
   last: History,
   bareLast: History,
 ): Promise<Row[]> {
   const sessionId = newSessionId();
-  await perform(bench, sessionId);
+  await perform(bench, sessionId, steps);
   const product = perStep(await readRun(bench, sessionId), last, steps);
-  const { workflowId } = await performBare(bench);
+  const { workflowId } = await performBare(bench, steps);
   const floor = perStep(await readBare(bench, workflowId), bareLast, steps);
   return toRows(`  of a step ${what}`, product, bare, floor, aim);
 }
