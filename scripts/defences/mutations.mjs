@@ -247,7 +247,7 @@ const transitions = [
   {
     defence: 'A result is written by the transition that ends the run',
     file: `${LUA}/lib/runs.lua`,
-    edits: [['  if r.output then log.write(', '  if false then log.write(']],
+    edits: [['  if r.output then\n', '  if false then\n']],
     test: 'output is written by the transition that ends the run, after the results of its siblings',
   },
 ];
