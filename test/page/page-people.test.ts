@@ -91,3 +91,33 @@ it('goes on by itself when nobody answers in time', async () => {
   expect(await chat.tools()).toEqual([{ tool: 'ask', state: 'failed' }]);
   expect(chat.faults).toEqual([]);
 });
+
+it('lists what waits elsewhere, and answers it from there', async () => {
+  const asking = await openPage(browser, product.url, newSessionId());
+  const say = { calls: [{ tool: 'charge', id: 'ch1', args: { amount: 5 } }] };
+  await asking.say(toScript(say).text);
+  await asking.untilStatus('waiting');
+  const sessionId = new URL(asking.page.url()).searchParams.get('session') ?? '';
+
+  const other = await openPage(browser, product.url, newSessionId());
+  await other.untilStatus('ready');
+  await other.click('inbox');
+  const entry = other.page.locator(`[data-session="${sessionId}"]`);
+  await until('it is listed', () => entry.isVisible());
+  await entry.getByTestId('inbox-approve').click();
+  await until('it is listed no more', async () => (await entry.count()) === 0);
+  await until('the run has gone on', async () => {
+    const { status } = await loadSnapshot(product.url, sessionId);
+    return status === 'ended';
+  });
+  expect([...asking.faults, ...other.faults]).toEqual([]);
+
+  await asking.page.reload();
+  await asking.untilReplyHas('done');
+  await asking.say(toScript(say).text);
+  await asking.untilStatus('waiting');
+  await asking.click('inbox');
+  await asking.page.locator(`[data-session="${sessionId}"]`).getByTestId('inbox-deny').click();
+  await asking.untilReplyHas('done');
+  expect((await asking.tools()).map(({ state }) => state)).toEqual(['done', 'denied']);
+});

@@ -76,8 +76,8 @@ export class Besides {
     await this.afterReply();
   }
 
-  /** The time for an answer is over: the server goes on without it. */
-  readonly expired = (): void => {
+  /** Something else than this page moved the conversation on: another's answer, or time. */
+  readonly lookAgain = (): void => {
     this.#follow();
   };
 

@@ -7,6 +7,7 @@ import { Composer } from './composer.js';
 import type { Conversation } from './conversation.js';
 import { CurrentConversation } from './current-conversation.js';
 import { ErrorLine } from './error-line.js';
+import { InboxDialog } from './inbox-dialog.js';
 import { pageStatus } from './page-status.js';
 import { QueueList } from './queue-list.js';
 import { runUrl } from './run-url.js';
@@ -39,6 +40,7 @@ export function ChatPage(props: Props): ReactElement {
   const busy = status === 'submitted' || status === 'streaming';
   const url = runUrl(config, state.runId);
   const [choosing, setChoosing] = useState(false);
+  const [reading, setReading] = useState(false);
   const rests = now === 'ready' && messages.length > 0 && state.queue.length === 0;
   const fresh = messages.length === 0 && !state.bound && !busy;
 
@@ -46,6 +48,15 @@ export function ChatPage(props: Props): ReactElement {
     <CurrentConversation value={conversation}>
       <div className="page">
         <TopBar onNewChat={onNewChat}>
+          <button
+            type="button"
+            data-testid="inbox"
+            onClick={() => {
+              setReading(true);
+            }}
+          >
+            Inbox
+          </button>
           {fresh ? (
             <AgentChoice
               agents={config.agents}
@@ -80,6 +91,17 @@ export function ChatPage(props: Props): ReactElement {
             </>
           )}
         </TopBar>
+        {reading && (
+          <InboxDialog
+            onOpen={onOpen}
+            onAnswered={(sessionId) => {
+              if (sessionId === chat.id) conversation.besides.lookAgain();
+            }}
+            onClose={() => {
+              setReading(false);
+            }}
+          />
+        )}
         {choosing && (
           <CheckpointsDialog
             onOpen={onOpen}

@@ -17,8 +17,8 @@ export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactEleme
 
   useEffect(() => {
     if (!isOver) return;
-    const timer = setInterval(besides.expired, LOOK_EVERY_MS);
-    besides.expired();
+    const timer = setInterval(besides.lookAgain, LOOK_EVERY_MS);
+    besides.lookAgain();
     return () => {
       clearInterval(timer);
     };

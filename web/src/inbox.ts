@@ -1,0 +1,24 @@
+import type { WaitingSession, WaitingSessions } from '../../protocol/http.js';
+import { Refusal, request, type Fetch } from './api-client.js';
+import { createSessionActions } from './session-actions.js';
+
+export type { WaitingSession } from '../../protocol/http.js';
+
+/** What waits for people in all conversations, those first that have waited longest. */
+export interface Inbox {
+  load: () => Promise<WaitingSession[]>;
+  /** Approves or denies a call from afar; the run goes on whether or not a page shows it. */
+  decide: (sessionId: string, toolCallId: string, approved: boolean) => Promise<void>;
+}
+
+export function createInbox(send: Fetch = (input, init) => fetch(input, init)): Inbox {
+  return {
+    load: async () => {
+      const response = await request(send, '/api/sessions?limit=50');
+      if (!response.ok) throw new Refusal(response.status, await response.text());
+      return ((await response.json()) as WaitingSessions).sessions;
+    },
+    decide: (sessionId, toolCallId, approved) =>
+      createSessionActions(sessionId, send).answer(toolCallId, { approved }),
+  };
+}
