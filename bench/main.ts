@@ -53,6 +53,11 @@ async function main(): Promise<void> {
     process.stderr.write(`${seconds()} s  ${text}\n`);
   };
   const stop = listenForStop();
+  // A reader that is cut while nobody looks at it must not take the other measurements with it.
+  process.on('unhandledRejection', (error) => {
+    process.exitCode = 1;
+    say(`something failed in the background: ${String(error)}`);
+  });
   const servers = {
     redisUrl: readVariable('TEST_REDIS_URL'),
     temporalAddress: readVariable('TEST_TEMPORAL_ADDRESS'),
