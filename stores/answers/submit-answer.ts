@@ -33,9 +33,12 @@ export async function submitAnswer(
   now: number,
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
-  const call = await store.readCall(sessionId, toolCallId);
+  const [call, conversation] = await Promise.all([
+    store.readCall(sessionId, toolCallId),
+    store.readRecord(sessionId),
+  ]);
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
-  const record = await store.readRecord(owner);
+  const record = owner === sessionId ? conversation : await store.readRecord(owner);
   if (record === undefined) return { result: { kind: 'not_pending' }, runId: '' };
   const runId = namedRun(answer) ?? call?.spec.runId ?? record.runId;
   const done = (result: AnswerResult): SubmittedAnswer => ({ result, runId, record });
