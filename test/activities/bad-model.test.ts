@@ -184,7 +184,12 @@ describe('a model that calls tools badly', () => {
     const { begin, step, session, store } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
     expect(await store.readRows(session.id, 1)).toMatchObject([
-      { parts: [{ type: 'text', text: 'Found it.' }] },
+      {
+        parts: [
+          { type: 'source-url', sourceId: 's', url: 'https://a.example' },
+          { type: 'text', text: 'Found it.' },
+        ],
+      },
     ]);
   });
 });
