@@ -35,6 +35,15 @@ export function createChannels<M>(
     if (present !== undefined && present.size > 0) deliver(present, message);
   });
 
+  // A cluster's connections renew their subscriptions by themselves.
+  if (!('nodes' in subscriber)) {
+    subscriber.on('ready', () => {
+      for (const channel of subscribed.keys()) {
+        subscriber.ssubscribe(channel).catch(() => undefined);
+      }
+    });
+  }
+
   function subscribe(channel: string): Promise<void> {
     const known = subscribed.get(channel);
     if (known !== undefined) return known;

@@ -4,6 +4,12 @@ import { parseRedisAddress, type RedisAddress } from './addresses.js';
 /** A connection to a Redis of any kind; a `Redis` may find its server through Sentinels. */
 export type RedisConnection = Redis | Cluster;
 
+/**
+ * Subscriptions are renewed by whoever made them: ioredis does it in promises that nobody looks at,
+ * and a client that is ended in the middle of it would end the process.
+ */
+export const OWN_RENEWAL = { autoResubscribe: false } as const;
+
 /** How long and how often a client tries. */
 export interface Patience {
   /** Commands wait in the process while there is no connection. */
@@ -36,7 +42,7 @@ export function createClient(
           ...clusterOptions(patience, address),
           shardedSubscribers: use === 'subscriptions',
         })
-      : createRedis(address, patience);
+      : createRedis(address, patience, use);
   // An unobserved 'error' event would end the process.
   client.on('error', () => undefined);
   return client;
@@ -58,6 +64,7 @@ export function closeClient(client: RedisConnection): void {
 function createRedis(
   address: Exclude<RedisAddress, { kind: 'cluster' }>,
   patience: Patience,
+  use: 'commands' | 'subscriptions',
 ): Redis {
   const shared: RedisOptions = {
     ...connectionOptions(patience),
@@ -65,6 +72,7 @@ function createRedis(
     enableOfflineQueue: patience.waits,
     maxRetriesPerRequest: patience.retries,
     retryStrategy: backOff(patience),
+    ...(use === 'subscriptions' && OWN_RENEWAL),
     // A master that became a replica: look for the new one, and send the command there.
     reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
   };

@@ -1,6 +1,6 @@
 import { HelixError } from '../../protocol/errors.js';
 import { corrupt } from './stored-json.js';
-import { createClient, type Patience, type RedisConnection } from './clients.js';
+import { createClient, OWN_RENEWAL, type Patience, type RedisConnection } from './clients.js';
 
 export type { RedisConnection } from './clients.js';
 
@@ -40,6 +40,7 @@ export function duplicateForSubscriptions(redis: RedisConnection): RedisConnecti
           enableOfflineQueue: true,
           maxRetriesPerRequest: null,
           commandTimeout: undefined,
+          ...OWN_RENEWAL,
         });
   subscriber.on('error', () => undefined);
   return subscriber;

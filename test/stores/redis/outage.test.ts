@@ -10,6 +10,7 @@ import { createTail, type TailedLog } from '../../../stores/redis/tail.js';
 import { startFollower } from '../../support/follower.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, textIn, userMessage } from '../../support/session-driver.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
 let server: RedisServer;
@@ -73,6 +74,43 @@ describe('a Redis that restarts', () => {
     await restarted;
     expect(replies.map(({ kind }) => kind)).toEqual(replies.map(() => 'appended'));
     expect(textIn(await session.log())).toBe(said.map((_, n) => `${String(n)} `).join(''));
+  });
+});
+
+describe('subscriptions', () => {
+  it('are renewed when the connection is back: those to stops, too', async () => {
+    const worker = await open('worker');
+    const redis = new Redis(server.url);
+    redis.on('error', () => undefined);
+    let heard = 0;
+    await worker.streamManager.onStop('renewed', () => (heard += 1));
+    await server.restart();
+    await until('a stop is heard', async () => {
+      await redis.spublish('hx:{renewed}:stop', 'any run').catch(() => undefined);
+      return heard > 0;
+    });
+    redis.disconnect();
+  });
+
+  it('may be on their way again when the stores are closed', async () => {
+    const proxy = await startTcpProxy(server.port);
+    const redis = new Redis(server.url);
+    const stores = createRedisStores({
+      url: `redis://127.0.0.1:${String(proxy.port)}`,
+      role: 'worker',
+    });
+    await stores.streamManager.onStop('closed', () => undefined);
+    await until('it is subscribed', async () => {
+      const counts = await redis.call('PUBSUB', 'SHARDNUMSUB', 'hx:{closed}:stop');
+      return Number((counts as unknown[])[1]) > 0;
+    });
+    proxy.cut();
+    await proxy.holdAt('ssubscribe', 'before');
+    await stores.close();
+    // A promise that nobody looks at would end a process; here it fails the test.
+    await redis.ping();
+    redis.disconnect();
+    await proxy.close();
   });
 });
 
