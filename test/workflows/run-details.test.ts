@@ -5,6 +5,7 @@ import { describeRun } from '../../workflows/run-details.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { createTestAgent } from '../support/test-agent.js';
+import { until } from '../support/until.js';
 
 const input: RunInput = {
   sessionId: 's',
@@ -71,6 +72,8 @@ describe('a run in the Temporal UI', () => {
       );
       return metadata.currentDetails ?? '';
     };
+    // The store knows of the pause before the workflow does.
+    await until('the workflow waits', async () => (await details()).includes('waiting for'));
     expect(await details()).toContain('Used so far: 5 tokens, $0.0050');
     expect(await handle.query<AgentState>('agentState')).toMatchObject({
       phase: 'waiting',
