@@ -11,6 +11,13 @@ export type UIMessagePart =
   | { type: 'text'; text: string; state?: 'done' }
   | { type: 'reasoning'; id: string; text: string; state: 'done' }
   | { type: 'file'; url: string; mediaType: string; filename?: string }
+  | UISourcePart
+  /** What a tool said beside its result; `data-output` is the result of an agent that has an output schema. */
+  | { type: `data-${string}`; data: unknown }
+  | UIToolPart;
+
+/** Where a model has something from: the same in the stream and in a message. */
+export type UISourcePart =
   | { type: 'source-url'; sourceId: string; url: string; title?: string }
   | {
       type: 'source-document';
@@ -18,10 +25,7 @@ export type UIMessagePart =
       mediaType: string;
       title: string;
       filename?: string;
-    }
-  /** What a tool said beside its result; `data-output` is the result of an agent that has an output schema. */
-  | { type: `data-${string}`; data: unknown }
-  | UIToolPart;
+    };
 
 /** A tool call. `input`, `output` and `errorText` are there when the state says so. */
 export interface UIToolPart {

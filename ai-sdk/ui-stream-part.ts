@@ -1,4 +1,5 @@
 import type { FinishReason } from '../protocol/chunk.js';
+import type { UISourcePart } from './ui-message.js';
 
 /**
  * The parts of the AI SDK's UI message stream that this project emits, with exactly the keys that
@@ -47,14 +48,7 @@ export type UIStreamPart =
       providerExecuted?: true;
     }
   | { type: 'tool-output-denied'; toolCallId: string }
-  | { type: 'source-url'; sourceId: string; url: string; title?: string }
-  | {
-      type: 'source-document';
-      sourceId: string;
-      mediaType: string;
-      title: string;
-      filename?: string;
-    }
+  | UISourcePart
   | {
       type: 'file';
       url: string;

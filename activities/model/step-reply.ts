@@ -18,11 +18,11 @@ export interface ProposedCall {
 /** Parts that a provider may say more about, which it wants to be told again. */
 type MarkedPart = Extract<AssistantPart, { type: 'text' | 'reasoning' | 'tool-call' }>;
 
+const MARKED = new Set<AssistantPart['type']>(['text', 'reasoning', 'tool-call']);
+
 function isMarked(part: AssistantPart): part is MarkedPart {
   return MARKED.has(part.type);
 }
-
-const MARKED = new Set<AssistantPart['type']>(['text', 'reasoning', 'tool-call']);
 
 export interface ReplyFinish {
   reason: FinishReason;
