@@ -1,0 +1,141 @@
+// Real chat clients of many versions, for the tests: `ai` and `@ai-sdk/react` with React, each pair in
+// a folder of its own in the cache.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { cacheFolder } from '../engines/cache-folder.mjs';
+import { withLock } from '../system/file-lock.mjs';
+import { withProgress } from '../system/progress.mjs';
+import { projectRoot } from '../system/project.mjs';
+import { findNewest } from './newest-versions.mjs';
+import { npm, RegistryError } from './npm.mjs';
+
+/** Oldest first; the newest pair of each major comes in after the others of that major. */
+const FIXED = [
+  { ai: '6.0.0', react: '3.0.0' },
+  { ai: '6.0.198', react: '3.0.200' },
+  { ai: '6.0.253', react: '3.0.255' },
+  { ai: '7.0.0', react: '4.0.0' },
+  { ai: '7.0.58', react: '4.0.61' },
+  { ai: '7.0.117', react: '4.0.120' },
+];
+// Counted up when what stands in a folder changes.
+const LAYOUT = 1;
+
+/** What a test imports: everything that a page of that version would have. */
+const ENTRY = `export * as ai from 'ai';
+export * as aiReact from '@ai-sdk/react';
+export * as React from 'react';
+export * as ReactDom from 'react-dom';
+export * as ReactDomClient from 'react-dom/client';
+`;
+
+/**
+ * Installs what is missing, one version after the other, and says where each is: `entry` is the
+ * module to import, or `reason` says why it cannot be had, which is printed as well. Several
+ * processes may ask at the same time. `install` is a parameter for tests of this module.
+ */
+export async function installClients({
+  env = process.env,
+  install = installWithNpm,
+  ask,
+  stream = process.stderr,
+} = {}) {
+  const folder = join(cacheFolder(env), 'clients');
+  const pairs = await listPairs(folder, ask);
+  let unreachable;
+  const clients = [];
+  for (const pair of pairs) {
+    const name = `ai ${pair.ai}`;
+    const target = join(folder, `ai-${pair.ai}-react-${pair.react}-v${LAYOUT}`);
+    // Who waited in vain once does not wait for each of the others.
+    unreachable ??= await provide(target, pair, install);
+    const isThere = existsSync(target);
+    if (!isThere) stream.write(`${name} is left out of the tests: ${unreachable}\n`);
+    clients.push({
+      name,
+      ...pair,
+      ...(isThere ? { entry: join(target, 'entry.mjs') } : { reason: unreachable }),
+    });
+  }
+  return clients;
+}
+
+async function listPairs(folder, ask) {
+  const file = join(folder, 'newest.json');
+  const newest = await findNewest({ file, pinned: pinnedPairs(), ...(ask && { ask }) });
+  const pairs = [...FIXED];
+  for (const pair of newest) {
+    const major = pair.ai.split('.')[0];
+    if (pairs.some(({ ai, react }) => ai === pair.ai && react === pair.react)) continue;
+    pairs.splice(pairs.findLastIndex(({ ai }) => ai.startsWith(`${major}.`)) + 1, 0, pair);
+  }
+  return pairs;
+}
+
+/** The pairs that the project's own tests and page use. */
+function pinnedPairs() {
+  return [
+    ['ai-v6', 'ai-sdk-react-v6'],
+    ['ai', '@ai-sdk/react'],
+  ].map(([ai, react]) => ({ ai: installedVersion(ai), react: installedVersion(react) }));
+}
+
+function installedVersion(name) {
+  const file = join(projectRoot, 'node_modules', name, 'package.json');
+  return JSON.parse(readFileSync(file, 'utf8')).version;
+}
+
+/** Undefined if the folder is there, else why the registry could not fill it. */
+async function provide(target, pair, install) {
+  if (existsSync(target)) return undefined;
+  mkdirSync(dirname(target), { recursive: true });
+  try {
+    await withLock(`${target}.lock`, async () => {
+      if (existsSync(target)) return;
+      await withProgress(`Installing the chat client ai ${pair.ai}`, () =>
+        fill(target, pair, install),
+      );
+    });
+    return undefined;
+  } catch (error) {
+    if (error instanceof RegistryError) return error.message;
+    throw error;
+  }
+}
+
+/** The folder gets its name when it is whole: one that was begun and left is never taken for it. */
+async function fill(target, { ai, react }, install) {
+  const [folder, start] = [dirname(target), `${basename(target)}.part-`];
+  // Nobody else works on it now: what is there was left by a process that died.
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(start)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  const part = mkdtempSync(join(folder, start));
+  try {
+    writeFileSync(join(part, 'package.json'), '{ "private": true, "type": "module" }\n');
+    writeFileSync(join(part, 'entry.mjs'), ENTRY);
+    await install(part, [
+      `ai@${ai}`,
+      `@ai-sdk/react@${react}`,
+      ...['react', 'react-dom', 'zod'].map((name) => `${name}@${installedVersion(name)}`),
+    ]);
+    renameSync(part, target);
+  } finally {
+    rmSync(part, { recursive: true, force: true });
+  }
+}
+
+/** As an app would have them, with the copies of `ai` that the versions' own pins bring. */
+function installWithNpm(folder, packages) {
+  const options = ['--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
+  return npm(['install', ...options, ...packages], { cwd: folder });
+}

@@ -1,0 +1,33 @@
+// The npm client, for packages that live outside the project.
+import { runCommand } from '../system/run-command.mjs';
+
+/** A registry that was asked and gave nothing, because of the line to it or of itself. */
+export class RegistryError extends Error {}
+
+// What npm calls a line that is down, a registry that fails or refuses, and a version it lacks.
+const REGISTRY_CODES =
+  /^(E[45]\d\d|ETARGET|ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONN\w+|E?TIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR|\w*CERT\w*)$/;
+// A machine without a network should be told so in seconds.
+const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=30000'];
+const LONGEST_MS = 180_000;
+
+/**
+ * What npm printed.
+ * @throws RegistryError if the registry cannot be reached or does not have what is asked for
+ */
+export async function npm(args, options = {}) {
+  const { code, stdout, stderr } = await runCommand('npm', [...args, ...PATIENCE], {
+    timeoutMs: LONGEST_MS,
+    ...options,
+  });
+  if (code === 0) return stdout;
+  const name = /^npm error code (\S+)/m.exec(stderr)?.[1];
+  if (code === undefined && !stderr.includes('ENOENT')) throw new RegistryError('npm stands still');
+  if (name !== undefined && REGISTRY_CODES.test(name)) {
+    throw new RegistryError(`the npm registry cannot give it (${name})`);
+  }
+  const errors = stderr.split('\n').filter((line) => line.startsWith('npm error'));
+  throw new Error(
+    `npm ${args[0]} failed:\n${(errors[0] ? errors.slice(0, 12).join('\n') : stderr).trim()}`,
+  );
+}
