@@ -6,12 +6,20 @@ import {
   type UIMessage,
 } from '../../ai-sdk/index.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import type { FakeRuntime } from './fake-runtime.js';
+import type { SnapshotDeps } from '../../ai-sdk/build-snapshot.js';
+
+export interface ChatFetchOptions {
+  headers?: Record<string, string>;
+  /** Who asks; nobody in particular when absent. */
+  caller?: { userId: string; tenantId?: string };
+  /** What the viewer remembers of its newest snapshot; see HandleChatStreamParams. */
+  sawActiveSince?: number | null;
+}
 
 /** Answers a stock transport's requests with `handleChatStream`, and keeps the frames. */
 export function createChatFetch(
-  runtime: FakeRuntime,
-  options: { headers?: Record<string, string> } = {},
+  runtime: ChatDeps,
+  { headers: own = {}, ...viewer }: ChatFetchOptions = {},
 ): { fetch: (url: string, init: RequestInit) => Promise<Response>; texts: string[] } {
   const texts: string[] = [];
   const deps: ChatDeps = { ...runtime, defaultAgent: 'lab' };
@@ -20,7 +28,7 @@ export function createChatFetch(
     fetch: async (url, init) => {
       const body = typeof init.body === 'string' ? (JSON.parse(init.body) as Body) : {};
       const sessionId = body.id ?? /chat\/([^/]+)/.exec(url)?.[1] ?? '';
-      const headers = new Headers({ ...options.headers });
+      const headers = new Headers(own);
       const request: IncomingRequest = { method: init.method ?? 'GET', headers };
       const { messages = [], trigger, messageId } = body;
       const response = await handleChatStream(deps, {
@@ -29,6 +37,8 @@ export function createChatFetch(
         trigger,
         messageId,
         request,
+        ...viewer.caller,
+        sawActiveSince: viewer.sawActiveSince,
       });
       if (response.body === null) return response;
       const [kept, given] = response.body.tee();
@@ -49,7 +59,7 @@ interface Body {
 }
 
 /** The messages of a snapshot, as a page gets them. */
-export async function readStored(runtime: FakeRuntime, sessionId: string): Promise<UIMessage[]> {
+export async function readStored(runtime: SnapshotDeps, sessionId: string): Promise<UIMessage[]> {
   const snapshot = await buildSnapshot(runtime, { sessionId });
   return JSON.parse(JSON.stringify(snapshot?.messages ?? [])) as UIMessage[];
 }

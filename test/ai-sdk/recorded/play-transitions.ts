@@ -1,0 +1,50 @@
+import { expect } from '@jest/globals';
+import { createMemoryStores, type MemoryStores } from '../../../stores/memory/index.js';
+import { callOf, conversationOf, type Transition } from './transitions.js';
+
+export interface Player extends MemoryStores {
+  sessionId: string;
+  /** What is played next; undefined at the end. */
+  next: () => Transition | undefined;
+  /** Plays it, and expects of it what came of it when it was recorded. */
+  play: () => Promise<void>;
+  /** Leaves it out: somebody else has done it. */
+  skip: () => void;
+  /** How many were played or left out. */
+  position: () => number;
+}
+
+/** A conversation as it was recorded, on stores of its own and by the clock of then. */
+export function createPlayer(transitions: readonly Transition[]): Player {
+  const [first] = transitions;
+  if (first === undefined) throw new Error('nothing was recorded');
+  let position = 0;
+  let clock = first.at;
+  const stores = createMemoryStores({ now: () => clock });
+  return {
+    ...stores,
+    sessionId: conversationOf(first),
+    next: () => transitions[position],
+    position: () => position,
+    skip: () => {
+      position += 1;
+    },
+    play: async () => {
+      const transition = transitions[position];
+      if (transition === undefined) throw new Error('all was played');
+      const { at, name, args, result } = transition;
+      position += 1;
+      clock = at;
+      const now = await callOf(stores, name)(...structuredClone(args));
+      const where = `${String(position)}: ${name}`;
+      expect([where, toOutcome(now)]).toEqual([where, toOutcome(result)]);
+    },
+  };
+}
+
+/** What decides about everything later; times and random parts are each store's own. */
+function toOutcome(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null) return result;
+  const { kind, sequence, paused, next } = result as Record<string, unknown>;
+  return { kind, sequence, paused, next };
+}

@@ -1,0 +1,94 @@
+import type { BusyPolicy } from '../../../protocol/busy.js';
+import type { ToolAnswerInput } from '../../../protocol/answers.js';
+import { isTerminal } from '../../../protocol/run.js';
+import type { RunRecord } from '../../../stores/session-store.js';
+import type { RunHarness } from '../../support/run-harness.js';
+import { userMessage } from '../../support/session-driver.js';
+import type { TestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
+
+/** Something that happens to a conversation; resolves with it when all is over. */
+export type RecordedScenario = (stage: Stage) => Promise<RunRecord>;
+
+/** What scenarios are played on: real engines, a worker, and the lab agent. */
+export interface Stage {
+  runs: RunHarness;
+  /** Begins a run with a script, one entry per model call. */
+  begin: (script: object[], agent?: string) => Promise<RunRecord>;
+  /** Says something more, by a script as well. */
+  send: (run: RunRecord, script: object[], policy?: BusyPolicy) => Promise<void>;
+  /** Resolves when people are asked. */
+  untilAsked: (run: RunRecord) => Promise<unknown>;
+  /** Resolves when the conversation has been told this text, or a chunk of this type. */
+  untilTold: (run: RunRecord, text: string) => Promise<unknown>;
+  approve: (run: RunRecord, toolCallId: string, more?: Partial<ToolAnswerInput>) => Promise<void>;
+  deny: (run: RunRecord, toolCallId: string, reason?: string) => Promise<void>;
+  give: (run: RunRecord, toolCallId: string, answer: object) => Promise<void>;
+  stop: (run: RunRecord, mode?: 'interrupt' | 'abort') => Promise<void>;
+  /** Resolves with the run when its conversation is at rest and nothing waits. */
+  untilOver: (run: RunRecord) => Promise<RunRecord>;
+}
+
+export function setStage(runs: RunHarness, { store, streamManager }: TestStores): Stage {
+  let said = 0;
+
+  async function answer(given: ToolAnswerInput): Promise<void> {
+    const { kind } = await runs.executor.submitToolResult(given);
+    if (kind !== 'stored') throw new Error(`the answer was refused as ${kind}`);
+  }
+
+  async function decide(
+    { sessionId }: RunRecord,
+    toolCallId: string,
+    approved: boolean,
+    more: object,
+  ): Promise<void> {
+    await answer({
+      sessionId,
+      kind: 'approval-response',
+      toolCallId,
+      approved,
+      by: 'ann',
+      ...more,
+    });
+  }
+
+  return {
+    runs,
+    begin: (script, agent = 'lab') =>
+      runs.begin(runs.newSessionId(), agent, JSON.stringify({ script })),
+    send: async ({ sessionId, agent }, script, policy) => {
+      const messages = [userMessage(`more-${String((said += 1))}`, JSON.stringify({ script }))];
+      const owner = { owner: 'ann', tenant: 'acme' };
+      const given = { sessionId, agent, ...owner, messages };
+      await runs.executor.execute(policy === undefined ? given : { ...given, policy });
+    },
+    untilAsked: ({ sessionId }) =>
+      runs.untilStatus(sessionId, 'waiting_approval', 'waiting_tool', 'waiting_children'),
+    untilTold: ({ sessionId, startSequence }, text) =>
+      until(`"${text}" is told`, async () => {
+        const entries = await streamManager.read(sessionId, startSequence, 1_000);
+        const said = entries.map(({ message }) =>
+          message.type === 'text_delta' ? message.delta : ` ${message.type} `,
+        );
+        return said.join('').includes(text);
+      }),
+    approve: (run, toolCallId, more = {}) => decide(run, toolCallId, true, more),
+    deny: (run, toolCallId, reason) =>
+      decide(run, toolCallId, false, reason === undefined ? {} : { reason }),
+    give: ({ sessionId }, toolCallId, given) => answer({ sessionId, toolCallId, ...given }),
+    stop: async ({ sessionId }, mode = 'interrupt') => {
+      await runs.executor.stop(sessionId, { mode });
+    },
+    untilOver: async (run) => {
+      const record = await until('all is over', async () => {
+        const now = await store.readRecord(run.sessionId);
+        const isOver = now !== undefined && isTerminal(now.status) && now.queued === 0;
+        return isOver ? now : undefined;
+      });
+      // What the workflow does after the end is part of the recording, or it would be of the next.
+      await runs.result({ ...run, runId: record.runId });
+      return run;
+    },
+  };
+}

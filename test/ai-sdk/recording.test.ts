@@ -1,0 +1,46 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createLabAgent } from '../../examples/lab/agent.js';
+import { createRunHarness } from '../support/run-harness.js';
+import { openTestStores } from '../support/test-stores.js';
+import { readStored } from '../support/chat-fetch.js';
+import { createPlayer } from './recorded/play-transitions.js';
+import { recordTransitions, type Recorder } from './recorded/record-transitions.js';
+import { formatTransitions, splitAppends, turnsFolder } from './recorded/recorded-turns.js';
+import { recordedScenarios } from './recorded/scenarios.js';
+import { setStage, type Stage } from './recorded/stage.js';
+
+/**
+ * Plays turns on the real engines, and plays what their stores went through again in memory. With
+ * RECORD_TURNS=1 they are kept for the tests that reload pages at every point of them.
+ */
+const isKept = process.env['RECORD_TURNS'] !== undefined;
+
+describe('a recorded turn', () => {
+  let stage: Stage;
+  let recorder: Recorder<Awaited<ReturnType<typeof openTestStores>>>;
+
+  beforeAll(async () => {
+    recorder = recordTransitions(await openTestStores());
+    const lab = createLabAgent({ countCharge: () => Promise.resolve() });
+    const runs = await createRunHarness(recorder.stores, [lab]);
+    await runs.startWorker();
+    stage = setStage(runs, recorder.stores);
+  }, 60_000);
+
+  it.each(Object.entries(recordedScenarios))(
+    '%s comes to the same in memory',
+    async (name, scenario) => {
+      const { sessionId } = await scenario(stage);
+      const transitions = recorder.logOf(sessionId);
+      const player = createPlayer(splitAppends(transitions));
+      while (player.next() !== undefined) await player.play();
+      const real = await readStored(recorder.stores, sessionId);
+      expect(await readStored(player, sessionId)).toEqual(real);
+      if (!isKept) return;
+      await mkdir(turnsFolder, { recursive: true });
+      await writeFile(`${turnsFolder}${name}.json`, formatTransitions(transitions));
+    },
+    60_000,
+  );
+});
