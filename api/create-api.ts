@@ -2,7 +2,13 @@ import express from 'express';
 import type { Express } from 'express';
 import { LIMITS } from '../protocol/limits.js';
 import type { ApiDeps } from './deps.js';
-import { createIdentityReader } from './identity.js';
+import { createBodyLimit } from './edge/body-limit.js';
+import { createCrossOrigin } from './edge/cross-origin.js';
+import { createJsonBody } from './edge/json-body.js';
+import { createLimits, STREAM_ROUTES } from './edge/limits.js';
+import { createOtherSitesGuard } from './edge/other-sites.js';
+import { createSecurityHeaders } from './edge/security-headers.js';
+import { createCountKey, createIdentityReader } from './identity.js';
 import { createErrorResponder, refuseUnknown } from './refusals.js';
 import { createAgentRoutes } from './routes/agent.js';
 import { createChatRoutes } from './routes/chat.js';
@@ -14,9 +20,6 @@ import { createRerunRoutes } from './routes/reruns.js';
 import { createSessionRoutes } from './routes/session.js';
 import { createSessionsRoutes } from './routes/sessions.js';
 
-/** Clients of the AI SDK's workflow transport send JSON as text. */
-const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
-
 /**
  * The HTTP side as an Express app, without a port.
  *
@@ -27,12 +30,24 @@ export function createApi(deps: ApiDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  app.use((_request, response, next) => {
-    response.set('x-content-type-options', 'nosniff');
+  app.set('trust proxy', deps.trustedProxies ?? false);
+  app.use(createSecurityHeaders());
+  app.use(createHealthRoutes(deps.checks));
+  const crossOrigin = createCrossOrigin(deps);
+  if (crossOrigin !== undefined) app.use('/api', crossOrigin);
+  app.use('/api', createOtherSitesGuard(deps.allowedOrigins ?? []));
+  // Who it is comes first: nobody's body is read for nothing.
+  app.use('/api', async (request, _response, next) => {
+    await readIdentity(request);
     next();
   });
-  app.use(createHealthRoutes(deps.checks));
-  app.use('/api', express.json({ limit: LIMITS.bodyBytes, type: JSON_TYPES }));
+  const limits = createLimits(deps, createCountKey(deps, readIdentity));
+  if (limits.requests !== undefined) app.use('/api', limits.requests);
+  if (limits.streams !== undefined) {
+    app.get(STREAM_ROUTES.get, limits.streams);
+    app.post(STREAM_ROUTES.post, limits.streams);
+  }
+  app.use('/api', createBodyLimit(LIMITS.bodyBytes), createJsonBody());
   app.use('/api/config', createConfigRoutes(deps));
   app.use('/api/agent', createAgentRoutes(deps, readIdentity));
   app.use('/api/chat', createQueueRoutes(deps, readIdentity));

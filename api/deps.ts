@@ -3,12 +3,14 @@ import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
+import type { CrossOriginOptions } from './edge/cross-origin.js';
+import type { ApiLimits } from './edge/limits.js';
 import type { IdentityOptions } from './identity.js';
 import type { ReadinessChecks } from './routes/health.js';
 import type { ApiLogger } from './refusals.js';
 
 /** What the HTTP side is made of. */
-export interface ApiDeps extends IdentityOptions {
+export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
   store: Pick<
     SessionStore,
@@ -45,6 +47,10 @@ export interface ApiDeps extends IdentityOptions {
   /** Folder of the built page, if it is served here. */
   webRoot?: string | undefined;
   logger: ApiLogger;
+  /** How much one sender may ask for. Default: off without `authenticate`, see there otherwise. */
+  limits?: ApiLimits | undefined;
+  /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */
+  trustedProxies?: number | readonly string[] | undefined;
   /** Silence after which a stream gets a comment, ms. */
   keepAliveMs?: number | undefined;
 }

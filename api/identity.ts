@@ -1,11 +1,15 @@
 import type { Request } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
 
-/** Tells who sends a request; undefined refuses it. */
+/**
+ * Tells who sends a request; undefined refuses it. Is asked before the body is read. What it throws
+ * is a fault (500), unless it is a HelixError: `unavailable` says that it can be tried again.
+ */
 export type Authenticate = (request: Request) => Caller | undefined | Promise<Caller | undefined>;
 
-/** Who sends this request. @throws HelixError `unauthorized` */
+/** Who sends this request; asked once for each. @throws HelixError `unauthorized` */
 export type ReadIdentity = (request: Request) => Promise<Caller>;
 
 export interface IdentityOptions {
@@ -24,18 +28,29 @@ export function createIdentityReader(options: IdentityOptions): ReadIdentity {
   if (authenticate === undefined && !allowUnauthenticated) {
     throw new Error('createApi needs `authenticate`, or `allowUnauthenticated: true`.');
   }
-  return async (request) => {
-    if (authenticate === undefined) return readAnonymous(request);
-    const caller = await authenticate(request);
-    if (caller === undefined) throw new HelixError('unauthorized', 'Sign in first.');
+  if (authenticate === undefined) return () => Promise.resolve({ userId: ANONYMOUS });
+  const known = new WeakMap<Request, Promise<Caller>>();
+  return (request) => {
+    const caller = known.get(request) ?? identify(authenticate, request);
+    known.set(request, caller);
     return caller;
   };
 }
 
-/** Without accounts, at least no other site may act through a visitor's browser. */
-function readAnonymous(request: Request): Caller {
-  if (request.method !== 'GET' && request.get('sec-fetch-site') === 'cross-site') {
-    throw new HelixError('unauthorized', 'Requests from other sites need an account.');
-  }
-  return { userId: ANONYMOUS };
+async function identify(authenticate: Authenticate, request: Request): Promise<Caller> {
+  const caller = await authenticate(request);
+  if (!caller?.userId) throw new HelixError('unauthorized', 'Sign in first.');
+  return caller;
+}
+
+/** What requests are counted by: who sends them, or without accounts where they come from. */
+export function createCountKey(
+  options: IdentityOptions,
+  readIdentity: ReadIdentity,
+): (request: Request) => Promise<string> {
+  return async (request) => {
+    if (options.authenticate === undefined) return `ip ${ipKeyGenerator(request.ip ?? '')}`;
+    const { userId, tenantId = '' } = await readIdentity(request);
+    return `user ${JSON.stringify([tenantId, userId])}`;
+  };
 }

@@ -1,6 +1,10 @@
 export { createApi } from './create-api.js';
 export type { ApiDeps } from './deps.js';
+export type { CrossOriginOptions } from './edge/cross-origin.js';
+export type { ApiLimits } from './edge/limits.js';
 export type { Authenticate, IdentityOptions } from './identity.js';
+export { createJwtAuthenticator } from './jwt-authenticator.js';
+export type { JwtOptions } from './jwt-authenticator.js';
 export { pipeToExpress } from './pipe-to-express.js';
 export type { PipeOptions } from './pipe-to-express.js';
 export type { ApiLogger } from './refusals.js';

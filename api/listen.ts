@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { StartupError } from '../config/startup.js';
+import { answerUnreadable } from './edge/unreadable.js';
 
 /** An HTTP server that accepts requests. */
 export interface Listening {
@@ -9,9 +10,19 @@ export interface Listening {
   close: () => Promise<void>;
 }
 
+/** How long a request may take to come in, ms: 16 MB over a slow line. Replies may take for ever. */
+const REQUEST_MS = 120_000;
+const HEADERS_MS = 20_000;
+/** Longer than the 60 s of usual load balancers: they must be the ones who close idle connections. */
+const IDLE_MS = 65_000;
+
 /** @throws StartupError when the port is taken, or the address cannot be used */
 export async function listen(app: Express, port: number, host: string): Promise<Listening> {
-  const server = createServer(app);
+  const server = createServer(
+    { requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: IDLE_MS },
+    app,
+  );
+  server.on('clientError', answerUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(new StartupError(`Cannot listen on ${host}:${String(port)}: ${toReason(error)}.`));

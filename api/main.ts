@@ -13,6 +13,7 @@ import {
   registerSearchAttributes,
 } from '../executor/index.js';
 import { createRedisStores } from '../stores/redis/index.js';
+import { readAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { listen } from './listen.js';
 import { createTemporalChecks } from './worker-check.js';
@@ -24,6 +25,7 @@ async function main(): Promise<void> {
   const config = parseEnv(process.env);
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
   const agents = createAgents(config);
+  const access = readAccess(config);
 
   const redis = createRedisStores({
     url: config.REDIS_URL,
@@ -56,7 +58,7 @@ async function main(): Promise<void> {
     agents,
     defaultAgent: config.DEFAULT_AGENT,
     busyPolicy: config.BUSY_POLICY,
-    allowUnauthenticated: config.HELIX_ALLOW_UNAUTHENTICATED,
+    ...access,
     temporalUi: config.TEMPORAL_UI_URL,
     namespace,
     checks: { redis: redis.ping, ...createTemporalChecks(client, namespace, config.TASK_QUEUE) },
@@ -87,11 +89,6 @@ function createAgents(config: Config): AgentRegistry {
   const name = config.DEFAULT_AGENT;
   if (name !== undefined && !agents.has(name)) {
     throw new ConfigError(`Bad configuration: DEFAULT_AGENT names no agent: ${name}`);
-  }
-  if (!config.HELIX_ALLOW_UNAUTHENTICATED) {
-    throw new ConfigError(
-      'Bad configuration: HELIX_ALLOW_UNAUTHENTICATED must be true, since this server has no accounts',
-    );
   }
   return agents;
 }

@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { toProblem } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
+import { NOT_UTF8, TOO_DEEP } from './edge/json-body.js';
+import { sendRefusal } from './edge/send-refusal.js';
 
 /** The part of a logger that the API uses. */
 export interface ApiLogger {
@@ -10,9 +11,8 @@ export interface ApiLogger {
 }
 
 /** Answers what no route has answered. */
-export const refuseUnknown: RequestHandler = (request, response) => {
-  const error = new HelixError('not_found', `There is no ${request.method} ${request.path}.`);
-  response.status(error.statusCode).json(toProblem(error));
+export const refuseUnknown: RequestHandler = (request) => {
+  throw new HelixError('not_found', `There is no ${request.method} ${request.path}.`);
 };
 
 /** The one place where errors become replies: typed refusals as they are, all else without internals. */
@@ -29,9 +29,16 @@ export function createErrorResponder(logger: ApiLogger): ErrorRequestHandler {
       next();
       return;
     }
-    response.status(refusal.statusCode).json(toProblem(refusal));
+    sendRefusal(request, response, refusal);
   };
 }
+
+/** What is wrong with a body, by the parser's name for it. */
+const BODY_REFUSALS: Record<string, string | undefined> = {
+  'entity.parse.failed': 'The request body is not JSON.',
+  [TOO_DEEP]: 'The request body is nested too deeply.',
+  [NOT_UTF8]: 'The request body is not UTF-8.',
+};
 
 /** Any error as a refusal. Body-parser errors carry a status and a type. */
 function toRefusal(error: unknown): HelixError {
@@ -40,9 +47,8 @@ function toRefusal(error: unknown): HelixError {
   if (type === 'entity.too.large') {
     return new HelixError('body_too_large', 'The request body is too large.', { cause: error });
   }
-  if (type === 'entity.parse.failed') {
-    return new HelixError('validation_error', 'The request body is not JSON.', { cause: error });
-  }
+  const text = typeof type === 'string' ? BODY_REFUSALS[type] : undefined;
+  if (text !== undefined) return new HelixError('validation_error', text, { cause: error });
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new HelixError('validation_error', 'The request cannot be read.', { cause: error });
   }

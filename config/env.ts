@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BusyPolicy } from '../protocol/busy.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import { isOrigin } from './origin.js';
 import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
 /** A setting is missing or wrong; the message names the variable and is one line. */
@@ -34,6 +35,27 @@ const seconds = z
   .transform(Number)
   .pipe(z.number('must be a number of seconds').int().min(0, 'must be a number of seconds'));
 
+/** A number from 0. */
+const count = z
+  .string()
+  .transform(Number)
+  .pipe(z.number('must be a number').int().min(0, 'must be a number from 0'));
+
+/** Values with commas between them. */
+const list = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+);
+
+const origins = list.refine((items) => items.every(isOrigin), 'must be origins: https://host:port');
+
+/** How many proxies stand in front, or their addresses. */
+const proxies = list.transform((items) =>
+  items.length === 1 && /^\d{1,2}$/.test(items[0] ?? '') ? Number(items[0]) : items,
+);
+
 /** Every environment variable of the project, with its default. */
 const EnvSchema = z.object({
   PORT: port,
@@ -55,6 +77,25 @@ const EnvSchema = z.object({
   BUSY_POLICY: BusyPolicy.default('reject'),
   /** Serve without an authenticator: everybody is the same user. */
   HELIX_ALLOW_UNAUTHENTICATED: flag,
+  /** Key of the tokens that users sign in with; one of the three. */
+  JWT_SECRET: text.optional(),
+  JWT_PUBLIC_KEY: text.optional(),
+  JWT_JWKS_URL: url.optional(),
+  JWT_ISSUER: text.optional(),
+  JWT_AUDIENCE: text.optional(),
+  JWT_USER_CLAIM: text.optional(),
+  JWT_TENANT_CLAIM: text.optional(),
+  /** Cookie that may carry the token. */
+  JWT_COOKIE: text.optional(),
+  /** Pages of other origins that may use the API. */
+  CORS_ORIGINS: origins.optional(),
+  /** Their requests may carry cookies. */
+  CORS_CREDENTIALS: flag,
+  /** Of one sender; 0: as many as he likes. */
+  MAX_REQUESTS_PER_MINUTE: count.optional(),
+  MAX_OPEN_STREAMS: count.optional(),
+  /** Whose word about a sender's address is taken. */
+  TRUSTED_PROXIES: proxies.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   /** Where people reach the page, for links out of the Temporal UI. */
   PUBLIC_URL: pageUrl.optional(),

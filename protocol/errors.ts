@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'body_too_large'
   | 'message_too_large'
   | 'unauthorized'
+  | 'too_many_requests'
+  | 'too_many_streams'
   | 'unavailable'
   | 'already_completed'
   | 'not_pending'
@@ -60,6 +62,8 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   body_too_large: 413,
   message_too_large: 413,
   unauthorized: 401,
+  too_many_requests: 429,
+  too_many_streams: 429,
   unavailable: 503,
   already_completed: 409,
   not_pending: 409,

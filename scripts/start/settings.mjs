@@ -31,14 +31,15 @@ function parsePort(text) {
 
 /**
  * On loopback an API without authentication is the comfortable default; on any other address it
- * would be open to the network, so that has to be said.
+ * would be open to the network, so that has to be said. With a key for tokens nothing is open.
  */
 function allowsUnauthenticated(env, host) {
   if (env.HELIX_ALLOW_UNAUTHENTICATED) return env.HELIX_ALLOW_UNAUTHENTICATED;
+  if (env.JWT_SECRET || env.JWT_PUBLIC_KEY || env.JWT_JWKS_URL) return undefined;
   if (LOOPBACK.test(host)) return '1';
   throw new UserError(
     `HOST is ${host}: other machines could use the API without authentication. ` +
-      'Set HELIX_ALLOW_UNAUTHENTICATED=1 to allow that, or leave HOST out.',
+      'Set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or HELIX_ALLOW_UNAUTHENTICATED=1 to allow that, or leave HOST out.',
   );
 }
 

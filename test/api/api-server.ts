@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createApi, type ApiDeps } from '../../api/index.js';
+import { listen } from '../../api/listen.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 
 export interface ApiServer {
@@ -31,10 +29,8 @@ export async function startApi(
     logger: { info: log, warn: log, error: log },
     ...options,
   });
-  const server = createServer(app);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const server = await listen(app, 0, '127.0.0.1');
+  const url = `http://127.0.0.1:${String(server.port)}`;
   return {
     url,
     runtime,
@@ -46,11 +42,7 @@ export async function startApi(
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     get: (path, headers = {}) => fetch(url + path, { headers }),
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: () => server.close(),
   };
 }
 

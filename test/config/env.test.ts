@@ -15,6 +15,7 @@ describe('parseEnv', () => {
       TASK_QUEUE: 'agent-runs',
       DATA_DIR: '.data',
       HELIX_ALLOW_UNAUTHENTICATED: false,
+      CORS_CREDENTIALS: false,
       LOG_LEVEL: 'info',
     });
   });
@@ -50,6 +51,11 @@ describe('parseEnv', () => {
     ['TEMPORAL_UI_URL', 'nowhere'],
     ['HELIX_ALLOW_UNAUTHENTICATED', 'maybe'],
     ['LOG_LEVEL', 'loud'],
+    ['JWT_JWKS_URL', 'keys'],
+    ['CORS_ORIGINS', '*'],
+    ['CORS_ORIGINS', 'https://a.test,https://b.test/app'],
+    ['MAX_REQUESTS_PER_MINUTE', '-1'],
+    ['MAX_OPEN_STREAMS', 'many'],
   ])('names %s when it is "%s", in one line', (name, value) => {
     const parse = (): unknown => parseEnv({ [name]: value });
     expect(parse).toThrow(ConfigError);
@@ -66,6 +72,16 @@ describe('parseEnv', () => {
 
   it("takes a page's address with or without a slash at its end", () => {
     expect(parseEnv({ PUBLIC_URL: 'https://chat.test/' }).PUBLIC_URL).toBe('https://chat.test');
+  });
+
+  it('takes lists with commas, and proxies by number or address', () => {
+    const config = parseEnv({
+      CORS_ORIGINS: 'https://a.test, https://b.test',
+      TRUSTED_PROXIES: '2',
+    });
+    expect(config.CORS_ORIGINS).toEqual(['https://a.test', 'https://b.test']);
+    expect(config.TRUSTED_PROXIES).toBe(2);
+    expect(parseEnv({ TRUSTED_PROXIES: '10.0.0.1' }).TRUSTED_PROXIES).toEqual(['10.0.0.1']);
   });
 
   it('names all that is wrong', () => {

@@ -30,6 +30,11 @@ describe('without authentication', () => {
     expect(() => read({ HOST })).toThrow('HELIX_ALLOW_UNAUTHENTICATED=1');
   });
 
+  test.each(['JWT_SECRET', 'JWT_PUBLIC_KEY', 'JWT_JWKS_URL'])('%s needs none of it', (name) => {
+    expect(read({ HOST: '0.0.0.0', [name]: 'key' }).allowUnauthenticated).toBeUndefined();
+    expect(read({ [name]: 'key' }).allowUnauthenticated).toBeUndefined();
+  });
+
   test('any host is, once somebody has said so', () => {
     const env = { HOST: '0.0.0.0', HELIX_ALLOW_UNAUTHENTICATED: '1' };
     expect(read(env).allowUnauthenticated).toBe('1');

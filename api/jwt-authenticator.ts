@@ -1,0 +1,127 @@
+import { createPublicKey } from 'node:crypto';
+import type { Request } from 'express';
+import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type { Caller } from '../ai-sdk/index.js';
+import { HelixError } from '../protocol/errors.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { Authenticate } from './identity.js';
+import { readCookie } from './edge/read-cookie.js';
+
+export interface JwtOptions {
+  /** Shared secret of at least 32 bytes, for HMAC. Exactly one of `secret`, `publicKey`, `jwksUrl`. */
+  secret?: string | undefined;
+  /** Public key as PEM (SPKI) or certificate. */
+  publicKey?: string | undefined;
+  /** Where the issuer publishes its keys; they are kept for ten minutes, an unknown one is looked up. */
+  jwksUrl?: string | undefined;
+  /** Who must have issued a token. Default: anybody who has the key. */
+  issuer?: string | readonly string[] | undefined;
+  /** Whom a token must be meant for. Name one when the issuer serves other applications as well. */
+  audience?: string | readonly string[] | undefined;
+  /** Default: the HMAC ones with a secret, those of signatures otherwise; the two are never mixed. */
+  algorithms?: readonly string[] | undefined;
+  /** How far clocks may be apart, s. Default: 5. */
+  clockToleranceSeconds?: number | undefined;
+  /** Claim that names the user. Default: `sub`. */
+  userClaim?: string | undefined;
+  /** Claim that names the tenant, if a token has one. Default: `tenant_id`. */
+  tenantClaim?: string | undefined;
+  /** Cookie that is looked at when there is no `Authorization` header. Default: none. */
+  cookie?: string | undefined;
+  /** An unknown key makes the set be fetched again at most this often, ms. Default: 30,000. */
+  jwksCooldownMs?: number | undefined;
+}
+
+const HMAC = ['HS256', 'HS384', 'HS512'];
+const SIGNATURES = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+];
+const SECRET_BYTES = 32;
+const BEARER = /^Bearer +([^\s]+) *$/i;
+
+/**
+ * An authenticator for signed tokens, from `Authorization: Bearer` or a cookie. What is wrong with a
+ * token is not told. Keys that cannot be fetched are `unavailable`, since the token may be good.
+ *
+ * @throws Error if the options name no key or several, a short secret, or no key at all
+ */
+export function createJwtAuthenticator(options: JwtOptions): Authenticate {
+  const { userClaim = 'sub', tenantClaim = 'tenant_id', issuer, audience, cookie } = options;
+  const getKey = createKeySource(options);
+  const checks = {
+    algorithms: readAlgorithms(options),
+    clockTolerance: options.clockToleranceSeconds ?? 5,
+    ...(issuer !== undefined && { issuer: toList(issuer) }),
+    ...(audience !== undefined && { audience: toList(audience) }),
+  };
+  return async (request) => {
+    const token = readToken(request, cookie);
+    if (token === undefined) return undefined;
+    try {
+      const { payload } = await jwtVerify(token, getKey, checks);
+      return toCaller(payload, userClaim, tenantClaim);
+    } catch (error) {
+      if (HelixError.isInstance(error)) throw error;
+      throw new HelixError('unauthorized', 'Sign in again.', { cause: error });
+    }
+  };
+}
+
+function createKeySource(options: JwtOptions): JWTVerifyGetKey {
+  const { secret, publicKey, jwksUrl, jwksCooldownMs } = options;
+  const named = [secret, publicKey, jwksUrl].filter((key) => key !== undefined);
+  if (named.length !== 1) throw new Error('Give one of secret, publicKey and jwksUrl.');
+  if (jwksUrl !== undefined) {
+    const keys = createRemoteJWKSet(new URL(jwksUrl), { cooldownDuration: jwksCooldownMs });
+    return async (header, token) => keys(header, token).catch(refuseKey);
+  }
+  if (publicKey !== undefined) {
+    const key = createPublicKey(publicKey);
+    return () => key;
+  }
+  const bytes = new TextEncoder().encode(secret);
+  if (bytes.length < SECRET_BYTES) throw new Error('The secret needs at least 32 bytes.');
+  return () => bytes;
+}
+
+/** A key that the set does not have makes the token bad; no set says nothing about the token. */
+function refuseKey(error: unknown): never {
+  const isOfToken =
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys ||
+    error instanceof errors.JOSENotSupported;
+  if (isOfToken) throw error;
+  throw new HelixError('unavailable', 'Signing in does not work just now.', { cause: error });
+}
+
+function readAlgorithms({ secret, algorithms }: JwtOptions): string[] {
+  const possible = secret === undefined ? SIGNATURES : HMAC;
+  const wrong = algorithms?.find((name) => !possible.includes(name));
+  if (wrong !== undefined) throw new Error(`The key is none for the algorithm ${wrong}.`);
+  return [...(algorithms ?? possible)];
+}
+
+/** A header that is there counts, even a bad one: it must not fall back to whoever has the cookie. */
+function readToken(request: Request, cookie: string | undefined): string | undefined {
+  const header = request.get('authorization');
+  if (header !== undefined) return BEARER.exec(header)?.[1];
+  return cookie === undefined ? undefined : readCookie(request, cookie);
+}
+
+function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): Caller {
+  const userId = payload[userClaim];
+  const tenantId = payload[tenantClaim];
+  if (!isName(userId) || (tenantId !== undefined && !isName(tenantId))) {
+    throw new HelixError('unauthorized', 'The token does not name its user.');
+  }
+  return tenantId === undefined ? { userId } : { userId, tenantId };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= LIMITS.idChars;
+}
+
+function toList(value: string | readonly string[]): string[] {
+  return typeof value === 'string' ? [value] : [...value];
+}

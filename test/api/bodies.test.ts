@@ -1,0 +1,207 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isDeeperThan } from '../../api/edge/json-depth.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { connectRaw } from '../support/raw-http.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+const MB = 1024 * 1024;
+let api: ApiServer;
+let closed: ApiServer;
+beforeAll(async () => {
+  const hello = createFakeRuntime(async (session) => {
+    session.step();
+    session.say('Hello.');
+    session.commit();
+    session.end();
+    await Promise.resolve();
+  });
+  api = await startApi(hello, { defaultAgent: 'lab' });
+  closed = await startApi(createFakeRuntime(), { authenticate: () => undefined });
+});
+afterAll(() => Promise.all([api.close(), closed.close()]));
+
+const head = (...lines: string[]): string =>
+  [
+    'POST /api/chat/s1 HTTP/1.1',
+    'host: test',
+    'content-type: application/json',
+    ...lines,
+    '',
+    '',
+  ].join('\r\n');
+
+describe('a body that is too large', () => {
+  it('is refused by its length, before any of it has come', async () => {
+    const connection = await connectRaw(api.url);
+    connection.send(head(`content-length: ${String(40 * MB)}`));
+    const { status, body, headers } = await connection.reply;
+    expect([status, JSON.parse(body)]).toEqual([
+      413,
+      expect.objectContaining({ code: 'body_too_large' }),
+    ]);
+    expect(headers.toLowerCase()).toContain('connection: close');
+    await connection.closed;
+  });
+
+  it('is not read to its end, whoever goes on sending', async () => {
+    const connection = await connectRaw(api.url);
+    connection.send(head(`content-length: ${String(40 * MB)}`));
+    for (let n = 0; n < 40; n += 1) connection.send(Buffer.alloc(MB, ' '));
+    expect((await connection.reply).status).toBe(413);
+    await connection.closed;
+    // What was read on, and what the kernels hold.
+    expect(connection.taken()).toBeLessThan(16 * MB);
+  });
+
+  it('is refused when it has no length and turns out to be', async () => {
+    const connection = await connectRaw(api.url);
+    connection.send(head('transfer-encoding: chunked'));
+    const chunk = Buffer.concat([
+      Buffer.from('100000\r\n'),
+      Buffer.alloc(MB, ' '),
+      Buffer.from('\r\n'),
+    ]);
+    for (let n = 0; n < 40; n += 1) connection.send(chunk);
+    const { status, body } = await connection.reply;
+    expect([status, JSON.parse(body)]).toEqual([
+      413,
+      expect.objectContaining({ code: 'body_too_large' }),
+    ]);
+    await connection.closed;
+    expect(connection.taken()).toBeLessThan(36 * MB);
+  });
+
+  it('is refused when it is large once it is unpacked', async () => {
+    const response = await fetch(`${api.url}/api/chat/s1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(200 * MB, ' ')),
+    });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({ code: 'body_too_large' });
+  });
+
+  it('of a stranger is not read either', async () => {
+    const connection = await connectRaw(closed.url);
+    connection.send(head(`content-length: ${String(15 * MB)}`));
+    const { status, body } = await connection.reply;
+    expect([status, JSON.parse(body)]).toEqual([
+      401,
+      expect.objectContaining({ code: 'unauthorized' }),
+    ]);
+    await connection.closed;
+  });
+});
+
+describe('a body that is taken', () => {
+  const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(`${api.url}/api/chat/${crypto.randomUUID()}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+
+  it('may be a long conversation, of which the end is used', async () => {
+    const old = {
+      id: 'old',
+      role: 'assistant',
+      parts: [{ type: 'text', text: 'x'.repeat(8 * MB) }],
+    };
+    const response = await post(JSON.stringify({ messages: [old, say('u1', 'hi')] }));
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('Hello.');
+  });
+
+  it('may be packed', async () => {
+    const packed = new Uint8Array(gzipSync(JSON.stringify({ messages: [say('u1', 'hi')] })));
+    const response = await post(packed, { 'content-encoding': 'gzip' });
+    expect(response.status).toBe(200);
+    await response.text();
+  });
+
+  it('leaves the connection for the next request, refused or not', async () => {
+    const connection = await connectRaw(api.url);
+    const bad = '{"messages":';
+    connection.send(head(`content-length: ${String(bad.length)}`) + bad);
+    const { status, headers } = await connection.reply;
+    expect(status).toBe(400);
+    expect(headers.toLowerCase()).not.toContain('connection: close');
+    connection.socket.destroy();
+  });
+});
+
+describe('JSON', () => {
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  const post = (metadata: string, headers: Record<string, string> = {}): Promise<Response> =>
+    api.post(
+      `/api/chat/${crypto.randomUUID()}`,
+      `{"messages":[{"id":"u1","role":"user","content":"hi","metadata":{"a":${metadata}}}]}`,
+      headers,
+    );
+
+  it.each([LIMITS.jsonDepth, 10_000, 2_000_000])('that is %d deep is refused', async (depth) => {
+    const response = await post(nested(depth));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: 'validation_error',
+      error: 'The request body is nested too deeply.',
+    });
+  });
+
+  it('that is as deep as may be is taken', async () => {
+    const response = await post(nested(LIMITS.jsonDepth - 4));
+    expect(response.status).toBe(200);
+    await response.text();
+  });
+
+  it('of another encoding is refused, since it could hide how deep it is', async () => {
+    const response = await fetch(`${api.url}/api/chat/s1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json; charset=utf-16le' },
+      body: new Uint8Array(Buffer.from('{"messages":[]}', 'utf16le')),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'validation_error' });
+  });
+
+  it.each([
+    ['[[]]', 1, true],
+    ['[[]]', 2, false],
+    ['[[],[],{}]', 2, false],
+    ['"[[[["', 1, false],
+    [String.raw`["\"[[[", [1]]`, 1, true],
+    [String.raw`["\\", "[["]`, 1, false],
+    ['["never closed [[[[', 1, false],
+    ['{"a":{"b":[1]}}', 2, true],
+    ['', 1, false],
+  ])('%s against a depth of %d', (json, limit, isDeeper) => {
+    expect(isDeeperThan(limit, Buffer.from(json))).toBe(isDeeper);
+  });
+});
+
+describe('what is no request', () => {
+  it.each([
+    ['no HTTP', 'hello\r\n\r\n', 400],
+    ['a line feed in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\nc\r\n\r\n', 400],
+    ['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+      400,
+    ],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+      400,
+    ],
+  ])('%s is answered like everything else', async (_name, bytes, expected) => {
+    const connection = await connectRaw(api.url);
+    connection.send(bytes);
+    const { status, body } = await connection.reply;
+    expect(status).toBe(expected);
+    expect(JSON.parse(body)).toEqual({ error: expect.any(String), code: 'validation_error' });
+    await connection.closed;
+  });
+});

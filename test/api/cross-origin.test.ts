@@ -1,0 +1,112 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ApiDeps } from '../../api/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { startApi, type ApiServer } from './api-server.js';
+
+let api: ApiServer | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+const APP = 'https://app.test';
+async function start(options: Partial<ApiDeps> = {}): Promise<ApiServer> {
+  api = await startApi(createFakeRuntime(), options);
+  return api;
+}
+
+const preflight = (server: ApiServer, origin: string): Promise<Response> =>
+  fetch(`${server.url}/api/chat/s1`, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,x-resume-from-sequence',
+    },
+  });
+
+const words = (text: string | null): string[] => (text ?? '').split(',').map((word) => word.trim());
+
+describe('pages of other origins', () => {
+  it('are not let in by default', async () => {
+    const server = await start();
+    const response = await preflight(server, APP);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    const read = await server.get('/api/config', { origin: APP });
+    expect(read.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('are let in by a list, with the headers that resuming needs', async () => {
+    const server = await start({ allowedOrigins: [APP] });
+    const response = await preflight(server, APP);
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe(APP);
+    expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(response.headers.get('vary')).toContain('Origin');
+    expect(words(response.headers.get('access-control-allow-headers'))).toEqual(
+      expect.arrayContaining([
+        ...['authorization', 'content-type', 'last-event-id', 'x-ai-sdk-profile'],
+        ...['x-resume-from-sequence', 'x-resume-at', 'x-existing-message-id'],
+      ]),
+    );
+    expect(words(response.headers.get('access-control-allow-methods'))).toEqual(
+      expect.arrayContaining(['GET', 'POST', 'PATCH', 'DELETE']),
+    );
+    const refused = await server.post('/api/chat/s1/stop', {}, { origin: APP });
+    expect(refused.status).toBe(404);
+    expect(refused.headers.get('access-control-allow-origin')).toBe(APP);
+    expect(words(refused.headers.get('access-control-expose-headers'))).toEqual(
+      expect.arrayContaining(['x-session-id', 'x-run-id', 'retry-after', 'ratelimit']),
+    );
+    const other = await preflight(server, 'https://evil.test');
+    expect(other.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('need no identity to ask whether they are let in, and one for all else', async () => {
+    const server = await start({ authenticate: () => undefined, allowedOrigins: [APP] });
+    expect((await preflight(server, APP)).status).toBe(204);
+    const response = await server.get('/api/config', { origin: APP });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('access-control-allow-origin')).toBe(APP);
+  });
+
+  it('may send cookies only if that is said', async () => {
+    const server = await start({ allowedOrigins: [APP], allowCredentials: true });
+    const response = await preflight(server, APP);
+    expect(response.headers.get('access-control-allow-credentials')).toBe('true');
+  });
+
+  it('may act if they are on the list, or bring a token, and not otherwise', async () => {
+    const server = await start({ allowedOrigins: [APP] });
+    const stop = async (headers: Record<string, string>): Promise<number> =>
+      (await server.post('/api/chat/s1/stop', {}, { 'sec-fetch-site': 'cross-site', ...headers }))
+        .status;
+    expect(await stop({ origin: APP })).toBe(404);
+    expect(await stop({ origin: 'https://evil.test' })).toBe(401);
+    expect(await stop({ origin: 'https://evil.test', authorization: 'Bearer x' })).toBe(404);
+    expect(await stop({})).toBe(401);
+    expect((await server.get('/api/config', { 'sec-fetch-site': 'cross-site' })).status).toBe(200);
+  });
+
+  it.each(['*', 'app.test', 'https://app.test/', 'https://app.test/x', 'null'])(
+    'are not named by %s',
+    async (origin) => {
+      await expect(start({ allowedOrigins: [origin] })).rejects.toThrow('is no origin');
+    },
+  );
+});
+
+describe('every reply', () => {
+  it.each(['/healthz', '/api/config', '/api/nowhere', '/'])(
+    'of %s tells browsers what not to do',
+    async (path) => {
+      const { headers } = await (await start()).get(path);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+      expect(headers.get('content-security-policy')).not.toContain('upgrade-insecure');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('strict-transport-security')).toBeNull();
+      expect(headers.get('x-powered-by')).toBeNull();
+    },
+  );
+});

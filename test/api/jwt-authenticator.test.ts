@@ -1,0 +1,287 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  SignJWT,
+  UnsecuredJWT,
+  type CryptoKey,
+} from 'jose';
+import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+const SECRET = 'a secret of thirty-two bytes, at least';
+const hmac = new TextEncoder().encode(SECRET);
+
+interface KeyPair {
+  publicKey: CryptoKey;
+  privateKey: CryptoKey;
+}
+let first: KeyPair;
+let second: KeyPair;
+beforeAll(async () => {
+  first = await generateKeyPair('ES256', { extractable: true });
+  second = await generateKeyPair('ES256', { extractable: true });
+});
+
+let api: ApiServer | undefined;
+let issuer: Issuer | undefined;
+afterEach(async () => {
+  await api?.close();
+  await issuer?.close();
+  api = undefined;
+  issuer = undefined;
+});
+
+async function start(options: JwtOptions): Promise<ApiServer> {
+  api = await startApi(createFakeRuntime(), {
+    allowUnauthenticated: false,
+    authenticate: createJwtAuthenticator(options),
+  });
+  return api;
+}
+
+function sign(
+  claims: Record<string, unknown> = {},
+  key: CryptoKey | Uint8Array = hmac,
+  header: { alg: string; kid?: string } = { alg: 'HS256' },
+): Promise<string> {
+  return new SignJWT({ sub: 'ann', aud: 'chat', iss: 'https://id.test', ...claims })
+    .setProtectedHeader(header)
+    .setIssuedAt()
+    .setExpirationTime((claims['exp'] as number | undefined) ?? '5m')
+    .sign(key);
+}
+
+const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+/** Status and code of a request that only somebody who is signed in may make: 404, or 401 and 503. */
+async function ask(server: ApiServer, headers: Record<string, string>): Promise<[number, string]> {
+  const response = await server.get('/api/chat/nothing/snapshot', headers);
+  return [response.status, ((await response.json()) as { code: string }).code];
+}
+const SIGNED_IN: [number, string] = [404, 'not_found'];
+const REFUSED: [number, string] = [401, 'unauthorized'];
+
+interface Issuer {
+  url: string;
+  /** What it publishes; undefined: an error. */
+  keys: { kid: string; key: CryptoKey }[] | undefined;
+  asked: number;
+  close: () => Promise<void>;
+}
+
+/** Publishes keys, as an identity provider does. */
+async function startIssuer(): Promise<Issuer> {
+  const server: Server = createServer((_request, response) => {
+    issuing.asked += 1;
+    const { keys } = issuing;
+    if (keys === undefined) {
+      response.writeHead(500).end('broken');
+      return;
+    }
+    void Promise.all(keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid }))).then(
+      (published) => response.end(JSON.stringify({ keys: published })),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const issuing: Issuer = {
+    url: `http://127.0.0.1:${String(port)}/keys`,
+    keys: [],
+    asked: 0,
+    close: async () => {
+      server.closeAllConnections();
+      if (!server.listening) return;
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  issuer = issuing;
+  return issuing;
+}
+
+describe('tokens with a shared secret', () => {
+  it('let in whoever has a good one', async () => {
+    const server = await start({ secret: SECRET });
+    expect(await ask(server, bearer(await sign()))).toEqual(SIGNED_IN);
+  });
+
+  it('keep users and tenants apart', async () => {
+    const runtime = createFakeRuntime();
+    api = await startApi(runtime, {
+      allowUnauthenticated: false,
+      defaultAgent: 'lab',
+      authenticate: createJwtAuthenticator({
+        secret: SECRET,
+        userClaim: 'email',
+        tenantClaim: 'org',
+      }),
+    });
+    const owner = await sign({ email: 'ann@a.test', org: 'acme' });
+    const stop = new AbortController();
+    await fetch(`${api.url}/api/chat/s1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...bearer(owner) },
+      body: JSON.stringify({ messages: [say('u1', 'hi')] }),
+      signal: stop.signal,
+    });
+    stop.abort();
+    expect(runtime.sessions.get('s1')?.record.owner).toBe('ann@a.test');
+  });
+
+  const bad: [string, () => Promise<Record<string, string>> | Record<string, string>][] = [
+    ['no token', () => ({})],
+    ['an empty one', () => ({ authorization: 'Bearer ' })],
+    ['another scheme', async () => ({ authorization: `Basic ${await sign()}` })],
+    ['what is no token', () => bearer('a.b.c')],
+    ['one that has expired', async () => bearer(await sign({ exp: 1_000_000 }))],
+    ['one that is not valid yet', async () => bearer(await sign({ nbf: 4_000_000_000 }))],
+    ['one for somebody else', async () => bearer(await sign({ aud: 'shop' }))],
+    ['one for nobody', async () => bearer(await sign({ aud: undefined }))],
+    ['one of another issuer', async () => bearer(await sign({ iss: 'https://evil.test' }))],
+    [
+      'one of another key',
+      async () => bearer(await sign({}, new TextEncoder().encode(SECRET.toUpperCase()))),
+    ],
+    ['one without a user', async () => bearer(await sign({ sub: '' }))],
+    ['one with a number for a user', async () => bearer(await sign({ sub: 7 }))],
+    ['one with a user without end', async () => bearer(await sign({ sub: 'x'.repeat(257) }))],
+    ['one with a list of tenants', async () => bearer(await sign({ tenant_id: ['a', 'b'] }))],
+    ['one that nobody signed', () => bearer(new UnsecuredJWT({ sub: 'ann' }).encode())],
+    [
+      'a larger hash than was agreed on',
+      async () => bearer(await sign({}, hmac, { alg: 'HS512' })),
+    ],
+    ['one in a cookie, when none is looked at', async () => ({ cookie: `token=${await sign()}` })],
+  ];
+
+  it.each(bad)('refuse %s', async (_name, headers) => {
+    const server = await start({
+      secret: SECRET,
+      audience: 'chat',
+      issuer: ['https://id.test'],
+      algorithms: ['HS256'],
+    });
+    expect(await ask(server, bearer(await sign()))).toEqual(SIGNED_IN);
+    expect(await ask(server, await headers())).toEqual(REFUSED);
+    const response = await server.get('/api/sessions', await headers());
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await response.text()).not.toMatch(/exp|aud|signature|claim/i);
+  });
+
+  it('are given a little time for clocks that differ', async () => {
+    const late = Math.floor(Date.now() / 1000) - 20;
+    const server = await start({ secret: SECRET, clockToleranceSeconds: 60 });
+    expect(await ask(server, bearer(await sign({ exp: late })))).toEqual(SIGNED_IN);
+  });
+});
+
+describe('tokens with a public key', () => {
+  it('let in who was signed for with the private one, and nobody else', async () => {
+    const pem = await exportSPKI(first.publicKey);
+    const server = await start({ publicKey: pem });
+    const es = { alg: 'ES256' };
+    expect(await ask(server, bearer(await sign({}, first.privateKey, es)))).toEqual(SIGNED_IN);
+    expect(await ask(server, bearer(await sign({}, second.privateKey, es)))).toEqual(REFUSED);
+    // The oldest trick: the public key, which everybody has, taken for a secret.
+    const forged = await sign({}, new TextEncoder().encode(pem));
+    expect(await ask(server, bearer(forged))).toEqual(REFUSED);
+  });
+});
+
+describe('tokens of an issuer who publishes keys', () => {
+  const signFor = (kid: string, key: KeyPair): Promise<string> =>
+    sign({}, key.privateKey, { alg: 'ES256', kid });
+
+  it('are checked with the key that they name, which is fetched once', async () => {
+    const issuing = await startIssuer();
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await start({ jwksUrl: issuing.url });
+    for (let n = 0; n < 3; n += 1) {
+      expect(await ask(server, bearer(await signFor('one', first)))).toEqual(SIGNED_IN);
+    }
+    expect(await ask(server, bearer(await signFor('one', second)))).toEqual(REFUSED);
+    expect(issuing.asked).toBe(1);
+  });
+
+  it('may be signed with a new key, as soon as it is published', async () => {
+    const issuing = await startIssuer();
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await start({ jwksUrl: issuing.url, jwksCooldownMs: 0 });
+    expect(await ask(server, bearer(await signFor('one', first)))).toEqual(SIGNED_IN);
+    expect(await ask(server, bearer(await signFor('two', second)))).toEqual(REFUSED);
+    issuing.keys = [{ kid: 'two', key: second.publicKey }];
+    expect(await ask(server, bearer(await signFor('two', second)))).toEqual(SIGNED_IN);
+    expect(await ask(server, bearer(await signFor('one', first)))).toEqual(REFUSED);
+  });
+
+  it('do not make the keys be fetched over and over', async () => {
+    const issuing = await startIssuer();
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await start({ jwksUrl: issuing.url });
+    for (const kid of ['a', 'b', 'c', 'd']) {
+      expect(await ask(server, bearer(await signFor(kid, second)))).toEqual(REFUSED);
+    }
+    expect(issuing.asked).toBe(1);
+  });
+
+  it('may be good when the keys cannot be fetched: try again', async () => {
+    const issuing = await startIssuer();
+    issuing.keys = undefined;
+    const server = await start({ jwksUrl: issuing.url });
+    const token = await signFor('one', first);
+    expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
+    const response = await server.get('/api/sessions', bearer(token));
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await response.text()).not.toMatch(/jwk|127\.0\.0\.1/i);
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
+    // Nobody listens any more, and what is no token is refused all the same.
+    await issuing.close();
+    const other = await start({ jwksUrl: issuing.url });
+    expect(await ask(other, bearer(token))).toEqual([503, 'unavailable']);
+    expect(await ask(other, {})).toEqual(REFUSED);
+    await server.close();
+  });
+});
+
+describe('tokens in a cookie', () => {
+  it('count when there is no header, and only for pages of this site', async () => {
+    const server = await start({ secret: SECRET, cookie: 'token' });
+    const cookie = `a=b; token=${await sign()}; tokens=x`;
+    expect(await ask(server, { cookie })).toEqual(SIGNED_IN);
+    expect(await ask(server, { cookie, authorization: 'Bearer bad' })).toEqual(REFUSED);
+
+    const stop = async (headers: Record<string, string>): Promise<number> => {
+      const response = await server.post('/api/chat/s1/stop', {}, { cookie, ...headers });
+      await response.text();
+      return response.status;
+    };
+    expect(await stop({ 'sec-fetch-site': 'same-origin', origin: server.url })).toBe(404);
+    expect(await stop({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.test' })).toBe(401);
+    expect(await stop({ 'sec-fetch-site': 'same-site', origin: 'https://x.a.test' })).toBe(401);
+    expect(await stop({ origin: 'https://evil.test' })).toBe(401);
+    expect(await stop({ origin: 'null' })).toBe(401);
+    expect(await stop({ origin: server.url })).toBe(404);
+  });
+});
+
+describe('an authenticator', () => {
+  it.each<[string, JwtOptions]>([
+    ['no key', {}],
+    ['two keys', { secret: SECRET, jwksUrl: 'https://id.test/keys' }],
+    ['a short secret', { secret: 'secret' }],
+    ['a secret and an algorithm of signatures', { secret: SECRET, algorithms: ['RS256'] }],
+    ['keys and an algorithm of secrets', { jwksUrl: 'https://i.test', algorithms: ['HS256'] }],
+    ['the algorithm none', { secret: SECRET, algorithms: ['none'] }],
+    ['a key that is none', { publicKey: 'key' }],
+  ])('is not made of %s', (_name, options) => {
+    expect(() => createJwtAuthenticator(options)).toThrow();
+  });
+});

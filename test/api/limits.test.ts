@@ -1,0 +1,170 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { MemoryStore } from 'express-rate-limit';
+import type { ApiDeps } from '../../api/index.js';
+import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
+import { until } from '../support/until.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+const servers: ApiServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+const authenticate: ApiDeps['authenticate'] = (request) => {
+  const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
+  if (!userId) return undefined;
+  return { userId, ...(tenantId !== undefined && { tenantId }) };
+};
+
+async function start(options: Partial<ApiDeps>, play?: Play): Promise<ApiServer> {
+  const server = await startApi(createFakeRuntime(play), { defaultAgent: 'lab', ...options });
+  servers.push(server);
+  return server;
+}
+
+const as = (user: string): Record<string, string> => ({ 'x-user': user });
+
+async function stop(server: ApiServer, headers = as('ann')): Promise<Response> {
+  const response = await server.post('/api/chat/s1/stop', {}, headers);
+  await response.clone().text();
+  return response;
+}
+
+describe('requests that change something', () => {
+  it('are refused when one sender sends too many, and nobody else', async () => {
+    const server = await start({ authenticate, limits: { requestsPerMinute: 2 } });
+    const allowed = await stop(server);
+    expect(allowed.status).toBe(404);
+    expect(allowed.headers.get('ratelimit')).toMatch(/r=1/);
+    expect((await stop(server)).status).toBe(404);
+
+    const refused = await stop(server);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ code: 'too_many_requests' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('ratelimit-policy')).toMatch(/q=2/);
+    // The same name elsewhere is somebody else, and reading is free.
+    expect((await stop(server, as('bob'))).status).toBe(404);
+    expect((await stop(server, as('ann@acme'))).status).toBe(404);
+    expect((await server.get('/api/chat/s1/snapshot', as('ann'))).status).toBe(404);
+  });
+
+  it('are counted before their body is read, and not for strangers', async () => {
+    const server = await start({ authenticate, limits: { requestsPerMinute: 1 } });
+    expect((await stop(server, {})).status).toBe(401);
+    expect((await server.post('/api/chat/s1', '{', as('ann'))).status).toBe(400);
+    expect((await server.post('/api/chat/s1', '{', as('ann'))).status).toBe(429);
+  });
+
+  it('stop a page that posts without end within the first minute, by default', async () => {
+    const server = await start({ authenticate });
+    const statuses: number[] = [];
+    for (let n = 0; n < 125; n += 1) statuses.push((await stop(server)).status);
+    expect(statuses.filter((status) => status !== 429)).toHaveLength(120);
+  });
+
+  it('are counted in common by processes that share a store', async () => {
+    const store = new MemoryStore();
+    const limits = { requestsPerMinute: 1, store };
+    const one = await start({ authenticate, limits });
+    const two = await start({ authenticate, limits });
+    expect((await stop(one)).status).toBe(404);
+    expect((await stop(two)).status).toBe(429);
+  });
+
+  it('pass when they cannot be counted, and the log says so', async () => {
+    const broken = new MemoryStore();
+    broken.increment = () => Promise.reject(new Error('the store is away'));
+    const server = await start({ authenticate, limits: { requestsPerMinute: 1, store: broken } });
+    expect((await stop(server)).status).toBe(404);
+    expect((await stop(server)).status).toBe(404);
+    expect(server.logged.join()).toContain('requests cannot be counted');
+  });
+
+  it('have no limit without accounts, unless one is asked for; it counts by address then', async () => {
+    const open = await start({});
+    for (let n = 0; n < 130; n += 1) expect((await stop(open)).status).toBe(404);
+    const limited = await start({ limits: { requestsPerMinute: 1 }, trustedProxies: 1 });
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    expect((await stop(limited, from('192.0.2.1'))).status).toBe(404);
+    expect((await stop(limited, from('192.0.2.1'))).status).toBe(429);
+    expect((await stop(limited, from('192.0.2.2'))).status).toBe(404);
+  });
+});
+
+describe('open streams', () => {
+  /** Says something and then nothing, until it is stopped. */
+  const silent: Play = async (session) => {
+    session.step();
+    session.say('Hm.');
+    await Promise.resolve();
+  };
+  const open = (server: ApiServer, id: string, signal: AbortSignal, user = 'ann') =>
+    fetch(`${server.url}/api/chat/${id}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...as(user) },
+      body: JSON.stringify({ messages: [say('u1', 'hi')] }),
+      signal,
+    });
+
+  it('are refused beyond a number, before anything is begun; and given back when readers leave', async () => {
+    const server = await start({ authenticate, limits: { openStreams: 2 } }, silent);
+    const readers = [new AbortController(), new AbortController(), new AbortController()] as const;
+    expect((await open(server, 's1', readers[0].signal)).status).toBe(200);
+    expect((await open(server, 's2', readers[1].signal)).status).toBe(200);
+    const refused = await open(server, 's3', readers[2].signal);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ code: 'too_many_streams' });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect([...server.runtime.sessions.keys()]).toEqual(['s1', 's2']);
+    expect((await server.get('/api/chat/s1', as('ann'))).status).toBe(429);
+    expect((await server.get('/api/agent/sse?sessionId=s1', as('ann'))).status).toBe(429);
+    // Everything that is no stream goes on, and so do others.
+    expect((await server.get('/api/chat/s1/snapshot', as('ann'))).status).toBe(200);
+    expect((await open(server, 's4', readers[2].signal, 'bob')).status).toBe(200);
+
+    readers[0].abort();
+    await until('a slot is free', async () => {
+      const again = await open(server, 's3', readers[2].signal);
+      return again.status === 200;
+    });
+    for (const reader of readers) reader.abort();
+  });
+
+  it('give their slot back however they end', async () => {
+    let end: 'done' | 'cut' | 'wait' = 'done';
+    const play: Play = async (session) => {
+      session.step();
+      session.say('Hello.');
+      await Promise.resolve();
+      if (end === 'wait') return;
+      session.commit();
+      session.end();
+    };
+    const server = await start({ authenticate, limits: { openStreams: 1 } }, play);
+    const follow = server.runtime.streamManager.follow.bind(server.runtime.streamManager);
+    server.runtime.streamManager.follow = async function* (...args) {
+      for await (const entries of follow(...args)) {
+        if (end === 'cut') throw new Error('the log broke off');
+        yield entries;
+      }
+    };
+    const { signal } = new AbortController();
+    /** Whether the one slot is free, told by a request that would need it. */
+    const isFree = async () => (await server.get('/api/chat/nobody', as('ann'))).status === 204;
+
+    await (await open(server, 'ends', signal)).text();
+    await until('the slot is free after an end', isFree);
+    end = 'cut';
+    await (await open(server, 'breaks', signal)).text().catch(() => undefined);
+    await until('the slot is free after a cut', isFree);
+    expect((await server.post('/api/chat/bad', '{', as('ann'))).status).toBe(400);
+    await until('the slot is free after a refusal', isFree);
+    end = 'wait';
+    const leaving = new AbortController();
+    await open(server, 'leaves', leaving.signal);
+    expect(await isFree()).toBe(false);
+    leaving.abort();
+    await until('the slot is free when the reader has left', isFree);
+  });
+});

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** What came back over a connection of bytes. */
+export interface RawReply {
+  /** Of the first response; 0 if none came. */
+  status: number;
+  headers: string;
+  body: string;
+  /** All that came. */
+  text: string;
+}
+
+/** A connection to an HTTP server that sends whatever it is given. */
+export interface RawConnection {
+  socket: Socket;
+  /** In one piece, which counts as taken when it has gone as a whole. */
+  send: (bytes: string | Uint8Array) => void;
+  /** Resolves when the server has hung up. */
+  closed: Promise<void>;
+  /** Resolves with the first response, as soon as its body is whole by its length, or the server hangs up. */
+  reply: Promise<RawReply>;
+  /** Bytes that the server has taken, or its machine for it. */
+  taken: () => number;
+}
+
+export async function connectRaw(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  // A server that hangs up on somebody who is still sending resets the connection.
+  socket.on('error', () => undefined);
+  let text = '';
+  let taken = 0;
+  const closed = new Promise<void>((resolve) =>
+    socket.once('close', () => {
+      resolve();
+    }),
+  );
+  const reply = new Promise<RawReply>((resolve) => {
+    socket.on('data', (bytes: Buffer) => {
+      text += bytes.toString('latin1');
+      const parsed = parse(text);
+      if (isWhole(parsed)) resolve(parsed);
+    });
+    void closed.then(() => {
+      resolve(parse(text));
+    });
+  });
+  await once(socket, 'connect');
+  return {
+    socket,
+    closed,
+    reply,
+    send: (bytes) => {
+      socket.write(bytes, (error) => {
+        if (error == null) taken += bytes.length;
+      });
+    },
+    taken: () => taken,
+  };
+}
+
+function parse(text: string): RawReply {
+  const end = text.indexOf('\r\n\r\n');
+  const headers = end < 0 ? text : text.slice(0, end);
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0),
+    headers,
+    body: end < 0 ? '' : text.slice(end + 4),
+    text,
+  };
+}
+
+function isWhole({ headers, body, status }: RawReply): boolean {
+  if (status === 204) return true;
+  const length = /^content-length: (\d+)/im.exec(headers)?.[1];
+  return length !== undefined && body.length >= Number(length);
+}
