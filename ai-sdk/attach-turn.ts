@@ -1,5 +1,6 @@
 import type { SessionRecord, SessionView } from '../stores/session-store.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { createMessageFrames } from './message-frames.js';
 import { readResumePosition, type ResumePosition } from './resume-position.js';
 import { createTurnFrames } from './turn-frames.js';
@@ -19,10 +20,10 @@ export async function attachReader(
   record: SessionRecord,
   params: HandleChatStreamParams,
 ): Promise<ChatReply> {
-  const position = toPosition(params);
+  const position = toPosition(deps, params);
   if (!wantsTurn(record, position, params.sawActiveSince))
     return { kind: 'nothing', runId: record.runId };
-  const view = await deps.store.readView(record.sessionId);
+  const view = await deps.stateStore.readView(record.sessionId);
   if (view === undefined) return { kind: 'nothing' };
   return replayTurn(deps, view, readProfile(params), position);
 }
@@ -86,12 +87,16 @@ function toTurnSpan(
   };
 }
 
-function toPosition({
-  resumeFromSequence,
-  request,
-}: HandleChatStreamParams): ResumePosition | undefined {
-  if (resumeFromSequence !== undefined) return { sequence: resumeFromSequence, kind: 'whole' };
-  return request === undefined ? undefined : readResumePosition(request.headers);
+function toPosition(
+  { contentReplayEnabled = true }: ChatDeps,
+  { resumeFromSequence, request }: HandleChatStreamParams,
+): ResumePosition | undefined {
+  const position: ResumePosition | undefined =
+    resumeFromSequence === undefined
+      ? request && readResumePosition(request.headers)
+      : { sequence: resumeFromSequence, kind: 'whole' };
+  // Such a page was given everything up to its position.
+  return contentReplayEnabled || position === undefined ? position : { ...position, kind: 'exact' };
 }
 
 /** A turn that rests is complete in the snapshot, unless that was taken while it was at work. */

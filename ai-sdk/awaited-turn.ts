@@ -6,7 +6,7 @@ import { StreamBrokenError } from './turn-progress.js';
 import type { StreamProfile } from './ui-stream-part.js';
 
 export interface AwaitedTurnDeps {
-  store: Pick<SessionStore, 'readRecord'>;
+  stateStore: Pick<SessionStore, 'readRecord'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
 }
 
@@ -56,7 +56,7 @@ export async function* createAwaitedFrames(
 
 /** Undefined if they will not be answered. */
 async function untilBegun(
-  { store, streamManager }: AwaitedTurnDeps,
+  { stateStore, streamManager }: AwaitedTurnDeps,
   { sessionId, messageIds, after }: AwaitedTurn,
   signal: AbortSignal,
 ): Promise<{ messageId: string; sequence: number } | undefined> {
@@ -69,7 +69,7 @@ async function untilBegun(
       }
       if (message.type === 'queue_changed' && areMeant(message.removed)) return undefined;
       // The end of the run before, or of the whole session.
-      if (message.type === 'stream_end' && (await store.readRecord(sessionId)) === undefined) {
+      if (message.type === 'stream_end' && (await stateStore.readRecord(sessionId)) === undefined) {
         return undefined;
       }
     }

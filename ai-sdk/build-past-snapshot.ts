@@ -19,13 +19,13 @@ export interface PastSnapshotParams {
  * @returns null if there is no such session or checkpoint, or it belongs to somebody else
  */
 export async function buildPastSnapshot(
-  { store }: { store: Pick<SessionStore, 'readView' | 'getCheckpoint'> },
+  { stateStore }: { stateStore: Pick<SessionStore, 'readView' | 'getCheckpoint'> },
   { sessionId, checkpointId, caller }: PastSnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
-  const view = await store.readView(sessionId);
+  const view = await stateStore.readView(sessionId);
   if (view === undefined) return null;
   if (caller !== undefined && !isOwner(view.record, caller)) return null;
-  const checkpoint = await store.getCheckpoint(sessionId, checkpointId);
+  const checkpoint = await stateStore.getCheckpoint(sessionId, checkpointId);
   if (checkpoint === null) return null;
   const { rows, openCalls } = view;
   let end = checkpoint.messageCount;

@@ -11,11 +11,15 @@ import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages
 import type { UIMessage } from './ui-message.js';
 
 export interface SnapshotDeps {
-  store: Pick<SessionStore, 'readView' | 'readState' | 'noteActiveSnapshot'>;
+  stateStore: Pick<SessionStore, 'readView' | 'readState' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
-  executor?: Pick<AgentExecutor, 'expireCalls'>;
+  executor?: ExpiringExecutor | { readonly runs: ExpiringExecutor };
+  /** False shows the message that a run is working on unless the params say otherwise. Default: true. */
+  contentReplayEnabled?: boolean | undefined;
 }
+
+type ExpiringExecutor = Pick<AgentExecutor, 'expireCalls'>;
 
 export interface SnapshotParams {
   sessionId: string;
@@ -33,14 +37,18 @@ export interface SnapshotParams {
  */
 export async function buildSnapshot(
   deps: SnapshotDeps,
-  { sessionId, includePartialContent = false, caller }: SnapshotParams,
+  {
+    sessionId,
+    includePartialContent = deps.contentReplayEnabled === false,
+    caller,
+  }: SnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
   const view = await readCurrent(deps, sessionId, caller);
   if (view === undefined) return null;
   const { record, openCalls } = view;
   const isActive = record.stream === 'active';
   // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
-  if (isActive) await deps.store.noteActiveSnapshot(sessionId, record.turn);
+  if (isActive) await deps.stateStore.noteActiveSnapshot(sessionId, record.turn);
   const messages = isActive ? toSettledMessages(view) : toAllMessages(view);
   if (isActive && includePartialContent) {
     const partial = await readPartialMessage(deps.streamManager, view);
@@ -66,24 +74,25 @@ export async function buildSnapshot(
 }
 
 async function readCurrent(
-  { store, executor }: SnapshotDeps,
+  { stateStore, executor }: SnapshotDeps,
   sessionId: string,
   caller: Caller | undefined,
 ): Promise<SessionView | undefined> {
-  const view = await store.readView(sessionId);
+  const view = await stateStore.readView(sessionId);
   if (view === undefined) return undefined;
   if (caller !== undefined && !isOwner(view.record, caller)) return undefined;
   const { deadline = Infinity } = view.record;
-  const isOverdue = deadline <= Date.now() && (await executor?.expireCalls(sessionId)) === true;
-  return isOverdue ? store.readView(sessionId) : view;
+  const runs = executor !== undefined && 'runs' in executor ? executor.runs : executor;
+  const isOverdue = deadline <= Date.now() && (await runs?.expireCalls(sessionId)) === true;
+  return isOverdue ? stateStore.readView(sessionId) : view;
 }
 
 /** A page applies the patches of the stream that follows its snapshot, so it begins where that does. */
 async function readAgentState(
-  { store }: SnapshotDeps,
+  { stateStore }: SnapshotDeps,
   { sessionId, stateVersion }: SessionRecord,
   isTurnReplayed: boolean,
 ): Promise<FrontendSnapshot['state']> {
   if (stateVersion === 0) return null;
-  return (await store.readState(sessionId, isTurnReplayed ? 'turn' : 'now')).customState;
+  return (await stateStore.readState(sessionId, isTurnReplayed ? 'turn' : 'now')).customState;
 }

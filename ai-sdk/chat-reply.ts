@@ -1,24 +1,6 @@
-import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
-import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
-
-/** What the bridge works with. */
-export interface ChatDeps {
-  executor: Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
-  store: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
-  streamManager: Pick<StreamManager, 'read' | 'follow'>;
-  /** Which agents there are. */
-  agents: { has: (name: string) => boolean };
-  /** For first contacts that name none. */
-  defaultAgent?: string | undefined;
-  /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
-  allowedFileHosts?: readonly string[] | undefined;
-  /** For messages that come while a run is at work, unless the request says. Default: `reject`. */
-  busyPolicy?: BusyPolicy | undefined;
-}
 
 /** What is read of a web `Request`. */
 export type IncomingRequest = Pick<Request, 'method' | 'headers'> &

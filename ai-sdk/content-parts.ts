@@ -1,4 +1,5 @@
 import type { ChunkOf, StreamChunk } from '../protocol/chunk.js';
+import type { Interruption } from '../protocol/interruption.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /** Control-flow chunks and the name under which a page sees them. */
@@ -32,10 +33,29 @@ export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
   return { type: name, data: Object.fromEntries(fields), transient: true };
 }
 
-/** A failure that the run survives: for `onData` only, since an `error` part ends a client's response. */
-export function toWarningPart(chunk: ChunkOf<'error'>): UIStreamPart {
-  const code = chunk.code === undefined ? {} : { code: chunk.code };
-  return { type: 'data-error', data: { error: chunk.error, ...code }, transient: true };
+/**
+ * A failure for `onData`, with its code: the `error` part has none, and ends a client's response, so
+ * that it is sent only for those which the run does not survive.
+ */
+export function toFailurePart({
+  error,
+  code,
+  recoverable,
+  errorDetail,
+}: ChunkOf<'error'>): UIStreamPart {
+  const { retryable } = errorDetail ?? {};
+  const data = {
+    error,
+    ...(code !== undefined && { code }),
+    recoverable,
+    ...(retryable !== undefined && { retryable }),
+  };
+  return { type: 'data-error', data, transient: true };
+}
+
+/** The mark of a message whose reply was cut, live and in history. */
+export function toInterruptedMetadata(stop: Interruption): Record<string, unknown> {
+  return { helixInterrupted: { stop } };
 }
 
 /**

@@ -4,7 +4,8 @@ import type { PostedMessage } from '../protocol/http.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { SessionRecord, SessionView } from '../stores/session-store.js';
 import { readProfile, toTailSpan } from './attach-turn.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import type { RejectedIntent } from './extract-resume-intent.js';
 import { toLastStep } from './last-step.js';
 import { createNoticeFrames } from './notice-frames.js';
@@ -74,7 +75,7 @@ async function repeatTail(
   rejected: RejectedIntent[],
 ): Promise<ChatReply> {
   // Read anew: an answer that was refused may have been taken a moment ago.
-  const view = await deps.store.readView(params.sessionId);
+  const view = await deps.stateStore.readView(params.sessionId);
   if (view === undefined) return reject(copy, rejected);
   const { record } = view;
   const known = rejected.filter(({ reason }) => reason !== 'stale-run');

@@ -9,7 +9,7 @@ import type {
 } from '../protocol/rows.js';
 import type { OpenCall } from '../stores/session-store.js';
 import { formatReasoningId } from './content-blocks.js';
-import { toEventPart } from './content-parts.js';
+import { toEventPart, toInterruptedMetadata } from './content-parts.js';
 import { toToolPart } from './tool-part.js';
 import type { UIMessage, UIMessagePart } from './ui-message.js';
 
@@ -23,6 +23,8 @@ export interface ConvertOptions {
   includeReasoning?: boolean;
   /** False leaves calls without their results. */
   mergeToolResults?: boolean;
+  /** The same as `mergeToolResults`. */
+  includeToolResults?: boolean;
   /** Leaves out user messages that only the model was meant to see. */
   filterHidden?: boolean;
 }
@@ -56,6 +58,9 @@ export function convertToUIMessages(
     if (row.output !== undefined) reply.output = { data: row.output };
     if (row.display === true && row.parts.length === 0) continue;
     reply.last = row;
+    if (row.interrupted !== undefined) {
+      reply.message.metadata = toInterruptedMetadata(row.interrupted);
+    }
     showEvents(reply, row.sequence);
     reply.message.parts.push({ type: 'step-start' }, ...toStepParts(row, results, calls, options));
     if (row.display !== true) reply.events = toCallEvents(row, results);
@@ -111,12 +116,12 @@ function closeMessage(message: UIMessage, last: AssistantRow): void {
   const parts = last.parts.filter((part) => !isFinishCall(part));
   if (parts.some((part) => part.type === 'tool-call')) message.parts.push({ type: 'step-start' });
   else if (parts.length > 0) return;
-  message.metadata = {};
+  message.metadata ??= {};
 }
 
 function collectResults(rows: readonly Row[], options: ConvertOptions): Map<string, ToolRow> {
   const results = new Map<string, ToolRow>();
-  if (options.mergeToolResults === false) return results;
+  if (!(options.mergeToolResults ?? options.includeToolResults ?? true)) return results;
   for (const { row } of options.openCalls ?? []) {
     if (row?.role === 'tool') results.set(row.toolCallId, row);
   }

@@ -1,10 +1,12 @@
 import { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
-import type { SessionRecord, UserMessage } from '../stores/session-store.js';
+import type { SessionRecord, SessionView, UserMessage } from '../stores/session-store.js';
+import { toPendingCalls } from '../stores/session-summaries.js';
 import { attachReader } from './attach-turn.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { continueTurn } from './continue-turn.js';
-import { extractResumeIntent, hasAnswers } from './extract-resume-intent.js';
+import { extractResumeIntent, hasAnswers, type ResumableState } from './extract-resume-intent.js';
 import { isOwner, toCaller } from './ownership.js';
 import { agentMismatch, notFound } from './refusals.js';
 import { regenerateTurn } from './regenerate-turn.js';
@@ -22,7 +24,7 @@ export async function decideReply(
     checkSessionId(params.sessionId);
     const isReading = isRead(params);
     const said = isReading ? [] : readUserMessages(deps, params);
-    const found = await deps.store.readRecord(params.sessionId);
+    const found = await deps.stateStore.readRecord(params.sessionId);
     const isForeign = found !== undefined && !isOwner(found, toCaller(params));
     // Strangers learn nothing, and stock clients take a refused GET for an error.
     if (isReading && (found === undefined || isForeign)) return { kind: 'nothing' };
@@ -50,10 +52,9 @@ async function answerPost(
   }
   const mayAnswer = said.length === 0 || record?.stream === 'paused' || record?.stream === 'active';
   if (mayAnswer && hasAnswers(params.messages)) {
-    const view = record && (await deps.store.readView(params.sessionId));
-    const { rows = [], openCalls = [] } = view ?? {};
-    const turn = rows.slice(view?.record.turnStartRow);
-    const found = extractResumeIntent(params.messages, openCalls, view?.record.runId, turn);
+    const view = record && (await deps.stateStore.readView(params.sessionId));
+    const state = view === undefined ? null : toResumableState(view);
+    const found = extractResumeIntent(params.messages, state, view?.record.runId);
     const submission = await submitAnswers(deps, params, found);
     const isAnswer = found.intents.length + found.rejected.length > 0;
     if (said.length === 0 && isAnswer) return continueTurn(deps, params, view, submission);
@@ -62,14 +63,19 @@ async function answerPost(
   throw new HelixError('nothing_to_do', 'There is no new message and no answer in this request.');
 }
 
+function toResumableState({ record, rows, openCalls }: SessionView): ResumableState {
+  const pendingClientToolCalls = toPendingCalls(openCalls);
+  return { pendingClientToolCalls, messages: rows, turnStartRow: record.turnStartRow };
+}
+
 /** Nobody is shown an open question whose time is over, whoever else is asleep. */
 async function settleOverdue(
-  deps: Pick<ChatDeps, 'executor' | 'store'>,
+  deps: Pick<ChatDeps, 'executor' | 'stateStore'>,
   record: SessionRecord,
 ): Promise<SessionRecord> {
   const { sessionId, deadline = Infinity } = record;
   if (deadline > Date.now() || !(await deps.executor.expireCalls(sessionId))) return record;
-  return (await deps.store.readRecord(sessionId)) ?? record;
+  return (await deps.stateStore.readRecord(sessionId)) ?? record;
 }
 
 function checkSessionId(sessionId: string): void {

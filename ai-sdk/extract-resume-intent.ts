@@ -1,7 +1,7 @@
 import type { PostedMessage } from '../protocol/http.js';
 import { parseApprovalId } from '../protocol/ids.js';
 import type { Row, ToolRow } from '../protocol/rows.js';
-import type { OpenCall } from '../stores/session-store.js';
+import type { PendingCall } from '../stores/session-state.js';
 import { toLastStep } from './last-step.js';
 
 /** An answer to a pending call, as the client's copy of the conversation shows it. */
@@ -31,22 +31,30 @@ export interface ResumeIntents {
 
 type PostedPart = NonNullable<PostedMessage['parts']>[number];
 
+/** What a session waits for, as the state store's `load` tells it. */
+export interface ResumableState {
+  pendingClientToolCalls: Readonly<Record<string, PendingCall>>;
+  /** The transcript: what became of the newest turn's earlier calls. */
+  messages?: readonly Row[];
+  /** Index of the newest turn's first row. */
+  turnStartRow?: number;
+}
+
 /**
  * Reads answers out of posted messages. Only the last assistant message counts, and of each part
  * only the id and the person's answer: what a tool is given was fixed when it was asked for.
  *
- * @param openCalls the calls of the session's newest step
+ * @param state null if there is no such session
  * @param currentRunId the session's newest run; undefined if there is none
- * @param rows of the newest turn: what became of its earlier calls
  */
 export function extractResumeIntent(
   messages: readonly PostedMessage[],
-  openCalls: readonly OpenCall[],
-  currentRunId: string | undefined,
-  rows: readonly Row[] = [],
+  state: ResumableState | null,
+  currentRunId?: string,
 ): ResumeIntents {
-  const calls = new Map(openCalls.map((call) => [call.spec.toolCallId, call]));
-  const settled = collectClientResults(openCalls, rows);
+  const { pendingClientToolCalls = {}, messages: rows = [], turnStartRow = 0 } = state ?? {};
+  const calls = new Map(Object.entries(pendingClientToolCalls));
+  const settled = collectClientResults(calls.values(), rows.slice(turnStartRow));
   const newest = new Set<unknown>(
     toLastStep(messages.findLast(({ role }) => role !== 'user')).map((part) => part['toolCallId']),
   );
@@ -95,7 +103,7 @@ function isAnswer(part: PostedPart): boolean {
 function readApproval(
   part: PostedPart,
   toolCallId: string,
-  call: OpenCall | undefined,
+  call: PendingCall | undefined,
   currentRunId: string | undefined,
 ): ResumeIntent | RejectedIntent | undefined {
   const { id: approvalId, approved, reason } = toRecord(part['approval']);
@@ -106,12 +114,12 @@ function readApproval(
   }
   const { runId } = asked;
   // A sub-agent asks in the name of its own run.
-  if (runId !== (call?.spec.runId ?? currentRunId)) {
+  if (runId !== (call?.runId ?? currentRunId)) {
     return { toolCallId, reason: 'stale-run', runId };
   }
   if (call === undefined) return { toolCallId, reason: 'not-pending', runId };
-  if (call.spec.kind !== 'approval') return { toolCallId, reason: 'kind-mismatch', runId };
-  if (call.state !== 'waiting') return { toolCallId, reason: 'already-completed', runId };
+  if (call.kind !== 'approval') return { toolCallId, reason: 'kind-mismatch', runId };
+  if (call.response !== undefined) return { toolCallId, reason: 'already-completed', runId };
   const said = typeof reason === 'string' && reason !== '' ? { reason } : {};
   return { kind: 'approval-response', toolCallId, approvalId, approved, ...said };
 }
@@ -120,10 +128,10 @@ function readApproval(
 function readResult(
   part: PostedPart,
   toolCallId: string,
-  call: OpenCall | undefined,
+  call: PendingCall | undefined,
 ): ResumeIntent | RejectedIntent | undefined {
-  if (call?.state !== 'waiting') return undefined;
-  const { kind } = call.spec;
+  if (call === undefined || call.response !== undefined) return undefined;
+  const { kind } = call;
   const isError = part['state'] === 'output-error';
   // An approval is called off by an error.
   if (kind !== 'client' && !(kind === 'approval' && isError)) {
@@ -141,7 +149,7 @@ function toResultIntent(part: PostedPart, toolCallId: string): ResumeIntent {
 
 /** Results of this turn's client tools, by call. */
 function collectClientResults(
-  openCalls: readonly OpenCall[],
+  pending: Iterable<PendingCall>,
   rows: readonly Row[],
 ): Map<string, ToolRow> {
   const asked = new Set<string>();
@@ -154,8 +162,8 @@ function collectClientResults(
     }
     if (row.role === 'tool' && asked.has(row.toolCallId)) results.set(row.toolCallId, row);
   }
-  for (const { spec, row } of openCalls) {
-    if (spec.kind === 'client' && row?.role === 'tool') results.set(spec.toolCallId, row);
+  for (const { kind, toolCallId, response } of pending) {
+    if (kind === 'client' && response?.row !== undefined) results.set(toolCallId, response.row);
   }
   return results;
 }

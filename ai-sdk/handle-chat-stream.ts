@@ -1,21 +1,26 @@
-import type { HelixError } from '../protocol/errors.js';
+import { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
 import { HEADERS, type ProblemBody } from '../protocol/http.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import { toChatDeps, type HandleChatStreamDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { decideReply } from './decide-reply.js';
-import { buildSSEResponse } from './sse.js';
+import { ExecutionError } from './frontend-errors.js';
+import { buildFramesResponse } from './sse.js';
 
 /**
  * Answers a chat request as a web response: an SSE body, 204 when there is nothing to follow, or a
  * refusal as `{ error, code }`. A reader that goes away never stops the run.
  *
- * @throws whatever is no HelixError; its text is not for clients
+ * @throws ConfigurationError if the deps name no agent; ExecutionError, with its cause, for what went
+ * wrong without being a refusal
  */
 export async function handleChatStream(
-  deps: ChatDeps,
+  deps: HandleChatStreamDeps,
   params: HandleChatStreamParams,
 ): Promise<Response> {
-  const reply = await decideReply(deps, params);
+  const reply = await decideReply(toChatDeps(deps), params).catch((cause: unknown): never => {
+    throw new ExecutionError(undefined, { cause });
+  });
   const headers = toReplyHeaders(params.sessionId, reply);
   switch (reply.kind) {
     case 'nothing':
@@ -24,14 +29,8 @@ export async function handleChatStream(
       const { error } = reply;
       return Response.json(toProblem(error), { status: error.statusCode, headers });
     }
-    case 'stream': {
-      const reader = new AbortController();
-      const leave = (): void => {
-        reader.abort();
-      };
-      params.request?.signal?.addEventListener('abort', leave, { once: true });
-      return buildSSEResponse(reply.frames(reader.signal), { headers, onCancel: leave });
-    }
+    case 'stream':
+      return buildFramesResponse(reply.frames, { headers, signal: params.request?.signal });
   }
 }
 

@@ -2,12 +2,30 @@ export { buildPastSnapshot } from './build-past-snapshot.js';
 export type { PastSnapshotParams } from './build-past-snapshot.js';
 export { buildSnapshot } from './build-snapshot.js';
 export type { SnapshotDeps, SnapshotParams } from './build-snapshot.js';
-export type { ChatDeps, ChatReply, HandleChatStreamParams, IncomingRequest } from './chat-reply.js';
+export type { ChatDeps, HandleChatStreamDeps } from './chat-deps.js';
+export type { ChatReply, HandleChatStreamParams, IncomingRequest } from './chat-reply.js';
 export { convertToAISDKMessages, convertToUIMessages } from './convert-messages.js';
 export type { ConvertOptions } from './convert-messages.js';
 export { decideReply } from './decide-reply.js';
 export { extractResumeIntent } from './extract-resume-intent.js';
-export type { RejectedIntent, ResumeIntent, ResumeIntents } from './extract-resume-intent.js';
+export type {
+  RejectedIntent,
+  ResumableState,
+  ResumeIntent,
+  ResumeIntents,
+} from './extract-resume-intent.js';
+export {
+  ConfigurationError,
+  ExecutionError,
+  FrontendHandlerError,
+  StreamCreationError,
+  StreamFailedError,
+  StreamNotFoundError,
+  ValidationError,
+} from './frontend-errors.js';
+export type { FrontendErrorCode } from './frontend-errors.js';
+export { HelixStreamError } from './stream-error.js';
+export type { StreamErrorEvent } from './stream-error.js';
 export { handleChatStream, toProblem, toReplyHeaders } from './handle-chat-stream.js';
 export { ANONYMOUS, isOwner } from './ownership.js';
 export type { Caller } from './ownership.js';
@@ -17,16 +35,30 @@ export { editQueuedMessage, notQueued, toQueue } from './queue.js';
 export { extractResumePosition } from './resume-position.js';
 export {
   AI_SDK_UI_HEADER,
+  AI_SDK_UI_HEADER_VALUE,
   buildSSEResponse,
   createSSEHeaders,
+  createSSEStream,
   formatSse,
   SSE_KEEP_ALIVE,
   UI_MESSAGE_STREAM_HEADERS,
 } from './sse.js';
-export type { SSEResponseOptions } from './sse.js';
+export type { SSEEvent, SSEResponseOptions, SSEStreamOptions } from './sse.js';
 export { StreamTransformer } from './stream-transformer.js';
 export type { StreamTransformerOptions, Transformed } from './stream-transformer.js';
 export { StreamBrokenError } from './turn-progress.js';
+export {
+  createUIMessageStore,
+  getUIMessages,
+  loadAllUIMessages,
+  loadUIMessages,
+} from './ui-history.js';
+export type {
+  LoadAllUIMessagesOptions,
+  LoadUIMessagesOptions,
+  UIMessagePage,
+  UIMessageStore,
+} from './ui-history.js';
 export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 export type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 export { COMMON_METADATA_KEYS, toUserMessages } from './user-messages.js';

@@ -11,7 +11,7 @@ export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIS
     events.push(...toPartEvents(part, `t-${String(index)}`, profile));
   }
   if (message.metadata !== undefined) {
-    events.push({ type: 'message-metadata', messageMetadata: {} });
+    events.push({ type: 'message-metadata', messageMetadata: message.metadata });
   }
   if (isInStep) events.push({ type: 'finish-step' });
   return events;

@@ -3,7 +3,8 @@ import type { Row } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
 import type { SessionView, UserMessage } from '../stores/session-store.js';
 import { readProfile, replayTurn } from './attach-turn.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { toCaller } from './ownership.js';
 import { streamTurn } from './start-turn.js';
 
@@ -20,7 +21,7 @@ export async function regenerateTurn(
   said: readonly UserMessage[],
 ): Promise<ChatReply | undefined> {
   const { sessionId } = params;
-  const view = await deps.store.readView(sessionId);
+  const view = await deps.stateStore.readView(sessionId);
   if (view === undefined) return undefined;
   const messageId = findMessage(view.rows, params.messageId, said);
   if (messageId === undefined && said.length > 0) return undefined;
@@ -35,7 +36,7 @@ export async function regenerateTurn(
     return streamTurn(deps, params, run);
   } catch (error) {
     if (!isOvertaken(error)) throw error;
-    const now = await deps.store.readView(sessionId);
+    const now = await deps.stateStore.readView(sessionId);
     const other = now && (await attachAgain(deps, params, now, messageId));
     if (other === undefined) throw error;
     return other;

@@ -22,9 +22,17 @@ export function readResumePosition(headers: HeaderBag): ResumePosition | undefin
   return undefined;
 }
 
-/** The sequence that a request's headers name; undefined if there is none, or it is no number. */
-export function extractResumePosition(headers: HeaderBag): number | undefined {
-  return readResumePosition(headers)?.sequence;
+/**
+ * The sequence that a request's headers name, or the value of one such header; undefined if there is
+ * none, or it is no number.
+ */
+export function extractResumePosition(
+  headers: HeaderBag | string | null | undefined,
+): number | undefined {
+  if (headers === null || headers === undefined) return undefined;
+  return typeof headers === 'string'
+    ? parsePosition(headers)
+    : readResumePosition(headers)?.sequence;
 }
 
 function readHeader(headers: HeaderBag, name: string): string | undefined {

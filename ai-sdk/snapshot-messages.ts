@@ -1,23 +1,31 @@
 import type { Row } from '../protocol/rows.js';
 import type { SessionRecord, SessionView } from '../stores/session-store.js';
-import { convertToUIMessages, toSilentMessage } from './convert-messages.js';
+import { convertToUIMessages, toSilentMessage, type ConvertOptions } from './convert-messages.js';
 import type { UIMessage } from './ui-message.js';
 
 /** All of the conversation, without the reply that is being written. */
-export function toSettledMessages({ record, rows }: SessionView): UIMessage[] {
+export function toSettledMessages(
+  { record, rows }: SessionView,
+  options: ConvertOptions = {},
+): UIMessage[] {
   const isSettled = (row: Row, index: number): boolean =>
     index < record.turnStartRow || row.role === 'user';
-  return convertToUIMessages(rows.filter(isSettled));
+  return convertToUIMessages(rows.filter(isSettled), options);
 }
 
 /** All of the conversation, with the calls that wait. */
-export function toAllMessages({ record, rows, openCalls }: SessionView): UIMessage[] {
+export function toAllMessages(
+  { record, rows, openCalls }: SessionView,
+  options: ConvertOptions = {},
+): UIMessage[] {
   const messages = convertToUIMessages(rows, {
+    ...options,
     openCalls,
     ...(isOngoing(record) && { unfinishedMessageId: record.messageId }),
   });
-  const isSilent = record.stream === 'ended' && messages.at(-1)?.id !== record.messageId;
-  if (isSilent) messages.push(toSilentMessage(record.messageId));
+  const { messageId, stream } = record;
+  const hasReply = rows.some((row) => row.role === 'assistant' && row.messageId === messageId);
+  if (stream === 'ended' && !hasReply) messages.push(toSilentMessage(record.messageId));
   return messages;
 }
 

@@ -1,16 +1,17 @@
 import type { UIStreamPart } from './ui-stream-part.js';
 
+/** The header by which custom backends say that they speak the UI message stream, and what it says. */
+export const AI_SDK_UI_HEADER = 'x-vercel-ai-ui-message-stream';
+export const AI_SDK_UI_HEADER_VALUE = 'v1';
+
 /** Headers of the AI SDK's UI message stream. */
 export const UI_MESSAGE_STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   connection: 'keep-alive',
-  'x-vercel-ai-ui-message-stream': 'v1',
+  [AI_SDK_UI_HEADER]: AI_SDK_UI_HEADER_VALUE,
   'x-accel-buffering': 'no',
 } as const;
-
-/** The header by which custom backends say that they speak the UI message stream. */
-export const AI_SDK_UI_HEADER = 'x-vercel-ai-ui-message-stream';
 
 /** A comment that keeps idle connections open; clients skip it. */
 export const SSE_KEEP_ALIVE = ': keep-alive\n\n';
@@ -31,36 +32,92 @@ export function formatSse(part: UIStreamPart, sequence?: number): string {
     : `id: ${String(sequence)}\ndata: ${data}\n\n`;
 }
 
-export interface SSEResponseOptions {
+/** An event of the stream, with the place to resume after it if it has one. */
+export type SSEEvent = UIStreamPart | { event: UIStreamPart; sequence?: number | undefined };
+
+export interface SSEStreamOptions {
+  /** Called when the reader goes away. */
+  onCancel?: (() => void) | undefined;
+  /** Silence after which a comment is sent, ms; default 15,000. */
+  keepAliveMs?: number | undefined;
+}
+
+export interface SSEResponseOptions extends SSEStreamOptions {
   headers?: Record<string, string>;
   status?: number;
-  /** Called when the reader goes away. */
-  onCancel?: () => void;
 }
 
 /**
- * Frames as a web response. They are pulled one by one, so a slow reader holds them back. If the
- * source throws, the body errors: a reader must never take a broken stream for a finished one.
+ * Events as the bytes of an SSE body, ended by `[DONE]`. They are pulled one by one, so a slow reader
+ * holds them back. If the source throws, the body errors: a reader must never take a broken stream
+ * for a finished one.
  */
+export function createSSEStream(
+  events: AsyncIterable<SSEEvent>,
+  options: SSEStreamOptions = {},
+): ReadableStream<Uint8Array> {
+  return streamTexts(toTexts(events), options);
+}
+
+/** The same as a web response. */
 export function buildSSEResponse(
-  frames: AsyncIterable<string>,
-  options: SSEResponseOptions = {},
+  events: AsyncIterable<SSEEvent>,
+  { headers, status = 200, ...options }: SSEResponseOptions = {},
 ): Response {
-  const iterator = frames[Symbol.asyncIterator]();
+  return new Response(createSSEStream(events, options), {
+    status,
+    headers: createSSEHeaders(headers),
+  });
+}
+
+/** Text that is framed already as a web response; the signal that `frames` is given fires when the reader leaves. */
+export function buildFramesResponse(
+  frames: (signal: AbortSignal) => AsyncIterable<string>,
+  options: { headers?: Record<string, string>; signal?: AbortSignal | undefined } = {},
+): Response {
+  const reader = new AbortController();
+  const leave = (): void => {
+    reader.abort();
+  };
+  options.signal?.addEventListener('abort', leave, { once: true });
+  if (options.signal?.aborted === true) leave();
+  const body = streamTexts(frames(reader.signal), { onCancel: leave });
+  return new Response(body, { headers: createSSEHeaders(options.headers) });
+}
+
+const KEEP_ALIVE_MS = 15_000;
+
+async function* toTexts(events: AsyncIterable<SSEEvent>): AsyncGenerator<string> {
+  for await (const item of events) {
+    yield 'event' in item ? formatSse(item.event, item.sequence) : formatSse(item);
+  }
+  yield SSE_DONE;
+}
+
+function streamTexts(
+  texts: AsyncIterable<string>,
+  { onCancel, keepAliveMs = KEEP_ALIVE_MS }: SSEStreamOptions,
+): ReadableStream<Uint8Array> {
+  const iterator = texts[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
+  let hasLeft = false;
+  return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await iterator.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(encoder.encode(next.value));
+      const keepAlive = setInterval(() => {
+        if (!hasLeft) controller.enqueue(encoder.encode(SSE_KEEP_ALIVE));
+      }, keepAliveMs);
+      try {
+        const next = await iterator.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(encoder.encode(next.value));
+      } finally {
+        clearInterval(keepAlive);
+      }
     },
     async cancel() {
-      options.onCancel?.();
+      hasLeft = true;
+      onCancel?.();
       await iterator.return?.();
     },
-  });
-  return new Response(body, {
-    status: options.status ?? 200,
-    headers: createSSEHeaders(options.headers),
   });
 }

@@ -2,7 +2,8 @@ import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { RunRecord, SessionView, UserMessage } from '../stores/session-store.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from './awaited-turn.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { toCaller } from './ownership.js';
 import { agentMismatch, notFound } from './refusals.js';
 import { createTurnFrames } from './turn-frames.js';
@@ -94,7 +95,7 @@ async function repeatTurn(
   params: HandleChatStreamParams,
   messages: UserMessage[],
 ): Promise<ChatReply> {
-  const view = await deps.store.readView(params.sessionId);
+  const view = await deps.stateStore.readView(params.sessionId);
   if (view === undefined) throw notFound();
   if (isWaiting(view, messages)) return awaitTurn(deps, params, messages, view.record.sequence);
   if (!isOfNewestTurn(view, messages)) {

@@ -2,7 +2,13 @@ import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../protocol/
 import { isControlMessage } from '../protocol/control-message.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { ContentBlocks } from './content-blocks.js';
-import { toControlPart, toEventPart, toSourcePart, toWarningPart } from './content-parts.js';
+import {
+  toControlPart,
+  toEventPart,
+  toFailurePart,
+  toInterruptedMetadata,
+  toSourcePart,
+} from './content-parts.js';
 import { RunEnding } from './run-ending.js';
 import { StepFrame } from './step-frame.js';
 import { ToolCalls } from './tool-calls.js';
@@ -150,10 +156,14 @@ export class StreamTransformer {
         else this.#step.enter(chunk.step, out);
         break;
       case 'step_end':
+        if (chunk.interrupted !== undefined) {
+          const messageMetadata = toInterruptedMetadata(chunk.interrupted);
+          out.push({ type: 'message-metadata', messageMetadata });
+        }
         this.#step.commit(chunk.step, out);
         break;
       case 'error':
-        if (chunk.recoverable) out.push(toWarningPart(chunk));
+        out.push(toFailurePart(chunk));
         break;
       default:
         pushControl(chunk, out);

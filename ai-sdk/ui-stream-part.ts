@@ -10,7 +10,7 @@ export type UIStreamPart =
   | { type: 'finish'; finishReason: FinishReason }
   | { type: 'start-step' | 'finish-step' }
   | { type: 'error'; errorText: string }
-  | { type: 'message-metadata'; messageMetadata: Record<string, never> | null }
+  | { type: 'message-metadata'; messageMetadata: Record<string, unknown> | null }
   | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic: true }

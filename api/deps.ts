@@ -12,7 +12,7 @@ import type { ApiLogger } from './refusals.js';
 /** What the HTTP side is made of. */
 export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
-  store: Pick<
+  stateStore: Pick<
     SessionStore,
     | 'readRecord'
     | 'readView'

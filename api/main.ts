@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   const webRoot = fileURLToPath(new URL('../web', import.meta.url));
   const app = createApi({
     executor,
-    store: redis.store,
+    stateStore: redis.store,
     streamManager: redis.streamManager,
     agents,
     defaultAgent: config.DEFAULT_AGENT,

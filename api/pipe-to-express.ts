@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { createSSEHeaders, SSE_KEEP_ALIVE } from '../ai-sdk/index.js';
 
 export interface PipeOptions {
-  headers: Record<string, string>;
+  headers?: Record<string, string>;
   /** Silence after which a comment is sent, ms. */
   keepAliveMs?: number;
   /** A reader that takes nothing for this long is cut, ms. */
@@ -12,25 +12,55 @@ export interface PipeOptions {
 const KEEP_ALIVE_MS = 15_000;
 const STALL_MS = 10_000;
 
+type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
+
 /**
- * Writes SSE text to a response, one write for what arrived together. Ends the response only when
- * the frames are complete; if they break off, or the reader is too slow, the socket is destroyed, so
- * that no client takes half a reply for a whole one. When the reader leaves, following stops.
+ * Writes a reply to an Express response: that of `handleChatStream`, or SSE text, one write for what
+ * arrived together. Ends the response only when the reply is complete; if it breaks off, or the
+ * reader is too slow, the socket is destroyed, so that no client takes half a reply for a whole one.
+ * When the reader leaves, following stops.
  *
- * @throws what made the frames break off
+ * @throws what made the reply break off
  */
 export async function pipeToExpress(
-  frames: (signal: AbortSignal) => AsyncIterable<string>,
+  reply: globalThis.Response | Frames,
   response: Response,
-  options: PipeOptions,
+  options: PipeOptions = {},
 ): Promise<void> {
   if (response.destroyed) return;
+  if (typeof reply === 'function') {
+    response.writeHead(200, createSSEHeaders(options.headers));
+    await pipeFrames(reply, response, options);
+    return;
+  }
+  response.writeHead(reply.status, { ...Object.fromEntries(reply.headers), ...options.headers });
+  const { body } = reply;
+  if (body === null) response.end();
+  else await pipeFrames((signal) => readBody(body, signal), response, options);
+}
+
+async function* readBody(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body.getReader();
+  const leave = (): void => {
+    reader.cancel().catch(() => undefined);
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+async function pipeFrames(frames: Frames, response: Response, options: PipeOptions): Promise<void> {
   const reader = new AbortController();
   const leave = (): void => {
     reader.abort();
   };
   response.once('close', leave);
-  response.writeHead(200, createSSEHeaders(options.headers));
   response.flushHeaders();
   response.socket?.setNoDelay(true);
   const keepAlive = setInterval(() => {

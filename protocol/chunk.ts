@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Interruption } from './interruption.js';
 import { ControlMessage, type StreamEnd } from './control-message.js';
 import { JsonPatchOperation } from './json-patch.js';
 import { LIMITS } from './limits.js';
@@ -172,6 +173,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     stepId: z.string().optional(),
     usage: Usage.optional(),
     finishReason: FinishReason.optional(),
+    /** Extension: the reply was cut, and how. */
+    interrupted: Interruption.optional(),
   }),
   chunk('file', { url: z.string(), mediaType: z.string(), filename: z.string().optional() }),
   chunk('run_interrupted', {

@@ -71,6 +71,21 @@ export const CheckpointQuery = z.object({
 });
 export type CheckpointQuery = z.infer<typeof CheckpointQuery>;
 
+/** Which part of a conversation, counted in messages as people see them, oldest first. */
+export const MessagesQuery = z.object({
+  /** Index of the first message. */
+  offset: z.coerce.number().int().nonnegative().default(0),
+  limit: z.coerce.number().int().min(1).max(LIMITS.messagePage).default(50),
+});
+export type MessagesQuery = z.infer<typeof MessagesQuery>;
+
+/** Body of `GET /api/chat/:sessionId/messages`. */
+export interface MessagesReply<M = unknown> {
+  messages: M[];
+  /** True if others follow. */
+  hasMore: boolean;
+}
+
 /** An answer to a pending call, given outside of the chat. */
 export const AnswerBody = z.union([
   z.strictObject({

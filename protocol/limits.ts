@@ -35,6 +35,8 @@ export const LIMITS = {
   replayPage: 200,
   /** Messages that wait for their turn in one session; more are refused. */
   queueEntries: 50,
+  /** Messages on one page of a conversation. */
+  messagePage: 1_000,
   /** Sessions on one page of those that wait for people. */
   waitingSessions: 100,
   /** A run that writes nothing for this long counts as stalled, ms. */

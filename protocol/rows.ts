@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Interruption } from './interruption.js';
 
 /**
  * Transcript rows: what a session remembers, in the order in which the model is told. Rows are
@@ -77,7 +78,7 @@ export const AssistantRow = z.object({
   step: z.number(),
   parts: z.array(AssistantPart),
   /** The reply was cut: by a stop or by a failure. */
-  interrupted: z.enum(['interrupt', 'abort', 'failure']).optional(),
+  interrupted: Interruption.optional(),
   /** What the run came to: in a row without parts, at its end. */
   output: z.unknown().optional(),
   /** For history only: what the run came to, or calls that people were asked about together, those of

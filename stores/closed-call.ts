@@ -1,4 +1,5 @@
-import type { StreamChunk } from '../protocol/chunk.js';
+import type { ChunkOf, StreamChunk } from '../protocol/chunk.js';
+import type { Interruption } from '../protocol/interruption.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { ToolRow } from '../protocol/rows.js';
 import type { NewCall } from './transitions.js';
@@ -59,7 +60,9 @@ export function closingChunks(
     isShown: boolean;
     /** False if it said nothing: then nobody is told of the step. */
     hasRow: boolean;
-    finish?: Pick<Extract<StreamChunk, { type: 'step_end' }>, 'usage' | 'finishReason'>;
+    finish?: Pick<ChunkOf<'step_end'>, 'usage' | 'finishReason'>;
+    /** Present if the reply was cut. */
+    interrupted?: Interruption | undefined;
   },
 ): StreamChunk[] {
   const base = { agentId, agentType, step, timestamp };
@@ -67,7 +70,11 @@ export function closingChunks(
   const chunks: StreamChunk[] = [];
   // A model may end without a word: its step is still a step.
   if (reply.hasRow && !reply.isShown) chunks.push({ type: 'step_start', ...base, stepId });
-  if (reply.hasRow) chunks.push({ type: 'step_end', ...base, stepId, ...reply.finish });
+  if (reply.hasRow) {
+    const { finish, interrupted } = reply;
+    const cut = interrupted === undefined ? {} : { interrupted };
+    chunks.push({ type: 'step_end', ...base, stepId, ...finish, ...cut });
+  }
   chunks.push(
     { type: 'checkpoint_created', ...base, runId, checkpointId, stepCount: step },
     { type: 'step_committed', ...base, runId, stepId, checkpointId },

@@ -5,6 +5,7 @@ import type { AssistantPart, AssistantRow } from '../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../protocol/run.js';
 import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
 import type { SessionRecord, SessionStore } from './session-store.js';
+import type { Interruption } from '../protocol/interruption.js';
 import type { StreamManager } from './stream-manager.js';
 import type { CommitInput } from './transitions.js';
 
@@ -78,13 +79,14 @@ function toCutCommit(
   const closed = cut.flatMap((part) =>
     part.type === 'tool-call' ? [closedCall(scope, part, part.input, why, now)] : [],
   );
+  const interrupted = toInterruption(status);
   const row: AssistantRow = {
     role: 'assistant',
     messageId,
     runId,
     step,
     parts: cut,
-    interrupted: toInterruption(status),
+    interrupted,
   };
   const hasRow = parts.length > 0;
   const checkpointId = formatCheckpointId(runId, step);
@@ -96,7 +98,7 @@ function toCutCommit(
     calls: closed.map(({ call }) => call),
     chunks: [
       ...closed.flatMap(({ chunks }) => chunks),
-      ...closingChunks(scope, checkpointId, now, { isShown: true, hasRow }),
+      ...closingChunks(scope, checkpointId, now, { isShown: true, hasRow, interrupted }),
     ],
     outcome,
     checkpointId,
@@ -111,7 +113,7 @@ function withInput(part: AssistantPart, argumentText: ReplyFold['argumentText'])
   return { ...part, input: toPartialInput(argumentText.get(part.toolCallId)) };
 }
 
-function toInterruption(status: SilentEnd['status']): NonNullable<AssistantRow['interrupted']> {
+function toInterruption(status: SilentEnd['status']): Interruption {
   if (status === 'failed') return 'failure';
   return status === 'aborted' ? 'abort' : 'interrupt';
 }

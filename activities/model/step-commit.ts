@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import type { Interruption } from '../../protocol/interruption.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
@@ -137,7 +138,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     opened: OpenedCall[],
     outcome: StepOutcome,
     how: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
-      interrupted?: AssistantRow['interrupted'];
+      interrupted?: Interruption;
     },
   ): Promise<Committed> {
     const now = Date.now();
@@ -162,10 +163,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       known: known(),
       ...(row !== undefined && { row }),
       calls,
-      chunks: [
-        ...opened.flatMap(({ chunks }) => chunks),
-        ...closing(row !== undefined, checkpointId, now),
-      ],
+      chunks: [...opened.flatMap(({ chunks }) => chunks), ...closing(row, checkpointId, now)],
       outcome,
       checkpointId,
       answersStop: how.answersStop,
@@ -196,11 +194,16 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     }
   }
 
-  function closing(hasRow: boolean, checkpointId: string, timestamp: number): StreamChunk[] {
+  function closing(
+    row: AssistantRow | undefined,
+    checkpointId: string,
+    timestamp: number,
+  ): StreamChunk[] {
     const finish = reply.finish();
     return closingChunks(scope, checkpointId, timestamp, {
       isShown: reply.begun(),
-      hasRow,
+      hasRow: row !== undefined,
+      interrupted: row?.interrupted,
       ...(finish !== undefined && {
         finish: { usage: finish.usage, finishReason: finish.reason },
       }),

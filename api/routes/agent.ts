@@ -25,7 +25,7 @@ import { parseBody, parseSessionId, readQuery } from '../validate.js';
 
 /** The agent-server surface: for programs, and for agents that delegate to this one. */
 export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
-  const { executor, store, streamManager } = deps;
+  const { executor, stateStore: store, streamManager } = deps;
   const router = Router();
 
   router.post('/start', async (request, response) => {

@@ -60,11 +60,11 @@ function readTarget(request: Request): { sessionId: string; toolCallId: string }
 }
 
 async function readOwned(
-  deps: Pick<ApiDeps, 'store'>,
+  deps: Pick<ApiDeps, 'stateStore'>,
   sessionId: string,
   caller: Caller,
 ): Promise<SessionRecord> {
-  const record = await deps.store.readRecord(sessionId);
+  const record = await deps.stateStore.readRecord(sessionId);
   if (record === undefined || !isOwner(record, caller)) throw notFound();
   return record;
 }

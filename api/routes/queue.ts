@@ -15,7 +15,7 @@ import { parseBody, parseSessionId, readQuery } from '../validate.js';
 
 /** Messages that wait for their turn: `GET` lists them, `PATCH` edits one, `DELETE` removes one or all. */
 export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
-  const { store } = deps;
+  const { stateStore: store } = deps;
   const router = Router();
   const path = '/:sessionId/queue';
 

@@ -47,7 +47,7 @@ export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
     }
     const { limit, cursor } = query.data;
     const { record } = await find(request);
-    const page = await deps.store.listCheckpoints(record.sessionId, {
+    const page = await deps.stateStore.listCheckpoints(record.sessionId, {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),
     });
@@ -59,7 +59,7 @@ export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   /** @throws HelixError `not_found`, to strangers as well */
   async function find(request: Request): Promise<{ record: SessionRecord; caller: Caller }> {
     const caller = await readIdentity(request);
-    const record = await deps.store.readRecord(parseSessionId(request.params['sessionId']));
+    const record = await deps.stateStore.readRecord(parseSessionId(request.params['sessionId']));
     if (record === undefined || !isOwner(record, caller)) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }

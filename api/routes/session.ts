@@ -1,8 +1,16 @@
 import { Router } from 'express';
-import type { Request } from 'express';
-import { buildPastSnapshot, buildSnapshot, isOwner, toReplyHeaders } from '../../ai-sdk/index.js';
+import type { Request, Response } from 'express';
+import {
+  buildPastSnapshot,
+  buildSnapshot,
+  isOwner,
+  loadUIMessages,
+  toReplyHeaders,
+  type Caller,
+} from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { HEADERS, StopBody } from '../../protocol/http.js';
+import { HEADERS, MessagesQuery, StopBody, type MessagesReply } from '../../protocol/http.js';
+import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { writeSnapshotMemory } from '../snapshot-memory.js';
@@ -30,13 +38,24 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     response.set('cache-control', 'no-store').json(snapshot);
   });
 
+  router.get('/:sessionId/messages', async (request, response: Response<MessagesReply>) => {
+    const sessionId = readSessionId(request);
+    response.set(toReplyHeaders(sessionId));
+    const page = MessagesQuery.safeParse(request.query);
+    if (!page.success) {
+      throw new HelixError('validation_error', 'offset is a whole number, limit one up to 1,000.');
+    }
+    const record = await readOwned(sessionId, await readIdentity(request));
+    response.set(HEADERS.runId, record.runId).set('cache-control', 'no-store');
+    response.json(await loadUIMessages(deps.stateStore, sessionId, page.data));
+  });
+
   router.post('/:sessionId/stop', async (request, response) => {
     const sessionId = readSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const { mode, reason } = parseBody(StopBody, request);
     const caller = await readIdentity(request);
-    const record = await deps.store.readRecord(sessionId);
-    if (record === undefined || !isOwner(record, caller)) throw notFound();
+    const record = await readOwned(sessionId, caller);
     const said = reason === undefined ? {} : { reason };
     const stop = await deps.executor.stop(sessionId, { mode, ...said, by: caller.userId });
     response
@@ -46,6 +65,13 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
   });
 
   return router;
+
+  /** @throws HelixError `not_found`, to strangers as well */
+  async function readOwned(sessionId: string, caller: Caller): Promise<SessionRecord> {
+    const record = await deps.stateStore.readRecord(sessionId);
+    if (record === undefined || !isOwner(record, caller)) throw notFound();
+    return record;
+  }
 }
 
 function readSessionId(request: Request): string {

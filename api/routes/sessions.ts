@@ -10,7 +10,7 @@ import { parseSessionId } from '../validate.js';
 
 /** What waits for people, for inboxes: over all sessions of the caller, and in one of them. */
 export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
-  const { store, executor } = deps;
+  const { stateStore: store, executor } = deps;
   const router = Router();
 
   router.get('/', async (request, response: Response<WaitingSessions>) => {

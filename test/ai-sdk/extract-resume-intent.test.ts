@@ -1,17 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
-import { extractResumeIntent } from '../../ai-sdk/index.js';
+import { extractResumeIntent, type ResumableState } from '../../ai-sdk/index.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import type { CallKind } from '../../protocol/run.js';
-import type { CallState, OpenCall } from '../../stores/session-store.js';
+import type { PendingCall } from '../../stores/session-state.js';
 
 const RUN = 's1:1-abc';
 
-function openCall(toolCallId: string, kind: CallKind, state: CallState = 'waiting'): OpenCall {
-  return {
-    spec: { toolCallId, toolName: 'tool', kind, input: { a: 1 }, runId: RUN, step: 1 },
-    state,
-  };
+function pending(
+  toolCallId: string,
+  kind: PendingCall['kind'],
+  response?: PendingCall['response'],
+): PendingCall {
+  const answered = response === undefined ? {} : { response };
+  return { toolCallId, toolName: 'tool', kind, input: { a: 1 }, runId: RUN, ...answered };
 }
+
+function waitingFor(...calls: PendingCall[]): ResumableState {
+  return { pendingClientToolCalls: Object.fromEntries(calls.map((c) => [c.toolCallId, c])) };
+}
+
+const yes = { decision: { approved: true, at: 0 } };
 
 function assistant(...parts: Record<string, unknown>[]): PostedMessage {
   const tools = parts.map((part) => ({ type: 'dynamic-tool', toolName: 'tool', ...part }));
@@ -33,7 +40,7 @@ describe('extractResumeIntent', () => {
   it('takes the answer of a pending approval, and nothing else of the part', () => {
     const result = extractResumeIntent(
       [assistant(approved('c1'))],
-      [openCall('c1', 'approval')],
+      waitingFor(pending('c1', 'approval')),
       RUN,
     );
     expect(result).toEqual({
@@ -58,7 +65,7 @@ describe('extractResumeIntent', () => {
         { toolCallId: 'c2', state: 'output-error', errorText: 'no signal' },
       ),
     ];
-    const calls = [openCall('c1', 'client'), openCall('c2', 'client')];
+    const calls = waitingFor(pending('c1', 'client'), pending('c2', 'client'));
     expect(extractResumeIntent(messages, calls, RUN).intents).toEqual([
       { kind: 'client-tool-result', toolCallId: 'c1', result: 'Berlin' },
       { kind: 'client-tool-result', toolCallId: 'c2', error: 'no signal' },
@@ -66,30 +73,30 @@ describe('extractResumeIntent', () => {
   });
 
   it.each([
-    ['an older run', approved('c1', 's1:0-old'), openCall('c1', 'approval'), 'stale-run'],
-    ['an unknown call', approved('c9'), openCall('c1', 'approval'), 'not-pending'],
+    ['an older run', approved('c1', 's1:0-old'), pending('c1', 'approval'), 'stale-run'],
+    ['an unknown call', approved('c9'), pending('c1', 'approval'), 'not-pending'],
+    ['an answered call', approved('c1'), pending('c1', 'approval', yes), 'already-completed'],
     [
-      'an answered call',
+      'a settled call',
       approved('c1'),
-      openCall('c1', 'approval', 'approved'),
+      pending('c1', 'approval', { row: { role: 'tool', toolCallId: 'c1', toolName: 'tool' } }),
       'already-completed',
     ],
-    ['a settled call', approved('c1'), openCall('c1', 'approval', 'settled'), 'already-completed'],
-    ['a client call', approved('c1'), openCall('c1', 'client'), 'kind-mismatch'],
+    ['a client call', approved('c1'), pending('c1', 'client'), 'kind-mismatch'],
     [
       'a made-up result of a call that waits for approval',
       { toolCallId: 'c1', state: 'output-available', output: 'done' },
-      openCall('c1', 'approval'),
+      pending('c1', 'approval'),
       'kind-mismatch',
     ],
     [
       'an approval id of another call',
       { ...approved('c2'), toolCallId: 'c1' },
-      openCall('c1', 'approval'),
+      pending('c1', 'approval'),
       'not-pending',
     ],
   ])('rejects an answer for %s', (_name, part, call, reason) => {
-    const { intents, rejected } = extractResumeIntent([assistant(part)], [call], RUN);
+    const { intents, rejected } = extractResumeIntent([assistant(part)], waitingFor(call), RUN);
     expect(intents).toEqual([]);
     expect(rejected).toMatchObject([{ reason }]);
   });
@@ -110,12 +117,12 @@ describe('extractResumeIntent', () => {
     ],
     ['other parts', { type: 'text', text: 'approval-responded' }],
   ])('passes over %s', (_name, part) => {
-    const result = extractResumeIntent([assistant(part)], [openCall('c1', 'client')], RUN);
+    const result = extractResumeIntent([assistant(part)], waitingFor(pending('c1', 'client')), RUN);
     expect(result).toMatchObject({ intents: [], rejected: [] });
   });
 
   it('looks at the last assistant message only, also before new user messages', () => {
-    const calls = [openCall('c1', 'approval')];
+    const calls = waitingFor(pending('c1', 'approval'));
     const behind = extractResumeIntent([assistant(approved('c1')), user], calls, RUN);
     expect(behind.intents).toHaveLength(1);
     expect(behind.hasTrailingUserMessage).toBe(true);
@@ -128,7 +135,7 @@ describe('extractResumeIntent', () => {
       ...approved('c1'),
       approval: { id: `${RUN}::c1`, approved: false },
     });
-    const { intents } = extractResumeIntent([twice], [openCall('c1', 'approval')], RUN);
+    const { intents } = extractResumeIntent([twice], waitingFor(pending('c1', 'approval')), RUN);
     expect(intents).toMatchObject([{ approved: true }]);
   });
 });

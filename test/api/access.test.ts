@@ -81,7 +81,8 @@ describe('when something breaks', () => {
 
   it('an unexpected error shows no internals, and is logged with all of them', async () => {
     const runtime = createHello();
-    runtime.store.readRecord = () => Promise.reject(new Error('secret: redis://:password@host'));
+    runtime.stateStore.readRecord = () =>
+      Promise.reject(new Error('secret: redis://:password@host'));
     api = await startApi(runtime, { defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
     expect(response.status).toBe(500);

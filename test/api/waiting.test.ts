@@ -15,7 +15,12 @@ beforeEach(async () => {
   expire = () => Promise.resolve(false);
   const runtime = createFakeRuntime();
   api = await startApi(
-    { ...runtime, ...stores, executor: { ...runtime.executor, expireCalls: (id) => expire(id) } },
+    {
+      ...runtime,
+      ...stores,
+      stateStore: stores.store,
+      executor: { ...runtime.executor, expireCalls: (id) => expire(id) },
+    },
     {
       allowUnauthenticated: false,
       authenticate: (request) => {

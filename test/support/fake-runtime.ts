@@ -18,7 +18,7 @@ export type Play = (
 export interface FakeRuntime {
   sessions: Map<string, FakeSession>;
   executor: AgentExecutor;
-  store: ApiDeps['store'];
+  stateStore: ApiDeps['stateStore'];
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
 }
@@ -94,7 +94,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       retry: notPlayed,
       branch: notPlayed,
     },
-    store: {
+    stateStore: {
       readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
       readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
       readCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),

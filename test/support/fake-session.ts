@@ -121,7 +121,7 @@ export class FakeSession {
     const checkpointId = `cpv1-${stepId}`;
     const finishReason = calls.length > 0 ? ('tool-calls' as const) : ('stop' as const);
     this.model(
-      { type: 'step_end', stepId, finishReason },
+      { type: 'step_end', stepId, finishReason, ...(interrupted !== undefined && { interrupted }) },
       { type: 'checkpoint_created', runId, checkpointId, stepCount: this.#step },
       { type: 'step_committed', runId, stepId, checkpointId },
     );

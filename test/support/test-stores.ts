@@ -14,6 +14,8 @@ export function sharedRedisUrl(): string {
 export interface TestStores extends RedisStores {
   /** A plain client, for looking at what is stored. */
   redis: Redis;
+  /** The store under the name by which the bridge takes it. */
+  stateStore: RedisStores['store'];
 }
 
 const opened: (() => Promise<void>)[] = [];
@@ -40,5 +42,5 @@ export async function openTestStores(
       () => false,
     ),
   );
-  return { ...stores, redis };
+  return { ...stores, stateStore: stores.store, redis };
 }

@@ -1,0 +1,47 @@
+import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { BusyPolicy } from '../protocol/busy.js';
+import type { SessionStore } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+import { ConfigurationError } from './frontend-errors.js';
+
+type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
+
+/** What the bridge works with. */
+export interface ChatDeps {
+  executor: ChatExecutor;
+  stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
+  streamManager: Pick<StreamManager, 'read' | 'follow'>;
+  /** Which agents there are. */
+  agents: { has: (name: string) => boolean };
+  /** For first contacts that name none. */
+  defaultAgent?: string | undefined;
+  /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
+  allowedFileHosts?: readonly string[] | undefined;
+  /** For messages that come while a run is at work, unless the request says. Default: `reject`. */
+  busyPolicy?: BusyPolicy | undefined;
+  /**
+   * False for pages that are given the message which a run is working on with their snapshot: a
+   * `GET` with a position is then told what follows it, not the whole turn. Stock clients do not read
+   * that right. Default: true.
+   */
+  contentReplayEnabled?: boolean | undefined;
+}
+
+/** The same as an app has it: the executor of `createAgentExecutor`, and the one agent it talks to. */
+export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
+  executor: ChatExecutor | { readonly runs: ChatExecutor };
+  /** The agent of every conversation, by definition or name. */
+  agent?: { readonly name: string } | string | undefined;
+  /** In place of `agent`: requests name one of these. */
+  agents?: ChatDeps['agents'] | undefined;
+};
+
+/** @throws ConfigurationError if no agent is named */
+export function toChatDeps({ executor, agent, agents, ...deps }: HandleChatStreamDeps): ChatDeps {
+  const runs = 'runs' in executor ? executor.runs : executor;
+  const name = typeof agent === 'object' ? agent.name : agent;
+  const defaultAgent = deps.defaultAgent ?? name;
+  if (agents !== undefined) return { ...deps, executor: runs, agents, defaultAgent };
+  if (name === undefined) throw new ConfigurationError('The chat handler needs an agent.');
+  return { ...deps, executor: runs, agents: { has: (asked) => asked === name }, defaultAgent };
+}
