@@ -53,9 +53,9 @@ export function toFailurePart({
   return { type: 'data-error', data, transient: true };
 }
 
-/** The mark of a message whose reply was cut, live and in history. */
-export function toInterruptedMetadata(stop: Interruption): Record<string, unknown> {
-  return { helixInterrupted: { stop } };
+/** The mark of a message whose reply was cut, live and in history; null takes it back. */
+export function toInterruptedMetadata(stop: Interruption | undefined): Record<string, unknown> {
+  return { helixInterrupted: stop === undefined ? null : { stop } };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { FINISH_TOOL_NAME, formatApprovalId } from '../protocol/ids.js';
+import type { Interruption } from '../protocol/interruption.js';
 import type {
   AssistantPart,
   AssistantRow,
@@ -58,9 +59,7 @@ export function convertToUIMessages(
     if (row.output !== undefined) reply.output = { data: row.output };
     if (row.display === true && row.parts.length === 0) continue;
     reply.last = row;
-    if (row.interrupted !== undefined) {
-      reply.message.metadata = toInterruptedMetadata(row.interrupted);
-    }
+    markCut(reply.message, row.interrupted);
     showEvents(reply, row.sequence);
     reply.message.parts.push({ type: 'step-start' }, ...toStepParts(row, results, calls, options));
     if (row.display !== true) reply.events = toCallEvents(row, results);
@@ -72,6 +71,12 @@ export function convertToUIMessages(
     if (messageId !== options.unfinishedMessageId) closeMessage(message, last);
   }
   return messages;
+}
+
+/** A message says that its reply was cut, until the run goes on: then the mark is void. */
+function markCut(message: UIMessage, interrupted: Interruption | undefined): void {
+  if (interrupted === undefined && message.metadata === undefined) return;
+  message.metadata = toInterruptedMetadata(interrupted);
 }
 
 /** A reply as far as its rows were read. */

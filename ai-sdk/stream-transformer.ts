@@ -1,4 +1,5 @@
 import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../protocol/chunk.js';
+import type { Interruption } from '../protocol/interruption.js';
 import { isControlMessage } from '../protocol/control-message.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { ContentBlocks } from './content-blocks.js';
@@ -53,6 +54,8 @@ export class StreamTransformer {
   readonly #toldBy = new Set<string>();
   #agentId: string | undefined;
   #isStarted = false;
+  /** The message is marked as one whose reply was cut. */
+  #isCut = false;
 
   constructor(options: StreamTransformerOptions = {}) {
     const { profile = 'common', isTail = false, isAnswered = () => false } = options;
@@ -156,10 +159,7 @@ export class StreamTransformer {
         else this.#step.enter(chunk.step, out);
         break;
       case 'step_end':
-        if (chunk.interrupted !== undefined) {
-          const messageMetadata = toInterruptedMetadata(chunk.interrupted);
-          out.push({ type: 'message-metadata', messageMetadata });
-        }
+        this.#markCut(chunk.interrupted, out);
         this.#step.commit(chunk.step, out);
         break;
       case 'error':
@@ -168,6 +168,13 @@ export class StreamTransformer {
       default:
         pushControl(chunk, out);
     }
+  }
+
+  /** The mark is void once the run goes on. */
+  #markCut(interrupted: Interruption | undefined, out: UIStreamPart[]): void {
+    if (interrupted === undefined && !this.#isCut) return;
+    this.#isCut = interrupted !== undefined;
+    out.push({ type: 'message-metadata', messageMetadata: toInterruptedMetadata(interrupted) });
   }
 
   #enterWithContent(step: number, out: UIStreamPart[]): void {

@@ -128,6 +128,8 @@ describe('resume', () => {
         { type: 'step-start' },
         { type: 'text', text: ' and so on.', state: 'done' },
       ],
+      // It was cut, and is not any more.
+      metadata: { helixInterrupted: null },
     });
     expect(await runs.executor.canResume(id)).toMatchObject({
       canResume: false,

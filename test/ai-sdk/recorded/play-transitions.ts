@@ -3,6 +3,8 @@ import { createMemoryStores, type MemoryStores } from '../../../stores/memory/in
 import { callOf, conversationOf, type Transition } from './transitions.js';
 
 export interface Player extends MemoryStores {
+  /** The store under the name by which the bridge takes it. */
+  stateStore: MemoryStores['store'];
   sessionId: string;
   /** What is played next; undefined at the end. */
   next: () => Transition | undefined;
@@ -23,6 +25,7 @@ export function createPlayer(transitions: readonly Transition[]): Player {
   const stores = createMemoryStores({ now: () => clock });
   return {
     ...stores,
+    stateStore: stores.store,
     sessionId: conversationOf(first),
     next: () => transitions[position],
     position: () => position,
