@@ -134,7 +134,7 @@ function readResult(
   const { kind } = call;
   const isError = part['state'] === 'output-error';
   // An approval is called off by an error.
-  if (kind !== 'client' && !(kind === 'approval' && isError)) {
+  if (kind === 'approval' && !isError) {
     return { toolCallId, reason: 'kind-mismatch' };
   }
   if (!isError) return toResultIntent(part, toolCallId);

@@ -1,4 +1,4 @@
-import { HelixError } from '../protocol/errors.js';
+import type { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
 import { HEADERS, type ProblemBody } from '../protocol/http.js';
 import { toChatDeps, type HandleChatStreamDeps } from './chat-deps.js';
