@@ -40,6 +40,30 @@ module.exports = {
     only('examples', ['agents'], 'Examples use what users use.'),
     only('web', ['protocol'], 'The page speaks HTTP.'),
     {
+      name: 'browsers-take-no-server',
+      comment: 'What runs in a page takes values from files that bring neither Node nor zod.',
+      severity: 'error',
+      from: { path: '^ai-sdk/(client|react)/' },
+      to: {
+        path: '^(ai-sdk|protocol|stores|executor|config)/',
+        pathNot:
+          '^(ai-sdk/(client|react)/|ai-sdk/(stream-transformer|ui-stream-part)\\.ts$|protocol/headers\\.ts$)',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'browsers-have-no-node',
+      severity: 'error',
+      from: { path: '^ai-sdk/(client|react)/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'react-for-the-hooks-only',
+      severity: 'error',
+      from: { pathNot: '^(ai-sdk/react|web|test|bench)/' },
+      to: { path: 'node_modules/(react|@ai-sdk/react)/' },
+    },
+    {
       name: 'stores-by-their-seam',
       comment: 'Only composition roots know which store it is.',
       severity: 'error',

@@ -60,7 +60,7 @@ export {
   Usage,
 } from './protocol/chunk.js';
 export type { ChunkOf, ChunkType, LogEntry, StreamChunk, StreamMessage } from './protocol/chunk.js';
-export { isControlMessage } from './protocol/control-message.js';
+export { isControlMessage } from './protocol/control-guard.js';
 export type {
   ControlMessage,
   StreamEnd,

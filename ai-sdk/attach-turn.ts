@@ -1,7 +1,9 @@
 import type { SessionRecord, SessionView } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { createMessageFrames } from './message-frames.js';
+import { replayRange } from './replay-range.js';
 import { readResumePosition, type ResumePosition } from './resume-position.js';
 import { createTurnFrames } from './turn-frames.js';
 import { findTurnOrigin } from './turn-origin.js';
@@ -42,10 +44,15 @@ export async function replayTurn(
   const { runId } = record;
   const { from, stored } = await findTurnOrigin(deps.streamManager, view);
   const span = toTurnSpan(view, profile, position);
+  const { seenUpTo } = span;
+  const isReader = seenUpTo !== undefined && position?.kind === 'exact';
+  // Who holds what was withdrawn since has to begin again.
+  if (isReader && (await isWithdrawn(deps.streamManager, record, seenUpTo)))
+    return { kind: 'nothing', runId };
   if (stored === undefined)
     return stream((signal) => createTurnFrames(deps.streamManager, span, signal));
   // What a reader of single chunks has missed cannot be told from what it has.
-  if (span.seenUpTo !== undefined) return { kind: 'nothing', runId };
+  if (seenUpTo !== undefined) return { kind: 'nothing', runId };
   if (span.until.kind === 'stored') {
     return stream(() => createMessageFrames(stored.message, record, profile));
   }
@@ -70,8 +77,6 @@ function toTurnSpan(
 ): TurnSpan {
   const { sessionId, messageId, sequence, turnStartSequence } = record;
   const waiting = openCalls.filter(({ state }) => state === 'waiting');
-  const seenUpTo = position?.kind === 'exact' ? position.sequence : 0;
-  const isInside = seenUpTo > turnStartSequence && seenUpTo <= sequence;
   return {
     sessionId,
     messageId,
@@ -83,8 +88,31 @@ function toTurnSpan(
     isTail: false,
     waiting: { calls: new Set(waiting.map(({ spec }) => spec.toolCallId)), asOf: sequence },
     profile,
-    ...(isInside && { seenUpTo }),
+    ...(isInside(record, position) && { seenUpTo: position.sequence }),
   };
+}
+
+/** True for those who have part of the newest turn, and want the rest. */
+function isInside(
+  { turnStartSequence, sequence }: SessionRecord,
+  position: ResumePosition | undefined,
+): position is ResumePosition {
+  if (position === undefined || position.kind === 'whole') return false;
+  return position.sequence > turnStartSequence && position.sequence <= sequence;
+}
+
+const WITHDRAWING = new Set<string>(['step_discarded', 'stream_resync', 'stream_truncated']);
+
+/** True if something that was written up to `from` may have been taken back since. */
+async function isWithdrawn(
+  log: Pick<StreamManager, 'read'>,
+  { sessionId, sequence }: SessionRecord,
+  from: number,
+): Promise<boolean> {
+  for await (const entries of replayRange(log, sessionId, from, sequence)) {
+    if (entries.some(({ message }) => WITHDRAWING.has(message.type))) return true;
+  }
+  return false;
 }
 
 function toPosition(
@@ -96,7 +124,8 @@ function toPosition(
       ? request && readResumePosition(request.headers)
       : { sequence: resumeFromSequence, kind: 'whole' };
   // Such a page was given everything up to its position.
-  return contentReplayEnabled || position === undefined ? position : { ...position, kind: 'exact' };
+  const isSeen = !contentReplayEnabled && position?.kind === 'whole';
+  return isSeen ? { ...position, kind: 'seen' } : position;
 }
 
 /** A turn that rests is complete in the snapshot, unless that was taken while it was at work. */
@@ -105,6 +134,8 @@ function wantsTurn(
   position: ResumePosition | undefined,
   sawActiveSince: number | null | undefined,
 ): boolean {
+  // Whose connection broke is told the rest, if only how it ended.
+  if (position?.kind === 'exact' && isInside(record, position)) return true;
   if (record.stream === 'failed') return false;
   if (record.stream === 'active') return true;
   if (position !== undefined && position.sequence < record.sequence) return true;

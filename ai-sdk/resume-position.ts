@@ -3,8 +3,11 @@ import { HEADERS } from '../protocol/http.js';
 /** Where a reader wants to go on: everything up to `sequence` is known to it. */
 export interface ResumePosition {
   sequence: number;
-  /** `exact` readers have every part up to there; `whole` ones rebuild the message from its beginning. */
-  kind: 'exact' | 'whole';
+  /**
+   * `exact` readers have every part up to there; `whole` ones rebuild the message from its beginning;
+   * pages that have `seen` it hold the message up to there.
+   */
+  kind: 'exact' | 'whole' | 'seen';
 }
 
 type HeaderBag = Headers | Readonly<Record<string, string | string[] | undefined>>;

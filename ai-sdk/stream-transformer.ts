@@ -1,6 +1,6 @@
 import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../protocol/chunk.js';
 import type { Interruption } from '../protocol/interruption.js';
-import { isControlMessage } from '../protocol/control-message.js';
+import { isControlMessage } from '../protocol/control-guard.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { ContentBlocks } from './content-blocks.js';
 import {

@@ -45,13 +45,3 @@ export const ControlMessage = z.discriminatedUnion('type', [
   StreamTruncated,
 ]);
 export type ControlMessage = z.infer<typeof ControlMessage>;
-
-const CONTROL_TYPES: ReadonlySet<string> = new Set([
-  'stream_end',
-  'stream_status',
-  'stream_truncated',
-] satisfies ControlMessage['type'][]);
-
-export function isControlMessage(message: { type: string }): message is ControlMessage {
-  return CONTROL_TYPES.has(message.type);
-}

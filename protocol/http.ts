@@ -3,6 +3,8 @@ import { BusyPolicy, type QueueMode } from './busy.js';
 import { LIMITS } from './limits.js';
 import type { RunStatus } from './run.js';
 
+export { HEADERS } from './headers.js';
+
 /** HTTP shapes: request bodies as stock AI SDK clients send them, replies as the API gives them. */
 
 /** A UI message as a client posts it. Parts are looked at one by one, since only the tail is used. */
@@ -180,16 +182,6 @@ export interface ProblemBody {
   code: string;
   detail?: unknown;
 }
-
-export const HEADERS = {
-  sessionId: 'x-session-id',
-  runId: 'x-run-id',
-  resumeFromSequence: 'x-resume-from-sequence',
-  lastEventId: 'last-event-id',
-  resumeAt: 'x-resume-at',
-  existingMessageId: 'x-existing-message-id',
-  profile: 'x-ai-sdk-profile',
-} as const;
 
 /** What a page needs to start: history, and where the stream stands. */
 export interface FrontendSnapshot<M = unknown> {

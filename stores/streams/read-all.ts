@@ -1,4 +1,4 @@
-import { isControlMessage } from '../../protocol/control-message.js';
+import { isControlMessage } from '../../protocol/control-guard.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StreamLog } from '../stream-log.js';

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { ControlMessage, isControlMessage } from '../../protocol/control-message.js';
+import { isControlMessage } from '../../protocol/control-guard.js';
+import { ControlMessage } from '../../protocol/control-message.js';
 import { StreamChunkSchema } from '../../protocol/chunk.js';
 import { HTTP_STATUS } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';

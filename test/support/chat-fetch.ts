@@ -28,7 +28,8 @@ export function createChatFetch(
     fetch: async (url, init) => {
       const body = typeof init.body === 'string' ? (JSON.parse(init.body) as Body) : {};
       const sessionId = body.id ?? /chat\/([^/]+)/.exec(url)?.[1] ?? '';
-      const headers = new Headers(own);
+      const headers = new Headers(init.headers);
+      for (const [name, value] of Object.entries(own)) headers.set(name, value);
       const request: IncomingRequest = { method: init.method ?? 'GET', headers };
       const { messages = [], trigger, messageId } = body;
       const response = await handleChatStream(deps, {

@@ -1,6 +1,12 @@
 import * as ai7 from 'ai';
 import * as ai6 from 'ai-v6';
-import type { ChatState, ChatStatus, UIMessage as LibraryMessage } from 'ai';
+import type {
+  ChatInit,
+  ChatState,
+  ChatStatus,
+  ChatTransport,
+  UIMessage as LibraryMessage,
+} from 'ai';
 import type { UIMessage } from '../../ai-sdk/index.js';
 
 type ChatLibrary = Pick<
@@ -42,8 +48,14 @@ export interface StockChatOptions {
   messages?: UIMessage[];
   /** Answers requests in place of a server. */
   fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Default: the stock transport. It is given the fetch that counts. */
+  transport?: (fetch: typeof globalThis.fetch) => ChatTransport<LibraryMessage>;
   /** Posts by itself when both stock predicates would. */
   isAutomatic?: boolean;
+  /** Instead of the stock predicates. */
+  sendAutomaticallyWhen?: ChatInit<LibraryMessage>['sendAutomaticallyWhen'];
+  /** More than these are taken for requests without end. Default: 8. */
+  mostRequests?: number;
 }
 
 /** The stock chat of one major with its stock transport, without React. */
@@ -66,18 +78,22 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
     snapshot: (value) => structuredClone(value),
   };
   class Chat extends library.AbstractChat<LibraryMessage> {}
+  const send: typeof globalThis.fetch = (url, init = {}) => {
+    requests.push(init.method ?? 'GET');
+    if (requests.length > (options.mostRequests ?? 8))
+      throw new Error('the client posts without end');
+    return options.fetch(url as string, init);
+  };
   const chat = new Chat({
     id: options.id,
     state,
-    transport: new library.DefaultChatTransport({
-      api: 'http://chat.test/api/chat',
-      fetch: (url, init = {}) => {
-        requests.push(init.method ?? 'GET');
-        if (requests.length > 8) throw new Error('the client posts without end');
-        return options.fetch(url as string, init);
-      },
-    }),
+    transport:
+      options.transport?.(send) ??
+      new library.DefaultChatTransport({ api: 'http://chat.test/api/chat', fetch: send }),
     onData: ({ type }) => seen.push(type),
+    ...(options.sendAutomaticallyWhen && {
+      sendAutomaticallyWhen: options.sendAutomaticallyWhen,
+    }),
     ...(options.isAutomatic === true && {
       sendAutomaticallyWhen: (last) =>
         library.lastAssistantMessageIsCompleteWithApprovalResponses(last) ||

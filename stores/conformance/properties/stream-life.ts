@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
-import { isControlMessage } from '../../../protocol/control-message.js';
+import { isControlMessage } from '../../../protocol/control-guard.js';
 import { NO_RUN, type StreamMark } from '../../stream-log.js';
 import type { StreamManager } from '../../stream-manager.js';
 import type { Writer } from '../../transitions.js';

@@ -1,0 +1,62 @@
+/**
+ * What is read of a message, whichever major of the AI SDK it belongs to. Nothing here imports `ai`:
+ * the copy that a browser bundles is the page's own.
+ */
+export interface ChatMessage {
+  id: string;
+  role: 'system' | 'user' | 'assistant';
+  parts: readonly { type: string }[];
+  metadata?: unknown;
+}
+
+/** A tool call in a message, static (`tool-<name>`) or dynamic. */
+export interface ToolCallPart {
+  type: string;
+  toolCallId: string;
+  toolName?: string;
+  state: string;
+  input?: unknown;
+  output?: unknown;
+  preliminary?: boolean;
+  providerExecuted?: boolean;
+  approval?: { id: string; approved?: boolean };
+}
+
+const STATIC_PREFIX = 'tool-';
+
+export function isToolCall(part: { type: string }): part is ToolCallPart {
+  return part.type === 'dynamic-tool' || part.type.startsWith(STATIC_PREFIX);
+}
+
+export function toolNameOf(part: ToolCallPart): string {
+  return part.toolName ?? part.type.slice(STATIC_PREFIX.length);
+}
+
+/** The calls of a message that are not carried out by the server on its own. */
+export function clientCallsOf(message: ChatMessage): ToolCallPart[] {
+  return message.parts.filter(isToolCall).filter((part) => part.providerExecuted !== true);
+}
+
+/** The message from its newest step on. */
+export function toNewestStep<M extends ChatMessage>(message: M): M {
+  const start = message.parts.findLastIndex(({ type }) => type === 'step-start');
+  return { ...message, parts: message.parts.slice(start + 1) };
+}
+
+/** What a person or the page has said, as opposed to what the server made of it. */
+export function isAnswered(part: ToolCallPart): boolean {
+  if (part.state === 'approval-responded') return true;
+  return part.approval === undefined && isSettled(part);
+}
+
+/** True if nobody has to say anything about the call any more. */
+export function isSettled({ state, preliminary }: ToolCallPart): boolean {
+  if (state === 'output-available') return preliminary !== true;
+  return state === 'output-error' || state === 'output-denied' || state === 'approval-responded';
+}
+
+/** The newest message if it is the agent's. */
+export function lastReplyOf<M extends ChatMessage>(messages: readonly M[]): M | undefined {
+  const last = messages.at(-1);
+  return last?.role === 'assistant' ? last : undefined;
+}

@@ -1,0 +1,139 @@
+import { HEADERS } from '../../protocol/headers.js';
+import { ChatRequestError } from './chat-request-error.js';
+import type {
+  ChatRequestOptions,
+  ReconnectOptions,
+  SendMessagesOptions,
+} from './chat-transport.js';
+import type { ChatSendRequest, ReconnectRequest } from './prepare-requests.js';
+import { addPath, sessionUrlOf } from './session-url.js';
+
+type PromiseOrNot<T> = T | PromiseLike<T>;
+type Given<T> = PromiseOrNot<T> | (() => PromiseOrNot<T>);
+type Signal = AbortSignal | undefined;
+
+interface Prepared {
+  api?: string;
+  headers?: HeadersInit;
+  credentials?: RequestCredentials;
+}
+
+/** The options of `DefaultChatTransport`. */
+export interface ChatRequestsOptions {
+  /** Default: `/api/chat`. */
+  api?: string | undefined;
+  credentials?: Given<RequestCredentials> | undefined;
+  headers?: Given<Record<string, string> | Headers> | undefined;
+  body?: Given<object> | undefined;
+  fetch?: typeof globalThis.fetch | undefined;
+  prepareSendMessagesRequest?: (
+    request: ChatSendRequest & { api: string; requestMetadata: unknown },
+  ) => PromiseOrNot<Prepared & { body: object }>;
+  prepareReconnectToStreamRequest?: (
+    request: ReconnectRequest & { api: string; body: object; requestMetadata: unknown },
+  ) => PromiseOrNot<Prepared>;
+}
+
+/** The requests of a chat. Each gives null for 204 and throws a ChatRequestError for a refusal. */
+export interface ChatRequests {
+  /** The same body however often it is sent. */
+  prepareSend: (
+    asked: SendMessagesOptions,
+  ) => Promise<(signal: Signal) => Promise<Response | null>>;
+  /** The turn at work from its beginning, or what follows a position. */
+  follow: (asked: ReconnectOptions, signal: Signal, after?: number) => Promise<Response | null>;
+  snapshot: (chatId: string, signal: Signal) => Promise<Response | null>;
+}
+
+export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
+  const { api = '/api/chat' } = options;
+  return {
+    prepareSend: async (asked) => {
+      const { chatId: id, messages, trigger, messageId } = asked;
+      const base = await readBase(asked);
+      const prepared = await options.prepareSendMessagesRequest?.({
+        ...base,
+        api,
+        id,
+        messages,
+        trigger,
+        messageId,
+        requestMetadata: asked.metadata,
+      });
+      const headers = new Headers(prepared?.headers ?? base.headers);
+      if (!headers.has('content-type')) headers.set('content-type', 'application/json');
+      const body = prepared?.body ?? { ...base.body, id, messages, trigger, messageId };
+      const init = {
+        method: 'POST',
+        headers,
+        ...toCredentials(prepared?.credentials ?? base.credentials),
+        body: JSON.stringify(body),
+      };
+      return (signal) => request(prepared?.api ?? api, init, signal);
+    },
+    follow: async (asked, signal, after) => {
+      const { url, headers, ...rest } = await readTarget(asked);
+      if (after !== undefined) {
+        // The snapshot's position would ask for the turn from its beginning, and wins.
+        headers.delete(HEADERS.resumeFromSequence);
+        headers.set(HEADERS.lastEventId, String(after));
+      }
+      return request(url, { method: 'GET', headers, ...rest }, signal);
+    },
+    snapshot: async (chatId, signal) => {
+      const { url, ...rest } = await readTarget({ chatId });
+      return request(
+        addPath(sessionUrlOf(url), '/snapshot'),
+        { cache: 'no-store', ...rest },
+        signal,
+      );
+    },
+  };
+
+  async function readTarget(
+    asked: ReconnectOptions,
+  ): Promise<{ url: string; headers: Headers; credentials?: RequestCredentials }> {
+    const { chatId: id, metadata: requestMetadata } = asked;
+    const base = await readBase(asked);
+    const given = { ...base, api, id, requestMetadata };
+    const prepared = await options.prepareReconnectToStreamRequest?.(given);
+    return {
+      url: prepared?.api ?? addPath(api, `/${encodeURIComponent(id)}/stream`),
+      headers: new Headers(prepared?.headers ?? base.headers),
+      ...toCredentials(prepared?.credentials ?? base.credentials),
+    };
+  }
+
+  async function readBase(asked: ChatRequestOptions): Promise<{
+    headers: Record<string, string>;
+    body: object;
+    credentials: RequestCredentials | undefined;
+  }> {
+    const headers = new Headers(await resolve(options.headers));
+    for (const [name, value] of new Headers(asked.headers)) headers.set(name, value);
+    return {
+      headers: Object.fromEntries(headers),
+      body: { ...(await resolve(options.body)), ...asked.body },
+      credentials: await resolve(options.credentials),
+    };
+  }
+
+  async function request(url: string, init: RequestInit, signal: Signal): Promise<Response | null> {
+    // Looked up now: others may have put something in its place.
+    const fetch = options.fetch ?? globalThis.fetch;
+    const response = await fetch(url, { ...init, signal: signal ?? null });
+    if (response.status === 204) return null;
+    if (!response.ok) throw new ChatRequestError(response.status, await response.text());
+    return response;
+  }
+}
+
+async function resolve<T>(value: Given<T> | undefined): Promise<T | undefined> {
+  return typeof value === 'function' ? (value as () => PromiseOrNot<T>)() : value;
+}
+
+function toCredentials(credentials: RequestCredentials | undefined): {
+  credentials?: RequestCredentials;
+} {
+  return credentials === undefined ? {} : { credentials };
+}

@@ -1,0 +1,14 @@
+export { ChatRequestError } from './chat-request-error.js';
+export type { ChatMessage } from './chat-message.js';
+export type { ChatRequestsOptions } from './chat-requests.js';
+export type { CommonStreamPart, HelixTransport } from './chat-transport.js';
+export type { Patience } from './patience.js';
+export { prepareHelixChatRequest, prepareHelixReconnectRequest } from './prepare-requests.js';
+export type { PrepareHelixChatRequestOptions } from './prepare-requests.js';
+export { rebuildReply } from './rebuild-reply.js';
+export type { RebuiltChat } from './rebuild-reply.js';
+export { ReplyBrokenError } from './reply-broken-error.js';
+export { createResumableChatTransport } from './resumable-transport.js';
+export type { ResumableChatTransport, ResumableTransportOptions } from './resumable-transport.js';
+export { createHelixSendAutomaticallyWhen } from './send-automatically.js';
+export type { SendAutomaticallyWhen } from './send-automatically.js';

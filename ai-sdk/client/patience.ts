@@ -1,0 +1,97 @@
+import { ChatRequestError } from './chat-request-error.js';
+
+/** How long a page keeps trying. */
+export interface Patience {
+  /** ms without any success after which it gives up. */
+  giveUpAfterMs: number;
+  /** ms without a byte after which a connection counts as broken; the server says something more often. */
+  longestSilenceMs: number;
+  /** ms to wait before try number `attempt`, from 0. */
+  retryDelayMs: (attempt: number) => number;
+  /** False when a connection is lost, true when it is back. */
+  onConnectionChange?: ((isConnected: boolean) => void) | undefined;
+}
+
+/** What is not given: two minutes, a silence of 45 s, and waits from 0.2 to 3 s. */
+export function toPatience({
+  giveUpAfterMs = 120_000,
+  longestSilenceMs = 45_000,
+  retryDelayMs = retryDelay,
+  onConnectionChange,
+}: Partial<Patience>): Patience {
+  return { giveUpAfterMs, longestSilenceMs, retryDelayMs, onConnectionChange };
+}
+
+const FIRST_MS = 200;
+const LONGEST_MS = 3_000;
+
+/** The spread keeps pages that lost one server apart. */
+function retryDelay(attempt: number): number {
+  const base = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempt, 10));
+  return Math.min(LONGEST_MS, Math.round(base * (1 + Math.random() / 4)));
+}
+
+/** Tries that go on until something comes of them, or time is over. */
+export class Retries {
+  readonly #patience: Patience;
+  #tries = 0;
+  #since: number | undefined;
+
+  constructor(patience: Patience) {
+    this.#patience = patience;
+  }
+
+  /** Something came of the last try. */
+  reset(): void {
+    this.#tries = 0;
+    this.#since = undefined;
+  }
+
+  /** Waits for the time of the next try. @throws the error that it is for when time is over */
+  async next(error: unknown, signal: AbortSignal | undefined): Promise<void> {
+    this.#since ??= Date.now();
+    const { giveUpAfterMs, retryDelayMs } = this.#patience;
+    if (Date.now() - this.#since >= giveUpAfterMs) throw error;
+    await pause(retryDelayMs(this.#tries), signal);
+    this.#tries += 1;
+  }
+}
+
+/**
+ * Repeats an attempt while it fails in a way that may pass.
+ *
+ * @throws what the last attempt threw: a refusal at once, a failure of the network when time is over
+ */
+export async function persist<T>(
+  attempt: () => Promise<T>,
+  retries: Retries,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!mayPass(error)) throw error;
+      await retries.next(error, signal);
+    }
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof ChatRequestError ? error.isPassing : error instanceof TypeError;
+}
+
+/** Resolves after so many ms. @throws the signal's reason */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+  signal?.throwIfAborted();
+}

@@ -1,0 +1,28 @@
+export { createHelixSendAutomaticallyWhen } from '../client/send-automatically.js';
+export type { SendAutomaticallyWhen } from '../client/send-automatically.js';
+export { createHelixChatHook } from './create-helix-chat-hook.js';
+export type { UseHelixChatHelpers, UseHelixChatOptions } from './create-helix-chat-hook.js';
+export { useStreamData } from './stream-data.js';
+export type { StreamData, StreamDataPart, StreamResyncEvent } from './stream-data.js';
+export type {
+  ChatWithTools,
+  ClientCall,
+  FailedCall,
+  LeaseClientCall,
+  ToolHandler,
+  ToolHandlerContext,
+  ToolHandlers,
+} from './tool-handlers.js';
+export { useHelixChat } from './use-helix-chat.js';
+export { useAutoResync, useCheckpointSnapshot, useResumableChat } from './use-resumable-chat.js';
+export type {
+  AutoResync,
+  UseAutoResyncOptions,
+  UseResumableChatOptions,
+} from './use-resumable-chat.js';
+export { useResumeClientTools } from './use-resume-client-tools.js';
+export type { UseResumeClientToolsOptions } from './use-resume-client-tools.js';
+export { useHelixSendAutomaticallyWhen } from './use-send-automatically-when.js';
+export type { LoadedSnapshot, SnapshotSource } from './use-snapshot.js';
+export { useResyncState, useStreamResync } from './use-stream-resync.js';
+export type { ResyncState } from './use-stream-resync.js';

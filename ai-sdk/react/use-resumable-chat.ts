@@ -1,0 +1,77 @@
+import { useState } from 'react';
+import type { FrontendSnapshot } from '../../protocol/http.js';
+import type { ChatMessage } from '../client/chat-message.js';
+import type { StreamDataPart } from './stream-data.js';
+import { useSnapshot, type LoadedSnapshot, type SnapshotSource } from './use-snapshot.js';
+import { useStreamResync, type ChatData, type OnResync } from './use-stream-resync.js';
+
+export interface UseAutoResyncOptions<M extends ChatMessage> extends SnapshotSource {
+  /** Of the chat. */
+  setMessages: (messages: M[]) => void;
+  /** Called before the snapshot is loaded again. */
+  onResync?: OnResync | undefined;
+}
+
+export interface UseResumableChatOptions<M extends ChatMessage> extends UseAutoResyncOptions<M> {
+  /** Called when the snapshot has come, behind `setMessages`. */
+  onSnapshotLoaded?: ((snapshot: FrontendSnapshot<M>) => void) | undefined;
+}
+
+export interface AutoResync<M extends ChatMessage> extends Pick<
+  LoadedSnapshot<M>,
+  'snapshot' | 'isLoading' | 'error'
+> {
+  hasResynced: boolean;
+  resyncCount: number;
+  /** For `useChat({ onData })`. */
+  onData: (part: StreamDataPart) => void;
+}
+
+/** Loads the messages again whenever the stream says that they may not be right. */
+export function useAutoResync<M extends ChatMessage>(
+  ...args: [data: ChatData, options: UseAutoResyncOptions<M>] | [options: UseAutoResyncOptions<M>]
+): AutoResync<M> {
+  const [data, options] = args.length === 1 ? [undefined, args[0]] : args;
+  return useResync(data, options, false);
+}
+
+/** Loads the messages when the page opens, and again whenever the stream says that they may not be right. */
+export function useResumableChat<M extends ChatMessage>(
+  ...args:
+    [data: ChatData, options: UseResumableChatOptions<M>] | [options: UseResumableChatOptions<M>]
+): AutoResync<M> {
+  const [data, options] = args.length === 1 ? [undefined, args[0]] : args;
+  return useResync(data, options, true);
+}
+
+/** The conversation as of a checkpoint, which is not the one that is talked in. */
+export function useCheckpointSnapshot<M extends ChatMessage>({
+  snapshotUrl,
+  checkpointId,
+  fetch,
+}: SnapshotSource & { checkpointId: string | undefined }): LoadedSnapshot<M> {
+  const separator = snapshotUrl.includes('?') ? '&' : '?';
+  const query = `checkpointId=${encodeURIComponent(checkpointId ?? '')}`;
+  return useSnapshot<M>(
+    { snapshotUrl: `${snapshotUrl}${separator}${query}`, fetch },
+    checkpointId !== undefined,
+  );
+}
+
+function useResync<M extends ChatMessage>(
+  data: ChatData,
+  options: UseResumableChatOptions<M>,
+  isWanted: boolean,
+): AutoResync<M> {
+  const [resyncCount, setResyncCount] = useState(0);
+  const { snapshot, isLoading, error, reload } = useSnapshot<M>(options, isWanted, (loaded) => {
+    options.setMessages(loaded.messages);
+    options.onSnapshotLoaded?.(loaded);
+  });
+  const { onData } = useStreamResync(data, (event) => {
+    setResyncCount((before) => before + 1);
+    options.onResync?.(event);
+    void reload();
+  });
+  return { snapshot, isLoading, error, hasResynced: resyncCount > 0, resyncCount, onData };
+}

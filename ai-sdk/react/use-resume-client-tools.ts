@@ -1,0 +1,77 @@
+import { useEffect, useRef } from 'react';
+import { clientCallsOf, lastReplyOf, toNewestStep, toolNameOf } from '../client/chat-message.js';
+import { ClientCallRunner, type WaitingCall } from './client-call-runner.js';
+import type { ChatWithTools, FailedCall, LeaseClientCall, ToolHandlers } from './tool-handlers.js';
+import type { ToolOutput } from './tool-handlers.js';
+
+export interface UseResumeClientToolsOptions {
+  /** What `useChat` returned. It needs a `sendAutomaticallyWhen`, or the results stay here. */
+  chat: ChatWithTools;
+  /** By the name of the tool. */
+  toolHandlers: ToolHandlers;
+  /** Told of what a handler throws; the model is told as well. */
+  onError?: ((error: unknown, call: FailedCall) => void) | undefined;
+  /** Asked before a handler is run. With it calls are taken up while the reply is still coming in. */
+  lease?: LeaseClientCall | undefined;
+  /** The snapshot's list of what waits: calls whose deadline is over are left alone. */
+  pending?: readonly { toolCallId: string; deadline?: number }[] | undefined;
+}
+
+/**
+ * Carries out the client tools that wait for this page: each call once, side by side, also those that
+ * waited when the page was loaded. Results are posted through the chat. Without a `lease` it begins
+ * when the reply rests, since a replay shows calls as open that were answered long ago.
+ */
+export function useResumeClientTools(options: UseResumeClientToolsOptions): void {
+  const { chat, toolHandlers, onError, lease, pending } = options;
+  const held = useRef<{ sessionId: string; runner: ClientCallRunner } | undefined>(undefined);
+  const leaving = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const { id: sessionId } = chat;
+
+  useEffect(() => {
+    clearTimeout(leaving.current);
+    if (held.current?.sessionId !== sessionId) {
+      held.current?.runner.abort();
+      held.current = { sessionId, runner: new ClientCallRunner(sessionId) };
+    }
+    const { runner } = held.current;
+    return () => {
+      // React's strict mode leaves and comes back at once: that is no reason to abort anything.
+      leaving.current = setTimeout(() => {
+        runner.abort();
+        if (held.current?.runner === runner) held.current = undefined;
+      });
+    };
+  }, [sessionId]);
+
+  useEffect(() => {
+    const mayBegin = lease !== undefined ? chat.status !== 'submitted' : chat.status === 'ready';
+    if (!mayBegin) return;
+    held.current?.runner.run(findWaiting(chat, pending), {
+      toolHandlers,
+      onError,
+      lease,
+      addToolOutput: chat.addToolOutput as (output: ToolOutput) => unknown,
+    });
+  });
+}
+
+function findWaiting(
+  { messages }: ChatWithTools,
+  pending: UseResumeClientToolsOptions['pending'],
+): WaitingCall[] {
+  const reply = lastReplyOf(messages);
+  if (reply === undefined) return [];
+  const now = Date.now();
+  return clientCallsOf(toNewestStep(reply))
+    .filter(({ state, approval }) => state === 'input-available' && approval === undefined)
+    .filter(({ toolCallId }) => {
+      const known = pending?.find((question) => question.toolCallId === toolCallId);
+      return (known?.deadline ?? Infinity) > now;
+    })
+    .map((part) => ({
+      toolName: toolNameOf(part),
+      toolCallId: part.toolCallId,
+      input: part.input,
+    }));
+}

@@ -1,0 +1,17 @@
+import { useRef } from 'react';
+import {
+  createHelixSendAutomaticallyWhen,
+  type SendAutomaticallyWhen,
+} from '../client/send-automatically.js';
+
+/** A `sendAutomaticallyWhen` for `useChat` that stays the same as long as the session does. */
+export function useHelixSendAutomaticallyWhen(sessionId?: string): SendAutomaticallyWhen {
+  const held = useRef<{ sessionId: string | undefined; when: SendAutomaticallyWhen } | undefined>(
+    undefined,
+  );
+  // A memo may be dropped by React at any time, and what was sent would be forgotten with it.
+  if (held.current === undefined || held.current.sessionId !== sessionId) {
+    held.current = { sessionId, when: createHelixSendAutomaticallyWhen() };
+  }
+  return held.current.when;
+}

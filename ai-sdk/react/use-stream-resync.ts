@@ -1,0 +1,54 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { isStreamResync, type StreamDataPart, type StreamResyncEvent } from './stream-data.js';
+
+export type OnResync = (event: StreamResyncEvent) => void;
+
+/** What a chat said beside its messages; older versions of `useChat` returned it as `data`. */
+export type ChatData = readonly unknown[] | undefined;
+
+/**
+ * Calls back for each resync of the stream, once, however often it is replayed. The events are found in
+ * `data`, or come through the returned `onData` when that is given to `useChat`.
+ */
+export function useStreamResync(
+  ...args: [data: ChatData, onResync: OnResync] | [onResync: OnResync]
+): { onData: (part: StreamDataPart) => void } {
+  const [data, onResync] = args.length === 1 ? [undefined, args[0]] : args;
+  const latest = useRef(onResync);
+  const told = useRef(new Set<string>());
+  const tell = useCallback((part: unknown) => {
+    if (!isStreamResync(part)) return;
+    const key = JSON.stringify(part.data);
+    if (told.current.has(key)) return;
+    told.current.add(key);
+    latest.current(part);
+  }, []);
+  useEffect(() => {
+    latest.current = onResync;
+    for (const part of data ?? []) tell(part);
+  });
+  return { onData: tell };
+}
+
+export interface ResyncState {
+  hasResynced: boolean;
+  resyncCount: number;
+  lastResync: StreamResyncEvent | undefined;
+}
+
+/** Counts the resyncs of a chat and does nothing about them. */
+export function useResyncState(data?: ChatData): ResyncState & ReturnType<typeof useStreamResync> {
+  const [state, setState] = useState<ResyncState>({
+    hasResynced: false,
+    resyncCount: 0,
+    lastResync: undefined,
+  });
+  const { onData } = useStreamResync(data, (event) => {
+    setState(({ resyncCount }) => ({
+      hasResynced: true,
+      resyncCount: resyncCount + 1,
+      lastResync: event,
+    }));
+  });
+  return { ...state, onData };
+}

@@ -1,0 +1,10 @@
+/** HTTP headers of the contract, in lower case. Free of imports, so that browsers may use them. */
+export const HEADERS = {
+  sessionId: 'x-session-id',
+  runId: 'x-run-id',
+  resumeFromSequence: 'x-resume-from-sequence',
+  lastEventId: 'last-event-id',
+  resumeAt: 'x-resume-at',
+  existingMessageId: 'x-existing-message-id',
+  profile: 'x-ai-sdk-profile',
+} as const;

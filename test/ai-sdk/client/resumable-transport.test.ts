@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ChatTransport, UIMessage as LibraryMessage } from 'ai';
+import fc from 'fast-check';
+import type { UIMessage } from '../../../ai-sdk/index.js';
+import {
+  createHelixSendAutomaticallyWhen,
+  createResumableChatTransport,
+  ReplyBrokenError,
+} from '../../../ai-sdk/client/index.js';
+import { createChatFetch, readStored } from '../../support/chat-fetch.js';
+import { createCuttingFetch } from '../../support/cutting-fetch.js';
+import { createFakeRuntime, type Play } from '../../support/fake-runtime.js';
+import { createStockChat, MAJORS, untilReady, type StockChat } from '../../support/stock-chat.js';
+import { scenarios } from '../scenarios.js';
+
+const quick = { retryDelayMs: () => 0, giveUpAfterMs: 200 };
+
+interface Turn {
+  chat: StockChat;
+  stored: UIMessage[];
+  texts: string[];
+}
+
+/** A turn on the transport under test, whose nth response breaks after cuts[n] bytes. */
+async function playTurn(
+  library: (typeof MAJORS)[number][1],
+  play: Play,
+  answers: readonly (boolean | string)[],
+  cuts: readonly number[],
+): Promise<Turn> {
+  const runtime = createFakeRuntime(play);
+  const { fetch, texts } = createChatFetch(runtime);
+  const chat = createStockChat(library, {
+    id: 's1',
+    fetch: createCuttingFetch(fetch, cuts),
+    transport: (send) => createTransport(send),
+    sendAutomaticallyWhen: createHelixSendAutomaticallyWhen(),
+    mostRequests: 30,
+  });
+  await chat.sendMessage({ text: 'go' });
+  await untilReady(chat);
+  for (const answer of answers) {
+    const part = chat.messages
+      .at(-1)
+      ?.parts.find((each) => each.type === 'dynamic-tool' && each.state === 'approval-requested');
+    if (part?.type !== 'dynamic-tool') throw new Error('nothing is asked');
+    const reason = typeof answer === 'string' ? { reason: answer } : {};
+    const id = part.approval?.id ?? '';
+    await chat.addToolApprovalResponse({ id, approved: answer === true, ...reason });
+    await untilReady(chat);
+  }
+  return { chat, texts, stored: await readStored(runtime, 's1') };
+}
+
+function createTransport(fetch: typeof globalThis.fetch): ChatTransport<LibraryMessage> {
+  return createResumableChatTransport({ api: 'http://chat.test/api/chat', fetch, ...quick });
+}
+
+describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
+  it.each(scenarios)(
+    'shows what is stored wherever it is cut: $name',
+    async ({ play, answers }) => {
+      const whole = await playTurn(library, play, answers, []);
+      expect(whole.chat.error).toBeUndefined();
+      expect(whole.chat.messages).toEqual(whole.stored);
+      const pieces = fc.array(
+        fc.nat({ max: Math.max(...whole.texts.map((text) => text.length)) }),
+        {
+          minLength: 1,
+          maxLength: 6,
+        },
+      );
+      await fc.assert(
+        fc.asyncProperty(pieces, async (cuts) => {
+          const { chat, stored } = await playTurn(library, play, answers, cuts);
+          expect(chat.error).toBeUndefined();
+          expect(chat.messages).toEqual(stored);
+          expect(chat.messages.slice(1)).toEqual(whole.stored.slice(1));
+        }),
+        { numRuns: 15 },
+      );
+    },
+  );
+
+  it('shows what is stored when it is cut in the middle of anything', async () => {
+    const play: Play = (session) => {
+      session.step();
+      session.think('thought');
+      session.say('Hello ', 'world');
+      session.model(
+        { type: 'tool_arg_stream_start', toolCallId: 'c1', toolName: 'echo' },
+        { type: 'tool_arg_stream_delta', toolCallId: 'c1', delta: '{}' },
+      );
+      session.commit([{ id: 'c1', name: 'echo' }]);
+      session.settle('c1', { output: 1 });
+      session.step();
+      session.say('Bye.');
+      session.commit();
+      session.end();
+      return Promise.resolve();
+    };
+    const whole = await playTurn(library, play, [], []);
+    const length = whole.texts[0]?.length ?? 0;
+    expect(length).toBeGreaterThan(500);
+    for (let cut = 0; cut < length; cut += 9) {
+      const { chat } = await playTurn(library, play, [], [cut]);
+      const [, reply] = chat.messages;
+      expect({ cut, reply }).toEqual({ cut, reply: whole.stored[1] });
+    }
+  });
+
+  it('says that the reply has to be loaded again when what it had was withdrawn', async () => {
+    let step = 0;
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      session.say('half of a reply');
+      session.model({ type: 'custom', eventName: 'note', data: 'x'.repeat(200) });
+      return Promise.resolve();
+    });
+    const { fetch } = createChatFetch(runtime);
+    const cut = createCuttingFetch(fetch, [250]);
+    const chat = createStockChat(library, {
+      id: 's1',
+      transport: createTransport,
+      fetch: (url, init) => {
+        const session = runtime.sessions.get('s1');
+        if (++step > 1 && session !== undefined) {
+          session.discard();
+          session.step();
+          session.say('other words');
+        }
+        return cut(url, init);
+      },
+    });
+    await chat.sendMessage({ text: 'go' });
+    await untilReady(chat);
+    expect(JSON.stringify(chat.messages)).toContain('half of');
+    expect(chat.requests).toEqual(['POST', 'GET']);
+    expect(ReplyBrokenError.isInstance(chat.error) && chat.error.reason).toBe('withdrawn');
+  });
+});

@@ -1,0 +1,75 @@
+import { Window } from 'happy-dom';
+import { createElement, StrictMode, useEffect } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+
+export interface RenderedHook<P, R> {
+  /** What the hook returned in the newest render that was shown. */
+  readonly current: R;
+  render: (props: P) => void;
+  unmount: () => void;
+}
+
+let dom: Window | undefined;
+
+/** A document for React, in a process that has none. What Node has of the web stays Node's. */
+function openDocument(): Window {
+  if (dom !== undefined) return dom;
+  dom = new Window({ url: 'http://page.test/' });
+  const names = ['window', 'document', 'HTMLElement', 'HTMLIFrameElement', 'Node'] as const;
+  for (const name of names) {
+    Object.defineProperty(globalThis, name, { configurable: true, value: dom[name] });
+  }
+  const listen = dom.addEventListener.bind(dom);
+  const leave = dom.removeEventListener.bind(dom);
+  Object.assign(globalThis, { addEventListener: listen, removeEventListener: leave });
+  return dom;
+}
+
+/** The document that hooks are rendered in, for events of the page. */
+export function pageWindow(): Window {
+  return openDocument();
+}
+
+/** Renders a hook by real React, without `act`: what it does takes the time that it takes in a page. */
+export function renderHook<P, R>(
+  useHook: (props: P) => R,
+  props: P,
+  options: { isStrict?: boolean } = {},
+): RenderedHook<P, R> {
+  const { document } = openDocument();
+  let shown: { result: R } | undefined;
+  const Host = ({ given }: { given: P }): null => {
+    const result = useHook(given);
+    useEffect(() => {
+      shown = { result };
+    });
+    return null;
+  };
+  const root: Root = createRoot(document.createElement('div') as unknown as HTMLElement);
+  const render = (given: P): void => {
+    const host = createElement(Host, { given });
+    root.render(options.isStrict === true ? createElement(StrictMode, null, host) : host);
+  };
+  render(props);
+  return {
+    get current() {
+      if (shown === undefined) throw new Error('the hook is not shown yet');
+      return shown.result;
+    },
+    render,
+    unmount: () => {
+      root.unmount();
+    },
+  };
+}
+
+/** Resolves when the hook is shown. */
+export async function untilShown<P, R>(hook: RenderedHook<P, R>): Promise<R> {
+  for (;;) {
+    try {
+      return hook.current;
+    } catch {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
