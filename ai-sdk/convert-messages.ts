@@ -118,7 +118,7 @@ export function toSilentMessage(messageId: string): UIMessage {
 
 /** A turn that ends with calls, or without a word, ends live with a step that stops clients from posting on. */
 function closeMessage(message: UIMessage, last: AssistantRow): void {
-  const parts = last.parts.filter((part) => !isFinishCall(part));
+  const parts = last.parts.filter((part) => !isFinishCall(part) && !isUnseen(part));
   if (parts.some((part) => part.type === 'tool-call')) message.parts.push({ type: 'step-start' });
   else if (parts.length > 0) return;
   message.metadata ??= {};
@@ -164,7 +164,7 @@ function toStepParts(
       parts.push({ ...part });
       continue;
     }
-    if (part.text === '') continue;
+    if (isUnseen(part)) continue;
     if (part.type === 'reasoning') {
       const id = formatReasoningId(row.step, ++reasonings);
       if (options.includeReasoning === false) continue;
@@ -183,6 +183,11 @@ function isAttachment<T extends AssistantPart | UIMessagePart>(
   part: T,
 ): part is Extract<T, { type: 'source-url' | 'source-document' | 'file' }> {
   return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
+}
+
+/** A block without a word is kept for the provider alone. */
+function isUnseen(part: AssistantPart): boolean {
+  return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
 }
 
 function isFinishCall(part: AssistantPart): boolean {

@@ -1,4 +1,5 @@
 import type { LogEntry } from '../protocol/chunk.js';
+import { formatModelWriter } from '../protocol/ids.js';
 import type { SessionView } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import { toAllMessages } from './snapshot-messages.js';
@@ -9,8 +10,10 @@ export interface StoredSteps {
   message: UIMessage;
   /** The newest step that the message has. */
   step: number;
-  /** Everything that the log says of these steps up to here is in the message. */
+  /** Everything that the log says of these steps up to here is in the message, */
   asOf: number;
+  /** but for what these writers say: calls whose rows are yet to come. */
+  atWork: ReadonlySet<string>;
 }
 
 /** Where a replay of the newest turn takes its beginning from. */
@@ -36,13 +39,22 @@ export async function findTurnOrigin(
   if (message === undefined) return whole;
   return {
     from: first === undefined ? sequence : first.sequence - 1,
-    stored: { message, step: committedStep, asOf: sequence },
+    stored: { message, step: committedStep, asOf: sequence, atWork: toCallsAtWork(view) },
   };
 }
 
 /** True for entries that the steps' rows do not speak of. */
-export function isBeyond({ step, asOf }: StoredSteps, { sequence, message }: LogEntry): boolean {
+export function isBeyond(
+  { step, asOf, atWork }: StoredSteps,
+  { sequence, writer, message }: LogEntry,
+): boolean {
+  if (message.type === 'custom' && atWork.has(writer)) return true;
   return sequence > asOf || ('step' in message && message.step > step);
+}
+
+function toCallsAtWork({ openCalls }: SessionView): ReadonlySet<string> {
+  const atWork = openCalls.filter(({ row }) => row === undefined);
+  return new Set(atWork.map(({ spec }) => `t:${spec.toolCallId}`));
 }
 
 function hasReply({ record, rows }: SessionView): boolean {
@@ -54,10 +66,13 @@ function hasReply({ record, rows }: SessionView): boolean {
  * its model said anything leaves a checkpoint and no row, or an end before the first step, and may
  * be resumed.
  */
-function isBeginning({ message }: LogEntry, { record, rows }: SessionView): boolean {
+function isBeginning({ message, writer }: LogEntry, { record, rows }: SessionView): boolean {
   if (message.type === 'turn_started') return true;
   if (!('step' in message) || message.step > 1) return false;
   if (message.step === 0 || FIRST.has(message.type)) return true;
+  // What the state's schema adds comes before the first step's first output.
+  const isModel = writer === formatModelWriter(record.sessionId, 1);
+  if (message.type === 'state_patch' && isModel) return true;
   const saidNothing = !rows
     .slice(record.turnStartRow)
     .some((row) => row.role === 'assistant' && row.step === 1);

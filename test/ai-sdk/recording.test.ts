@@ -34,7 +34,7 @@ describe('a recorded turn', () => {
       const { sessionId } = await scenario(stage);
       const transitions = recorder.logOf(sessionId);
       const player = createPlayer(splitAppends(transitions));
-      while (player.next() !== undefined) await player.play();
+      while (player.ahead().length > 0) await player.play();
       const real = await readStored(recorder.stores, sessionId);
       expect(await readStored(player, sessionId)).toEqual(real);
       if (!isKept) return;

@@ -104,6 +104,12 @@ export const scenarios: Scenario[] = [
     session.settle('c1', { output: { value: 1 } });
     session.end();
   }),
+  turn('a step of an empty text', [], async (session) => {
+    session.step();
+    session.say('');
+    session.commit();
+    session.end();
+  }),
   turn('a stop before the model said anything', [], async (session) => {
     session.end('interrupted');
   }),

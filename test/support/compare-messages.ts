@@ -12,11 +12,18 @@ export function toComparable(messages: readonly UIMessage[]): unknown {
     const kept = parts.map((part) => {
       const isBlock = part.type === 'text' || part.type === 'reasoning';
       const own = isBlock ? ['id', 'state'] : ['approval', 'rawInput'];
-      return Object.fromEntries(Object.entries(part).filter(([key]) => !own.includes(key)));
+      const shown = Object.entries(part).filter(([key]) => !own.includes(key));
+      return Object.fromEntries([...shown, ...toOpenQuestion(part)]);
     });
     while (kept.at(-1)?.['type'] === 'step-start') kept.pop();
     return { id, role, parts: kept };
   });
+}
+
+/** What an answer has to name. */
+function toOpenQuestion(part: UIMessage['parts'][number]): [string, unknown][] {
+  const isOpen = part.type === 'dynamic-tool' && part.state === 'approval-requested';
+  return isOpen ? [['approvalId', part.approval.id]] : [];
 }
 
 /** The page shows what is stored, and one message for each turn of each side. */

@@ -9,7 +9,7 @@ import type {
 } from 'ai';
 import type { UIMessage } from '../../ai-sdk/index.js';
 
-type ChatLibrary = Pick<
+export type ChatLibrary = Pick<
   typeof ai7,
   | 'AbstractChat'
   | 'DefaultChatTransport'
@@ -36,6 +36,11 @@ export interface StockChat {
     approved: boolean;
     reason?: string;
   }) => void | PromiseLike<void>;
+  addToolOutput: (
+    answer: { tool: string; toolCallId: string } & (
+      { output: unknown } | { state: 'output-error'; errorText: string }
+    ),
+  ) => void | PromiseLike<void>;
   stop: () => Promise<void>;
   /** Requests so far, as `POST` or `GET`. */
   readonly requests: string[];
@@ -114,6 +119,7 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
     sendMessage: (message) => chat.sendMessage(message),
     resumeStream: () => chat.resumeStream(),
     addToolApprovalResponse: (answer) => chat.addToolApprovalResponse(answer),
+    addToolOutput: (answer) => chat.addToolOutput(answer),
     stop: () => chat.stop(),
     requests,
     seen,

@@ -6,14 +6,12 @@ export interface Player extends MemoryStores {
   /** The store under the name by which the bridge takes it. */
   stateStore: MemoryStores['store'];
   sessionId: string;
-  /** What is played next; undefined at the end. */
-  next: () => Transition | undefined;
+  /** What is left to play. */
+  ahead: () => readonly Transition[];
   /** Plays it, and expects of it what came of it when it was recorded. */
   play: () => Promise<void>;
-  /** Leaves it out: somebody else has done it. */
-  skip: () => void;
-  /** How many were played or left out. */
-  position: () => number;
+  /** Leaves this many out: a page has done the same. */
+  skip: (count: number) => void;
 }
 
 /** A conversation as it was recorded, on stores of its own and by the clock of then. */
@@ -27,10 +25,9 @@ export function createPlayer(transitions: readonly Transition[]): Player {
     ...stores,
     stateStore: stores.store,
     sessionId: conversationOf(first),
-    next: () => transitions[position],
-    position: () => position,
-    skip: () => {
-      position += 1;
+    ahead: () => transitions.slice(position),
+    skip: (count) => {
+      position += count;
     },
     play: async () => {
       const transition = transitions[position];

@@ -1,0 +1,141 @@
+import { expect } from '@jest/globals';
+import type { UIMessage as LibraryMessage } from 'ai';
+import { buildSnapshot, type ChatDeps, type UIMessage } from '../../../ai-sdk/index.js';
+import { createLabAgent } from '../../../examples/lab/agent.js';
+import { AgentRegistry } from '../../../agents/index.js';
+import { createAnswers } from '../../../executor/answers.js';
+import { createChatFetch } from '../../support/chat-fetch.js';
+import { toComparable } from '../../support/compare-messages.js';
+import { createStockChat, type ChatLibrary, type StockChat } from '../../support/stock-chat.js';
+import type { Player } from './play-transitions.js';
+
+/** Who talks in recorded turns. */
+const ANN = { userId: 'ann', tenantId: 'acme' };
+
+export interface PageOptions {
+  library: ChatLibrary;
+  /** What the page's client can read. Default: what all can. */
+  profile?: 'v7';
+  /** A page without cookies is told by what the session remembers. */
+  hasCookies?: boolean;
+}
+
+/** A stock page that was loaded (again) from the conversation's snapshot. */
+export interface Page {
+  chat: StockChat;
+  /** Sends the GET by which a page takes up what is at work, if it has to; resolves when that is answered. */
+  follow: () => Promise<void>;
+  /** Resolves when the responses that the page had are over. */
+  rests: () => Promise<void>;
+  /** Message that the page has been following; undefined if there was nothing to follow. */
+  shown: () => string | undefined;
+  /** What the page has to have sent so far. */
+  expected: ('GET' | 'POST')[];
+}
+
+/** The bridge on a recorded conversation: what pages post is stored as ever, and wakes nobody. */
+export function createBridge({ store, streamManager }: Player): ChatDeps {
+  const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve() })]);
+  const workflows = { answer: () => Promise.resolve() };
+  const logger = { warn: () => undefined };
+  const answers = createAnswers({ store, agents, workflows, logger });
+  const refused = (): Promise<never> => Promise.reject(new Error('the page began something'));
+  return {
+    // What is overdue now was not when the turn was recorded.
+    executor: {
+      ...answers,
+      expireCalls: () => Promise.resolve(false),
+      execute: refused,
+      retry: refused,
+    },
+    stateStore: store,
+    streamManager,
+    agents,
+  };
+}
+
+export async function loadPage(
+  player: Player,
+  bridge: ChatDeps,
+  { library, profile, hasCookies = true }: PageOptions,
+): Promise<Page> {
+  const { sessionId, store } = player;
+  const snapshot = await buildSnapshot(player, { sessionId, caller: ANN });
+  if (snapshot === null) throw new Error('there is no snapshot');
+  const seen = snapshot.status === 'active' ? (snapshot.startSequence ?? 0) : null;
+  const { fetch } = createChatFetch(bridge, {
+    caller: ANN,
+    ...(profile !== undefined && { headers: { 'x-ai-sdk-profile': profile } }),
+    ...(hasCookies && { sawActiveSince: seen }),
+  });
+  let answered: (() => void) | undefined;
+  let status = 0;
+  const chat = createStockChat(library, {
+    id: sessionId,
+    messages: asJson(snapshot.messages),
+    isAutomatic: true,
+    fetch: async (url, init) => {
+      const response = await fetch(url, init);
+      ({ status } = response);
+      answered?.();
+      return response;
+    },
+  });
+  let shown: string | undefined;
+  let reading: Promise<void> = Promise.resolve();
+  const expected: ('GET' | 'POST')[] = [];
+  return {
+    chat,
+    expected,
+    shown: () => shown,
+    follow: async () => {
+      // Without a cookie it would be told what others have seen.
+      if (!hasCookies && seen === null) return;
+      expected.push('GET');
+      const record = await store.readRecord(sessionId);
+      const begun = new Promise<void>((resolve) => (answered = resolve));
+      reading = chat.resumeStream();
+      await begun;
+      const isWanted =
+        record?.stream === 'active' ||
+        (record !== undefined && record.stream !== 'failed' && seen === record.turnStartSequence);
+      expect(status).toBe(isWanted ? 200 : 204);
+      if (isWanted) shown = record.messageId;
+    },
+    rests: async () => {
+      await reading;
+      for (let rested = 0; rested < 5;) {
+        await nextTurn();
+        rested = chat.status === 'ready' || chat.status === 'error' ? rested + 1 : 0;
+      }
+    },
+  };
+}
+
+/** The page shows what is stored, as far as its responses went. */
+export async function expectStored(page: Page, player: Player): Promise<void> {
+  const { chat } = page;
+  const snapshot = await buildSnapshot(player, { sessionId: player.sessionId, caller: ANN });
+  const stored = comparable(asJson(snapshot?.messages ?? []));
+  // A reply that failed before its first part is nothing to remember.
+  const shown = comparable(chat.messages.filter(({ parts }) => parts.length > 0));
+  expect(shown).toEqual(stored.slice(0, shown.length));
+  const last = page.shown();
+  if (last !== undefined) expect(chat.messages.at(-1)?.id).toBe(last);
+  expect(new Set(chat.messages.map(({ id }) => id)).size).toBe(chat.messages.length);
+  expect(chat.requests).toEqual(page.expected);
+  if (snapshot?.status !== 'failed') expect(chat.error).toBeUndefined();
+}
+
+function comparable(messages: readonly UIMessage[]): unknown[] {
+  return toComparable(messages as LibraryMessage[]) as unknown[];
+}
+
+function asJson(messages: readonly UIMessage[]): UIMessage[] {
+  return JSON.parse(JSON.stringify(messages)) as UIMessage[];
+}
+
+/** Of the event loop. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
