@@ -6,6 +6,7 @@ import { attachReader } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { continueTurn } from './continue-turn.js';
+import { editTurn } from './edit-turn.js';
 import { extractResumeIntent, hasAnswers, type ResumableState } from './extract-resume-intent.js';
 import { isOwner, toCaller } from './ownership.js';
 import { agentMismatch, notFound } from './refusals.js';
@@ -48,6 +49,10 @@ async function answerPost(
   const agent = chooseAgent(deps, params, record, said.length > 0);
   if (params.trigger === 'regenerate-message') {
     const reply = await regenerateTurn(deps, params, said);
+    if (reply !== undefined) return reply;
+  } else if (said.some(({ id }) => id === params.messageId)) {
+    const view = record && (await deps.stateStore.readView(params.sessionId));
+    const reply = await editTurn(deps, params, view, said);
     if (reply !== undefined) return reply;
   }
   const mayAnswer = said.length === 0 || record?.stream === 'paused' || record?.stream === 'active';

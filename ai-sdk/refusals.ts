@@ -9,3 +9,9 @@ export function agentMismatch(agent: string): HelixError {
     detail: { agent },
   });
 }
+
+/** True if somebody else has made a run meanwhile. */
+export function isOvertaken(error: unknown): boolean {
+  if (!HelixError.isInstance(error)) return false;
+  return error.code === 'agent_already_running' || error.code === 'stale_run';
+}

@@ -1,4 +1,4 @@
-import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
+import { AgentAlreadyRunningError } from '../protocol/errors.js';
 import type { Row } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
 import type { SessionView, UserMessage } from '../stores/session-store.js';
@@ -6,6 +6,7 @@ import { readProfile, replayTurn } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { toCaller } from './ownership.js';
+import { isOvertaken } from './refusals.js';
 import { streamTurn } from './start-turn.js';
 
 /**
@@ -65,6 +66,8 @@ async function attachAgain(
   const turn = rows.slice(record.turnStartRow).map(idOf);
   const isMeant = messageId === undefined || turn.includes(messageId);
   if (record.runMode !== 'retry' || !isMeant) {
+    // A turn that waits for people is done again without their answers.
+    if (record.stream === 'paused') return undefined;
     throw new AgentAlreadyRunningError(record.sessionId);
   }
   return replayTurn(deps, view, readProfile(params));
@@ -73,9 +76,4 @@ async function attachAgain(
 function idOf(row: Row): string | undefined {
   if (row.role === 'tool') return undefined;
   return row.role === 'user' ? row.id : row.messageId;
-}
-
-function isOvertaken(error: unknown): boolean {
-  if (!HelixError.isInstance(error)) return false;
-  return error.code === 'agent_already_running' || error.code === 'stale_run';
 }

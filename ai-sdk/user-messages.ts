@@ -3,7 +3,7 @@ import { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
 import { isAssistantMessageId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { UserPart, UserRow } from '../protocol/rows.js';
+import type { Row, UserPart, UserRow } from '../protocol/rows.js';
 import type { UserMessage } from '../stores/session-store.js';
 
 /** Metadata of messages that the model sees and the page does not show. */
@@ -65,6 +65,11 @@ export function withText(message: UserMessage, text: string): UserMessage {
   const files = row.parts.filter(({ type }) => type === 'file');
   const parts: UserPart[] = [{ type: 'text', text }, ...files];
   return { ...message, hash: hashOf(id, parts), row: { ...row, parts } };
+}
+
+/** True if a stored message is this one, word by word. */
+export function isSameContent({ id, hash }: UserMessage, row: Row): boolean {
+  return row.role === 'user' && row.id === id && hashOf(id, row.parts) === hash;
 }
 
 function hashOf(id: string, parts: readonly UserPart[]): string {

@@ -24,11 +24,13 @@ export interface AgentExecutor extends Answers {
    */
   resume: (input: ResumeInput) => Promise<ResumeResult>;
   /**
-   * Does a turn again: its user messages stay, its replies and everything after it are dropped for
-   * good. With a checkpoint it goes on behind that one, as `resume` does in mode `from_checkpoint`.
+   * Does a turn again: its user messages stay, or are replaced from one of them on; its replies and
+   * everything after it are dropped for good. With a checkpoint it goes on behind that one, as
+   * `resume` does in mode `from_checkpoint`. A run that waits for people is stopped for it.
    *
-   * @throws HelixError `agent_already_running` while a run is at work or waits, `stale_run` when
-   * somebody else was quicker, `not_found`, `checkpoint_not_found`, `message_not_found`
+   * @throws HelixError `agent_already_running` while a run is at work, `stale_run` when somebody else
+   * was quicker, `message_conflict` for a message that stays, `not_found`, `checkpoint_not_found`,
+   * `message_not_found`
    */
   retry: (input: RetryInput) => Promise<RunRecord>;
   /**
@@ -74,6 +76,8 @@ export interface RetryInput {
   checkpointId?: string;
   /** A message of the turn, the user's or the agent's. Default: the newest turn. */
   messageId?: string;
+  /** In place of that message, which must be a user's, and of all that follows it. */
+  messages?: UserMessage[];
   /** Who asked, for the record. */
   by?: string;
 }

@@ -11,6 +11,7 @@ export const FIRST_SWEEP_MS = 3_000;
 export interface RerunDeps {
   store: SessionStore;
   execute: AgentExecutor['execute'];
+  stop: AgentExecutor['stop'];
   startRun: (run: RunRecord, tenant?: string) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
   /** Takes note of a signal that did not arrive; the sweeper gives it again. */
@@ -21,7 +22,7 @@ export interface RerunDeps {
 export function createReruns(
   deps: RerunDeps,
 ): Pick<AgentExecutor, 'resume' | 'retry' | 'canResume'> {
-  const { store, execute, startRun, wake, lostSignal } = deps;
+  const { store, execute, stop, startRun, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
     const record = await store.readRecord(sessionId);
@@ -88,9 +89,7 @@ export function createReruns(
       case 'interrupting':
         throw new AgentAlreadyRunningError(sessionId);
       case 'conflict':
-        throw new HelixError('message_conflict', 'This message was sent before, otherwise.', {
-          detail: { messageId: result.messageId },
-        });
+        throw messageConflict(result.messageId);
       case 'foreign':
       case 'agent_mismatch':
         // It was erased since it was read, and begun anew by somebody else.
@@ -98,8 +97,18 @@ export function createReruns(
     }
   }
 
+  /** Nobody answers what a turn asked that is done again. */
+  async function atRest({ sessionId, by }: RetryInput): Promise<SessionRecord> {
+    const record = await existing(sessionId);
+    if (record.stream !== 'paused') return record;
+    const { runId } = record;
+    const who = by === undefined ? {} : { by };
+    await stop(sessionId, { mode: 'interrupt', runId, reason: 'superseded', ...who });
+    return existing(sessionId);
+  }
+
   async function doAgain(
-    { sessionId, checkpointId, messageId, by }: RetryInput,
+    { sessionId, checkpointId, messageId, messages, by }: RetryInput,
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
     const [, result] = await Promise.all([
@@ -111,7 +120,11 @@ export function createReruns(
         ...(by !== undefined && { by }),
         now: Date.now(),
         ...(checkpointId === undefined
-          ? { mode: 'retry' as const, ...(messageId !== undefined && { messageId }) }
+          ? {
+              mode: 'retry' as const,
+              ...(messageId !== undefined && { messageId }),
+              ...(messages !== undefined && { messages }),
+            }
           : { mode: 'from_checkpoint' as const, checkpointId }),
       }),
     ]);
@@ -125,6 +138,8 @@ export function createReruns(
         throw staleRun(result.runId);
       case 'checkpoint_not_found':
         throw new HelixError(result.kind, 'This conversation has no such checkpoint.');
+      case 'conflict':
+        throw messageConflict(result.messageId);
       case 'message_not_found':
         throw new HelixError(result.kind, 'This conversation has no such message.');
       case 'not_found':
@@ -143,7 +158,7 @@ export function createReruns(
   }
 
   return {
-    retry: async (input) => doAgain(input, await existing(input.sessionId)),
+    retry: async (input) => doAgain(input, await atRest(input)),
     canResume: async (sessionId) => decideResume(await store.readRecord(sessionId)),
     resume: async (input) => {
       const record = await existing(input.sessionId);
@@ -155,6 +170,12 @@ export function createReruns(
 
 export function newNonce(): string {
   return randomBytes(6).toString('hex');
+}
+
+function messageConflict(messageId: string): HelixError {
+  return new HelixError('message_conflict', 'This message was sent before, with other content.', {
+    detail: { messageId },
+  });
 }
 
 function staleRun(runId: string): HelixError {

@@ -175,20 +175,22 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     return seenTo === true && result.kind === 'busy' ? accept(input) : result;
   }
 
+  const stop: AgentExecutor['stop'] = async (sessionId, request) => {
+    const result = await store.stop(sessionId, request);
+    if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
+    else if (result.kind === 'ended') {
+      const { runId } = result;
+      void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
+    }
+    return result;
+  };
+
   return {
     execute,
     ...answers,
     branch: createBranch(store),
-    ...createReruns({ store, execute, startRun, wake, lostSignal }),
-    stop: async (sessionId, stop) => {
-      const result = await store.stop(sessionId, stop);
-      if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
-      else if (result.kind === 'ended') {
-        const { runId } = result;
-        void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
-      }
-      return result;
-    },
+    ...createReruns({ store, execute, stop, startRun, wake, lostSignal }),
+    stop,
     startRun: restart,
     wake,
     endLost,

@@ -42,6 +42,8 @@ export type RewindInput = {
       mode: 'retry';
       /** A message of the turn that is done again, the user's or the agent's. Default: the newest turn. */
       messageId?: string;
+      /** In place of that message, which must be a user's, and of all that follows it. */
+      messages?: UserMessage[];
     }
   | { mode: 'from_checkpoint'; checkpointId: string }
 );
@@ -53,6 +55,8 @@ export type RewindResult =
   | { kind: 'stale_run'; runId: string }
   | { kind: 'checkpoint_not_found' }
   | { kind: 'message_not_found' }
+  /** A message of that id stays, or was accepted with other content. */
+  | { kind: 'conflict'; messageId: string }
   | { kind: 'not_found' };
 
 export interface FoundInput {

@@ -3,7 +3,7 @@ import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
 import type { BeginQueuedResult } from '../queue-transitions.js';
-import type { SessionStore } from '../session-store.js';
+import type { SessionStore, UserMessage } from '../session-store.js';
 import type { AppendResult } from '../stream-log.js';
 import type { StreamManager } from '../stream-manager.js';
 import type { ResumeRunInput, ResumeRunResult, RewindResult } from '../rerun-transitions.js';
@@ -42,7 +42,9 @@ export interface SessionDriver {
   /** Goes on with the turn of the newest run. */
   resume: (input?: Partial<ResumeRunInput>) => Promise<ResumeRunResult>;
   /** Does a turn again, the newest unless a message of another one is named. */
-  retry: (input?: RewindExtra & { messageId?: string }) => Promise<RewindResult>;
+  retry: (
+    input?: RewindExtra & { messageId?: string; messages?: UserMessage[] },
+  ) => Promise<RewindResult>;
   /** Goes back to a checkpoint. */
   rewindTo: (checkpointId: string, input?: RewindExtra) => Promise<RewindResult>;
   writer: (runId: string, step: number, token: number) => Writer;

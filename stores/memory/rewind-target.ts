@@ -38,6 +38,10 @@ export function findTarget(
     const turn = turnOf(session, known, rows, checkpoints, at);
     let keep = turn.row + 1;
     while (rows[keep]?.role === 'user' && !known.has(keep)) keep += 1;
+    if (input.messages !== undefined && input.messages.length > 0) {
+      if (rows[at]?.role !== 'user') return { kind: 'message_not_found' };
+      keep = at;
+    }
     const kept = checkpoints.filter(({ messageCount }) => messageCount <= turn.row).length;
     return { turn, keep, kept, sequence: turn.sequence, step: 0 };
   }

@@ -57,6 +57,8 @@ export function toRewindResult(reply: ScriptReply, input: RewindInput): RewindRe
       return { kind: 'checkpoint_not_found' };
     case 'MESSAGE':
       return { kind: 'message_not_found' };
+    case 'CONFLICT':
+      return { kind: 'conflict', messageId: String(runId) };
     case 'NOT_FOUND':
       return { kind: 'not_found' };
     default:

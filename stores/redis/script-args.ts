@@ -18,6 +18,7 @@ import type {
   ResumeRunInput,
   RewindInput,
   SettleCallInput,
+  UserMessage,
   Writer,
 } from '../session-store.js';
 
@@ -48,17 +49,21 @@ export function beginArgs(input: BeginInput, maxEntries: number): (string | numb
     LIMITS.queueEntries,
     JSON.stringify(interruptBy(input)),
     input.by ?? '',
-    input.messages.length,
-    ...input.messages.flatMap((message) => [
-      message.id,
-      message.hash,
-      JSON.stringify(message.row),
-      message.hidden ? '1' : '',
-    ]),
+    ...messageArgs(input.messages),
     input.state === undefined ? '' : JSON.stringify(input.state),
     input.resumed === undefined ? 'new' : 'with_message',
     input.resumed?.by ?? '',
   ];
+}
+
+function messageArgs(messages: readonly UserMessage[]): (string | number)[] {
+  const each = messages.map(({ id, hash, row, hidden }) => [
+    id,
+    hash,
+    JSON.stringify(row),
+    hidden ? '1' : '',
+  ]);
+  return [messages.length, ...each.flat()];
 }
 
 export function resumeRunArgs(input: ResumeRunInput): (string | number)[] {
@@ -69,8 +74,9 @@ export function resumeRunArgs(input: ResumeRunInput): (string | number)[] {
 export function rewindArgs(input: RewindInput): (string | number)[] {
   const { sessionId, runId, nonce, now, mode, by = '' } = input;
   const checkpointId = input.mode === 'from_checkpoint' ? input.checkpointId : '';
-  const messageId = input.mode === 'retry' ? (input.messageId ?? '') : '';
-  return [sessionId, runId, nonce, now, mode, by, checkpointId, messageId];
+  const { messageId = '', messages = [] } = input.mode === 'retry' ? input : {};
+  const turn = [checkpointId, messageId, ...messageArgs(messages)];
+  return [sessionId, runId, nonce, now, mode, by, ...turn];
 }
 
 export function foundArgs(input: FoundInput): (string | number)[] {

@@ -4,6 +4,7 @@ import type { Checkpoint } from '../../session-state.js';
 import type { RewindInput, RewindResult } from '../../rerun-transitions.js';
 import { fromJson, toJson, type Json } from '../json.js';
 import { removeEntries } from '../log.js';
+import { storeMessages } from '../queue.js';
 import { writeOwn } from '../own-chunks.js';
 import { findTarget, type RewindTarget } from '../rewind-target.js';
 import type { MemorySession } from '../session.js';
@@ -22,23 +23,28 @@ export function rewind(session: MemorySession, input: RewindInput): RewindResult
   const target = findTarget(session, rows, checkpoints, input);
   if ('kind' in target) return target;
 
-  const { turn, keep, kept, sequence, step } = target;
+  const { turn, kept, sequence, step } = target;
+  const edited = (mode === 'retry' ? input.messages : undefined) ?? [];
+  const taken = edited.find(({ id }) => staysOf(session, rows.slice(target.keep), id));
+  if (taken !== undefined) return { kind: 'conflict', messageId: taken.id };
   const shown = shownBefore(rows, target);
-  dropRows(session, rows, keep, new Set(shown));
+  dropRows(session, rows, target.keep, new Set(shown));
   markRuns(session, turn.row, mode === 'retry');
   restoreState(session, checkpoints, target);
-  dropStaged(session, rows.slice(0, keep));
+  dropStaged(session, rows.slice(0, target.keep));
   session.checkpoints.splice(kept);
   session.checkpointId = checkpoints[kept - 1]?.id;
   removeEntries(log, sequence, () => true);
   session.isRewound = true;
   identity.born = nonce;
+  for (const { id, hash } of edited) session.accepted.set(id, hash);
+  storeMessages(session, edited);
 
   const who = { agentId: session.id, agentType: identity.agent, step, now };
   writeOwn(session, who, 'stream_resync', {
     checkpointId: session.checkpointId ?? '',
     stepCount: step,
-    messageCount: keep,
+    messageCount: target.keep + edited.length,
     fromSequence: log.sequence,
     reason: mode === 'retry' ? 'retry' : 'rollback',
   });
@@ -68,6 +74,11 @@ export function rewind(session: MemorySession, input: RewindInput): RewindResult
     startedAt: now,
   });
   return { kind: 'rewound', run: toRunRecord(session, next) };
+}
+
+/** True for an accepted message that is not among the dropped rows. */
+function staysOf({ accepted }: MemorySession, dropped: readonly Row[], id: string): boolean {
+  return accepted.has(id) && !dropped.some((row) => idOf(row) === id);
 }
 
 /** Ids of the replies that stay of the turn. */

@@ -2,8 +2,11 @@
      goes on from there. What comes later is dropped: rows, checkpoints, changes of the state, entries.
      ARGV 1 sessionId  2 run that is expected to be the newest  3 nonce  4 now  5 mode: retry | from_checkpoint
           6 who asked, or ''  7 checkpointId, or ''  8 id of a message of the turn, or '' for the newest turn
+          9 how many messages take the place of that one, a user's, and of all behind it; then per message:
+          id, hash, row, '1' if hidden
      -> { REWOUND, see newest_run }
-        BUSY run | STALE run | CHECKPOINT | MESSAGE | NOT_FOUND    no such checkpoint, message, session ]]
+        BUSY run | STALE run | CHECKPOINT | MESSAGE | NOT_FOUND    no such checkpoint, message, session
+        CONFLICT messageId                                         another message of that id stays ]]
 local sessionId, nonce, now, mode = ARGV[1], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local r = root_table()
 if not r.agent then return { 'NOT_FOUND' } end
@@ -17,6 +20,11 @@ for i, row in ipairs(rows) do rows[i] = cjson.decode(row) end
 local checkpoints = redis.call('LRANGE', K.checkpoints, 0, -1)
 for i, checkpoint in ipairs(checkpoints) do checkpoints[i] = cjson.decode(checkpoint) end
 local turn_of = turns_of(r, rows, checkpoints)
+local edited = {}
+for i = 0, tonumber(ARGV[9]) - 1 do
+  local at = 10 + i * 4
+  edited[i + 1] = { id = ARGV[at], hash = ARGV[at + 1], row = ARGV[at + 2], hidden = ARGV[at + 3] == '1' }
+end
 
 -- How much stays: rows, checkpoints, and entries up to a sequence; behind which step of which turn.
 local turn, keep, kept, sequence, step
@@ -32,6 +40,10 @@ if mode == 'retry' then
   turn = turn_of(at)
   keep, kept, sequence, step = turn.row + 1, 0, turn.seq, 0
   while rows[keep + 1] and rows[keep + 1].role == 'user' and not turn.others[keep] do keep = keep + 1 end
+  if #edited > 0 then
+    if rows[at + 1].role ~= 'user' then return { 'MESSAGE' } end
+    keep = at
+  end
   for i, checkpoint in ipairs(checkpoints) do
     if checkpoint.messageCount <= turn.row then kept = i end
   end
@@ -46,6 +58,16 @@ else
   -- The step's results follow it, in the transcript and in the log.
   while rows[keep + 1] and (rows[keep + 1].role == 'tool' or rows[keep + 1].display) do keep = keep + 1 end
   sequence = end_of_step(sessionId, step, checkpoint.streamSequence)
+end
+
+local dropped = {}
+for i = keep + 1, #rows do
+  if rows[i].role == 'user' then dropped[rows[i].id] = true end
+end
+for _, message in ipairs(edited) do
+  if not dropped[message.id] and redis.call('HEXISTS', K.messages, message.id) == 1 then
+    return { 'CONFLICT', message.id }
+  end
 end
 
 -- Messages and calls of dropped rows; what people see of the rest.
@@ -73,7 +95,7 @@ for i = keep + 1, #rows do
     forget_lapsed(row.toolCallId)
   end
 end
-redis.call('LTRIM', K.rows, 0, keep - 1)
+if keep > 0 then redis.call('LTRIM', K.rows, 0, keep - 1) else redis.call('DEL', K.rows) end
 for _, id in ipairs(redis.call('HKEYS', K.runs)) do
   local json = redis.call('HGET', K.runs, id)
   local ended = cjson.decode(json)
@@ -94,6 +116,11 @@ end
 recount_controls()
 remove_after(sequence)
 
+redis.call('HSET', K.root, 'uiCount', shown)
+for _, message in ipairs(edited) do redis.call('HSET', K.messages, message.id, message.hash) end
+shown = select(2, store_messages(edited))
+keep = keep + #edited
+
 local log = open_session_log(r)
 local who = { agentId = sessionId, agentType = r.agent, step = step, now = now }
 local checkpointId = kept > 0 and checkpoints[kept].id or nil
@@ -108,7 +135,7 @@ if mode == 'from_checkpoint' then
   }))
 end
 log.close()
-redis.call('HSET', K.root, 'born', nonce, 'rewound', 1, 'uiCount', shown,
+redis.call('HSET', K.root, 'born', nonce, 'rewound', 1,
   'replied', replied and turn.turn or '')
 start_run({
   id = run, n = n, mode = mode, by = ARGV[6], turn = turn.turn, turnRow = turn.row, seq = runSeq, step = step,
