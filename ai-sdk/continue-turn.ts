@@ -1,5 +1,4 @@
 import type { ChunkOf, StreamMessage } from '../protocol/chunk.js';
-import { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { SessionRecord, SessionView } from '../stores/session-store.js';
@@ -9,6 +8,7 @@ import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import type { RejectedIntent } from './extract-resume-intent.js';
 import { toLastStep } from './last-step.js';
 import { createNoticeFrames } from './notice-frames.js';
+import { copyIsBehind } from './refusals.js';
 import type { Submission } from './submit-answers.js';
 import { createTurnFrames } from './turn-frames.js';
 
@@ -82,10 +82,7 @@ async function repeatTail(
   const calls = new Set(known.map(({ toolCallId }) => toolCallId));
   const from = calls.size === 0 ? undefined : await findPause(deps, record, calls);
   if (from === undefined) return reject(copy, rejected, record.runId);
-  if (isAhead(copy, calls)) {
-    const text = 'This copy of the conversation is behind; load it again.';
-    throw new HelixError('client_out_of_step', text);
-  }
+  if (isAhead(copy, calls)) throw copyIsBehind();
   if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
   const span = toTailSpan(view, from, readProfile(params));
   return {

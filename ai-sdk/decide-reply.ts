@@ -8,8 +8,9 @@ import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { continueTurn } from './continue-turn.js';
 import { editTurn } from './edit-turn.js';
 import { extractResumeIntent, hasAnswers, type ResumableState } from './extract-resume-intent.js';
+import { isCutShort } from './last-step.js';
 import { isOwner, toCaller } from './ownership.js';
-import { agentMismatch, notFound } from './refusals.js';
+import { agentMismatch, copyIsBehind, notFound } from './refusals.js';
 import { regenerateTurn } from './regenerate-turn.js';
 import { startTurn } from './start-turn.js';
 import { submitAnswers } from './submit-answers.js';
@@ -65,6 +66,7 @@ async function answerPost(
     if (said.length === 0 && isAnswer) return continueTurn(deps, params, view, submission);
   }
   if (said.length > 0 && agent !== undefined) return startTurn(deps, params, agent, said);
+  if (record !== undefined && isCutShort(record, params.messages.at(-1))) throw copyIsBehind();
   throw new HelixError('nothing_to_do', 'There is no new message and no answer in this request.');
 }
 

@@ -4,6 +4,12 @@ export function notFound(): HelixError {
   return new HelixError('not_found', 'There is no such conversation.');
 }
 
+/** The client shows a part of a turn that cannot be completed by adding to it. */
+export function copyIsBehind(): HelixError {
+  const text = 'This copy of the conversation is behind; load it again.';
+  return new HelixError('client_out_of_step', text);
+}
+
 export function agentMismatch(agent: string): HelixError {
   return new HelixError('agent_mismatch', 'This conversation is with another agent.', {
     detail: { agent },

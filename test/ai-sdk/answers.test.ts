@@ -92,6 +92,23 @@ describe('answers (path 3)', () => {
     expect(JSON.parse(reply.text)).toMatchObject({ code: 'client_out_of_step' });
   });
 
+  it('a reply that was cut short, sent back, is to be loaded again', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    await ask(runtime, copy);
+    await ask(runtime, await answered(runtime, { c3: true }));
+    const whole = await answered(runtime, {});
+    const cut = structuredClone(whole);
+    cut.at(-1)?.parts?.splice(-1, 1, { type: 'text', text: 'Do', state: 'streaming' });
+    const codeOf = async (messages: typeof whole): Promise<unknown> => {
+      const { status, text } = await ask(runtime, messages);
+      return [status, (JSON.parse(text) as { code: string }).code];
+    };
+    expect(await codeOf(cut)).toEqual([409, 'client_out_of_step']);
+    expect(await codeOf(whole)).toEqual([400, 'nothing_to_do']);
+  });
+
   it('a stale run id is rejected in words for the page (path 7)', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);

@@ -1,0 +1,167 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { UIMessage } from 'ai';
+import type { InstalledClient } from '../../scripts/clients/client-versions.mjs';
+import type { FrontendSnapshot } from '../../protocol/http.js';
+
+const PROGRAM = fileURLToPath(new URL('page/browser-process.mjs', import.meta.url));
+
+/** What a page shows, and what it has done so far. */
+export interface PageView {
+  status: 'unmounted' | 'submitted' | 'streaming' | 'ready' | 'error';
+  messages: UIMessage[];
+  /** Texts of all errors. */
+  errors: string[];
+  /** Types of the data parts that `onData` saw. */
+  data: string[];
+  requests: PageRequest[];
+}
+
+export interface PageRequest {
+  method: string;
+  url: string;
+  status: number | null;
+  /** Null while it goes on; `cut` if the server broke it off, `dropped` if the test did. */
+  end: null | 'ended' | 'cut' | 'dropped' | 'aborted' | 'refused';
+  /** The line stands still: there is more than the page was given. */
+  isHeld: boolean;
+}
+
+export interface LoggedRequest extends PageRequest {
+  body?: { messages: UIMessage[] };
+  /** The response, word by word, also what the page was not given. */
+  raw: string;
+}
+
+/** What a person does on a page: methods of the stock hook. */
+export type PageAct =
+  | 'sendMessage'
+  | 'addToolApprovalResponse'
+  | 'addToolOutput'
+  | 'regenerate'
+  | 'resumeStream'
+  | 'stop';
+
+export interface BrowserPage {
+  readonly sessionId: string;
+  /** The newest that the page has told of itself. */
+  readonly view: PageView;
+  act: (name: PageAct, ...args: object[]) => Promise<void>;
+  loadSnapshot: () => Promise<FrontendSnapshot<UIMessage>>;
+  /** With the messages of the snapshot, if it was loaded; then it resumes as well, unless told. */
+  mount: (options?: { resume: boolean }) => Promise<void>;
+  limit: (limits: { parts?: number; twice?: boolean }) => Promise<void>;
+  drop: () => Promise<void>;
+  show: () => Promise<void>;
+  untilRests: () => Promise<void>;
+  close: () => Promise<void>;
+  readLog: () => Promise<LoggedRequest[]>;
+}
+
+/** A process with the real packages of one version, as a page has them. */
+export interface Browser {
+  readonly client: InstalledClient;
+  open: (page: { url: string; sessionId: string; agent: string }) => Promise<BrowserPage>;
+  /** What this version's schema says against parts; nothing if all are fine. */
+  validate: (parts: object[]) => Promise<string[]>;
+  close: () => Promise<void>;
+}
+
+type Told = { isUp: true } | { page: number; view: PageView } | Reply;
+interface Reply {
+  id: number;
+  result?: unknown;
+  error?: string;
+}
+
+const NOTHING_YET: PageView = {
+  status: 'unmounted',
+  messages: [],
+  errors: [],
+  data: [],
+  requests: [],
+};
+
+export async function startBrowser(client: InstalledClient): Promise<Browser> {
+  const child = fork(PROGRAM, [client.entry], {
+    // React as it is shipped, not as it is developed with.
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const views = new Map<number, PageView>();
+  const asked = new Map<number, (reply: Reply) => void>();
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (text: Buffer) => (said += text.toString()));
+  }
+  let nextId = 0;
+  let nextPage = 0;
+
+  const isUp = new Promise<void>((resolve, reject) => {
+    child.on('message', (told: Told) => {
+      if ('isUp' in told) resolve();
+      else if ('view' in told) views.set(told.page, told.view);
+      else {
+        asked.get(told.id)?.(told);
+        asked.delete(told.id);
+      }
+    });
+    child.once('exit', () => {
+      const error = `${client.name} has ended:\n${said}`;
+      reject(new Error(error));
+      for (const answer of asked.values()) answer({ id: 0, error });
+    });
+  });
+  await isUp;
+
+  async function ask(
+    command: string,
+    page: number | undefined,
+    ...args: unknown[]
+  ): Promise<unknown> {
+    const id = (nextId += 1);
+    const reply = await new Promise<Reply>((resolve) => {
+      asked.set(id, resolve);
+      child.send({ id, command, page, args });
+    });
+    if (reply.error !== undefined) throw new Error(`${client.name}: ${reply.error}`);
+    return reply.result;
+  }
+
+  return {
+    client,
+    validate: (parts) => ask('validate', undefined, { parts }) as Promise<string[]>,
+    open: async ({ url, sessionId, agent }) => {
+      const page = (nextPage += 1);
+      await ask('open', page, { url, sessionId, agent });
+      const does =
+        (command: string) =>
+        async (...args: unknown[]) => {
+          await ask(command, page, ...args);
+        };
+      return {
+        sessionId,
+        get view() {
+          return views.get(page) ?? NOTHING_YET;
+        },
+        act: does('act'),
+        loadSnapshot: () => ask('loadSnapshot', page) as ReturnType<BrowserPage['loadSnapshot']>,
+        mount: does('mount'),
+        limit: does('limit'),
+        drop: does('drop'),
+        show: does('show'),
+        untilRests: does('untilRests'),
+        close: does('close'),
+        readLog: () => ask('readLog', page) as Promise<LoggedRequest[]>,
+      };
+    },
+    close: () => endOf(child),
+  };
+}
+
+async function endOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.disconnect();
+  await ended;
+}

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { installClients } from '../../scripts/clients/client-versions.mjs';
+import { useProduct } from '../support/product.js';
+import { startBrowser, type Browser } from './browser.js';
+import { castOf, titleOf, type Scenario } from './scenario.js';
+import { approvals } from './scenarios/approvals.js';
+import { connections } from './scenarios/connections.js';
+import { reloads } from './scenarios/reloads.js';
+import { turns } from './scenarios/turns.js';
+import { replies } from './scenarios/replies.js';
+import { openStage } from './stage.js';
+import { parseParts } from './wire-parts.js';
+
+// Real clients of many versions against the real product. All versions play a scenario at the same
+// time, each in a conversation of its own.
+
+const SCENARIOS = [...replies, ...approvals, ...reloads, ...connections, ...turns];
+/** Their schemas refuse every key that they do not know. */
+const STRICTEST = ['6.0.0', '7.0.0'];
+
+const clients = await installClients();
+const product = useProduct();
+const browsers = new Map<string, Browser>();
+
+beforeAll(async () => {
+  const installed = clients.filter((client) => client.entry !== undefined);
+  for (const browser of await Promise.all(installed.map(startBrowser))) {
+    browsers.set(browser.client.name, browser);
+  }
+}, 60_000);
+afterAll(() => Promise.all([...browsers.values()].map((browser) => browser.close())));
+
+describe.each(SCENARIOS)('$name', (scenario) => {
+  const outcomes = new Map<string, Promise<void>>();
+  beforeAll(async () => {
+    for (const [name, browser] of browsers) outcomes.set(name, play(scenario, browser));
+    await Promise.allSettled(outcomes.values());
+  }, 90_000);
+
+  for (const client of clients) {
+    const isInstalled = client.entry !== undefined;
+    (isInstalled ? it : it.skip)(titleOf(scenario, client), () => outcomes.get(client.name));
+  }
+});
+
+async function play(scenario: Scenario, browser: Browser): Promise<void> {
+  const stage = openStage(browser, product);
+  try {
+    await castOf(scenario, browser.client)(stage);
+    const parts = (await stage.readLogs()).flatMap(({ raw }) => parseParts(raw));
+    for (const strict of browsers.values()) {
+      if (STRICTEST.includes(strict.client.ai)) expect(await strict.validate(parts)).toEqual([]);
+    }
+  } catch (error) {
+    const log = (await stage.readLogs()).map(({ body, ...request }) => JSON.stringify(request));
+    throw new Error(`${String(error)}\n${log.join('\n')}`, { cause: error });
+  } finally {
+    await stage.close();
+  }
+}

@@ -1,0 +1,57 @@
+// A browser with pages of one client version, driven over IPC: `node browser-process.mjs <entry>`.
+import { Window } from 'happy-dom';
+import { createPage } from './page.mjs';
+import { createCookieJar } from './wire.mjs';
+
+// React looks for these when it is loaded.
+const window = new Window({ url: 'http://page.test/' });
+globalThis.window = window;
+globalThis.document = window.document;
+// Newer versions of Node have one that cannot be assigned.
+Object.defineProperty(globalThis, 'navigator', { value: window.navigator, configurable: true });
+
+const client = await import(process.argv[2]);
+const chunkSchema = client.ai.uiMessageChunkSchema();
+const pages = new Map();
+const jars = new Map();
+
+const commands = {
+  open: ({ page, url, sessionId, agent }) => {
+    // Tabs of one browser share what it remembers; so do all pages of one conversation here.
+    const jar = jars.get(sessionId) ?? createCookieJar();
+    jars.set(sessionId, jar);
+    const tell = (view) => process.send({ page, view });
+    pages.set(page, createPage({ client, url, sessionId, agent, jar, tell }));
+  },
+  /** What is wrong with parts, in the words of this version's schema; nothing if all are fine. */
+  validate: async ({ parts }) => {
+    const complaints = [];
+    for (const part of parts) {
+      const result = await chunkSchema.validate(part);
+      if (!result.success) complaints.push(`${JSON.stringify(part)}: ${result.error.message}`);
+    }
+    return complaints;
+  },
+};
+
+async function perform({ command, page, args }) {
+  if (command in commands) return commands[command]({ page, ...args[0] });
+  const open = pages.get(page);
+  const result = await open[command](...args);
+  // What has happened is known before the command is done.
+  process.send({ page, view: open.look() });
+  return result;
+}
+
+process.on('message', async ({ id, ...asked }) => {
+  try {
+    process.send({ id, result: (await perform(asked)) ?? null });
+  } catch (error) {
+    process.send({
+      id,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+  }
+});
+process.on('disconnect', () => process.exit());
+process.send({ isUp: true });

@@ -1,0 +1,119 @@
+// One page of a web app: the stock hook on the stock transport, in React.
+/* global document, window */
+import { createWire } from './wire.mjs';
+
+const ROUNDS_AT_REST = 3;
+const REST_WITHIN_MS = 40_000;
+
+/** A page that is being loaded: `mount` shows it, with the messages of a snapshot or none. */
+export function createPage({ client, url, sessionId, agent, jar, tell }) {
+  const { ai, aiReact, React, ReactDomClient } = client;
+  const errors = [];
+  const data = [];
+  let chat;
+  let root;
+  let snapshot;
+  let isTold = true;
+
+  // One notice for everything that happens in one turn of the event loop.
+  const onChange = () => {
+    if (!isTold) return;
+    isTold = false;
+    setImmediate(report);
+  };
+  const wire = createWire({ jar, onChange });
+
+  function report() {
+    isTold = true;
+    tell(look());
+  }
+
+  function look() {
+    return {
+      status: chat?.status ?? 'unmounted',
+      messages: JSON.parse(JSON.stringify(chat?.messages ?? [])),
+      errors,
+      data,
+      requests: wire.requests.map(({ method, url, status, end, isHeld }) => {
+        return { method, url, status, end, isHeld };
+      }),
+    };
+  }
+
+  function Page({ options }) {
+    chat = aiReact.useChat(options);
+    React.useEffect(onChange);
+    return null;
+  }
+
+  const isBusy = () =>
+    chat.status === 'submitted' ||
+    chat.status === 'streaming' ||
+    wire.requests.some(({ end }) => end === null);
+
+  return {
+    look,
+    /** What was sent and received, word by word. */
+    readLog: () => wire.requests,
+    limit: (limits) => void Object.assign(wire.limits, limits),
+    drop: () => wire.drop(),
+    async loadSnapshot() {
+      const path = `${url}/api/chat/${sessionId}/snapshot`;
+      const cookie = jar.read(path);
+      const response = await fetch(path, { headers: cookie === '' ? {} : { cookie } });
+      if (response.status !== 200) throw new Error(`snapshot: ${response.status}`);
+      jar.keep(response);
+      snapshot = await response.json();
+      return snapshot;
+    },
+    mount(given) {
+      const options = {
+        id: sessionId,
+        messages: snapshot?.messages ?? [],
+        resume: given?.resume ?? snapshot !== undefined,
+        transport: new ai.DefaultChatTransport({
+          api: `${url}/api/chat`,
+          body: { agent },
+          fetch: wire.fetch,
+        }),
+        sendAutomaticallyWhen: (state) =>
+          ai.lastAssistantMessageIsCompleteWithApprovalResponses(state) ||
+          ai.lastAssistantMessageIsCompleteWithToolCalls(state),
+        onError: ({ message }) => errors.push(message),
+        onData: ({ type }) => data.push(type),
+      };
+      root = ReactDomClient.createRoot(document.createElement('div'));
+      root.render(React.createElement(Page, { options }));
+      return untilTrue(() => chat !== undefined && (!options.resume || wire.requests.length > 0));
+    },
+    /** What a person does; none of these waits for the reply. */
+    act(name, ...args) {
+      void Promise.resolve(chat[name](...args)).catch(({ message }) => errors.push(message));
+    },
+    /** Back in the foreground. */
+    show: () => document.dispatchEvent(new window.Event('visibilitychange')),
+    /**
+     * Resolves when nothing happens any more. What a page sends by itself it sends at the end of a
+     * response, so it has to be found at rest several times, with a round trip to the server between.
+     */
+    async untilRests() {
+      const giveUpAt = Date.now() + REST_WITHIN_MS;
+      for (let rounds = 0; rounds < ROUNDS_AT_REST;) {
+        const before = wire.requests.length;
+        await fetch(`${url}/healthz`).then((response) => response.arrayBuffer());
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        rounds = isBusy() || wire.requests.length > before ? 0 : rounds + 1;
+        if (Date.now() > giveUpAt) throw new Error(`no rest: ${JSON.stringify(look())}`);
+      }
+    },
+    /** As a browser leaves a page: what it was reading is cut. */
+    close() {
+      root?.unmount();
+      wire.drop();
+    },
+  };
+}
+
+async function untilTrue(ask) {
+  while (!ask()) await new Promise((resolve) => setImmediate(resolve));
+}

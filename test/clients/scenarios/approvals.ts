@@ -1,0 +1,161 @@
+import { expect } from '@jest/globals';
+import { callsOf } from '../../support/chat-client.js';
+import { charge, delegate } from '../../support/lab-calls.js';
+import { until } from '../../support/until.js';
+import { scenario } from '../scenario.js';
+import { expectSame } from '../stage.js';
+
+const locate = (id: string): object => ({ tool: 'locate', id, args: {} });
+
+export const approvals = [
+  scenario('approve', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ say: 'May I?', calls: [charge('c1')] });
+    const id = await tab.untilAsked('c1');
+    await stage.expectRight(tab, { posts: 1 });
+    await tab.act('addToolApprovalResponse', { id, approved: true });
+    // A second click changes nothing.
+    await tab.act('addToolApprovalResponse', { id, approved: false });
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.reply()).toBe('May I?done');
+    expect(tab.calls()).toMatchObject([{ state: 'output-available', output: { charged: 5 } }]);
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+  scenario('deny', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1')] }, { say: 'Then not.' });
+    await tab.decide('c1', false);
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([{ state: 'output-denied' }]);
+    expect(tab.reply()).toBe('Then not.');
+    expect(await stage.countCharges()).toEqual({});
+  }),
+  scenario('approve in one step after the other', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1')] }, { say: 'And?', calls: [charge('c2')] });
+    await tab.decide('c1', true);
+    await tab.decide('c2', true);
+    await stage.expectRight(tab, { posts: 3 });
+    expect(tab.reply()).toBe('And?done');
+    expect(await stage.countCharges()).toEqual({ c1: 1, c2: 1 });
+  }),
+  scenario('edit, on a page that is loaded again', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1', 50)] }, { say: 'Less, then.' });
+    await tab.untilAsked('c1');
+    const edit = { approved: true, input: { amount: 30 } };
+    expect(await stage.post('pending/c1', edit)).toBe(202);
+    await tab.close();
+    const later = await stage.load();
+    await later.untilShown('the reply', () => later.reply() === 'Less, then.');
+    await stage.expectRight(later, { posts: 0 });
+    expect(later.calls()).toMatchObject([{ output: { charged: 30 } }]);
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+  scenario('edit, on the page that asked', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1', 50)] }, { say: 'Less, then.' });
+    const id = await tab.untilAsked('c1');
+    await stage.post('pending/c1', { approved: true, input: { amount: 30 } });
+    // What the page says of it comes too late to be an answer, and is how it gets what followed.
+    await tab.act('addToolApprovalResponse', { id, approved: true });
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([{ output: { charged: 30 } }]);
+    expect(tab.reply()).toBe('Less, then.');
+  }),
+  scenario('two approvals in one step', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1', 1), charge('c2', 2)] });
+    await tab.decide('c1', true);
+    await tab.untilRests();
+    expect(tab.posts()).toBe(1);
+    expect(await stage.countCharges()).toEqual({});
+    await tab.decide('c2', false);
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([
+      { state: 'output-available', output: { charged: 1 } },
+      { state: 'output-denied' },
+    ]);
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+  scenario('client tool', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ say: 'Where?', calls: [locate('c1'), locate('c2')] });
+    await tab.give('c1', 'locate', { lat: 1 });
+    await tab.untilRests();
+    expect(tab.posts()).toBe(1);
+    await tab.give('c2', 'locate', { lat: 2 });
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([{ output: { lat: 1 } }, { output: { lat: 2 } }]);
+    expect(tab.reply()).toBe('Where?done');
+  }),
+  scenario('client tool that fails', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [locate('c1')] });
+    await tab.untilShown('the call', () => tab.view.status === 'ready' && tab.calls().length > 0);
+    const failure = { state: 'output-error', errorText: 'no satellite' };
+    await tab.act('addToolOutput', { tool: 'locate', toolCallId: 'c1', ...failure });
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([failure]);
+    expect(tab.reply()).toBe('done');
+  }),
+  scenario('client tool and approval in one step', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [locate('c1'), charge('c2')] });
+    await tab.decide('c2', true);
+    await tab.untilRests();
+    await tab.give('c1', 'locate', 'here');
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([{ output: 'here' }, { output: { charged: 5 } }]);
+    expect(await stage.countCharges()).toEqual({ c2: 1 });
+  }),
+  scenario('sub-agent that asks', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({
+      say: 'Ask it.',
+      calls: [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' }), charge('c2', 7)],
+    });
+    await tab.decide('c2', true);
+    await tab.decide('c1', true);
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.reply()).toBe('Ask it.done');
+    expect(tab.calls().map(({ state }) => state)).toEqual(Array(3).fill('output-available'));
+  }),
+  scenario('abandonment', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1')] });
+    await tab.untilAsked('c1');
+    await tab.say({ say: 'Something else, then.' });
+    await tab.untilShown('the reply', () => tab.reply() === 'Something else, then.');
+    await tab.untilRests();
+    expect([tab.view.errors, tab.posts()]).toEqual([[], 2]);
+    const { messages } = await stage.stored();
+    // The question was left behind in a message that no response can change any more.
+    expectSame(
+      tab.view.messages.filter((_, index) => index !== 1),
+      messages.filter((_, index) => index !== 1),
+    );
+    expect(callsOf(messages[1])).toMatchObject([{ state: 'output-error' }]);
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+    expect(await stage.countCharges()).toEqual({});
+  }),
+  scenario('deadline', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [{ tool: 'ask', id: 'c1', args: { question: 'well?' } }] });
+    await tab.untilShown('the call', () => tab.view.status === 'ready' && tab.calls().length > 0);
+    await until(
+      'the run goes on without an answer',
+      async () => (await stage.stored()).run?.status === 'completed',
+      30_000,
+    );
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+    expect(later.calls()).toMatchObject([
+      { state: 'output-error', errorText: 'client_tool_deadline_exceeded' },
+    ]);
+    // The page that was asked answers in vain, and is shown how it went on.
+    await tab.give('c1', 'ask', 'so');
+    await stage.expectRight(tab, { posts: 2 });
+  }),
+];

@@ -1,0 +1,168 @@
+import { expect } from '@jest/globals';
+import { charge } from '../../support/lab-calls.js';
+import { scenario, type Play } from '../scenario.js';
+import { expectSame, type Stage } from '../stage.js';
+import type { Tab } from '../tab.js';
+import { addsReplayAfterDrop, addsReplayToCopy, reconnectsWhenShown } from '../versions.js';
+
+const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(4);
+const slowly = { say: LONG, deltas: 30, everyMs: 30 };
+const errors = ['network error'];
+
+/** A page whose connection broke when it had some text. */
+async function openDropped(stage: Stage): Promise<Tab> {
+  const tab = await stage.openNew({ resume: true });
+  await tab.untilRests();
+  await tab.limit({ parts: 6 });
+  await tab.say(slowly);
+  await tab.untilShown('some text', () => tab.reply().length > 10);
+  await tab.drop();
+  await tab.untilShown('the error', () => tab.view.status === 'error');
+  await tab.limit({ parts: 10_000 });
+  return tab;
+}
+
+/** What a page shows that has added a replay to what it had; it is right when it is loaded again. */
+async function expectDoubled(stage: Stage, tab: Tab): Promise<void> {
+  await tab.untilShown('all', () => tab.reply().endsWith(LONG));
+  await tab.untilRests();
+  expect(tab.reply().length).toBeGreaterThan(LONG.length);
+  expect(tab.view.messages).toHaveLength(2);
+  const later = await stage.load();
+  await stage.expectRight(later, { posts: 0 });
+}
+
+const ADDS = 'what it resumes with is what it has, and it adds the replay to that';
+
+const resumeOnSamePage =
+  (
+    ask: (tab: Tab) => Promise<void>,
+    expectOutcome: (stage: Stage, tab: Tab) => Promise<void>,
+  ): Play =>
+  async (stage) => {
+    const tab = await openDropped(stage);
+    await ask(tab);
+    await expectOutcome(stage, tab);
+  };
+
+const resume = (tab: Tab): Promise<void> => tab.act('resumeStream');
+const show = (tab: Tab): Promise<void> => tab.show();
+
+async function expectWhole(stage: Stage, tab: Tab): Promise<void> {
+  await tab.untilShown('all', () => tab.reply() === LONG);
+  await stage.expectRight(tab, { posts: 1, errors });
+}
+
+async function expectNothing(stage: Stage, tab: Tab): Promise<void> {
+  await tab.untilRests();
+  expect(tab.view.status).toBe('error');
+  expect(tab.view.requests).toHaveLength(2);
+  const later = await stage.load();
+  await stage.expectRight(later, { posts: 0 });
+}
+
+/** A page that lost the connection in the middle of the step after the call. */
+async function dropInTheMiddle(
+  stage: Stage,
+  call: object,
+  answer: (tab: Tab) => Promise<void>,
+): Promise<Tab> {
+  const tab = await stage.openNew();
+  await tab.say({ calls: [call] }, slowly);
+  await tab.untilShown('the call', () => tab.view.status === 'ready' && tab.calls().length > 0);
+  await tab.limit({ parts: 8 });
+  await answer(tab);
+  await tab.untilShown('some text', () => tab.reply().length > 10);
+  await tab.drop();
+  await tab.untilShown('the error', () => tab.view.status === 'error');
+  await tab.limit({ parts: 10_000 });
+  return tab;
+}
+
+/** Sent again, it is refused and shows what it did; loaded again, it is right. */
+async function expectRefused(stage: Stage, tab: Tab): Promise<void> {
+  const before = tab.view.messages;
+  await tab.act('sendMessage');
+  await tab.untilShown('the refusal', () => tab.view.errors.length === 2);
+  await tab.untilRests();
+  const refused = (await tab.readLog()).at(-1);
+  expect(refused).toMatchObject({ method: 'POST', status: 409 });
+  expect(refused?.raw).toContain('"client_out_of_step"');
+  expectSame(tab.view.messages, before);
+  await tab.close();
+  const later = await stage.load();
+  await later.untilShown('all', () => later.reply() === LONG);
+  await stage.expectRight(later, { posts: 0 });
+}
+
+export const connections = [
+  scenario('drop of the network, and the page is loaded again', async (stage) => {
+    const tab = await openDropped(stage);
+    expect(tab.view.errors).toEqual(errors);
+    await tab.close();
+    const later = await stage.load();
+    await later.untilShown('all', () => later.reply() === LONG);
+    await stage.expectRight(later, { posts: 0 });
+  }),
+
+  scenario('drop of the network, and the page resumes', resumeOnSamePage(resume, expectWhole), [
+    {
+      of: (client) => addsReplayToCopy(client) || addsReplayAfterDrop(client),
+      reason: ADDS,
+      play: resumeOnSamePage(resume, expectDoubled),
+    },
+  ]),
+
+  scenario('drop of the network, and the page is looked at', resumeOnSamePage(show, expectWhole), [
+    {
+      of: (client) => reconnectsWhenShown(client) && addsReplayAfterDrop(client),
+      reason: ADDS,
+      play: resumeOnSamePage(show, expectDoubled),
+    },
+    {
+      of: (client) => !reconnectsWhenShown(client),
+      reason: 'it does not reconnect by itself',
+      play: resumeOnSamePage(show, expectNothing),
+    },
+  ]),
+
+  scenario('drop of what follows an answer before it came, sent again', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1')] }, slowly);
+    await tab.untilAsked('c1');
+    await tab.limit({ parts: 1 });
+    await tab.decide('c1', true);
+    await tab.untilShown('the line stands still', () => tab.view.requests.at(-1)?.isHeld);
+    await tab.drop();
+    await tab.untilShown('the error', () => tab.view.status === 'error');
+    await tab.limit({ parts: 10_000 });
+    await tab.act('sendMessage');
+    await tab.untilShown('all', () => tab.reply() === LONG);
+    await stage.expectRight(tab, { posts: 3, errors });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+
+  scenario('drop of what follows a result in the middle, sent again', async (stage) => {
+    const tab = await dropInTheMiddle(stage, { tool: 'locate', id: 'c1', args: {} }, (open) =>
+      open.give('c1', 'locate', 'here'),
+    );
+    // The tail that it could be given begins before what it shows: it has to be loaded again.
+    await expectRefused(stage, tab);
+  }),
+
+  scenario('drop of what follows an answer in the middle, sent again', async (stage) => {
+    const tab = await dropInTheMiddle(stage, charge('c1'), (open) => open.decide('c1', true));
+    await expectRefused(stage, tab);
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+
+  scenario('every POST comes twice', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.limit({ twice: true });
+    await tab.say({ say: 'May I?', calls: [charge('c1')] }, slowly);
+    await tab.decide('c1', true);
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.reply()).toBe(`May I?${LONG}`);
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+];

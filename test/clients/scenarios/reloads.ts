@@ -1,0 +1,149 @@
+import { expect } from '@jest/globals';
+import { charge } from '../../support/lab-calls.js';
+import { until } from '../../support/until.js';
+import { scenario } from '../scenario.js';
+import type { Stage } from '../stage.js';
+import type { Tab } from '../tab.js';
+
+const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(4);
+const slowly = { say: LONG, deltas: 40, everyMs: 50 };
+const echo = { tool: 'echo', id: 'e1', args: { value: 1 } };
+
+/** After how many parts of what it is sent a page is loaded again. */
+const BOUNDARIES = [1, 2, 3, 5, 7, 9, 12, 16, 20];
+
+/** Loads the page again and again, each time after a little more of what it is sent. */
+async function reloadAtBoundaries(stage: Stage, first: Tab): Promise<void> {
+  let open = first;
+  for (const parts of BOUNDARIES) {
+    await open.untilShown('the boundary', () => isAtBoundary(open));
+    await open.close();
+    open = await stage.beginLoad();
+    await open.limit({ parts });
+    await open.mount();
+  }
+  await open.close();
+}
+
+function isAtBoundary({ view }: Tab): boolean {
+  return view.requests.some(({ isHeld, end }) => isHeld || end === 'ended');
+}
+
+function untilStreamIs(stage: Stage, status: string): Promise<unknown> {
+  return until(`the stream is ${status}`, async () => (await stage.stored()).status === status);
+}
+
+export const reloads = [
+  scenario('reload at boundaries of a turn', async (stage) => {
+    const first = await stage.openNew();
+    await first.limit({ parts: 4 });
+    await first.say({ think: 'Hm, well.', say: 'First this.', calls: [echo] }, slowly);
+    await reloadAtBoundaries(stage, first);
+    const tab = await stage.load();
+    await tab.untilShown('all', () => tab.reply() === `First this.${LONG}`);
+    await stage.expectRight(tab, { posts: 0 });
+    expect(first.posts()).toBe(1);
+  }),
+
+  scenario('reload at boundaries of what follows an approval', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ think: 'Hm.', say: 'May I?', calls: [charge('c1'), echo] }, slowly);
+    await first.untilAsked('c1');
+    await first.limit({ parts: 4 });
+    await first.decide('c1', true);
+    await first.untilShown('the boundary', () => isAtBoundary(first));
+    await reloadAtBoundaries(stage, first);
+    const tab = await stage.load();
+    await tab.untilShown('all', () => tab.reply() === `May I?${LONG}`);
+    await stage.expectRight(tab, { posts: 0 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+
+  scenario('reload while the agent asks', async (stage) => {
+    const first = await stage.openNew();
+    const locate = { tool: 'locate', id: 'c2', args: {} };
+    await first.say({ say: 'May I?', calls: [charge('c1'), locate] });
+    await first.untilAsked('c1');
+    await first.close();
+    const tab = await stage.load();
+    await stage.expectRight(tab, { posts: 0 });
+    expect(tab.view.requests).toMatchObject([{ method: 'GET', status: 204 }]);
+    await tab.decide('c1', true);
+    await tab.give('c2', 'locate', 'here');
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.reply()).toBe('May I?done');
+  }),
+
+  scenario('reload between two answers', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ calls: [charge('c1', 1), charge('c2', 2)] });
+    await first.decide('c1', true);
+    await first.close();
+    // The page kept the answer to itself until it had both.
+    const tab = await stage.load();
+    await tab.decide('c2', false);
+    await tab.decide('c1', true);
+    await stage.expectRight(tab, { posts: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+
+  scenario('reload that comes back after the end', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ say: 'First this.', calls: [echo] }, { ...slowly, everyMs: 15 });
+    await first.untilShown('some text', () => first.reply().length > 20);
+    const tab = await stage.beginLoad();
+    await untilStreamIs(stage, 'ended');
+    await tab.mount();
+    await stage.expectRight(tab, { posts: 0 });
+    expect(tab.view.requests).toMatchObject([{ method: 'GET', status: 200 }]);
+    expect(tab.reply()).toBe(`First this.${LONG}`);
+  }),
+
+  scenario('reload that comes back after the question', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ ...slowly, everyMs: 15, calls: [charge('c1')] });
+    await first.untilShown('some text', () => first.reply().length > 20);
+    const tab = await stage.beginLoad();
+    await untilStreamIs(stage, 'paused');
+    await tab.mount();
+    await tab.decide('c1', true);
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.reply()).toBe(`${LONG}done`);
+  }),
+
+  scenario('two tabs look at one reply', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ think: 'Hm.', say: 'First this.', calls: [echo] }, slowly);
+    await first.untilShown('some text', () => first.reply().length > 20);
+    const second = await stage.load();
+    await stage.expectRight(second, { posts: 0 });
+    await stage.expectRight(first, { posts: 1 });
+    expect([first.reply(), second.reply()]).toEqual(Array(2).fill(`First this.${LONG}`));
+  }),
+
+  scenario('two tabs answer, one after the other', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ calls: [charge('c1')] }, { say: 'Fine.' });
+    await first.untilAsked('c1');
+    const second = await stage.load();
+    await first.decide('c1', true);
+    await stage.expectRight(first, { posts: 2 });
+    await second.decide('c1', false);
+    await stage.expectRight(second, { posts: 1 });
+    expect(second.reply()).toBe('Fine.');
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+  }),
+
+  scenario('two tabs answer at once, not in the same way', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ calls: [charge('c1')] }, { say: 'Fine.' });
+    await first.untilAsked('c1');
+    const second = await stage.load();
+    await second.untilAsked('c1');
+    await Promise.all([first.decide('c1', true), second.decide('c1', false)]);
+    await stage.expectRight(first, { posts: 2 });
+    await stage.expectRight(second, { posts: 1 });
+    const isCharged = first.calls()[0]?.state === 'output-available';
+    expect(await stage.countCharges()).toEqual(isCharged ? { c1: 1 } : {});
+  }),
+];

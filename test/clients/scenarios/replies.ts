@@ -1,0 +1,122 @@
+import { expect } from '@jest/globals';
+import { scenario } from '../scenario.js';
+import { expectSame } from '../stage.js';
+
+const echo = (id: string, value: unknown): object => ({ tool: 'echo', id, args: { value } });
+
+export const replies = [
+  scenario('text', async (stage) => {
+    const tab = await stage.openNew();
+    const said = 'Every word of this arrives once, äöü 🙂.';
+    await tab.say({ say: said, deltas: 10, everyMs: 5 });
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.reply()).toBe(said);
+    expect(tab.view.messages).toHaveLength(2);
+  }),
+  scenario('several turns', async (stage) => {
+    const tab = await stage.openNew();
+    for (const said of ['One.', 'Two.', 'Three.']) {
+      await tab.say({ say: said });
+      await tab.untilShown(said, () => tab.reply() === said);
+      await tab.untilRests();
+    }
+    await stage.expectRight(tab, { posts: 3 });
+    expect(tab.view.messages).toHaveLength(6);
+  }),
+  scenario('reasoning', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ think: 'Let me see.', say: 'I see.', calls: [echo('c1', 1)] });
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.view.messages[1]?.parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'reasoning', text: 'Let me see.' },
+      { type: 'text', text: 'I see.' },
+      { type: 'dynamic-tool', state: 'output-available' },
+      { type: 'step-start' },
+      { type: 'text', text: 'done' },
+    ]);
+  }),
+  scenario('server tools', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say(
+      { calls: [{ ...echo('c1', { deep: [1, 'ä'] }), argDeltas: 3 }] },
+      { calls: [echo('c2', null)] },
+      { say: 'Both echoed.' },
+    );
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.calls()).toMatchObject([
+      { toolCallId: 'c1', state: 'output-available', output: { value: { deep: [1, 'ä'] } } },
+      { toolCallId: 'c2', state: 'output-available', output: { value: null } },
+    ]);
+  }),
+  scenario('parallel tools', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({
+      say: 'All at once.',
+      calls: [echo('c1', 1), { tool: 'sleep', id: 'c2', args: { ms: 50 } }, echo('c3', 3)],
+    });
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.calls().map(({ state }) => state)).toEqual(Array(3).fill('output-available'));
+    expect(tab.reply()).toBe('All at once.done');
+  }),
+  scenario('tool error', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [{ tool: 'boom', id: 'c1', args: { message: 'no luck' } }] });
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.calls()).toMatchObject([{ state: 'output-error', errorText: 'no luck' }]);
+    expect(tab.reply()).toBe('done');
+  }),
+  scenario('events of tools', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({
+      calls: [
+        { tool: 'progress', id: 'c1', args: { steps: 2 } },
+        { tool: 'remember', id: 'c2', args: { key: 'a', value: 1 } },
+      ],
+    });
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.view.messages[1]?.parts.filter(({ type }) => type.startsWith('data-'))).toHaveLength(
+      2,
+    );
+    expect(tab.view.data).toContain('data-state-patch');
+  }),
+  scenario('a failed run', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ say: 'Half is kept', deltas: 2, fail: { status: 400, afterDeltas: 1 } });
+    await tab.untilShown('the error', () => tab.view.status === 'error');
+    await tab.untilRests();
+    expect(tab.view.errors).toHaveLength(1);
+    expect(tab.posts()).toBe(1);
+    const later = await stage.load();
+    await later.untilRests();
+    expect(later.view.messages).toEqual((await stage.stored()).messages);
+    expect([tab.reply(), later.reply()]).toEqual(['Half i', 'Half i']);
+
+    await later.say({ say: 'All is well.' });
+    await stage.expectRight(later, { posts: 1 });
+    expect(later.reply()).toBe('All is well.');
+  }),
+  scenario('a run that fails before its first word', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ say: 'Never.', fail: { status: 400 } });
+    await tab.untilShown('the error', () => tab.view.status === 'error');
+    await tab.untilRests();
+    expect([tab.view.errors.length, tab.posts()]).toEqual([1, 1]);
+    await tab.say({ say: 'All is well.' });
+    await tab.untilShown('the reply', () => tab.reply() === 'All is well.');
+    await tab.untilRests();
+    expect(tab.posts()).toBe(2);
+    // The page got the beginning of a message, and nothing of it is stored.
+    const shown = tab.view.messages.filter(({ id }) => id !== 'msg-1');
+    expect(tab.view.messages[1]?.parts).toEqual([]);
+    const { messages } = await stage.stored();
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant']);
+    expectSame(shown, messages);
+  }),
+  scenario('a provider that fails for a moment', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ say: 'Got it.', fail: { status: 429, retryAfterMs: 50, times: 2 } });
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.reply()).toBe('Got it.');
+  }),
+];

@@ -1,0 +1,197 @@
+import { expect } from '@jest/globals';
+import { callsOf, toScript } from '../../support/chat-client.js';
+import { charge } from '../../support/lab-calls.js';
+import { until } from '../../support/until.js';
+import { scenario } from '../scenario.js';
+import { expectSame, type Stage } from '../stage.js';
+
+const LONG = 'All of this is never said. '.repeat(40);
+const endless = { say: LONG, deltas: 400, everyMs: 50 };
+const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
+
+async function stop(stage: Stage): Promise<void> {
+  expect(await stage.post('stop')).toBe(202);
+}
+
+export const turns = [
+  scenario('stop in the middle of a reply', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say(endless);
+    await tab.untilShown('some text', () => tab.reply().length > 10);
+    await stop(stage);
+    await stage.expectRight(tab, { posts: 1 });
+    expect(LONG.startsWith(tab.reply())).toBe(true);
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+    expect(later.reply()).toBe(tab.reply());
+    await later.say({ say: 'Here again.' });
+    await stage.expectRight(later, { posts: 1 });
+    expect(later.reply()).toBe('Here again.');
+  }),
+
+  scenario('stop by a button that hangs up as well', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say(endless);
+    await tab.untilShown('some text', () => tab.reply().length > 10);
+    await tab.act('stop');
+    await stop(stage);
+    await tab.untilRests();
+    expect([tab.view.status, tab.view.errors, tab.posts()]).toEqual(['ready', [], 1]);
+    // What came after it had hung up it does not know.
+    const shown = tab.reply();
+    const later = await stage.load();
+    await later.untilRests();
+    await stage.expectRight(later, { posts: 0 });
+    expect(later.reply().startsWith(shown)).toBe(true);
+  }),
+
+  scenario('stop before the first word', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ say: 'Never.', hangMs: 60_000 });
+    await tab.untilShown('the beginning', () => tab.view.requests[0]?.status === 200);
+    await stop(stage);
+    await stage.expectRight(tab, { posts: 1 });
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+    for (const page of [tab, later]) {
+      await page.say({ say: 'Here again.' });
+      await page.untilShown('the reply', () => page.reply() === 'Here again.');
+      await page.untilRests();
+    }
+  }),
+
+  scenario('stop of a tool at work', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [sleep] });
+    await tab.untilShown('the call', () => tab.calls()[0]?.state === 'input-available');
+    await stop(stage);
+    await stage.expectRight(tab, { posts: 1 });
+    expect(tab.calls()).toMatchObject([{ state: 'output-error' }]);
+  }),
+
+  scenario('stop while the model thinks about an approved call', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1')] }, { say: 'Never.', hangMs: 60_000 });
+    await tab.decide('c1', true);
+    await tab.untilShown('the result', () => tab.calls()[0]?.state === 'output-available');
+    await stop(stage);
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([{ state: 'output-available' }]);
+  }),
+
+  scenario('stop of an approved call at work', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say(
+      { calls: [charge('c1'), { tool: 'locate', id: 'c2', args: {} }] },
+      { calls: [sleep] },
+    );
+    await tab.decide('c1', true);
+    await tab.give('c2', 'locate', 'here');
+    await tab.untilShown('the call', () => tab.calls()[2]?.state === 'input-available');
+    await stop(stage);
+    await stage.expectRight(tab, { posts: 2 });
+  }),
+
+  scenario('stop while the agent asks', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1')] });
+    await tab.untilAsked('c1');
+    await stop(stage);
+    // The page hears of it when it answers.
+    await tab.decide('c1', true);
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.calls()).toMatchObject([{ state: 'output-error' }]);
+    expect(await stage.countCharges()).toEqual({});
+  }),
+
+  scenario('regenerate', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ say: 'Before.' });
+    await tab.untilShown('a reply', () => tab.reply() === 'Before.');
+    await tab.untilRests();
+    await tab.say({ say: 'Once.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] });
+    await stage.expectRight(tab, { posts: 2 });
+    const before = tab.view.messages.map(({ id }) => id);
+    await tab.act('regenerate');
+    await stage.expectRight(tab, { posts: 3 });
+    expect(tab.view.messages.map(({ id }) => id)).toEqual(before);
+    expect(tab.calls()).toMatchObject([{ toolCallId: 'c1_1', state: 'output-available' }]);
+  }),
+
+  scenario('regenerate an older reply', async (stage) => {
+    const tab = await stage.openNew();
+    for (const said of ['One.', 'Two.']) {
+      await tab.say({ say: said });
+      await tab.untilShown(said, () => tab.reply() === said);
+      await tab.untilRests();
+    }
+    await tab.act('regenerate', { messageId: 'msg-1' });
+    await stage.expectRight(tab, { posts: 3 });
+    expect(tab.view.messages).toHaveLength(2);
+    expect(tab.reply()).toBe('One.');
+  }),
+
+  scenario('regenerate what asked', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1')] });
+    await tab.decide('c1', true);
+    await stage.expectRight(tab, { posts: 2 });
+    await tab.act('regenerate');
+    await tab.decide('c1_1', false);
+    await stage.expectRight(tab, { posts: 4 });
+    expect(tab.calls()).toMatchObject([{ toolCallId: 'c1_1', state: 'output-denied' }]);
+  }),
+
+  scenario('queue', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ say: 'Hello.' });
+    await stage.expectRight(first, { posts: 1 });
+    const second = await stage.load();
+    await stage.expectRight(second, { posts: 0 });
+    await first.say({ say: LONG.slice(0, 200), deltas: 20, everyMs: 50 });
+    await first.untilShown('some text', () => first.reply().startsWith('All'));
+    await second.act('sendMessage', toScript({ say: 'In turn.' }), { body: { busy: 'queue' } });
+    await until('it waits', async () => (await stage.stored()).queue?.length === 1);
+    await second.untilShown('the reply', () => second.reply() === 'In turn.');
+    await first.untilRests();
+    await second.untilRests();
+    expect([first.posts(), second.posts()]).toEqual([2, 1]);
+    expect([first.view.errors, second.view.errors]).toEqual([[], []]);
+    // Each page knows of what it has asked for itself.
+    const { messages } = await stage.stored();
+    expect(messages).toHaveLength(6);
+    expectSame(first.view.messages, messages.slice(0, 4));
+    expectSame(second.view.messages, [...messages.slice(0, 2), ...messages.slice(4)]);
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+  }),
+
+  scenario('double click on send', async (stage) => {
+    const tab = await stage.openNew();
+    const slowly = { say: 'Said once and only once.', deltas: 12, everyMs: 30 };
+    await Promise.all([tab.say(slowly), tab.say(slowly)]);
+    await tab.untilShown('the refusal', () => tab.view.errors.length > 0);
+    await tab.untilRests();
+    const statuses = tab.view.requests.map(({ status }) => status);
+    expect(statuses.sort()).toEqual([200, 409]);
+    await until('the reply is stored', async () => (await stage.stored()).status === 'ended');
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+    expect(later.view.messages).toHaveLength(2);
+    expect(later.reply()).toBe('Said once and only once.');
+  }),
+
+  scenario('double click on an answer', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({ calls: [charge('c1'), { tool: 'locate', id: 'c2', args: {} }] });
+    await tab.decide('c1', true);
+    const answer = { tool: 'locate', toolCallId: 'c2', output: 'here' };
+    await tab.untilRests();
+    await Promise.all([tab.act('addToolOutput', answer), tab.act('addToolOutput', answer)]);
+    await tab.untilShown('the reply', () => tab.reply() === 'done');
+    await tab.untilRests();
+    expect(callsOf((await stage.stored()).messages[1])).toHaveLength(2);
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
+    await stage.expectRight(tab, { posts: tab.posts() });
+  }),
+];

@@ -1,0 +1,102 @@
+import { expect } from '@jest/globals';
+import type { UIMessage } from 'ai';
+import { loadSnapshot, type Snapshot } from '../support/chat-client.js';
+import { expectAlternating, toComparable } from '../support/compare-messages.js';
+import { newSessionId, type Product } from '../support/product.js';
+import type { Browser, LoggedRequest } from './browser.js';
+import { toTab, type Tab } from './tab.js';
+
+/** One conversation, played with one version. */
+export interface Stage {
+  readonly browser: Browser;
+  readonly sessionId: string;
+  readonly product: Product;
+  /** A page of a conversation that is new; with `resume` it asks for a reply nevertheless. */
+  openNew: (options?: { resume: boolean }) => Promise<Tab>;
+  /** A page that is being loaded: it has its snapshot, and will ask for the rest with `mount`. */
+  beginLoad: () => Promise<Tab>;
+  /** A page that is loaded (again): the snapshot, then the stream of what is at work. */
+  load: () => Promise<Tab>;
+  stored: () => Promise<Snapshot>;
+  /** POSTs to a route of the conversation; resolves with the status. */
+  post: (path: string, body?: object) => Promise<number>;
+  /** Real executions of `charge`, by call. */
+  countCharges: () => Promise<Record<string, number>>;
+  /**
+   * The tab rests, after so many POSTs and errors; it shows what is stored, in one message for each
+   * turn of each side.
+   */
+  expectRight: (tab: Tab, expected: { posts: number; errors?: string[] }) => Promise<void>;
+  /** All requests of all pages. */
+  readLogs: () => Promise<LoggedRequest[]>;
+  close: () => Promise<void>;
+}
+
+export function openStage(browser: Browser, product: Product): Stage {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const tabs: Tab[] = [];
+
+  async function openTab(): Promise<Tab> {
+    const tab = toTab(await browser.open({ url, sessionId, agent: 'lab' }));
+    tabs.push(tab);
+    return tab;
+  }
+
+  const stage: Stage = {
+    browser,
+    sessionId,
+    product,
+    openNew: async (options) => {
+      const tab = await openTab();
+      await tab.mount(options);
+      return tab;
+    },
+    beginLoad: async () => {
+      const tab = await openTab();
+      await tab.loadSnapshot();
+      return tab;
+    },
+    load: async () => {
+      const tab = await stage.beginLoad();
+      await tab.mount();
+      return tab;
+    },
+    stored: () => loadSnapshot(url, sessionId),
+    post: async (path, body = {}) => {
+      const response = await fetch(`${url}/api/chat/${sessionId}/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      await response.arrayBuffer();
+      return response.status;
+    },
+    countCharges: async () => {
+      const all = Object.entries(await product.redis.hgetall('lab:charges'));
+      const own = all.filter(([key]) => key.startsWith(`${sessionId}:`));
+      return Object.fromEntries(
+        own.map(([key, count]) => [key.slice(key.lastIndexOf('/') + 1), Number(count)]),
+      );
+    },
+    expectRight: async (tab, { posts, errors = [] }) => {
+      await tab.untilRests();
+      const { messages } = await stage.stored();
+      expect(tab.view.errors).toEqual(errors);
+      expect(tab.view.status).toBe('ready');
+      expectSame(tab.view.messages, messages);
+      expectAlternating(tab.view.messages);
+      expect(tab.posts()).toBe(posts);
+    },
+    readLogs: async () => (await Promise.all(tabs.map((tab) => tab.readLog()))).flat(),
+    close: async () => {
+      for (const tab of tabs) await tab.close();
+    },
+  };
+  return stage;
+}
+
+/** Equal but for what clients keep for themselves. */
+export function expectSame(shown: readonly UIMessage[], stored: readonly UIMessage[]): void {
+  expect(toComparable(shown)).toEqual(toComparable(stored));
+}

@@ -1,0 +1,66 @@
+import type { UIMessage } from 'ai';
+import { callsOf, textOf, toScript } from '../support/chat-client.js';
+import { until } from '../support/until.js';
+import type { BrowserPage } from './browser.js';
+
+/** A page with a person in front of it. */
+export interface Tab extends BrowserPage {
+  /** Sends a script for the lab agent. */
+  say: (...script: object[]) => Promise<void>;
+  /** The text of the newest message if it is the agent's. */
+  reply: () => string;
+  calls: () => ReturnType<typeof callsOf>;
+  posts: () => number;
+  untilShown: (what: string, ask: () => boolean | undefined) => Promise<void>;
+  /** Resolves with the approval's id, when the page shows the question and rests. */
+  untilAsked: (toolCallId: string) => Promise<string>;
+  /** Decides about a call when it is asked about. */
+  decide: (toolCallId: string, approved: boolean) => Promise<void>;
+  /** Gives the result of a client tool when it is asked for. */
+  give: (toolCallId: string, tool: string, output: unknown) => Promise<void>;
+}
+
+export function toTab(page: BrowserPage): Tab {
+  const newest = (): UIMessage | undefined => page.view.messages.at(-1);
+  const calls = (): ReturnType<typeof callsOf> => callsOf(newest());
+  const hasState = (toolCallId: string, state: string): boolean =>
+    page.view.status === 'ready' &&
+    page.view.requests.every(({ end }) => end !== null) &&
+    calls().some((part) => part.toolCallId === toolCallId && part.state === state);
+
+  const tab: Tab = {
+    ...page,
+    // Spreading would take the view of this moment.
+    get view() {
+      return page.view;
+    },
+    say: (...script: object[]) => page.act('sendMessage', toScript(...script)),
+    reply: () => {
+      const message = newest();
+      return message?.role === 'assistant' ? textOf(message) : '';
+    },
+    calls,
+    posts: () => page.view.requests.filter(({ method }) => method === 'POST').length,
+    untilShown: async (what: string, ask: () => boolean | undefined) => {
+      await until(`${what}: ${page.sessionId}`, ask, 30_000);
+    },
+    untilAsked: async (toolCallId: string) => {
+      await tab.untilShown(`${toolCallId} is asked about`, () =>
+        hasState(toolCallId, 'approval-requested'),
+      );
+      const part = calls().find((call) => call.toolCallId === toolCallId);
+      return part?.state === 'approval-requested' ? part.approval.id : '';
+    },
+    decide: async (toolCallId: string, approved: boolean) => {
+      const id = await tab.untilAsked(toolCallId);
+      await page.act('addToolApprovalResponse', { id, approved });
+    },
+    give: async (toolCallId: string, tool: string, output: unknown) => {
+      await tab.untilShown(`${toolCallId} is asked for`, () =>
+        hasState(toolCallId, 'input-available'),
+      );
+      await page.act('addToolOutput', { tool, toolCallId, output });
+    },
+  };
+  return tab;
+}
