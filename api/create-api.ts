@@ -10,15 +10,9 @@ import { createOtherSitesGuard } from './edge/other-sites.js';
 import { createSecurityHeaders } from './edge/security-headers.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createErrorResponder, refuseUnknown } from './refusals.js';
-import { createAgentRoutes } from './routes/agent.js';
-import { createChatRoutes } from './routes/chat.js';
-import { createConfigRoutes } from './routes/config.js';
 import { createHealthRoutes } from './routes/health.js';
-import { createAnswerRoutes } from './routes/pending.js';
-import { createQueueRoutes } from './routes/queue.js';
-import { createRerunRoutes } from './routes/reruns.js';
-import { createSessionRoutes } from './routes/session.js';
-import { createSessionsRoutes } from './routes/sessions.js';
+import { createSessionRouters } from './routes/index.js';
+import { createOpenApiRoutes } from './routes/openapi.js';
 
 /**
  * The HTTP side as an Express app, without a port.
@@ -35,6 +29,7 @@ export function createApi(deps: ApiDeps): Express {
   app.use(createHealthRoutes(deps.checks));
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);
+  app.use('/api/openapi.json', createOpenApiRoutes());
   app.use('/api', createOtherSitesGuard(deps.allowedOrigins ?? []));
   // Who it is comes first: nobody's body is read for nothing.
   app.use('/api', async (request, _response, next) => {
@@ -48,14 +43,7 @@ export function createApi(deps: ApiDeps): Express {
     app.post(STREAM_ROUTES.post, limits.streams);
   }
   app.use('/api', createBodyLimit(LIMITS.bodyBytes), createJsonBody());
-  app.use('/api/config', createConfigRoutes(deps));
-  app.use('/api/agent', createAgentRoutes(deps, readIdentity));
-  app.use('/api/chat', createQueueRoutes(deps, readIdentity));
-  app.use('/api/chat', createSessionRoutes(deps, readIdentity));
-  app.use('/api/chat', createRerunRoutes(deps, readIdentity));
-  app.use('/api/chat', createAnswerRoutes(deps, readIdentity));
-  app.use('/api/sessions', createSessionsRoutes(deps, readIdentity));
-  app.use('/api/chat', createChatRoutes(deps, readIdentity));
+  for (const { path, router } of createSessionRouters(deps, readIdentity)) app.use(path, router);
   if (deps.webRoot !== undefined) app.use(express.static(deps.webRoot));
   app.use(refuseUnknown);
   app.use(createErrorResponder(deps.logger));

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { ApprovalResponse, ClientToolResult } from './answers.js';
+import { SessionId } from './http.js';
 import { LIMITS } from './limits.js';
+import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { UserPart } from './rows.js';
 
 /** The agent-server surface: bodies as agent clients and remote parents send them, and its replies. */
@@ -26,7 +29,7 @@ const said = z.union([z.string().min(1), UserInputMessage, z.array(UserInputMess
 export const StartAgentBody = z
   .object({
     /** Default: a new session. */
-    sessionId: z.string().optional(),
+    sessionId: SessionId.optional(),
     agent: z.string().optional(),
     /** The same as `agent`. */
     agentType: z.string().optional(),
@@ -54,19 +57,89 @@ export const AgentStarted = z.object({
 export type AgentStarted = z.infer<typeof AgentStarted>;
 
 export const ResumeAgentBody = z.object({
-  sessionId: z.string(),
+  sessionId: SessionId,
   mode: z.enum(['continue', 'with_message', 'with_confirmation', 'from_checkpoint']).optional(),
   message: z.string().min(1).optional(),
   checkpointId: id.optional(),
 });
 export type ResumeAgentBody = z.infer<typeof ResumeAgentBody>;
 
-/** The session that an answer is for; the answer itself is checked where it is taken. */
-export const SubmitToolResultBody = z.looseObject({ sessionId: z.string() });
+/** An answer as programs give it: that of a client tool, unless it says that it is a decision. */
+export const SubmitToolResultBody = z.union([
+  ApprovalResponse.extend({ sessionId: SessionId }),
+  ClientToolResult.safeExtend({ sessionId: SessionId }),
+]);
 export type SubmitToolResultBody = z.infer<typeof SubmitToolResultBody>;
 
-export const StopAgentBody = z.object({
+export const ToolResultTaken = z.object({
   sessionId: z.string(),
+  toolCallId: z.string(),
+  /** It was the last one that the run waited for. */
+  resumed: z.boolean(),
+});
+export type ToolResultTaken = z.infer<typeof ToolResultTaken>;
+
+/** Which session is asked about. */
+export const AgentTarget = z.object({ sessionId: SessionId });
+export type AgentTarget = z.infer<typeof AgentTarget>;
+
+/** Which session is followed, and from where; a `Last-Event-ID` wins. */
+export const AgentEventsQuery = AgentTarget.extend({ fromSequence: z.string().optional() });
+export type AgentEventsQuery = z.infer<typeof AgentEventsQuery>;
+
+const count = z.number();
+
+/** Reply of `GET /agent/status`: how the session's newest run stands. */
+export const AgentStatus = z
+  .object({
+    sessionId: z.string(),
+    agent: z.string(),
+    run: z.object({
+      runId: z.string(),
+      turn: count,
+      status: z.enum(RUN_STATUSES),
+      /** Steps committed. */
+      stepCount: count,
+      /** ms since the epoch. */
+      startedAt: count,
+      usage: z
+        .object({
+          inputTokens: count,
+          outputTokens: count,
+          cachedTokens: count.optional(),
+          cacheWriteTokens: count.optional(),
+          reasoningTokens: count.optional(),
+          costMicroUsd: count.optional(),
+        })
+        .optional(),
+    }),
+    status: z.enum(RUN_STATUSES),
+    stream: z.enum(STREAM_STATUSES),
+    latestSequence: count,
+    /** Calls that wait for an answer. */
+    pending: z.array(
+      z.object({
+        toolCallId: z.string(),
+        toolName: z.string(),
+        kind: z.enum(['approval', 'client']),
+        input: z.unknown(),
+        runId: z.string(),
+        approvalId: z.string().optional(),
+        /** ms since the epoch by the store's clock. */
+        deadline: count.optional(),
+      }),
+    ),
+    /** What the newest step said. */
+    text: z.string(),
+    error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).optional(),
+    /** The structured result, once there is one. */
+    output: z.unknown().optional(),
+  })
+  .meta({ id: 'AgentStatus' });
+export type AgentStatus = z.infer<typeof AgentStatus>;
+
+export const StopAgentBody = z.object({
+  sessionId: SessionId,
   reason: z.string().max(LIMITS.errorTextBytes).optional(),
 });
 export type StopAgentBody = z.infer<typeof StopAgentBody>;

@@ -1,15 +1,43 @@
 import { z } from 'zod';
-import { BusyPolicy, type QueueMode } from './busy.js';
+import { BusyPolicy } from './busy.js';
+import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
-import type { RunStatus } from './run.js';
 
 export { HEADERS } from './headers.js';
+export type {
+  FrontendSnapshot,
+  MessagesReply,
+  PendingQuestion,
+  ProblemBody,
+  QueuedMessages,
+  QueueReply,
+  SessionPending,
+  WaitingSession,
+  WaitingSessions,
+} from './replies.js';
 
-/** HTTP shapes: request bodies as stock AI SDK clients send them, replies as the API gives them. */
+/** HTTP shapes: requests as stock AI SDK clients and programs send them; replies are in `replies.ts`. */
+
+const id = z.string().min(1).max(LIMITS.idChars);
+
+/** Id of a conversation, chosen by the client. Those of sub-agents are none. */
+export const SessionId = z
+  .string()
+  .regex(SESSION_ID, 'The session id must match [A-Za-z0-9_-]{1,128}.')
+  .meta({ id: 'SessionId' });
+export type SessionId = z.infer<typeof SessionId>;
+
+/** Path of everything about one conversation. */
+export const SessionPath = z.object({ sessionId: SessionId });
+export type SessionPath = z.infer<typeof SessionPath>;
+
+/** Path of a call that waits for an answer. */
+export const CallPath = z.object({ sessionId: SessionId, toolCallId: id });
+export type CallPath = z.infer<typeof CallPath>;
 
 /** A UI message as a client posts it. Parts are looked at one by one, since only the tail is used. */
 export const PostedMessage = z.object({
-  id: z.string().min(1).max(LIMITS.idChars),
+  id: id,
   role: z.enum(['user', 'assistant', 'system']),
   parts: z.array(z.looseObject({ type: z.string() })).optional(),
   content: z.string().optional(),
@@ -19,7 +47,8 @@ export type PostedMessage = z.infer<typeof PostedMessage>;
 
 export const ChatRequest = z
   .object({
-    id: z.string().optional(),
+    /** The session; the same as in the path, if it is there. */
+    id: SessionId.optional(),
     messages: z.array(PostedMessage).optional(),
     message: PostedMessage.optional(),
     trigger: z.string().optional(),
@@ -34,6 +63,16 @@ export const ChatRequest = z
   });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
+export const ChatQuery = z.object({
+  /** The agent of a new conversation. */
+  agent: z.string().optional(),
+  busy: BusyPolicy.optional(),
+});
+export type ChatQuery = z.infer<typeof ChatQuery>;
+
+export const SnapshotQuery = z.object({ checkpointId: z.string().optional() });
+export type SnapshotQuery = z.infer<typeof SnapshotQuery>;
+
 export const StopBody = z
   .object({
     mode: z.enum(['interrupt', 'abort']).default('interrupt'),
@@ -45,8 +84,8 @@ export type StopBody = z.infer<typeof StopBody>;
 /** Which turn is done again, or from which checkpoint on; by default the newest turn. */
 export const RetryBody = z
   .object({
-    checkpointId: z.string().min(1).max(LIMITS.idChars).optional(),
-    messageId: z.string().min(1).max(LIMITS.idChars).optional(),
+    checkpointId: id.optional(),
+    messageId: id.optional(),
   })
   .refine((body) => body.checkpointId === undefined || body.messageId === undefined, {
     message: 'give checkpointId or messageId, not both',
@@ -57,9 +96,9 @@ export type RetryBody = z.infer<typeof RetryBody>;
 /** How much of a conversation is copied, by default everything; and the id of the copy. */
 export const BranchBody = z
   .object({
-    checkpointId: z.string().min(1).max(LIMITS.idChars).optional(),
+    checkpointId: id.optional(),
     messageIndex: z.int().nonnegative().optional(),
-    sessionId: z.string().optional(),
+    sessionId: SessionId.optional(),
   })
   .refine((body) => body.checkpointId === undefined || body.messageIndex === undefined, {
     message: 'give checkpointId or messageIndex, not both',
@@ -81,13 +120,6 @@ export const MessagesQuery = z.object({
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
 
-/** Body of `GET /api/chat/:sessionId/messages`. */
-export interface MessagesReply<M = unknown> {
-  messages: M[];
-  /** True if others follow. */
-  hasMore: boolean;
-}
-
 /** An answer to a pending call, given outside of the chat. */
 export const AnswerBody = z.union([
   z.strictObject({
@@ -105,17 +137,6 @@ export type AnswerBody = z.infer<typeof AnswerBody>;
 export const ExtendBody = z.object({ byMs: z.int().positive().max(LIMITS.deadlineAheadMs) });
 export type ExtendBody = z.infer<typeof ExtendBody>;
 
-/** A call that waits for a person or a page. */
-export interface PendingQuestion {
-  toolCallId: string;
-  toolName: string;
-  kind: 'approval' | 'client';
-  input: unknown;
-  approvalId?: string;
-  /** ms since the epoch by the store's clock; absent if there is no hurry. */
-  deadline?: number;
-}
-
 /** Which page of the sessions that wait for people; a page has 20 unless `limit` says otherwise. */
 export const WaitingQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMITS.waitingSessions).default(20),
@@ -126,78 +147,13 @@ export const WaitingQuery = z.object({
 });
 export type WaitingQuery = z.infer<typeof WaitingQuery>;
 
-/** A session that waits for people. */
-export interface WaitingSession {
-  sessionId: string;
-  agent: string;
-  run: { runId: string; status: RunStatus };
-  /** When its newest question was asked, ms since the epoch. */
-  since: number;
-  /** The earliest deadline of its questions, ms since the epoch by the store's clock. */
-  deadline?: number;
-  pending: PendingQuestion[];
-}
-
-/** Body of `GET /api/sessions`; those first that have waited longest. */
-export interface WaitingSessions {
-  sessions: WaitingSession[];
-  /** Pass on to read on; absent on the last page. */
-  cursor?: string;
-}
-
-/** Body of `GET /api/sessions/:sessionId/pending`. */
-export interface SessionPending {
-  sessionId: string;
-  run: { runId: string; status: RunStatus };
-  pending: PendingQuestion[];
-}
+/** The message that is not to be sent after all; all of them when absent. */
+export const QueueQuery = z.object({ id: z.string().optional() });
+export type QueueQuery = z.infer<typeof QueueQuery>;
 
 /** Another text for a message that waits. */
 export const QueueEdit = z.object({
-  id: z.string().min(1).max(LIMITS.idChars),
+  id: id,
   text: z.string().min(1),
 });
 export type QueueEdit = z.infer<typeof QueueEdit>;
-
-/** Messages that wait for their turn, as one entry. */
-export interface QueuedMessages<M = unknown> {
-  /** Id of its first message. */
-  id: string;
-  mode: QueueMode;
-  messages: M[];
-  /** ms since the epoch. */
-  queuedAt: number;
-  by?: string;
-}
-
-/** Body of every reply about the queue. */
-export interface QueueReply<M = unknown> {
-  /** In the order in which they are answered. */
-  queue: QueuedMessages<M>[];
-}
-
-/** Body of every refusal. */
-export interface ProblemBody {
-  error: string;
-  code: string;
-  detail?: unknown;
-}
-
-/** What a page needs to start: history, and where the stream stands. */
-export interface FrontendSnapshot<M = unknown> {
-  /** The agent's own state at `streamSequence`; null if it has none. */
-  state: Record<string, unknown> | null;
-  messages: M[];
-  streamSequence: number;
-  status: 'active' | 'paused' | 'ended' | 'failed';
-  checkpointId: string | null;
-  timestamp: number;
-  startSequence?: number;
-  existingMessageId?: string;
-  /** Extension: what people are asked, with the time they have. */
-  pending?: PendingQuestion[];
-  /** Extension: the newest run, for links to the Temporal UI. `stalled`: it has long written nothing. */
-  run?: { runId: string; status: RunStatus; stalled?: boolean };
-  /** Extension: messages that wait for their turn. */
-  queue?: QueuedMessages<M>[];
-}

@@ -1,6 +1,7 @@
 /** Ids of the contract: pure string forms, free of imports, so that every side of the wire may use them. */
 
-const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
+/** Form of a session id. */
+export const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** True for a client-chosen session id: URL-safe, 1 to 128 characters. */
 export function isSessionId(value: unknown): value is string {

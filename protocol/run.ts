@@ -1,16 +1,18 @@
 /** Runs as every side of the wire sees them. Types and plain constants only: workflow code imports this file. */
 
 /** Status of a run; the last four are terminal. */
-export type RunStatus =
-  | 'starting'
-  | 'running'
-  | 'waiting_approval'
-  | 'waiting_tool'
-  | 'waiting_children'
-  | 'completed'
-  | 'failed'
-  | 'interrupted'
-  | 'aborted';
+export const RUN_STATUSES = [
+  'starting',
+  'running',
+  'waiting_approval',
+  'waiting_tool',
+  'waiting_children',
+  'completed',
+  'failed',
+  'interrupted',
+  'aborted',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export type TerminalStatus = Extract<RunStatus, 'completed' | 'failed' | 'interrupted' | 'aborted'>;
 
@@ -28,7 +30,8 @@ export type RunMode =
   | 'branch';
 
 /** Status of a session's stream, as the stream protocol names it. */
-export type StreamStatus = 'active' | 'paused' | 'ended' | 'failed';
+export const STREAM_STATUSES = ['active', 'paused', 'ended', 'failed'] as const;
+export type StreamStatus = (typeof STREAM_STATUSES)[number];
 
 export function isTerminal(status: RunStatus): status is TerminalStatus {
   return (

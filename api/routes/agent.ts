@@ -4,10 +4,11 @@ import type { Request, Response } from 'express';
 import { isOwner, toUserMessages, type Caller } from '../../ai-sdk/index.js';
 import { findRunOf, readState, toBeginRefusal } from '../../executor/index.js';
 import {
+  AgentEventsQuery,
+  AgentTarget,
   ResumeAgentBody,
   StartAgentBody,
   StopAgentBody,
-  SubmitToolResultBody,
   type AgentStarted,
   type UserInputMessage,
 } from '../../protocol/agent-server.js';
@@ -21,7 +22,7 @@ import { toAgentStatus } from '../agent-status.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { pipeToExpress } from '../pipe-to-express.js';
-import { parseBody, parseSessionId, readQuery } from '../validate.js';
+import { parseBody, parseQuery } from '../validate.js';
 
 /** The agent-server surface: for programs, and for agents that delegate to this one. */
 export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
@@ -31,7 +32,7 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   router.post('/start', async (request, response) => {
     const body = parseBody(StartAgentBody, request);
     const caller = await readIdentity(request);
-    const sessionId = parseSessionId(body.sessionId ?? `s-${randomUUID()}`);
+    const { sessionId = `s-${randomUUID()}` } = body;
     reply(response, await start(sessionId, body, caller));
   });
 
@@ -57,9 +58,8 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   });
 
   router.post('/submit-tool-result', async (request, response) => {
-    const body = parseBody(SubmitToolResultBody, request);
-    const { caller } = await find(request, body.sessionId);
-    const answer = parseToolAnswer({ ...body, by: caller.userId });
+    const { caller } = await find(request, parseBody(AgentTarget, request).sessionId);
+    const answer = parseToolAnswer({ ...(request.body as object), by: caller.userId });
     const result = await executor.submitToolResult(answer);
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { sessionId, toolCallId } = answer;
@@ -71,7 +71,7 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   router.post('/abort', (request, response) => stop(request, response, 'abort'));
 
   router.get('/status', async (request, response) => {
-    const { record } = await find(request, readQuery(request, 'sessionId'));
+    const { record } = await find(request, parseQuery(AgentTarget, request).sessionId);
     const { deadline = Infinity } = record;
     if (deadline <= Date.now()) await executor.expireCalls(record.sessionId);
     const view = await store.readView(record.sessionId);
@@ -80,8 +80,9 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   });
 
   router.get('/sse', async (request, response) => {
-    const { record } = await find(request, readQuery(request, 'sessionId'));
-    const from = readCursor(request) ?? record.turnStartSequence;
+    const { sessionId, fromSequence } = parseQuery(AgentEventsQuery, request);
+    const { record } = await find(request, sessionId);
+    const from = readCursor(request, fromSequence) ?? record.turnStartSequence;
     if (from > record.sequence) {
       throw new HelixError('rewound', 'This stream has not come that far.');
     }
@@ -140,10 +141,10 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   /** @throws HelixError `not_found`, to strangers as well */
   async function find(
     request: Request,
-    sessionId: string | undefined,
+    sessionId: string,
   ): Promise<{ record: SessionRecord; caller: Caller }> {
     const caller = await readIdentity(request);
-    const record = await store.readRecord(parseSessionId(sessionId));
+    const record = await store.readRecord(sessionId);
     if (record === undefined || !isOwner(record, caller)) throw notFound();
     return { record, caller };
   }
@@ -178,8 +179,8 @@ function toPostedMessage({ id, content, parts, metadata }: UserInputMessage): Po
 }
 
 /** Where a reader stands: the id of the newest event that it has, or what it asks for. */
-function readCursor(request: Request): number | undefined {
-  const said = request.get(HEADERS.lastEventId) ?? readQuery(request, 'fromSequence');
+function readCursor(request: Request, asked: string | undefined): number | undefined {
+  const said = request.get(HEADERS.lastEventId) ?? asked;
   if (said === undefined || said === '') return undefined;
   const cursor = Number(said);
   if (Number.isSafeInteger(cursor) && cursor >= 0) return cursor;

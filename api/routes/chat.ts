@@ -6,21 +6,37 @@ import {
   toReplyHeaders,
   type HandleChatStreamParams,
 } from '../../ai-sdk/index.js';
-import { BusyPolicy } from '../../protocol/busy.js';
 import { HelixError } from '../../protocol/errors.js';
-import { ChatRequest, HEADERS } from '../../protocol/http.js';
+import { ChatQuery, ChatRequest, HEADERS } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { pipeToExpress } from '../pipe-to-express.js';
 import { readSnapshotMemory } from '../snapshot-memory.js';
-import { parseBody, parseSessionId, readQuery } from '../validate.js';
+import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** The chat itself: `POST` says something or answers a call, `GET` follows the turn at work. */
 export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
   const router = Router();
-  router.post(['/', '/:sessionId'], async (request, response) => {
+  router.post('/', async (request, response) => {
     const body = parseBody(ChatRequest, request);
-    const sessionId = parseSessionId(request.params['sessionId'] ?? body.id);
+    const { id } = body;
+    if (id === undefined) throw new HelixError('validation_error', 'The body needs an id.');
+    await say(request, response, id, body);
+  });
+  router.post('/:sessionId', async (request, response) => {
+    await say(request, response, parseSessionId(request), parseBody(ChatRequest, request));
+  });
+  router.get('/:sessionId', follow);
+  router.get('/:sessionId/stream', follow);
+  return router;
+
+  async function say(
+    request: Request,
+    response: Response,
+    sessionId: string,
+    body: ChatRequest,
+  ): Promise<void> {
+    const query = parseQuery(ChatQuery, request);
     if (body.id !== undefined && body.id !== sessionId) {
       throw new HelixError('validation_error', "The body's id is not the id of the path.");
     }
@@ -30,18 +46,18 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       messages,
       trigger: body.trigger,
       messageId: body.messageId,
-      agent: body.agent ?? readQuery(request, 'agent'),
-      busy: body.busy ?? readBusyPolicy(request),
+      agent: body.agent ?? query.agent,
+      busy: body.busy ?? query.busy,
     });
-  });
-  router.get(['/:sessionId', '/:sessionId/stream'], async (request, response) => {
+  }
+
+  async function follow(request: Request, response: Response): Promise<void> {
     await answer(request, response, {
-      sessionId: parseSessionId(request.params['sessionId']),
+      sessionId: parseSessionId(request),
       messages: [],
       sawActiveSince: readSnapshotMemory(request),
     });
-  });
-  return router;
+  }
 
   async function answer(
     request: Request,
@@ -75,14 +91,6 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       }
     }
   }
-}
-
-function readBusyPolicy(request: Request): BusyPolicy | undefined {
-  const given = readQuery(request, 'busy');
-  const policy = BusyPolicy.optional().safeParse(given);
-  if (policy.success) return policy.data;
-  const choices = BusyPolicy.options.join(', ');
-  throw new HelixError('validation_error', `The query parameter "busy" is one of ${choices}.`);
 }
 
 /** Those headers that the bridge reads. */

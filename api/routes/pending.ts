@@ -1,21 +1,19 @@
 import { Router } from 'express';
-import type { Request } from 'express';
 import { isOwner, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
-import { AnswerBody, ExtendBody, HEADERS } from '../../protocol/http.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { AnswerBody, CallPath, ExtendBody, HEADERS } from '../../protocol/http.js';
 import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import { parseBody, parseSessionId } from '../validate.js';
+import { parseBody, parsePath } from '../validate.js';
 
 /** Answers from anywhere: an inbox, another device. The run goes on whether or not a chat is open. */
 export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
   const router = Router();
 
   router.post('/:sessionId/pending/:toolCallId', async (request, response) => {
-    const { sessionId, toolCallId } = readTarget(request);
+    const { sessionId, toolCallId } = parsePath(CallPath, request);
     response.set(toReplyHeaders(sessionId));
     const body = parseBody(AnswerBody, request);
     const caller = await readIdentity(request);
@@ -29,7 +27,7 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
   });
 
   router.post('/:sessionId/pending/:toolCallId/extend', async (request, response) => {
-    const { sessionId, toolCallId } = readTarget(request);
+    const { sessionId, toolCallId } = parsePath(CallPath, request);
     response.set(toReplyHeaders(sessionId));
     const { byMs } = parseBody(ExtendBody, request);
     const caller = await readIdentity(request);
@@ -48,15 +46,6 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
 function toAnswer(body: AnswerBody): object {
   if ('approved' in body) return { kind: 'approval-response', ...body };
   return { kind: 'client-tool-result', ...body };
-}
-
-function readTarget(request: Request): { sessionId: string; toolCallId: string } {
-  const sessionId = parseSessionId(request.params['sessionId']);
-  const toolCallId = String(request.params['toolCallId']);
-  if (toolCallId.length > LIMITS.idChars) {
-    throw new HelixError('validation_error', 'The id of the call is too long.');
-  }
-  return { sessionId, toolCallId };
 }
 
 async function readOwned(

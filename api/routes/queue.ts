@@ -1,5 +1,4 @@
 import { Router } from 'express';
-import type { Request } from 'express';
 import {
   editQueuedMessage,
   isOwner,
@@ -8,10 +7,10 @@ import {
   toReplyHeaders,
 } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { QueueEdit } from '../../protocol/http.js';
+import { QueueEdit, QueueQuery } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import { parseBody, parseSessionId, readQuery } from '../validate.js';
+import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Messages that wait for their turn: `GET` lists them, `PATCH` edits one, `DELETE` removes one or all. */
 export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
@@ -20,7 +19,7 @@ export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   const path = '/:sessionId/queue';
 
   router.use(path, async (request, response, next) => {
-    const sessionId = toSessionId(request);
+    const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId)).set('cache-control', 'no-store');
     const caller = await readIdentity(request);
     const record = await store.readRecord(sessionId);
@@ -31,18 +30,18 @@ export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   });
 
   router.get(path, async (request, response) => {
-    response.json({ queue: toQueue(await store.readQueue(toSessionId(request))) });
+    response.json({ queue: toQueue(await store.readQueue(parseSessionId(request))) });
   });
 
   router.patch(path, async (request, response) => {
-    const sessionId = toSessionId(request);
+    const sessionId = parseSessionId(request);
     await editQueuedMessage(store, { sessionId, ...parseBody(QueueEdit, request) });
     response.json({ queue: toQueue(await store.readQueue(sessionId)) });
   });
 
   router.delete(path, async (request, response) => {
-    const sessionId = toSessionId(request);
-    const messageId = readQuery(request, 'id');
+    const sessionId = parseSessionId(request);
+    const { id: messageId } = parseQuery(QueueQuery, request);
     const one = messageId === undefined ? {} : { messageId };
     const { count } = await store.removeQueued({ sessionId, ...one, now: Date.now() });
     if (messageId !== undefined && count === 0) throw notQueued();
@@ -50,8 +49,4 @@ export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   });
 
   return router;
-}
-
-function toSessionId(request: Request): string {
-  return parseSessionId(request.params['sessionId']);
 }

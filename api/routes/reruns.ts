@@ -6,7 +6,7 @@ import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/
 import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import { parseBody, parseSessionId } from '../validate.js';
+import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Doing turns again, and the points to which a conversation can go back. */
 export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
@@ -28,24 +28,19 @@ export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
 
   router.post('/:sessionId/branch', async (request, response) => {
     const { checkpointId, messageIndex, sessionId } = parseBody(BranchBody, request);
-    const newSessionId = sessionId === undefined ? undefined : parseSessionId(sessionId);
     const { record, caller } = await find(request);
     const copy = await deps.executor.branch({
       sessionId: record.sessionId,
       by: caller.userId,
       ...(checkpointId !== undefined && { checkpointId }),
       ...(messageIndex !== undefined && { messageIndex }),
-      ...(newSessionId !== undefined && { newSessionId }),
+      ...(sessionId !== undefined && { newSessionId: sessionId }),
     });
     response.status(201).set(HEADERS.sessionId, copy.sessionId).json(copy);
   });
 
   router.get('/:sessionId/checkpoints', async (request, response) => {
-    const query = CheckpointQuery.safeParse(request.query);
-    if (!query.success) {
-      throw new HelixError('validation_error', 'limit is a whole number, cursor a text.');
-    }
-    const { limit, cursor } = query.data;
+    const { limit, cursor } = parseQuery(CheckpointQuery, request);
     const { record } = await find(request);
     const page = await deps.stateStore.listCheckpoints(record.sessionId, {
       ...(limit !== undefined && { limit }),
@@ -59,7 +54,7 @@ export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   /** @throws HelixError `not_found`, to strangers as well */
   async function find(request: Request): Promise<{ record: SessionRecord; caller: Caller }> {
     const caller = await readIdentity(request);
-    const record = await deps.stateStore.readRecord(parseSessionId(request.params['sessionId']));
+    const record = await deps.stateStore.readRecord(parseSessionId(request));
     if (record === undefined || !isOwner(record, caller)) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }

@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import {
   buildPastSnapshot,
   buildSnapshot,
@@ -9,22 +9,28 @@ import {
   type Caller,
 } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { HEADERS, MessagesQuery, StopBody, type MessagesReply } from '../../protocol/http.js';
+import {
+  HEADERS,
+  MessagesQuery,
+  SnapshotQuery,
+  StopBody,
+  type MessagesReply,
+} from '../../protocol/http.js';
 import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { writeSnapshotMemory } from '../snapshot-memory.js';
-import { parseBody, parseSessionId, readQuery } from '../validate.js';
+import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** What can be asked of one session beside talking to it. */
 export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
   const router = Router();
 
   router.get('/:sessionId/snapshot', async (request, response) => {
-    const sessionId = readSessionId(request);
+    const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const caller = await readIdentity(request);
-    const checkpointId = readQuery(request, 'checkpointId');
+    const { checkpointId } = parseQuery(SnapshotQuery, request);
     if (checkpointId !== undefined) {
       const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
       if (past === null) throw notFound();
@@ -39,19 +45,16 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
   });
 
   router.get('/:sessionId/messages', async (request, response: Response<MessagesReply>) => {
-    const sessionId = readSessionId(request);
+    const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
-    const page = MessagesQuery.safeParse(request.query);
-    if (!page.success) {
-      throw new HelixError('validation_error', 'offset is a whole number, limit one up to 1,000.');
-    }
+    const page = parseQuery(MessagesQuery, request);
     const record = await readOwned(sessionId, await readIdentity(request));
     response.set(HEADERS.runId, record.runId).set('cache-control', 'no-store');
-    response.json(await loadUIMessages(deps.stateStore, sessionId, page.data));
+    response.json(await loadUIMessages(deps.stateStore, sessionId, page));
   });
 
   router.post('/:sessionId/stop', async (request, response) => {
-    const sessionId = readSessionId(request);
+    const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const { mode, reason } = parseBody(StopBody, request);
     const caller = await readIdentity(request);
@@ -72,10 +75,6 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     if (record === undefined || !isOwner(record, caller)) throw notFound();
     return record;
   }
-}
-
-function readSessionId(request: Request): string {
-  return parseSessionId(request.params['sessionId']);
 }
 
 function notFound(): HelixError {

@@ -1,12 +1,12 @@
 import { Router } from 'express';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { isOwner, toPendingQuestions, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { WaitingQuery, type SessionPending, type WaitingSessions } from '../../protocol/http.js';
 import type { SessionCalls, WaitingSession } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import { parseSessionId } from '../validate.js';
+import { parseQuery, parseSessionId } from '../validate.js';
 
 /** What waits for people, for inboxes: over all sessions of the caller, and in one of them. */
 export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
@@ -16,7 +16,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
   router.get('/', async (request, response: Response<WaitingSessions>) => {
     const { userId: owner, tenantId: tenant } = await readIdentity(request);
     const whose = { owner, ...(tenant !== undefined && { tenant }) };
-    const { limit, cursor } = parseQuery(request);
+    const { limit, cursor } = parseQuery(WaitingQuery, request);
     const more = cursor === undefined ? {} : { cursor };
     const page = await store.waitingSessions(whose, { limit, ...more });
     const sessions = await Promise.all(page.sessions.map(toWaiting));
@@ -27,7 +27,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
   });
 
   router.get('/:sessionId/pending', async (request, response: Response<SessionPending>) => {
-    const sessionId = parseSessionId(request.params['sessionId']);
+    const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const caller = await readIdentity(request);
     const found = await readCurrent(sessionId, caller);
@@ -64,12 +64,6 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 function toPending({ record, openCalls }: SessionCalls): SessionPending {
   const { sessionId, runId, status } = record;
   return { sessionId, run: { runId, status }, pending: toPendingQuestions(openCalls) };
-}
-
-function parseQuery(request: Request): WaitingQuery {
-  const query = WaitingQuery.safeParse(request.query);
-  if (query.success) return query.data;
-  throw new HelixError('validation_error', 'limit is a number from 1 to 100, cursor a text.');
 }
 
 function notFound(): HelixError {

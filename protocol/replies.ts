@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { BusyPolicy } from './busy.js';
+import { HTTP_STATUS, type ErrorCode } from './errors.js';
+import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
+
+/** HTTP shapes: replies as the API gives them. */
+
+const RunStatus = z.enum(RUN_STATUSES);
+const ms = z.number();
+
+/** Body of every refusal. */
+export const ProblemBody = z
+  .object({
+    /** Safe to show. */
+    error: z.string(),
+    code: z.enum(Object.keys(HTTP_STATUS) as [ErrorCode, ...ErrorCode[]]),
+    detail: z.unknown().optional(),
+  })
+  .meta({ id: 'ProblemBody' });
+export type ProblemBody = z.infer<typeof ProblemBody>;
+
+/** A call that waits for a person or a page. */
+export const PendingQuestion = z
+  .object({
+    toolCallId: z.string(),
+    toolName: z.string(),
+    kind: z.enum(['approval', 'client']),
+    input: z.unknown(),
+    approvalId: z.string().optional(),
+    /** ms since the epoch by the store's clock; absent if there is no hurry. */
+    deadline: ms.optional(),
+  })
+  .meta({ id: 'PendingQuestion' });
+export type PendingQuestion = z.infer<typeof PendingQuestion>;
+
+/** Body of `GET /api/sessions/:sessionId/pending`. */
+export const SessionPending = z.object({
+  sessionId: z.string(),
+  run: z.object({ runId: z.string(), status: RunStatus }),
+  pending: z.array(PendingQuestion),
+});
+export type SessionPending = z.infer<typeof SessionPending>;
+
+/** A session that waits for people. */
+export const WaitingSession = SessionPending.extend({
+  agent: z.string(),
+  /** When its newest question was asked, ms since the epoch. */
+  since: ms,
+  /** The earliest deadline of its questions, ms since the epoch by the store's clock. */
+  deadline: ms.optional(),
+});
+export type WaitingSession = z.infer<typeof WaitingSession>;
+
+/** Body of `GET /api/sessions`; those first that have waited longest. */
+export const WaitingSessions = z.object({
+  sessions: z.array(WaitingSession),
+  /** Pass on to read on; absent on the last page. */
+  cursor: z.string().optional(),
+});
+export type WaitingSessions = z.infer<typeof WaitingSessions>;
+
+/** Reply of a stop: what became of it, and which run it was for. */
+export const StopReply = z.object({
+  result: z.enum(['nothing', 'stopping', 'ended']),
+  runId: z.string(),
+});
+export type StopReply = z.infer<typeof StopReply>;
+
+/** Reply to an answer that was taken; with the last one that a run waited for it goes on. */
+export const AnswerReply = z.object({
+  result: z.literal('stored'),
+  sequence: z.number(),
+  resumed: z.boolean(),
+});
+export type AnswerReply = z.infer<typeof AnswerReply>;
+
+export const ExtendReply = z.object({ result: z.literal('extended'), deadline: ms });
+export type ExtendReply = z.infer<typeof ExtendReply>;
+
+export const RetryReply = z.object({ runId: z.string() });
+export type RetryReply = z.infer<typeof RetryReply>;
+
+export const BranchReply = z.object({ sessionId: z.string() });
+export type BranchReply = z.infer<typeof BranchReply>;
+
+/** Where a conversation can go back to, newest first. */
+export const CheckpointsReply = z.object({
+  checkpoints: z.array(
+    z.object({
+      id: z.string(),
+      runId: z.string(),
+      stepCount: z.number(),
+      messageCount: z.number(),
+      streamSequence: z.number(),
+      timestamp: ms,
+      stateVersion: z.number(),
+    }),
+  ),
+  /** Pass on to read on; absent on the last page. */
+  cursor: z.string().optional(),
+});
+export type CheckpointsReply = z.infer<typeof CheckpointsReply>;
+
+/** What the page needs to know about this server. */
+export const ConfigReply = z.object({
+  agents: z.array(z.string()),
+  defaultAgent: z.string().nullable(),
+  temporalUi: z.string().optional(),
+  namespace: z.string(),
+});
+export type ConfigReply = z.infer<typeof ConfigReply>;
+
+/** What is ready, and what is not. */
+export const ReadinessReply = z.object({
+  status: z.enum(['ok', 'unavailable']),
+  checks: z.record(z.string(), z.enum(['ok', 'failed'])),
+});
+export type ReadinessReply = z.infer<typeof ReadinessReply>;
+
+/** A UI message of the AI SDK, whose own types say what is in it. */
+const UIMessage = z
+  .looseObject({
+    id: z.string(),
+    role: z.enum(['system', 'user', 'assistant']),
+    parts: z.array(z.looseObject({ type: z.string() })),
+    metadata: z.unknown().optional(),
+  })
+  .meta({ id: 'UIMessage' });
+
+/** Body of `GET /api/chat/:sessionId/messages`. */
+export const MessagesReply = z.object({
+  messages: z.array(UIMessage),
+  /** True if others follow. */
+  hasMore: z.boolean(),
+});
+export interface MessagesReply<M = unknown> {
+  messages: M[];
+  hasMore: boolean;
+}
+
+/** Messages that wait for their turn, as one entry. */
+export const QueuedMessages = z
+  .object({
+    /** Id of its first message. */
+    id: z.string(),
+    mode: BusyPolicy.exclude(['reject']),
+    messages: z.array(UIMessage),
+    /** ms since the epoch. */
+    queuedAt: ms,
+    by: z.string().optional(),
+  })
+  .meta({ id: 'QueuedMessages' });
+export type QueuedMessages<M = unknown> = Omit<z.infer<typeof QueuedMessages>, 'messages'> & {
+  messages: M[];
+};
+
+/** Body of every reply about the queue, in the order in which its messages are answered. */
+export const QueueReply = z.object({ queue: z.array(QueuedMessages) });
+export interface QueueReply<M = unknown> {
+  queue: QueuedMessages<M>[];
+}
+
+/** What a page needs to start: history, and where the stream stands. */
+export const FrontendSnapshot = z
+  .object({
+    /** The agent's own state at `streamSequence`; null if it has none. */
+    state: z.record(z.string(), z.unknown()).nullable(),
+    messages: z.array(UIMessage),
+    streamSequence: z.number(),
+    status: z.enum(STREAM_STATUSES),
+    checkpointId: z.string().nullable(),
+    timestamp: ms,
+    startSequence: z.number().optional(),
+    existingMessageId: z.string().optional(),
+    /** Extension: what people are asked, with the time they have. */
+    pending: z.array(PendingQuestion).optional(),
+    /** Extension: the newest run, for links to the Temporal UI. `stalled`: it has long written nothing. */
+    run: z
+      .object({ runId: z.string(), status: RunStatus, stalled: z.boolean().optional() })
+      .optional(),
+    /** Extension: messages that wait for their turn. */
+    queue: z.array(QueuedMessages).optional(),
+  })
+  .meta({ id: 'FrontendSnapshot' });
+export type FrontendSnapshot<M = unknown> = Omit<
+  z.infer<typeof FrontendSnapshot>,
+  'messages' | 'queue'
+> & { messages: M[]; queue?: QueuedMessages<M>[] };
