@@ -10,9 +10,7 @@ import { createOtherSitesGuard } from './edge/other-sites.js';
 import { createSecurityHeaders } from './edge/security-headers.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createErrorResponder, refuseUnknown } from './refusals.js';
-import { createHealthRoutes } from './routes/health.js';
-import { createSessionRouters } from './routes/index.js';
-import { createOpenApiRoutes } from './routes/openapi.js';
+import { createRouters } from './routes/index.js';
 
 /**
  * The HTTP side as an Express app, without a port.
@@ -26,10 +24,10 @@ export function createApi(deps: ApiDeps): Express {
   app.set('etag', false);
   app.set('trust proxy', deps.trustedProxies ?? false);
   app.use(createSecurityHeaders());
-  app.use(createHealthRoutes(deps.checks));
+  const routers = createRouters(deps, readIdentity);
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);
-  app.use('/api/openapi.json', createOpenApiRoutes());
+  for (const { path, router } of routers.open) app.use(path, router);
   app.use('/api', createOtherSitesGuard(deps.allowedOrigins ?? []));
   // Who it is comes first: nobody's body is read for nothing.
   app.use('/api', async (request, _response, next) => {
@@ -43,7 +41,7 @@ export function createApi(deps: ApiDeps): Express {
     app.post(STREAM_ROUTES.post, limits.streams);
   }
   app.use('/api', createBodyLimit(LIMITS.bodyBytes), createJsonBody());
-  for (const { path, router } of createSessionRouters(deps, readIdentity)) app.use(path, router);
+  for (const { path, router } of routers.own) app.use(path, router);
   if (deps.webRoot !== undefined) app.use(express.static(deps.webRoot));
   app.use(refuseUnknown);
   app.use(createErrorResponder(deps.logger));

@@ -4,6 +4,8 @@ import type { ReadIdentity } from '../identity.js';
 import { createAgentRoutes } from './agent.js';
 import { createChatRoutes } from './chat.js';
 import { createConfigRoutes } from './config.js';
+import { createHealthRoutes } from './health.js';
+import { createOpenApiRoutes } from './openapi.js';
 import { createAnswerRoutes } from './pending.js';
 import { createQueueRoutes } from './queue.js';
 import { createRerunRoutes } from './reruns.js';
@@ -16,9 +18,16 @@ export interface Mounted {
   router: Router;
 }
 
-/** Everything under `/api` that is about sessions: whoever asks is known, and sees only his own. */
-export function createSessionRouters(deps: ApiDeps, readIdentity: ReadIdentity): Mounted[] {
-  return [
+/** All routes: what anybody may ask, and what is for those who are known, of their own sessions. */
+export function createRouters(
+  deps: ApiDeps,
+  readIdentity: ReadIdentity,
+): { open: Mounted[]; own: Mounted[] } {
+  const open = [
+    { path: '/', router: createHealthRoutes(deps.checks) },
+    { path: '/api/openapi.json', router: createOpenApiRoutes() },
+  ];
+  const own = [
     { path: '/api/config', router: createConfigRoutes(deps) },
     { path: '/api/agent', router: createAgentRoutes(deps, readIdentity) },
     { path: '/api/chat', router: createQueueRoutes(deps, readIdentity) },
@@ -28,4 +37,5 @@ export function createSessionRouters(deps: ApiDeps, readIdentity: ReadIdentity):
     { path: '/api/sessions', router: createSessionsRoutes(deps, readIdentity) },
     { path: '/api/chat', router: createChatRoutes(deps, readIdentity) },
   ];
+  return { open, own };
 }

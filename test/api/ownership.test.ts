@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import type { Operation } from '../../api/openapi/operation.js';
+import { OPERATIONS } from '../../api/openapi/document.js';
+import { createTemporalExecutor } from '../../executor/index.js';
+import { formatChildSessionId } from '../../protocol/ids.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+/** Every route on real stores, asked by the owner of a session, by others, and about sub-agents. */
+let stores: MemoryStores;
+let api: ApiServer;
+let session: SessionDriver;
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const nothing = (): Promise<void> => Promise.resolve();
+
+beforeEach(async () => {
+  stores = createMemoryStores();
+  const agents = new AgentRegistry([
+    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
+  ]);
+  const executor = createTemporalExecutor({
+    store: stores.store,
+    streamManager: stores.streamManager,
+    workflows: { start: nothing, answer: nothing, stop: nothing, state: async () => 'running' },
+    agents,
+    searchAttributes: false,
+    logger,
+  });
+  const runtime = createFakeRuntime();
+  api = await startApi(runtime, {
+    executor,
+    stateStore: stores.store,
+    streamManager: stores.streamManager,
+    agents,
+    allowUnauthenticated: false,
+    authenticate: (request) => {
+      const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
+      if (!userId) return undefined;
+      return { userId, ...(tenantId !== undefined && { tenantId }) };
+    },
+  });
+  session = drive(stores, 'mine');
+  const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  await session.ask(begun.run.runId, 1, [
+    newCall('c1', 'approval', { deadlineMs: 60_000 }),
+    newCall('c2', 'client'),
+  ]);
+});
+afterEach(() => api.close());
+
+interface Asked {
+  query?: string;
+  body?: object;
+}
+
+/** What each route is asked about a session, in its good form. */
+const ASKED: Record<string, (id: string) => Asked> = {
+  postChat: (id) => ({ body: { id, messages: [say('u2', 'hi')] } }),
+  postChatSession: () => ({ body: { messages: [say('u2', 'hi')] } }),
+  followChat: () => ({}),
+  followChatStream: () => ({}),
+  getSnapshot: () => ({}),
+  listMessages: () => ({}),
+  stopChat: () => ({ body: {} }),
+  answerCall: () => ({ body: { approved: true } }),
+  extendDeadline: () => ({ body: { byMs: 1_000 } }),
+  getQueue: () => ({}),
+  editQueue: () => ({ body: { id: 'u1', text: 'x' } }),
+  clearQueue: () => ({}),
+  retryChat: () => ({ body: {} }),
+  branchChat: () => ({ body: { sessionId: 'copy' } }),
+  listCheckpoints: () => ({}),
+  getPending: () => ({}),
+  startAgent: (sessionId) => ({ body: { sessionId, message: 'hi', agent: 'tester' } }),
+  resumeAgent: (sessionId) => ({ body: { sessionId } }),
+  submitToolResult: (sessionId) => ({ body: { sessionId, toolCallId: 'c2', result: 1 } }),
+  interruptAgent: (sessionId) => ({ body: { sessionId } }),
+  abortAgent: (sessionId) => ({ body: { sessionId } }),
+  getAgentStatus: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
+  followAgent: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
+};
+
+/** Routes that are about no session. `listWaiting` shows one's own: see `waiting.test.ts`. */
+const OF_NO_SESSION = ['listWaiting', 'getConfig', 'getOpenApi', 'getHealth', 'getReadiness'];
+
+const aboutSessions = OPERATIONS.filter(({ id }) => !OF_NO_SESSION.includes(id));
+const reads = new Set(['followChat', 'followChatStream']);
+
+async function ask(operation: Operation, sessionId: string, user: string): Promise<Answered> {
+  const { query = '', body } = ASKED[operation.id]?.(sessionId) ?? {};
+  const path = operation.path.replace(':sessionId', sessionId).replace(':toolCallId', 'c1');
+  const leave = new AbortController();
+  const response = await fetch(api.url + path + query, {
+    method: operation.method.toUpperCase(),
+    headers: {
+      ...(user !== '' && { 'x-user': user }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      'x-resume-from-sequence': '0',
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: leave.signal,
+  });
+  const isStream = response.headers.get('content-type')?.includes('event-stream') ?? false;
+  const text = isStream ? '' : await response.text();
+  leave.abort();
+  const code = text === '' ? undefined : (JSON.parse(text) as { code?: string }).code;
+  return { status: response.status, code, runId: response.headers.get('x-run-id'), text };
+}
+
+interface Answered {
+  status: number;
+  code: string | undefined;
+  runId: string | null;
+  text: string;
+}
+
+const picture = async (): Promise<string> =>
+  JSON.stringify([await stores.store.readView('mine'), await stores.store.readView('copy')]);
+
+it('the table names every route', () => {
+  const named = [...Object.keys(ASKED), ...OF_NO_SESSION].sort();
+  expect(named).toEqual(OPERATIONS.map(({ id }) => id).sort());
+});
+
+describe.each(aboutSessions.map((operation) => [operation.id, operation] as const))(
+  '%s',
+  (id, operation) => {
+    it('serves the owner', async () => {
+      const answered = await ask(operation, 'mine', 'ann@acme');
+      if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
+      else {
+        const reply = operation.replies[answered.status];
+        expect(reply).toBeDefined();
+        if (reply?.content === undefined || !('json' in reply.content)) return;
+        // What is described is what comes, and nothing comes that is not described.
+        const body: unknown = JSON.parse(answered.text);
+        expect(reply.content.json.parse(body)).toEqual(body);
+      }
+    });
+
+    it.each([
+      ['a stranger', 'bob@acme'],
+      ['the same name in another tenant', 'ann@other'],
+      ['the same name in none', 'ann'],
+    ])('tells %s nothing, and does nothing for them', async (_who, user) => {
+      const before = await picture();
+      const answered = await ask(operation, 'mine', user);
+      const expected = reads.has(id) ? [204, undefined] : [404, 'not_found'];
+      expect([answered.status, answered.code]).toEqual(expected);
+      expect(answered.runId).toBeNull();
+      expect(answered.text).not.toMatch(/tester|ann|acme|approval/);
+      expect(await picture()).toBe(before);
+    });
+
+    it('is closed to whoever does not say who he is', async () => {
+      const before = await picture();
+      expect(await ask(operation, 'mine', '')).toMatchObject({ status: 401, code: 'unauthorized' });
+      expect(await picture()).toBe(before);
+    });
+
+    it('is about conversations, not about the sessions of sub-agents', async () => {
+      const child = formatChildSessionId('mine', 1, 'abc');
+      expect(await ask(operation, child, 'ann@acme')).toMatchObject({
+        status: 400,
+        code: 'validation_error',
+      });
+    });
+  },
+);
+
+/** What the owner's own request is refused with, in this state of his session. */
+const WELL_REFUSED: Record<string, string | undefined> = {
+  editQueue: 'not_found',
+  retryChat: 'agent_already_running',
+};
