@@ -1,4 +1,5 @@
 import type { CommonStreamPart } from './chat-transport.js';
+import { isNetworkError } from './is-network-error.js';
 import { persist, Retries, type Patience } from './patience.js';
 import { ReceivedReply } from './received-reply.js';
 import { ReplyBrokenError } from './reply-broken-error.js';
@@ -57,7 +58,7 @@ async function* readReply(
       if (reply.isOver) return;
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof TypeError)) throw error;
+      if (!isNetworkError(error)) throw error;
       cause = error;
     }
     signal.throwIfAborted();
@@ -102,7 +103,7 @@ async function reopen(
     response = await persist(() => ask(signal), retries, signal);
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof TypeError ? new ReplyBrokenError('unreachable', error) : error;
+    throw isNetworkError(error) ? new ReplyBrokenError('unreachable', error) : error;
   }
   if (response === null) throw new ReplyBrokenError('withdrawn', cause);
   return response;

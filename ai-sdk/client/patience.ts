@@ -1,4 +1,5 @@
 import { ChatRequestError } from './chat-request-error.js';
+import { isNetworkError } from './is-network-error.js';
 
 /** How long a page keeps trying. */
 export interface Patience {
@@ -79,7 +80,7 @@ export async function persist<T>(
 }
 
 function mayPass(error: unknown): boolean {
-  return error instanceof ChatRequestError ? error.isPassing : error instanceof TypeError;
+  return error instanceof ChatRequestError ? error.isPassing : isNetworkError(error);
 }
 
 /** Resolves after so many ms. @throws the signal's reason */

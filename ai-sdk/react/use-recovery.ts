@@ -1,6 +1,7 @@
 import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
 import type { FrontendSnapshot } from '../../protocol/http.js';
+import { isNetworkError } from '../client/is-network-error.js';
 import { isBusy, rebuildReply } from '../client/rebuild-reply.js';
 import { ReplyBrokenError } from '../client/reply-broken-error.js';
 import { findAnswered } from '../client/send-automatically.js';
@@ -77,5 +78,5 @@ export function useRecovery<M extends UIMessage>(
 
 /** True for errors of the connection, as opposed to those of the run. */
 function isBreak(error: Error | undefined): boolean {
-  return error instanceof TypeError || ReplyBrokenError.isInstance(error);
+  return isNetworkError(error) || ReplyBrokenError.isInstance(error);
 }

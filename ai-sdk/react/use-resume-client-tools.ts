@@ -23,10 +23,11 @@ export interface UseResumeClientToolsOptions {
  * when the reply rests, since a replay shows calls as open that were answered long ago.
  */
 export function useResumeClientTools(options: UseResumeClientToolsOptions): void {
-  const { chat, toolHandlers, onError, lease, pending } = options;
+  const { id: sessionId } = options.chat;
   const held = useRef<{ sessionId: string; runner: ClientCallRunner } | undefined>(undefined);
+  const latest = useRef(options);
+  const isSettled = useRef(false);
   const leaving = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const { id: sessionId } = chat;
 
   useEffect(() => {
     clearTimeout(leaving.current);
@@ -35,8 +36,15 @@ export function useResumeClientTools(options: UseResumeClientToolsOptions): void
       held.current = { sessionId, runner: new ClientCallRunner(sessionId) };
     }
     const { runner } = held.current;
+    // React's strict mode leaves at once and comes back. A chat that is stopped by that takes no result
+    // in the same moment, so nothing is begun before it is over.
+    const settling = setTimeout(() => {
+      isSettled.current = true;
+      takeUp(runner, latest.current);
+    });
     return () => {
-      // React's strict mode leaves and comes back at once: that is no reason to abort anything.
+      clearTimeout(settling);
+      isSettled.current = false;
       leaving.current = setTimeout(() => {
         runner.abort();
         if (held.current?.runner === runner) held.current = undefined;
@@ -45,14 +53,20 @@ export function useResumeClientTools(options: UseResumeClientToolsOptions): void
   }, [sessionId]);
 
   useEffect(() => {
-    const mayBegin = lease !== undefined ? chat.status !== 'submitted' : chat.status === 'ready';
-    if (!mayBegin) return;
-    held.current?.runner.run(findWaiting(chat, pending), {
-      toolHandlers,
-      onError,
-      lease,
-      addToolOutput: chat.addToolOutput as (output: ToolOutput) => unknown,
-    });
+    latest.current = options;
+    if (isSettled.current && held.current !== undefined) takeUp(held.current.runner, options);
+  });
+}
+
+function takeUp(runner: ClientCallRunner, options: UseResumeClientToolsOptions): void {
+  const { chat, toolHandlers, onError, lease, pending } = options;
+  const mayBegin = lease === undefined ? chat.status === 'ready' : chat.status !== 'submitted';
+  if (!mayBegin) return;
+  runner.run(findWaiting(chat, pending), {
+    toolHandlers,
+    onError,
+    lease,
+    addToolOutput: chat.addToolOutput as (output: ToolOutput) => unknown,
   });
 }
 

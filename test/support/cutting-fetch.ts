@@ -28,7 +28,7 @@ function cutAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStre
       if (left > 0) controller.enqueue(value.subarray(0, left));
       left -= value.length;
       if (left > 0) return;
-      await reader.cancel();
+      void reader.cancel();
       // Given to the reader before the error is: as bytes that have arrived.
       await new Promise((resolve) => setImmediate(resolve));
       controller.error(new TypeError('network error'));

@@ -1,0 +1,183 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { callsOf, loadSnapshot, toScript } from '../support/chat-client.js';
+import { toComparable } from '../support/compare-messages.js';
+import {
+  HOOKS,
+  loadHookPage,
+  openHookPage,
+  type HookPage,
+  type HookPageOptions,
+} from '../support/hook-page.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const product = useProduct();
+const pages: HookPage[] = [];
+
+afterEach(() => {
+  for (const page of pages.splice(0)) page.close();
+});
+
+describe.each(HOOKS)('%s', (_name, useHelixChat) => {
+  async function open(options: Partial<HookPageOptions> & { isLoaded?: boolean } = {}): Promise<{
+    page: HookPage;
+    sessionId: string;
+  }> {
+    const { isLoaded = false, sessionId = newSessionId(), ...rest } = options;
+    const all = { url: product.url, sessionId, isStrict: true, ...rest };
+    const page = await (isLoaded ? loadHookPage : openHookPage)(useHelixChat, all);
+    pages.push(page);
+    return { page, sessionId };
+  }
+
+  async function expectStored(page: HookPage, sessionId: string): Promise<void> {
+    const { messages } = await loadSnapshot(product.url, sessionId);
+    expect(toComparable(page.messages())).toEqual(toComparable(messages));
+  }
+
+  const locate = (id: string): object => ({ tool: 'locate', id, args: {} });
+
+  it('carries out client tools side by side, and posts their results once', async () => {
+    const asked: string[] = [];
+    const { page, sessionId } = await open({
+      toolHandlers: {
+        locate: (_input, { toolCallId }) => {
+          asked.push(toolCallId);
+          return { at: toolCallId };
+        },
+      },
+    });
+    const script = toScript({ calls: [locate('c1'), locate('c2')] }, { say: 'Found.' });
+    await page.chat.sendMessage(script);
+    await until('it is found', () => page.reply().includes('Found.'));
+    await page.rests();
+    expect(asked).toEqual(['c1', 'c2']);
+    expect(page.requests).toEqual(['POST', 'POST']);
+    expect(callsOf(page.messages()[1]).map(({ output }) => output)).toEqual([
+      { at: 'c1' },
+      { at: 'c2' },
+    ]);
+    await expectStored(page, sessionId);
+  });
+
+  it('tells the model of a handler that fails', async () => {
+    const failures: unknown[] = [];
+    const { page, sessionId } = await open({
+      toolHandlers: {
+        locate: () => {
+          throw new Error('no permission');
+        },
+      },
+      onClientToolError: (error) => failures.push(error),
+    });
+    await page.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'So be it.' }));
+    await until('it goes on', () => page.reply().includes('So be it.'));
+    await page.rests();
+    expect(callsOf(page.messages()[1])).toMatchObject([
+      { state: 'output-error', errorText: 'no permission' },
+    ]);
+    expect(failures).toEqual([new Error('no permission')]);
+    await expectStored(page, sessionId);
+  });
+
+  it('posts once for an approval beside a client tool, when both are answered', async () => {
+    const { page, sessionId } = await open({ toolHandlers: { locate: () => 'here' } });
+    const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
+    await page.chat.sendMessage(toScript({ calls: [locate('c1'), charge] }, { say: 'Charged.' }));
+    const id = await until('it is asked', () => {
+      const part = callsOf(page.messages().at(-1)).find(
+        ({ state }) => state === 'approval-requested',
+      );
+      return page.chat.status === 'ready' ? part?.approval?.id : undefined;
+    });
+    await until('the tool is done', () =>
+      callsOf(page.messages().at(-1)).some(({ state }) => state === 'output-available'),
+    );
+    await page.rests();
+    expect(page.requests).toEqual(['POST']);
+    await page.chat.addToolApprovalResponse({ id, approved: true });
+    await until('it is charged', () => page.reply().includes('Charged.'));
+    await page.rests();
+    expect(page.requests).toEqual(['POST', 'POST']);
+    await expectStored(page, sessionId);
+  });
+
+  it('takes up a client tool that waited when the page was loaded', async () => {
+    const { page: first, sessionId } = await open();
+    await first.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'Found.' }));
+    await first.rests();
+    first.close();
+    const { page } = await open({
+      sessionId,
+      isLoaded: true,
+      toolHandlers: { locate: () => 'here' },
+    });
+    await until('it is found', () => page.reply().includes('Found.'));
+    await page.rests();
+    expect(page.requests.filter((method) => method === 'POST')).toEqual(['POST']);
+    await expectStored(page, sessionId);
+  });
+
+  it('sends once more, by hand, what was refused', async () => {
+    let isDown = true;
+    const { page, sessionId } = await open({
+      send: (input, init) =>
+        isDown ? Promise.resolve(new Response('{}', { status: 500 })) : fetch(input, init),
+    });
+    await page.chat.sendMessage({ text: 'Hello' });
+    await page.rests();
+    expect(page.chat.status).toBe('error');
+    isDown = false;
+    await page.chat.retry();
+    await page.rests();
+    expect(page.chat.error).toBeUndefined();
+    expect(page.messages()).toHaveLength(2);
+    await expectStored(page, sessionId);
+  });
+
+  it('has a turn done again that failed', async () => {
+    const { page, sessionId } = await open();
+    await page.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
+    await page.rests();
+    expect(page.chat.status).toBe('error');
+    expect(page.reply()).toBe('half');
+    const { run } = await loadSnapshot(product.url, sessionId);
+    await page.chat.retry();
+    await page.rests();
+    // It fails again, in a run of its own, and there is one reply.
+    const again = await loadSnapshot(product.url, sessionId);
+    expect(again.run?.runId).not.toBe(run?.runId);
+    expect(page.requests).toEqual(['POST', 'POST']);
+    await expectStored(page, sessionId);
+  });
+
+  it('goes on over a killed API, without a doubled or a lost word', async () => {
+    const { page, sessionId } = await open();
+    const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
+    const sent = page.chat.sendMessage(script);
+    await until('it talks', () => page.reply().includes('one t'));
+    await product.kill9Api();
+    await product.startApi();
+    await sent;
+    await page.rests();
+    expect(page.chat.error).toBeUndefined();
+    expect(page.requests[0]).toBe('POST');
+    expect(page.requests.slice(1).every((method) => method === 'GET')).toBe(true);
+    await expectStored(page, sessionId);
+  });
+
+  it('loads the reply again by itself when a worker died with part of it', async () => {
+    const { page, sessionId } = await open();
+    const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
+    await page.chat.sendMessage({ text: 'first' });
+    const sent = page.chat.sendMessage(script);
+    await until('it talks', () => page.reply().includes('one t'));
+    await product.kill9Worker();
+    await product.startWorker();
+    await sent;
+    await until('all is said', () => page.reply().includes('seven'), 30_000);
+    await page.rests();
+    expect(page.chat.error).toBeUndefined();
+    await expectStored(page, sessionId);
+  });
+});

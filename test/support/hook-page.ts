@@ -1,0 +1,107 @@
+import type { UIMessage } from '@ai-sdk/react';
+import { useChat as useChatOf7 } from '@ai-sdk/react';
+import { useChat as useChatOf6 } from 'ai-sdk-react-v6';
+import { createResumableChatTransport } from '../../ai-sdk/client/index.js';
+import {
+  createHelixChatHook,
+  type UseHelixChatHelpers,
+  type UseHelixChatOptions,
+} from '../../ai-sdk/react/index.js';
+import { loadSnapshot, textOf } from './chat-client.js';
+import { renderHook, untilShown } from './render-hook.js';
+import { until } from './until.js';
+
+type HelixHook = ReturnType<typeof createHelixChatHook>;
+
+/** The hook on both majors' `useChat`. */
+export const HOOKS: readonly [name: string, useHelixChat: HelixHook][] = [
+  ['useChat of 3', createHelixChatHook(useChatOf6 as unknown as typeof useChatOf7)],
+  ['useChat of 4', createHelixChatHook(useChatOf7)],
+];
+
+/** A page that shows one conversation by the hook, on the transport that comes back. */
+export interface HookPage {
+  readonly chat: UseHelixChatHelpers<UIMessage>;
+  /** Methods of what was sent for the chat, snapshots left out. */
+  readonly requests: string[];
+  /** As a page stores them: keys without a value are none. */
+  messages: () => UIMessage[];
+  /** The text of the newest message if it is the agent's. */
+  reply: () => string;
+  rests: () => Promise<void>;
+  close: () => void;
+}
+
+export interface HookPageOptions extends Pick<
+  UseHelixChatOptions<UIMessage>,
+  'toolHandlers' | 'onClientToolError' | 'lease' | 'pending' | 'resume'
+> {
+  messages?: UIMessage[];
+  url: string;
+  sessionId: string;
+  isStrict?: boolean;
+  /** Default: the network. */
+  send?: typeof globalThis.fetch;
+}
+
+export async function openHookPage(
+  useHelixChat: HelixHook,
+  { url, sessionId, isStrict = false, send, ...options }: HookPageOptions,
+): Promise<HookPage> {
+  const requests: string[] = [];
+  const transport = createResumableChatTransport({
+    api: `${url}/api/chat`,
+    body: { agent: 'lab' },
+    retryDelayMs: () => 50,
+    fetch: (input, init) => {
+      if (init?.cache !== 'no-store') requests.push(init?.method ?? 'GET');
+      if (requests.length > 300) throw new Error('the page asks without end');
+      return (send ?? globalThis.fetch)(input, init);
+    },
+  });
+  const hook = renderHook(() => useHelixChat({ id: sessionId, transport, ...options }), undefined, {
+    isStrict,
+  });
+  await untilShown(hook);
+  return {
+    get chat() {
+      return hook.current;
+    },
+    requests,
+    messages: () => JSON.parse(JSON.stringify(hook.current.messages)) as UIMessage[],
+    reply: () => {
+      const last = hook.current.messages.at(-1);
+      return last?.role === 'assistant' ? textOf(last) : '';
+    },
+    rests: async () => {
+      let rested = 0;
+      await until(
+        'the page rests',
+        async () => {
+          const before = requests.length;
+          await fetch(`${url}/healthz`).then((response) => response.arrayBuffer());
+          const { status } = hook.current;
+          const isBusy = status === 'submitted' || status === 'streaming';
+          rested = isBusy || requests.length > before ? 0 : rested + 1;
+          return rested === 3;
+        },
+        30_000,
+      );
+    },
+    close: hook.unmount,
+  };
+}
+
+/** The page as it is loaded again: from the snapshot, following what is at work. */
+export async function loadHookPage(
+  useHelixChat: HelixHook,
+  options: HookPageOptions,
+): Promise<HookPage> {
+  const { messages, status, pending } = await loadSnapshot(options.url, options.sessionId);
+  return openHookPage(useHelixChat, {
+    ...options,
+    messages,
+    resume: status === 'active' || status === 'paused',
+    ...(pending && { pending }),
+  });
+}
