@@ -67,6 +67,7 @@ export async function buildSnapshot(
     run: {
       runId: record.runId,
       status: record.status,
+      ...(record.error !== undefined && { error: record.error }),
       ...(isStalled(record, Date.now()) && { stalled: true }),
     },
     queue: toQueue(view.queue),

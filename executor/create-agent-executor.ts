@@ -82,6 +82,8 @@ export interface TemporalAgentExecutor {
   interrupt: (sessionId: string, why?: StopReason) => Promise<StopResult>;
   /** Stops it for good. */
   abort: (sessionId: string, why?: StopReason) => Promise<StopResult>;
+  /** Stops what runs in the session, and erases it. */
+  deleteSession: (sessionId: string) => Promise<void>;
   /** Null if there is no such session. */
   getCurrentRun: (sessionId: string) => Promise<RunInfo | null>;
   /** Oldest first. @throws HelixError `not_found` */
@@ -172,6 +174,7 @@ export function createExecutorOf(deps: {
     branch: runs.branch,
     submitToolResult: (answer) => submitAnswer(runs, answer),
     interrupt: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'interrupt' }),
+    deleteSession: (sessionId) => runs.deleteSession(sessionId),
     abort: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'abort' }),
     getCurrentRun: async (sessionId) => {
       const record = await store.readRecord(sessionId);

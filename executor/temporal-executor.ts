@@ -191,6 +191,12 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     branch: createBranch(store),
     ...createReruns({ store, execute, stop, startRun, wake, lostSignal }),
     stop,
+    deleteSession: async (sessionId, by) => {
+      // The worker is told; what it writes from now on finds no session.
+      const who = by === undefined ? {} : { by };
+      await stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
+      await store.delete(sessionId);
+    },
     startRun: restart,
     wake,
     endLost,

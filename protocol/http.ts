@@ -11,6 +11,7 @@ export type {
   ProblemBody,
   QueuedMessages,
   QueueReply,
+  SessionEvent,
   SessionPending,
   WaitingSession,
   WaitingSessions,

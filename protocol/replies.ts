@@ -160,6 +160,35 @@ export interface QueueReply<M = unknown> {
   queue: QueuedMessages<M>[];
 }
 
+const RunError = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
+
+/** The newest run: `error` says why it failed, `stalled` that it has long written nothing. */
+const NewestRun = z.object({
+  runId: z.string(),
+  status: RunStatus,
+  error: RunError.optional(),
+  stalled: z.boolean().optional(),
+});
+
+/** How a session stands: what `GET /api/chat/:sessionId/events` tells whenever it changes. */
+export const SessionEvent = z
+  .object({
+    sessionId: z.string(),
+    /** Of the newest entry at that moment; the event's id, too. */
+    sequence: z.number(),
+    status: z.enum(STREAM_STATUSES),
+    run: NewestRun,
+    turn: z.number(),
+    /** Of the newest turn's reply. */
+    messageId: z.string(),
+    pending: z.array(PendingQuestion),
+    queue: z.array(QueuedMessages),
+  })
+  .meta({ id: 'SessionEvent' });
+export type SessionEvent<M = unknown> = Omit<z.infer<typeof SessionEvent>, 'queue'> & {
+  queue: QueuedMessages<M>[];
+};
+
 /** What a page needs to start: history, and where the stream stands. */
 export const FrontendSnapshot = z
   .object({
@@ -174,10 +203,8 @@ export const FrontendSnapshot = z
     existingMessageId: z.string().optional(),
     /** Extension: what people are asked, with the time they have. */
     pending: z.array(PendingQuestion).optional(),
-    /** Extension: the newest run, for links to the Temporal UI. `stalled`: it has long written nothing. */
-    run: z
-      .object({ runId: z.string(), status: RunStatus, stalled: z.boolean().optional() })
-      .optional(),
+    /** Extension. */
+    run: NewestRun.optional(),
     /** Extension: messages that wait for their turn. */
     queue: z.array(QueuedMessages).optional(),
   })

@@ -24,7 +24,12 @@ const OPEN_STREAMS = 100;
 
 /** Routes whose replies may be streams. */
 export const STREAM_ROUTES = {
-  get: ['/api/chat/:sessionId', '/api/chat/:sessionId/stream', '/api/agent/sse'],
+  get: [
+    '/api/chat/:sessionId',
+    '/api/chat/:sessionId/stream',
+    '/api/chat/:sessionId/events',
+    '/api/agent/sse',
+  ],
   post: ['/api/chat', '/api/chat/:sessionId'],
 };
 

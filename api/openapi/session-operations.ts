@@ -79,6 +79,30 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     refusals: ['not_found'],
   },
   {
+    method: 'get',
+    path: '/api/chat/:sessionId/events',
+    id: 'followSession',
+    summary: 'How the session stands, now and whenever that changes, over pauses and turns',
+    params: SessionPath,
+    replies: {
+      200: {
+        description: 'Stays open until the session is erased.',
+        content: { events: 'Frames `data: <SessionEvent>` as JSON; the id is its sequence.' },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: ['not_found'],
+  },
+  {
+    method: 'delete',
+    path: '/api/chat/:sessionId',
+    id: 'deleteChat',
+    summary: 'Stops what runs, and erases the session',
+    params: SessionPath,
+    replies: { 204: { description: 'It is gone.', headers: SESSION } },
+    refusals: ['not_found'],
+  },
+  {
     method: 'post',
     path: '/api/chat/:sessionId/stop',
     id: 'stopChat',

@@ -19,6 +19,8 @@ import {
 import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
+import { pipeToExpress } from '../pipe-to-express.js';
+import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotMemory } from '../snapshot-memory.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
@@ -65,6 +67,33 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
       .status(202)
       .set(HEADERS.runId, record.runId)
       .json({ result: stop.kind, runId: record.runId });
+  });
+
+  router.get('/:sessionId/events', async (request, response) => {
+    const sessionId = parseSessionId(request);
+    response.set(toReplyHeaders(sessionId));
+    const record = await readOwned(sessionId, await readIdentity(request));
+    const headers = toReplyHeaders(sessionId, record);
+    const { keepAliveMs } = deps;
+    try {
+      await pipeToExpress((signal) => createSessionEvents(deps, sessionId, signal), response, {
+        headers,
+        ...(keepAliveMs !== undefined && { keepAliveMs }),
+      });
+    } catch (error) {
+      // The reader was cut and comes back; it is told how things stand then.
+      deps.logger.info({ err: error, sessionId }, 'a stream was cut');
+    }
+  });
+
+  router.delete('/:sessionId', async (request, response) => {
+    const sessionId = parseSessionId(request);
+    response.set(toReplyHeaders(sessionId));
+    const caller = await readIdentity(request);
+    await readOwned(sessionId, caller);
+    await deps.executor.deleteSession(sessionId, caller.userId);
+    deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
+    response.status(204).end();
   });
 
   return router;

@@ -66,6 +66,8 @@ const ASKED: Record<string, (id: string) => Asked> = {
   followChatStream: () => ({}),
   getSnapshot: () => ({}),
   listMessages: () => ({}),
+  followSession: () => ({}),
+  deleteChat: () => ({}),
   stopChat: () => ({ body: {} }),
   answerCall: () => ({ body: { approved: true } }),
   extendDeadline: () => ({ body: { byMs: 1_000 } }),

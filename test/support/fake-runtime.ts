@@ -89,6 +89,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         session.end('interrupted');
         return Promise.resolve({ kind: 'ended', runId: session.record.runId });
       },
+      deleteSession: notPlayed,
       resume: notPlayed,
       canResume: notPlayed,
       retry: notPlayed,

@@ -1,0 +1,129 @@
+import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '../ai-sdk/index.js';
+import type { StreamMessage } from '../protocol/chunk.js';
+import type { SessionEvent } from '../protocol/http.js';
+import { isStalled } from '../stores/stalled.js';
+import type { SessionStore } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/stream-manager.js';
+
+export interface SessionEventDeps {
+  stateStore: Pick<SessionStore, 'readCalls' | 'readQueue'>;
+  streamManager: Pick<StreamManager, 'follow'>;
+}
+
+/** What the stream does not tell of, a deadline that was put off, is seen after at most this long. */
+const RECHECK_MS = 15_000;
+
+/** Entries after which a session may stand otherwise than before. */
+const TELLING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type']>([
+  'step_start',
+  'run_paused',
+  'run_resumed',
+  'run_interrupted',
+  'stream_end',
+  'stream_resync',
+  'turn_started',
+  'queue_changed',
+  'executor_superseded',
+  'error',
+  'tool_start',
+  'tool_approval_request',
+  'tool_approval_response',
+  'tool_end',
+  'tool_output_error',
+]);
+
+/**
+ * How a session stands, as SSE: now, and whenever that changes, over pauses, ends and new turns. Ends
+ * when the session is erased.
+ *
+ * @throws StreamBrokenError, and what following the log throws; a reader that comes back misses nothing
+ */
+export async function* createSessionEvents(
+  deps: SessionEventDeps,
+  sessionId: string,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const first = await readEvent(deps, sessionId);
+  if (first === undefined) return;
+  yield format(first);
+  let told = withoutPlace(first);
+  const log = deps.streamManager.follow(sessionId, first.sequence, signal);
+  const entries = log[Symbol.asyncIterator]();
+  let next = takeNext(entries);
+  let recheck = passing(RECHECK_MS, signal);
+  for (;;) {
+    const read = await Promise.race([next, recheck]);
+    if (signal.aborted) return;
+    if (read === undefined) {
+      recheck = passing(RECHECK_MS, signal);
+    } else {
+      if (read.done === true) throw new StreamBrokenError('the log broke off');
+      next = takeNext(entries);
+      if (!read.value.some(({ message }) => TELLING.has(message.type))) continue;
+    }
+    const event = await readEvent(deps, sessionId);
+    if (event === undefined) return;
+    const standing = withoutPlace(event);
+    if (standing === told) continue;
+    told = standing;
+    yield format(event);
+  }
+}
+
+/** The next of an iterator; that it fails is told to whoever awaits it, and to nobody if none does. */
+function takeNext<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T>> {
+  const next = iterator.next();
+  next.catch(() => undefined);
+  return next;
+}
+
+/** Undefined if there is no such session. */
+async function readEvent(
+  { stateStore }: SessionEventDeps,
+  sessionId: string,
+): Promise<SessionEvent<UIMessage> | undefined> {
+  const [found, queue] = await Promise.all([
+    stateStore.readCalls(sessionId),
+    stateStore.readQueue(sessionId),
+  ]);
+  if (found === undefined) return undefined;
+  const { record, openCalls } = found;
+  const { sequence, stream, runId, status, error, turn, messageId } = record;
+  return {
+    sessionId,
+    sequence,
+    status: stream,
+    run: {
+      runId,
+      status,
+      ...(error !== undefined && { error }),
+      ...(isStalled(record, Date.now()) && { stalled: true }),
+    },
+    turn,
+    messageId,
+    pending: toPendingQuestions(openCalls),
+    queue: toQueue(queue),
+  };
+}
+
+function format(event: SessionEvent): string {
+  return `id: ${String(event.sequence)}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function withoutPlace({ sequence: _place, ...standing }: SessionEvent): string {
+  return JSON.stringify(standing);
+}
+
+/** Resolves after a time, or at once when the signal fires. */
+function passing(ms: number, signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve(undefined);
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+  });
+}
