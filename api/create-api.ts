@@ -8,7 +8,11 @@ import { createJsonBody } from './edge/json-body.js';
 import { createLimits, STREAM_ROUTES } from './edge/limits.js';
 import { createOtherSitesGuard } from './edge/other-sites.js';
 import { createSecurityHeaders } from './edge/security-headers.js';
+import { sendRefusal, type SendRefusal } from './edge/send-refusal.js';
 import { createCountKey, createIdentityReader } from './identity.js';
+import { createApiMetrics } from './metrics/api-metrics.js';
+import { countRuns } from './metrics/count-runs.js';
+import { createMountNote, createRequestObserver } from './metrics/observe-requests.js';
 import { createErrorResponder, refuseUnknown } from './refusals.js';
 import { createRouters } from './routes/index.js';
 
@@ -17,17 +21,26 @@ import { createRouters } from './routes/index.js';
  *
  * @throws Error without `authenticate`, unless `allowUnauthenticated` says that none is wanted
  */
-export function createApi(deps: ApiDeps): Express {
+export function createApi(given: ApiDeps): Express {
+  const metrics = given.metrics ?? createApiMetrics();
+  const deps = { ...given, metrics, executor: countRuns(given.executor, metrics) };
+  const refuse: SendRefusal = (request, response, refusal) => {
+    metrics.refused(refusal.code);
+    sendRefusal(request, response, refusal);
+  };
   const readIdentity = createIdentityReader(deps);
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('trust proxy', deps.trustedProxies ?? false);
+  app.use(createRequestObserver(metrics));
   app.use(createSecurityHeaders());
   const routers = createRouters(deps, readIdentity);
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);
-  for (const { path, router } of routers.open) app.use(path, router);
+  for (const { path, router } of routers.open) {
+    app.use(path, createMountNote(path), router);
+  }
   app.use('/api', createOtherSitesGuard(deps.allowedOrigins ?? []));
   // Who it is comes first: nobody's body is read for nothing.
   app.use('/api', async (request, _response, next) => {
@@ -37,13 +50,15 @@ export function createApi(deps: ApiDeps): Express {
   const limits = createLimits(deps, createCountKey(deps, readIdentity));
   if (limits.requests !== undefined) app.use('/api', limits.requests);
   if (limits.streams !== undefined) {
-    app.get(STREAM_ROUTES.get, limits.streams);
-    app.post(STREAM_ROUTES.post, limits.streams);
+    for (const path of STREAM_ROUTES.get) app.get(path, limits.streams);
+    for (const path of STREAM_ROUTES.post) app.post(path, limits.streams);
   }
-  app.use('/api', createBodyLimit(LIMITS.bodyBytes), createJsonBody());
-  for (const { path, router } of routers.own) app.use(path, router);
+  app.use('/api', createBodyLimit(LIMITS.bodyBytes, refuse), createJsonBody());
+  for (const { path, router } of routers.own) {
+    app.use(path, createMountNote(path), router);
+  }
   if (deps.webRoot !== undefined) app.use(express.static(deps.webRoot));
   app.use(refuseUnknown);
-  app.use(createErrorResponder(deps.logger));
+  app.use(createErrorResponder(deps.logger, refuse));
   return app;
 }

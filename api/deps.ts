@@ -6,6 +6,7 @@ import type { StreamManager } from '../stores/stream-manager.js';
 import type { CrossOriginOptions } from './edge/cross-origin.js';
 import type { ApiLimits } from './edge/limits.js';
 import type { IdentityOptions } from './identity.js';
+import type { ApiMetrics } from './metrics/api-metrics.js';
 import type { ReadinessChecks } from './routes/health.js';
 import type { ApiLogger } from './refusals.js';
 
@@ -47,6 +48,8 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   /** Folder of the built page, if it is served here. */
   webRoot?: string | undefined;
   logger: ApiLogger;
+  /** Where this app counts. Default: metrics of its own, without those of the process. */
+  metrics?: ApiMetrics | undefined;
   /** How much one sender may ask for. Default: off without `authenticate`, see there otherwise. */
   limits?: ApiLimits | undefined;
   /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */

@@ -3,6 +3,8 @@ export type { ApiDeps } from './deps.js';
 export type { CrossOriginOptions } from './edge/cross-origin.js';
 export type { ApiLimits } from './edge/limits.js';
 export type { Authenticate, IdentityOptions } from './identity.js';
+export { createApiMetrics } from './metrics/api-metrics.js';
+export type { ApiMetrics, StreamMeter } from './metrics/api-metrics.js';
 export { createJwtAuthenticator } from './jwt-authenticator.js';
 export type { JwtOptions } from './jwt-authenticator.js';
 export { pipeToExpress } from './pipe-to-express.js';

@@ -15,6 +15,7 @@ import {
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
+import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
 import { createTemporalChecks } from './worker-check.js';
 
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
     defaultAgent: config.DEFAULT_AGENT,
     busyPolicy: config.BUSY_POLICY,
     ...access,
+    metrics: createApiMetrics({ processMetrics: true }),
     temporalUi: config.TEMPORAL_UI_URL,
     namespace,
     checks: { redis: redis.ping, ...createTemporalChecks(client, namespace, config.TASK_QUEUE) },

@@ -1,12 +1,15 @@
 import type { Response } from 'express';
 import { createSSEHeaders, SSE_KEEP_ALIVE } from '../ai-sdk/index.js';
+import type { StreamMeter } from './metrics/api-metrics.js';
 
 export interface PipeOptions {
   headers?: Record<string, string>;
   /** Silence after which a comment is sent, ms. */
-  keepAliveMs?: number;
+  keepAliveMs?: number | undefined;
   /** A reader that takes nothing for this long is cut, ms. */
   stallMs?: number;
+  /** Told of everything that is written. */
+  meter?: StreamMeter | undefined;
 }
 
 const KEEP_ALIVE_MS = 15_000;
@@ -60,7 +63,9 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   const leave = (): void => {
     reader.abort();
   };
+  const { meter } = options;
   response.once('close', leave);
+  meter?.opened();
   response.flushHeaders();
   response.socket?.setNoDelay(true);
   const keepAlive = setInterval(() => {
@@ -69,6 +74,7 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   try {
     for await (const text of frames(reader.signal)) {
       if (reader.signal.aborted) return;
+      meter?.wrote(text.length);
       if (response.write(text)) continue;
       const drained = await waitForDrain(response, reader.signal, options.stallMs ?? STALL_MS);
       if (!drained) return;
@@ -76,6 +82,7 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
     response.end();
   } finally {
     clearInterval(keepAlive);
+    meter?.closed();
     response.off('close', leave);
     leave();
     if (!response.writableEnded) response.destroy();

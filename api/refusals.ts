@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { HelixError } from '../protocol/errors.js';
 import { NOT_UTF8, TOO_DEEP } from './edge/json-body.js';
-import { sendRefusal } from './edge/send-refusal.js';
+import type { SendRefusal } from './edge/send-refusal.js';
 
 /** The part of a logger that the API uses. */
 export interface ApiLogger {
@@ -16,7 +16,10 @@ export const refuseUnknown: RequestHandler = (request) => {
 };
 
 /** The one place where errors become replies: typed refusals as they are, all else without internals. */
-export function createErrorResponder(logger: ApiLogger): ErrorRequestHandler {
+export function createErrorResponder(
+  logger: ApiLogger,
+  sendRefusal: SendRefusal,
+): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const refusal = toRefusal(error);
     if (refusal.statusCode >= 500) {

@@ -1,12 +1,12 @@
 import type { RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
-import { sendRefusal } from './send-refusal.js';
+import type { SendRefusal } from './send-refusal.js';
 
 /**
  * Refuses a body as soon as it says that it is too large, or turns out to be. The JSON parser limits
  * what it takes as well, but reads a body to its end before it says so.
  */
-export function createBodyLimit(limit: number): RequestHandler {
+export function createBodyLimit(limit: number, sendRefusal: SendRefusal): RequestHandler {
   const refusal = new HelixError('body_too_large', 'The request body is too large.');
   return (request, response, next) => {
     if (Number(request.headers['content-length'] ?? 0) > limit) throw refusal;

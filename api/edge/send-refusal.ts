@@ -10,15 +10,18 @@ const LINGER_MS = 1_000;
 /** When to try again, s. */
 const RETRY_SECONDS = '1';
 
+/** Answers with a refusal. */
+export type SendRefusal = (request: Request, response: Response, refusal: HelixError) => void;
+
 /** Answers with a refusal: at once, whether or not the request's body has come. */
-export function sendRefusal(request: Request, response: Response, refusal: HelixError): void {
+export const sendRefusal: SendRefusal = (request, response, refusal) => {
   const { statusCode } = refusal;
   response.status(statusCode).set('cache-control', 'no-store');
   if (statusCode === 401) response.set('www-authenticate', 'Bearer');
   if (statusCode === 503) response.set('retry-after', RETRY_SECONDS);
   if (request.complete || isSmall(request)) response.json(toProblem(refusal));
   else sendAndCut(request, response, JSON.stringify(toProblem(refusal)));
-}
+};
 
 function isSmall({ headers }: Request): boolean {
   if (headers['transfer-encoding'] !== undefined) return false;

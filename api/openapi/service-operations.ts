@@ -37,6 +37,15 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
   },
   {
     method: 'get',
+    path: '/metrics',
+    id: 'getMetrics',
+    summary: 'What this process has done',
+    replies: {
+      200: { description: 'Metrics.', content: { text: "Prometheus' text format." } },
+    },
+  },
+  {
+    method: 'get',
     path: '/readyz',
     id: 'getReadiness',
     summary: 'Whether everything answers that this process needs',

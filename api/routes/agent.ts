@@ -86,12 +86,12 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
     if (from > record.sequence) {
       throw new HelixError('rewound', 'This stream has not come that far.');
     }
-    const { keepAliveMs } = deps;
+    const { keepAliveMs, metrics } = deps;
     try {
       await pipeToExpress(
         (signal) => createAgentEvents(streamManager, record, from, signal),
         response,
-        { headers: toHeaders(record), ...(keepAliveMs !== undefined && { keepAliveMs }) },
+        { headers: toHeaders(record), keepAliveMs, meter: metrics?.streams },
       );
     } catch (error) {
       // The reader was cut and comes back with its cursor; nothing is lost.

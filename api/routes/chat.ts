@@ -78,10 +78,10 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       response.status(204).end();
       return;
     }
-    const { keepAliveMs } = deps;
+    const { keepAliveMs, metrics } = deps;
     try {
-      const pace = keepAliveMs === undefined ? {} : { keepAliveMs };
-      await pipeToExpress(reply.frames, response, { headers, ...pace });
+      const meter = metrics?.streams;
+      await pipeToExpress(reply.frames, response, { headers, keepAliveMs, meter });
     } catch (error) {
       // The reader was cut and comes back; nothing is lost.
       if (error instanceof StreamBrokenError) {

@@ -4,7 +4,9 @@ import type { ReadIdentity } from '../identity.js';
 import { createAgentRoutes } from './agent.js';
 import { createChatRoutes } from './chat.js';
 import { createConfigRoutes } from './config.js';
+import { createApiMetrics } from '../metrics/api-metrics.js';
 import { createHealthRoutes } from './health.js';
+import { createMetricsRoutes } from './metrics.js';
 import { createOpenApiRoutes } from './openapi.js';
 import { createAnswerRoutes } from './pending.js';
 import { createQueueRoutes } from './queue.js';
@@ -25,6 +27,7 @@ export function createRouters(
 ): { open: Mounted[]; own: Mounted[] } {
   const open = [
     { path: '/', router: createHealthRoutes(deps.checks) },
+    { path: '/', router: createMetricsRoutes(deps.metrics ?? createApiMetrics()) },
     { path: '/api/openapi.json', router: createOpenApiRoutes() },
   ];
   const own = [

@@ -88,7 +88,14 @@ const ASKED: Record<string, (id: string) => Asked> = {
 };
 
 /** Routes that are about no session. `listWaiting` shows one's own: see `waiting.test.ts`. */
-const OF_NO_SESSION = ['listWaiting', 'getConfig', 'getOpenApi', 'getHealth', 'getReadiness'];
+const OF_NO_SESSION = [
+  'listWaiting',
+  'getConfig',
+  'getOpenApi',
+  'getHealth',
+  'getReadiness',
+  'getMetrics',
+];
 
 const aboutSessions = OPERATIONS.filter(({ id }) => !OF_NO_SESSION.includes(id));
 const reads = new Set(['followChat', 'followChatStream']);

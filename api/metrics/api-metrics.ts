@@ -1,0 +1,133 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ErrorCode } from '../../protocol/errors.js';
+
+/** What a stream's writer reports; called for each write, so it only counts. */
+export interface StreamMeter {
+  opened: () => void;
+  /** Of text its length, of bytes their number. */
+  wrote: (size: number) => void;
+  closed: () => void;
+}
+
+/** What this process has done, for Prometheus. */
+export interface ApiMetrics {
+  readonly contentType: string;
+  /** In Prometheus' text format. */
+  read: () => Promise<string>;
+  /** A request was answered; `route` is a pattern, never a path. */
+  answered: (request: AnsweredRequest) => void;
+  refused: (code: ErrorCode) => void;
+  begun: (agent: string) => void;
+  streams: StreamMeter;
+}
+
+interface AnsweredRequest {
+  method: string;
+  route: string;
+  status: number;
+  seconds: number;
+  isStream: boolean;
+}
+
+const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
+
+/**
+ * Metrics of one API process. `processMetrics` adds those of Node itself, for which there should be
+ * one such set in a process.
+ */
+export function createApiMetrics(options: { processMetrics?: boolean } = {}): ApiMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: 'helix_http_requests_total',
+    help: 'Requests answered, by route pattern.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'helix_http_request_duration_seconds',
+    help: 'Time until a reply was complete, without streams.',
+    labelNames: ['method', 'route'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  });
+  const lifetimes = new Histogram({
+    name: 'helix_stream_duration_seconds',
+    help: 'How long streams were open.',
+    labelNames: ['route'],
+    buckets: STREAM_SECONDS,
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'helix_refusals_total',
+    help: 'Requests refused, by error code; too_many_requests and too_many_streams are the limits.',
+    labelNames: ['code'],
+    registers,
+  });
+  const begun = new Counter({
+    name: 'helix_runs_begun_total',
+    help: 'Runs that requests to this process began; those of waiting messages are begun by workers.',
+    labelNames: ['agent'],
+    registers,
+  });
+  const streams = createStreamMeter(registry);
+
+  return {
+    contentType: registry.contentType,
+    read: () => registry.metrics(),
+    answered: ({ method, route, status, seconds, isStream }) => {
+      requests.inc({ method, route, status });
+      if (isStream) lifetimes.observe({ route }, seconds);
+      else durations.observe({ method, route }, seconds);
+    },
+    refused: (code) => {
+      refusals.inc({ code });
+    },
+    begun: (agent) => {
+      begun.inc({ agent });
+    },
+    streams,
+  };
+}
+
+/** Plain numbers, handed over when somebody asks: it stands on the path of every token. */
+function createStreamMeter(registry: Registry): StreamMeter {
+  const now = { open: 0, writes: 0, size: 0 };
+  const registers = [registry];
+  new Gauge({
+    name: 'helix_open_streams',
+    help: 'Streams that are open now.',
+    registers,
+    collect() {
+      this.set(now.open);
+    },
+  });
+  const total = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  };
+  total('helix_stream_writes_total', 'Writes to streams: what arrived together.', () => now.writes);
+  total('helix_stream_characters_total', 'Characters written to streams.', () => now.size);
+  return {
+    opened: () => {
+      now.open += 1;
+    },
+    wrote: (size) => {
+      now.writes += 1;
+      now.size += size;
+    },
+    closed: () => {
+      now.open -= 1;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { until } from '../support/until.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+let api: ApiServer | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+/** The value of a sample, by its name with labels; undefined if there is none. */
+async function read(server: ApiServer, sample: string): Promise<number | undefined> {
+  const text = await (await server.get('/metrics')).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${sample} `));
+  return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+}
+
+describe('/metrics', () => {
+  it('counts requests by pattern, runs, refusals and streams', async () => {
+    let end: () => void = () => undefined;
+    const runtime = createFakeRuntime(async (session) => {
+      session.step();
+      session.say('Hello.');
+      await new Promise<void>((resolve) => (end = resolve));
+      session.commit();
+      session.end();
+    });
+    const server = await startApi(runtime, { defaultAgent: 'lab' });
+    api = server;
+    const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
+    await until('the stream is open', async () => (await read(server, 'helix_open_streams')) === 1);
+    expect(await read(server, 'helix_runs_begun_total{agent="lab"}')).toBe(1);
+    end();
+    const text = await posted.text();
+    await until(
+      'the stream has ended',
+      async () => (await read(server, 'helix_open_streams')) === 0,
+    );
+    expect(await read(server, 'helix_stream_characters_total')).toBe(text.length);
+    expect(await read(server, 'helix_stream_writes_total')).toBeGreaterThan(0);
+    const route = 'method="POST",route="/api/chat/:sessionId"';
+    expect(await read(server, `helix_http_requests_total{${route},status="200"}`)).toBe(1);
+    expect(
+      await read(server, 'helix_stream_duration_seconds_count{route="/api/chat/:sessionId"}'),
+    ).toBe(1);
+
+    await (await server.get('/api/chat/s1/snapshot')).text();
+    await (await server.get('/api/chat/secret-name/snapshot')).text();
+    await (await server.get('/api/nowhere/secret-name')).text();
+    await (await server.get('/api/sessions?limit=x')).text();
+    const snapshot = 'method="GET",route="/api/chat/:sessionId/snapshot"';
+    await until(
+      'everything is counted',
+      async () => (await read(server, 'helix_refusals_total{code="validation_error"}')) === 1,
+    );
+    expect(await read(server, `helix_http_requests_total{${snapshot},status="200"}`)).toBe(1);
+    expect(await read(server, `helix_http_requests_total{${snapshot},status="404"}`)).toBe(1);
+    expect(
+      await read(server, 'helix_http_requests_total{method="GET",route="none",status="404"}'),
+    ).toBe(1);
+    expect(
+      await read(
+        server,
+        'helix_http_requests_total{method="GET",route="/api/sessions",status="400"}',
+      ),
+    ).toBe(1);
+    expect(await read(server, 'helix_refusals_total{code="not_found"}')).toBe(2);
+    const all = await (await server.get('/metrics')).text();
+    expect(all).not.toMatch(/secret-name|s1|u1/);
+    expect(all).toContain('helix_http_request_duration_seconds_bucket');
+  });
+
+  it('counts what the limits refuse', async () => {
+    const server = await startApi(createFakeRuntime(), { limits: { requestsPerMinute: 1 } });
+    api = server;
+    for (let n = 0; n < 3; n += 1) await server.post('/api/chat/s1/stop', {});
+    expect(await read(server, 'helix_refusals_total{code="too_many_requests"}')).toBe(2);
+  });
+
+  it('counts an open stream once, however it ends', async () => {
+    const runtime = createFakeRuntime(async (session) => {
+      session.step();
+      session.say('Hello.');
+      await Promise.resolve();
+    });
+    const server = await startApi(runtime, { defaultAgent: 'lab' });
+    api = server;
+    const leave = new AbortController();
+    await fetch(`${server.url}/api/chat/s1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [say('u1', 'hi')] }),
+      signal: leave.signal,
+    });
+    await until('the stream is open', async () => (await read(server, 'helix_open_streams')) === 1);
+    leave.abort();
+    await until(
+      'the reader has left',
+      async () => (await read(server, 'helix_open_streams')) === 0,
+    );
+  });
+});
