@@ -6,7 +6,12 @@ import { sessionOfRun } from '../protocol/ids.js';
 import type { AnswerSignal, Resumption } from '../protocol/run.js';
 import { expireCalls } from '../stores/answers/expire-calls.js';
 import { submitAnswer, type AnswerResult } from '../stores/answers/submit-answer.js';
-import type { ExtendDeadlineResult, SessionStore, Wake } from '../stores/session-store.js';
+import type {
+  ExtendDeadlineResult,
+  LeaseCallResult,
+  SessionStore,
+  Wake,
+} from '../stores/session-store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** What people say about pending calls. */
@@ -22,6 +27,16 @@ export interface Answers {
   expireCalls: (sessionId: string) => Promise<boolean>;
   /** Puts a deadline off. The run's timer fires when it would have, and learns of it then. */
   extendDeadline: (input: ExtendInput) => Promise<ExtendDeadlineResult>;
+  /** Of several pages that could carry out a client tool, lets one do it for a while. */
+  leaseCall: (input: LeaseInput) => Promise<LeaseCallResult>;
+}
+
+export interface LeaseInput {
+  sessionId: string;
+  toolCallId: string;
+  /** Who wants to carry it out. */
+  holder: string;
+  forMs: number;
 }
 
 export interface ExtendInput {
@@ -53,6 +68,16 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     for (const { runId, resume } of others) {
       await signal(runId, { toolCallId: '', by: 'conversation', resume });
     }
+  }
+
+  /** The session and run that asked: those of a sub-agent, perhaps. */
+  async function findAsker(
+    sessionId: string,
+    toolCallId: string,
+  ): Promise<{ sessionId: string; runId: string }> {
+    const call = await store.readCall(sessionId, toolCallId);
+    const runId = call?.spec.runId ?? `${sessionId}:0-none`;
+    return { sessionId: sessionOfRun(runId), runId };
   }
 
   return {
@@ -91,17 +116,11 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
       return settled.length > 0;
     },
     extendDeadline: async ({ sessionId, toolCallId, byMs }) => {
-      const call = await store.readCall(sessionId, toolCallId);
-      const runId = call?.spec.runId ?? `${sessionId}:0-none`;
-      const now = Date.now();
-      return store.extendDeadline({
-        sessionId: sessionOfRun(runId),
-        runId,
-        toolCallId,
-        byMs,
-        now,
-      });
+      const asked = await findAsker(sessionId, toolCallId);
+      return store.extendDeadline({ ...asked, toolCallId, byMs, now: Date.now() });
     },
+    leaseCall: async ({ sessionId, ...lease }) =>
+      store.leaseCall({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),
   };
 }
 

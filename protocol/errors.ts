@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'client_out_of_step'
   | 'expired'
   | 'late_answer_after_timeout'
+  | 'call_leased'
   | 'no_deadline'
   | 'deadline_too_far'
   | 'answer_too_large'
@@ -72,6 +73,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   client_out_of_step: 409,
   expired: 409,
   late_answer_after_timeout: 409,
+  call_leased: 409,
   no_deadline: 409,
   deadline_too_far: 400,
   answer_too_large: 413,

@@ -135,6 +135,14 @@ export const AnswerBody = z.union([
 ]);
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
+/** Who wants to carry out a client tool's call, and for how long at first. */
+export const LeaseBody = z.object({
+  /** Tells a page from others, also after it was reloaded. */
+  holder: z.string().min(1).max(LIMITS.idChars),
+  forMs: z.int().positive().max(LIMITS.leaseMs).default(30_000),
+});
+export type LeaseBody = z.infer<typeof LeaseBody>;
+
 export const ExtendBody = z.object({ byMs: z.int().positive().max(LIMITS.deadlineAheadMs) });
 export type ExtendBody = z.infer<typeof ExtendBody>;
 

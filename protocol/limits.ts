@@ -47,6 +47,8 @@ export const LIMITS = {
   stepTries: 5,
   /** How far ahead an extended deadline may lie. */
   deadlineAheadMs: 30 * 24 * 60 * 60 * 1000,
+  /** How long a page may keep a client tool's call to itself before it says so again. */
+  leaseMs: 10 * 60 * 1000,
   /** Model calls in one turn, unless the agent says otherwise. */
   maxSteps: 50,
   /** Silence of a model, after which it has failed; an agent may say otherwise. */

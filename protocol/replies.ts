@@ -77,6 +77,10 @@ export type AnswerReply = z.infer<typeof AnswerReply>;
 export const ExtendReply = z.object({ result: z.literal('extended'), deadline: ms });
 export type ExtendReply = z.infer<typeof ExtendReply>;
 
+/** The call is the asker's for so long; if it is not (409 `call_leased`), `detail.forMs` says how long. */
+export const LeaseReply = z.object({ result: z.literal('leased'), forMs: z.number() });
+export type LeaseReply = z.infer<typeof LeaseReply>;
+
 export const RetryReply = z.object({ runId: z.string() });
 export type RetryReply = z.infer<typeof RetryReply>;
 

@@ -127,6 +127,25 @@ export interface ExtendDeadlineInput {
   now: number;
 }
 
+export interface LeaseCallInput {
+  sessionId: string;
+  /** The run that asked. */
+  runId: string;
+  toolCallId: string;
+  /** Who wants to carry it out. */
+  holder: string;
+  forMs: number;
+}
+
+export type LeaseCallResult =
+  | { kind: 'leased' }
+  /** Somebody else carries it out, for so long at most. */
+  | { kind: 'held'; forMs: number }
+  | { kind: 'already_completed' }
+  | { kind: 'not_pending' }
+  | { kind: 'stale_run' }
+  | { kind: 'kind_mismatch' };
+
 export type ExtendDeadlineResult =
   | {
       kind: 'extended';

@@ -44,6 +44,8 @@ import type {
   SettleCallResult,
   ExtendDeadlineInput,
   ExtendDeadlineResult,
+  LeaseCallInput,
+  LeaseCallResult,
 } from './call-transitions.js';
 
 export type {
@@ -107,6 +109,8 @@ export type {
   SettleCallResult,
   ExtendDeadlineInput,
   ExtendDeadlineResult,
+  LeaseCallInput,
+  LeaseCallResult,
 } from './call-transitions.js';
 
 /**
@@ -156,6 +160,11 @@ export interface SessionStore extends SessionDocuments {
   settleCall: (input: SettleCallInput) => Promise<SettleCallResult>;
   /** Gives people more time to answer a call that waits. */
   extendDeadline: (input: ExtendDeadlineInput) => Promise<ExtendDeadlineResult>;
+  /**
+   * Of several pages that could carry out a client tool, lets one do it for a while; asked again by the
+   * same one, for longer. A word among pages: answers are taken from anybody.
+   */
+  leaseCall: (input: LeaseCallInput) => Promise<LeaseCallResult>;
   /**
    * Leaves a stop record; a run whose own model does not speak ends at once, with its sub-agents.
    * Given to a sub-agent it stops the conversation.

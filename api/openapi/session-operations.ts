@@ -4,6 +4,7 @@ import {
   CallPath,
   CheckpointQuery,
   ExtendBody,
+  LeaseBody,
   MessagesQuery,
   QueueEdit,
   QueueQuery,
@@ -19,6 +20,7 @@ import {
   CheckpointsReply,
   ExtendReply,
   FrontendSnapshot,
+  LeaseReply,
   MessagesReply,
   QueueReply,
   RetryReply,
@@ -153,6 +155,22 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
       },
     },
     refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far', 'expired'],
+  },
+  {
+    method: 'post',
+    path: '/api/chat/:sessionId/pending/:toolCallId/lease',
+    id: 'leaseCall',
+    summary: 'Of several pages, lets one carry out a client tool for a while',
+    params: CallPath,
+    body: LeaseBody,
+    replies: {
+      200: {
+        description: 'The call is its own.',
+        content: { json: LeaseReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [...UNANSWERED, 'kind_mismatch', 'call_leased'],
   },
   { ...queue, method: 'get', id: 'getQueue', summary: 'Lists the messages that wait' },
   {

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { isOwner, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
-import { AnswerBody, CallPath, ExtendBody, HEADERS } from '../../protocol/http.js';
+import { AnswerBody, CallPath, ExtendBody, HEADERS, LeaseBody } from '../../protocol/http.js';
 import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
@@ -38,6 +38,22 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
     const { deadline } = result;
     deps.logger.info({ sessionId, toolCallId, byMs, by: caller.userId }, 'a deadline was put off');
     response.status(202).json({ result: 'extended', deadline });
+  });
+
+  router.post('/:sessionId/pending/:toolCallId/lease', async (request, response) => {
+    const { sessionId, toolCallId } = parsePath(CallPath, request);
+    response.set(toReplyHeaders(sessionId));
+    const { holder, forMs } = parseBody(LeaseBody, request);
+    const caller = await readIdentity(request);
+    const { runId } = await readOwned(deps, sessionId, caller);
+    response.set(HEADERS.runId, runId);
+    const result = await deps.executor.leaseCall({ sessionId, toolCallId, holder, forMs });
+    if (result.kind === 'held') {
+      const detail = { forMs: result.forMs };
+      throw new HelixError('call_leased', 'Another page carries out this call.', { detail });
+    }
+    if (result.kind !== 'leased') throw toAnswerError(result.kind);
+    response.json({ result: 'leased', forMs });
   });
 
   return router;

@@ -24,6 +24,7 @@ import { takeOverCases } from './session/take-over.js';
 import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
+import { leaseCases } from './session/lease-call.js';
 import { foundCases } from './session/found.js';
 import { queueCases } from './session/queue.js';
 import { resumeRunCases } from './session/resume-run.js';
@@ -68,6 +69,7 @@ const SESSION = [
   settleApprovalCases,
   settleClientCases,
   expiryCases,
+  leaseCases,
   stopCases,
   endCases,
   discardCases,

@@ -22,6 +22,7 @@ import type {
 } from '../transitions.js';
 import type {
   ExtendDeadlineResult,
+  LeaseCallResult,
   SettleCallResult,
   StartCallResult,
 } from '../call-transitions.js';
@@ -70,6 +71,12 @@ export interface SessionDriver {
   /** The tool's own decision about an approval that nobody answered. */
   expireAs: (runId: string, toolCallId: string, approved: boolean) => Promise<SettleCallResult>;
   extend: (runId: string, toolCallId: string, byMs: number) => Promise<ExtendDeadlineResult>;
+  lease: (
+    runId: string,
+    toolCallId: string,
+    holder: string,
+    forMs?: number,
+  ) => Promise<LeaseCallResult>;
   start: (
     runId: string,
     step: number,
@@ -249,6 +256,8 @@ export function drive(
     },
     extend: (runId, toolCallId, byMs) =>
       store.extendDeadline({ sessionId: id, runId, toolCallId, byMs, now: Date.now() }),
+    lease: (runId, toolCallId, holder, forMs = 60_000) =>
+      store.leaseCall({ sessionId: id, runId, toolCallId, holder, forMs }),
     start: (runId, step, toolCallId, token = 1) =>
       store.startCall({
         writer: callWriter(runId, step, toolCallId, token),

@@ -16,6 +16,7 @@ import { commit } from './transitions/commit.js';
 import { discard } from './transitions/discard.js';
 import { editQueued } from './transitions/edit-queued.js';
 import { end } from './transitions/end.js';
+import { leaseCall } from './transitions/lease-call.js';
 import { extendDeadline } from './transitions/extend-deadline.js';
 import { found } from './transitions/found.js';
 import { removeQueued } from './transitions/remove-queued.js';
@@ -89,6 +90,8 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
     },
     extendDeadline: async (input) =>
       change(data, input.sessionId, (session, context) => extendDeadline(session, input, context)),
+    leaseCall: async (input) =>
+      change(data, input.sessionId, (session, context) => leaseCall(session, input, context)),
     stop: async (sessionId, request) => {
       const result = change(data, sessionId, (session, context) => stop(session, request, context));
       if (result.kind !== 'nothing') tellOfStop(data, sessionId);

@@ -159,6 +159,8 @@ export interface MemoryCall {
   /** Sequence of the pause that asked. */
   askedAt?: number;
   deadline?: number;
+  /** Who carries it out, and until when; ms by the store's clock. */
+  lease?: { holder: string; until: number };
   /** Settled by its deadline, and the model has not been told: a late result replaces it. */
   hasTimedOut: boolean;
 }

@@ -3,6 +3,7 @@ import type { Resumption } from '../../protocol/run.js';
 import type {
   CallSpec,
   ExtendDeadlineResult,
+  LeaseCallResult,
   SettleCallResult,
   StartCallResult,
   Wake,
@@ -70,6 +71,25 @@ export function toSettleCallResult([
       return { kind: 'not_due', ...(sequence !== '' && { dueInMs: Number(sequence) }) };
     default:
       throw unexpected('settle-call', kind);
+  }
+}
+
+export function toLeaseResult([kind, forMs]: ScriptReply): LeaseCallResult {
+  switch (kind) {
+    case 'LEASED':
+      return { kind: 'leased' };
+    case 'HELD':
+      return { kind: 'held', forMs: Number(forMs) };
+    case 'ALREADY':
+      return { kind: 'already_completed' };
+    case 'NOT_PENDING':
+      return { kind: 'not_pending' };
+    case 'STALE':
+      return { kind: 'stale_run' };
+    case 'KIND':
+      return { kind: 'kind_mismatch' };
+    default:
+      throw unexpected('lease-call', kind);
   }
 }
 

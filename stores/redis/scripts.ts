@@ -17,6 +17,7 @@ const SESSION_SCRIPTS = [
   'start-call',
   'settle-call',
   'extend-deadline',
+  'lease-call',
   'stop',
   'take-over',
   'end',

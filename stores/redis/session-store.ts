@@ -17,7 +17,12 @@ import {
   writerArgs,
 } from './script-args.js';
 import { toFoundResult, toResumeRunResult, toRewindResult } from './rerun-replies.js';
-import { toExtendResult, toSettleCallResult, toStartCallResult } from './call-replies.js';
+import {
+  toExtendResult,
+  toLeaseResult,
+  toSettleCallResult,
+  toStartCallResult,
+} from './call-replies.js';
 import {
   toBeginQueuedResult,
   toBeginResult,
@@ -126,6 +131,8 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
       ),
     extendDeadline: async (input) =>
       toExtendResult(await run('extend-deadline', input.sessionId, extendArgs(input))),
+    leaseCall: async ({ sessionId, runId, toolCallId, holder, forMs }) =>
+      toLeaseResult(await run('lease-call', sessionId, [runId, toolCallId, holder, forMs])),
     stop: async (sessionId, { runId, ...stop }) =>
       toStopResult(
         await run('stop', sessionId, [

@@ -71,6 +71,7 @@ const ASKED: Record<string, (id: string) => Asked> = {
   stopChat: () => ({ body: {} }),
   answerCall: () => ({ body: { approved: true } }),
   extendDeadline: () => ({ body: { byMs: 1_000 } }),
+  leaseCall: () => ({ body: { holder: 'page' } }),
   getQueue: () => ({}),
   editQueue: () => ({ body: { id: 'u1', text: 'x' } }),
   clearQueue: () => ({}),
@@ -102,7 +103,9 @@ const reads = new Set(['followChat', 'followChatStream']);
 
 async function ask(operation: Operation, sessionId: string, user: string): Promise<Answered> {
   const { query = '', body } = ASKED[operation.id]?.(sessionId) ?? {};
-  const path = operation.path.replace(':sessionId', sessionId).replace(':toolCallId', 'c1');
+  const path = operation.path
+    .replace(':sessionId', sessionId)
+    .replace(':toolCallId', operation.id === 'leaseCall' ? 'c2' : 'c1');
   const leave = new AbortController();
   const response = await fetch(api.url + path + query, {
     method: operation.method.toUpperCase(),

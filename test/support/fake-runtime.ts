@@ -90,6 +90,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         return Promise.resolve({ kind: 'ended', runId: session.record.runId });
       },
       deleteSession: notPlayed,
+      leaseCall: notPlayed,
       resume: notPlayed,
       canResume: notPlayed,
       retry: notPlayed,

@@ -29,7 +29,7 @@ local K, T = {}, {}
 for i, name in ipairs(NAMES) do K[name], T[name] = KEYS[i], KEYS[#NAMES + i] end
 local CALL_FIELDS = {
   'state:', 'name:', 'kind:', 'spec:', 'row:', 'decision:', 'asked:', 'again:', 'n:', 'deadline:', 'late:',
-  'ask:', 'part:', 'child:', 'brief:', 'told:',
+  'ask:', 'part:', 'child:', 'brief:', 'told:', 'lease:',
 }
 
 local CODE_TEXT = {
