@@ -7,6 +7,7 @@ import { createAnswers } from '../../../executor/answers.js';
 import { createChatFetch } from '../../support/chat-fetch.js';
 import { toComparable } from '../../support/compare-messages.js';
 import { createStockChat, type ChatLibrary, type StockChat } from '../../support/stock-chat.js';
+import { nextTurn } from './next-turn.js';
 import type { Player } from './play-transitions.js';
 
 /** Who talks in recorded turns. */
@@ -133,9 +134,4 @@ function comparable(messages: readonly UIMessage[]): unknown[] {
 
 function asJson(messages: readonly UIMessage[]): UIMessage[] {
   return JSON.parse(JSON.stringify(messages)) as UIMessage[];
-}
-
-/** Of the event loop. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

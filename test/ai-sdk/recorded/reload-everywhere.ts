@@ -1,16 +1,10 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
-import { answersAhead, giveAnswers } from './answering.js';
-import {
-  createBridge,
-  expectStored,
-  loadPage,
-  nextTurn,
-  type Page,
-  type PageOptions,
-} from './page.js';
+import { answersAhead, giveAnswers, type GivenAnswer } from './answering.js';
+import { createBridge, expectStored, loadPage, type Page, type PageOptions } from './page.js';
 import { createPlayer, type Player } from './play-transitions.js';
 import { splitAppends } from './recorded-turns.js';
 import type { Transition } from './transitions.js';
+import { nextTurn } from './next-turn.js';
 
 export interface Reloaded {
   /** How many pages there were. */
@@ -19,10 +13,13 @@ export interface Reloaded {
   cut: number;
 }
 
+/** Points that a page may let pass between its snapshot and its GET; at the next stop it sends it. */
+const LATER = [1, 5, Infinity];
+
 /**
- * Plays what was recorded, and loads a page between any two transitions: it follows at once, and
- * others that were loaded there follow later. At each stop of the turn every page has to show what
- * is stored; then those that are asked give the recorded answers.
+ * Plays what was recorded, and loads pages wherever something was written: one follows at once, one
+ * later. At each stop of the turn every page has to show what is stored; then the recorded answers
+ * are given on all of them, on some when the turn has moved on.
  */
 export async function reloadEverywhere(
   transitions: readonly Transition[],
@@ -34,37 +31,79 @@ export async function reloadEverywhere(
     loadPage(player, bridge, { ...options, hasCookies });
   const reloaded: Reloaded = { pages: 0, cut: 0 };
   let following: Page[] = [];
+  let late: { page: Page; after: number }[] = [];
+  let behind: { page: Page; answers: readonly GivenAnswer[] }[] = [];
   let told = 0;
 
   while (player.ahead().length > 0) {
     await player.play();
     const entries = await player.streamManager.read(player.sessionId, told, 1_000);
+    if (entries.length === 0 && reloaded.pages > 0) continue;
     told = entries.at(-1)?.sequence ?? told;
     const page = await load(reloaded.pages % 2 === 0);
     reloaded.pages += 1;
     await page.follow();
+    const isStopped = entries.some((entry) => isStop(player, entry));
+    // Where the next turn has begun the new page follows that one; for the others it is too late.
+    const isOnItsWay = isStopped && (await isActive());
+    if (isOnItsWay) late = [];
+    await sendLate(isStopped);
     for (let turns = 0; turns < 3; turns += 1) await nextTurn();
     following = await withoutCut(following);
-    if (!entries.some((entry) => isStop(player, entry))) {
+    if (!isStopped) {
       following.push(page);
+      const after = LATER[reloaded.pages % LATER.length] ?? 0;
+      if (page.shown() !== undefined) late.push({ page: await load(after > 1), after });
       continue;
     }
-    // Where the next turn has begun the new page follows that one.
-    const isOnItsWay = (await player.store.readRecord(player.sessionId))?.stream === 'active';
+    await answerLate();
     if (!isOnItsWay) following.push(page);
     for (const each of following) {
       await each.rests();
       await expectStored(each, player);
     }
     const answers = answersAhead(player.ahead());
-    for (const each of answers.length > 0 ? following : []) {
-      each.expected.push('POST');
-      await giveAnswers(each.chat, answers);
+    if (answers.length === 0) {
+      following = isOnItsWay ? [page] : [];
+      continue;
     }
+    behind = following
+      .filter((_, index) => index % 3 === 2)
+      .map((each) => ({ page: each, answers }));
+    following = following.filter((_, index) => index % 3 !== 2);
+    for (const each of following) await give(each, answers);
     player.skip(answers.length);
-    if (answers.length === 0) following = isOnItsWay ? [page] : [];
   }
   return reloaded;
+
+  async function isActive(): Promise<boolean> {
+    return (await player.store.readRecord(player.sessionId))?.stream === 'active';
+  }
+
+  async function give(page: Page, answers: readonly GivenAnswer[]): Promise<void> {
+    page.expected.push('POST');
+    await giveAnswers(page.chat, answers);
+  }
+
+  /** The GETs that are due; a stop lets nobody wait any longer. */
+  async function sendLate(isStopped: boolean): Promise<void> {
+    for (const each of late) each.after -= 1;
+    const due = late.filter(({ after }) => isStopped || after <= 0);
+    late = late.filter((each) => !due.includes(each));
+    for (const { page } of due) {
+      await page.follow();
+      following.push(page);
+    }
+  }
+
+  /** Answers that others have given, from pages that did not know. */
+  async function answerLate(): Promise<void> {
+    for (const { page, answers } of behind) {
+      await give(page, answers);
+      following.push(page);
+    }
+    behind = [];
+  }
 
   async function withoutCut(pages: Page[]): Promise<Page[]> {
     const kept: Page[] = [];

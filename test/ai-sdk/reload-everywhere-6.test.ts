@@ -1,0 +1,3 @@
+import { describeReloads } from './recorded/reload-cases.js';
+
+await describeReloads('ai 6');

@@ -1,0 +1,108 @@
+import { SignJWT } from 'jose';
+import type { UIMessage } from 'ai';
+import { toScript } from '../../support/chat-client.js';
+import { charge } from '../../support/lab-calls.js';
+import { newSessionId, type Product } from '../../support/product.js';
+
+export const SECRET = 'a secret that only this test and its product have';
+
+/** Who asks. */
+export interface Person {
+  headers: Record<string, string>;
+}
+
+export async function signIn(userId: string, tenantId?: string): Promise<Person> {
+  const claims = { sub: userId, ...(tenantId !== undefined && { tenant_id: tenantId }) };
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(SECRET));
+  return {
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  };
+}
+
+/** What a snapshot shows of a session, without what changes with every look. */
+export interface Shown {
+  messages: UIMessage[];
+  run: { runId: string; status: string };
+  pending: { toolCallId: string }[];
+  streamSequence: number;
+}
+
+export interface Reply {
+  status: number;
+  text: string;
+}
+
+/** A session of one person, whose agent waits for two approvals and a client tool. */
+export interface AskedSession {
+  sessionId: string;
+  runId: string;
+  /** The page's copy of the conversation. */
+  copy: UIMessage[];
+  post: (messages: unknown[], by?: Person, more?: object) => Promise<Reply>;
+  request: (path: string, body: unknown, by?: Person) => Promise<Reply>;
+  look: () => Promise<Shown>;
+}
+
+/** Calls: `c0` is carried out, `c1` and `c2` wait for an approval, `l1` for the page. Then the model quotes. */
+const SCRIPT = [
+  {
+    say: 'May I? ',
+    calls: [
+      { tool: 'echo', id: 'c0', args: { value: 'true' } },
+      charge('c1', 5),
+      charge('c2', 7),
+      { tool: 'locate', id: 'l1', args: {} },
+    ],
+  },
+  { quote: true },
+];
+
+export async function openAskedSession(
+  { url }: Pick<Product, 'url'>,
+  owner: Person,
+  script: object[] = SCRIPT,
+): Promise<AskedSession> {
+  const sessionId = newSessionId();
+
+  async function request(path: string, body: unknown, by = owner): Promise<Reply> {
+    const response = await fetch(`${url}/api/${path}`, {
+      method: 'POST',
+      headers: by.headers,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  async function look(): Promise<Shown> {
+    const response = await fetch(`${url}/api/chat/${sessionId}/snapshot`, {
+      headers: owner.headers,
+    });
+    const { messages, run, pending, streamSequence } = (await response.json()) as Shown;
+    return { messages, run, pending, streamSequence };
+  }
+
+  const session = {
+    sessionId,
+    request,
+    look,
+    post: (messages: unknown[], by = owner, more = {}) =>
+      request(`chat/${sessionId}?agent=lab`, { id: sessionId, messages, ...more }, by),
+  };
+  const { text } = toScript(...script);
+  await session.post([{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }]);
+  const { messages: copy, run } = await look();
+  return { ...session, copy, runId: run.runId };
+}
+
+/** Charges that were carried out in this session, by call. */
+export async function readCharges(
+  { redis }: Pick<Product, 'redis'>,
+  { runId }: AskedSession,
+): Promise<Record<string, string>> {
+  const all = await redis.hgetall('lab:charges');
+  const own = Object.entries(all).filter(([key]) => key.startsWith(`${runId}/`));
+  return Object.fromEntries(own.map(([key, count]) => [key.slice(runId.length + 1), count]));
+}
