@@ -62,3 +62,7 @@ export type {
 export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 export type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 export { COMMON_METADATA_KEYS, toUserMessages } from './user-messages.js';
+export { createHelixChatTransport } from './client/helix-chat-transport.js';
+export type { HelixChatTransportOptions } from './client/helix-chat-transport.js';
+export { createHelixSendAutomaticallyWhen } from './client/send-automatically.js';
+export type { SendAutomaticallyWhen } from './client/send-automatically.js';

@@ -116,6 +116,12 @@ export const AgentStatus = z
     status: z.enum(RUN_STATUSES),
     stream: z.enum(STREAM_STATUSES),
     latestSequence: count,
+    /** Id of the newest turn's assistant message. */
+    messageId: z.string(),
+    /** Sequence before the newest turn. */
+    turnStartSequence: count,
+    /** Sequence of the newest pause, or of what came before the turn if there was none. */
+    pauseSequence: count,
     /** Calls that wait for an answer. */
     pending: z.array(
       z.object({

@@ -17,9 +17,10 @@ export interface ToolCallPart {
   state: string;
   input?: unknown;
   output?: unknown;
+  errorText?: string;
   preliminary?: boolean;
   providerExecuted?: boolean;
-  approval?: { id: string; approved?: boolean };
+  approval?: { id: string; approved?: boolean; reason?: string };
 }
 
 const STATIC_PREFIX = 'tool-';

@@ -4,6 +4,7 @@ import { persist, Retries, type Patience } from './patience.js';
 import { ReceivedReply } from './received-reply.js';
 import { ReplyBrokenError } from './reply-broken-error.js';
 import { readSseEvents } from './sse-events.js';
+import { toStream } from './to-stream.js';
 
 /** Where the connections of a reply come from. */
 export interface ReplySource {
@@ -26,18 +27,7 @@ export function followReply(
 ): ReadableStream<CommonStreamPart> {
   const leave = new AbortController();
   const signal = abortSignal ? AbortSignal.any([abortSignal, leave.signal]) : leave.signal;
-  const parts = readReply(source, patience, signal);
-  return new ReadableStream<CommonStreamPart>({
-    async pull(controller) {
-      const next = await parts.next();
-      if (next.done === true) controller.close();
-      else for (const part of next.value) controller.enqueue(part);
-    },
-    async cancel() {
-      leave.abort();
-      await parts.return();
-    },
-  });
+  return toStream(readReply(source, patience, signal), leave);
 }
 
 async function* readReply(

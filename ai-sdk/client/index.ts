@@ -2,6 +2,8 @@ export { ChatRequestError } from './chat-request-error.js';
 export type { ChatMessage } from './chat-message.js';
 export type { ChatRequestsOptions } from './chat-requests.js';
 export type { CommonStreamPart, HelixTransport } from './chat-transport.js';
+export { createHelixChatTransport } from './helix-chat-transport.js';
+export type { HelixChatTransportOptions } from './helix-chat-transport.js';
 export type { Patience } from './patience.js';
 export { prepareHelixChatRequest, prepareHelixReconnectRequest } from './prepare-requests.js';
 export type { PrepareHelixChatRequestOptions } from './prepare-requests.js';

@@ -100,6 +100,8 @@ describe('the agent server', () => {
     expect(await status(sessionId)).toMatchObject({
       stream: 'failed',
       run: { status: 'aborted', turn: 1 },
+      messageId: 'msg-1',
+      turnStartSequence: 0,
     });
     expect(await post('resume', { sessionId })).toMatchObject({
       status: 409,

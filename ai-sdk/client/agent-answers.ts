@@ -1,0 +1,50 @@
+import type { ChatMessage, ToolCallPart } from './chat-message.js';
+import { clientCallsOf, isAnswered, isToolCall, toNewestStep } from './chat-message.js';
+import type { CommonStreamPart } from './chat-transport.js';
+
+/** The answers that a message brings, as `/submit-tool-result` takes them. */
+export function toAnswers(message: ChatMessage): { toolCallId: string; body: object }[] {
+  return clientCallsOf(toNewestStep(message))
+    .filter(isAnswered)
+    .map((part) => ({ toolCallId: part.toolCallId, body: toAnswer(part) }));
+}
+
+function toAnswer({ toolCallId, state, approval, output, errorText }: ToolCallPart): object {
+  if (state === 'approval-responded' && approval !== undefined) {
+    const { id: approvalId, approved = false, reason } = approval;
+    return { kind: 'approval-response', toolCallId, approvalId, approved, reason };
+  }
+  const kind = 'client-tool-result';
+  if (state === 'output-error') return { kind, toolCallId, error: errorText ?? '' };
+  return { kind, toolCallId, result: output ?? null };
+}
+
+/**
+ * A reply that adds nothing, since the run waits for other answers. A stock chat must not take it for a
+ * reason to post again, nor be kept from posting the next answer.
+ */
+export function toWaitingReply(message: ChatMessage): CommonStreamPart[] {
+  const { parts } = toNewestStep(message);
+  const isOpen = parts.some((part) => isToolCall(part) && OPEN.has(part.state));
+  const guard: CommonStreamPart[] = isOpen
+    ? [{ type: 'message-metadata', messageMetadata: null }]
+    : [
+        { type: 'start-step' },
+        { type: 'message-metadata', messageMetadata: {} },
+        { type: 'finish-step' },
+      ];
+  const start: CommonStreamPart = { type: 'start', messageId: message.id };
+  return [start, ...guard, { type: 'finish', finishReason: 'tool-calls' }];
+}
+
+const OPEN = new Set(['input-streaming', 'input-available', 'approval-requested']);
+
+/** The messages that a user said since the last reply, as `/start` takes them. */
+export function toSaid(messages: readonly ChatMessage[]): object[] {
+  const start = messages.findLastIndex(({ role }) => role !== 'user') + 1;
+  return messages.slice(start).map(({ id, parts, metadata }) => ({
+    id,
+    parts: parts.filter(({ type }) => type === 'text' || type === 'file'),
+    ...(metadata !== undefined && metadata !== null && { metadata }),
+  }));
+}

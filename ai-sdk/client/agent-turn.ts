@@ -1,0 +1,144 @@
+import type { AgentStatus } from '../../protocol/agent-server.js';
+import type { StreamMessage } from '../../protocol/chunk.js';
+import type { StreamEvent } from '../../protocol/wire-events.js';
+import { StreamTransformer } from '../stream-transformer.js';
+import type { CommonStreamPart } from './chat-transport.js';
+import { ReplyBrokenError } from './reply-broken-error.js';
+import type { SseEvent } from './sse-events.js';
+
+/** Which part of a turn a chat is told. */
+export interface AgentTurnSpan {
+  status: AgentStatus;
+  /** Sequence before the first event. */
+  from: number;
+  /** True if the chat has the message up to there. */
+  isTail: boolean;
+}
+
+/** The events of one turn on their way to the parts of one message, over however many connections. */
+export class AgentTurn {
+  readonly #transformer: StreamTransformer;
+  readonly #sessionId: string;
+  /** Pauses up to here are history. */
+  readonly #restsAfter: number;
+  #position: number;
+  #isOver = false;
+  #hasEvents = false;
+  /** What the next end will be; wire events do not say. */
+  #ending: 'completed' | 'interrupted' | 'failed' = 'completed';
+
+  constructor({ status, from, isTail }: AgentTurnSpan) {
+    const { sessionId, messageId, stream, latestSequence, pauseSequence, pending } = status;
+    const waiting = new Set(pending.map(({ toolCallId }) => toolCallId));
+    this.#sessionId = sessionId;
+    this.#position = from;
+    this.#restsAfter = stream === 'paused' ? pauseSequence - 1 : latestSequence;
+    this.#transformer = new StreamTransformer({
+      agentId: sessionId,
+      generateMessageId: () => messageId,
+      isTail,
+      isAnswered: (toolCallId) => this.#position <= latestSequence && !waiting.has(toolCallId),
+    });
+  }
+
+  /** Everything up to here was taken in. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The turn has ended, or only a person can bring it on. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  start(): CommonStreamPart[] {
+    return toCommon(this.#transformer.start());
+  }
+
+  /** @throws ReplyBrokenError `withdrawn` when the chat holds what the server has taken back */
+  take(events: readonly SseEvent[]): CommonStreamPart[] {
+    const parts: CommonStreamPart[] = [];
+    for (const { id, data } of events) {
+      const event = JSON.parse(data) as StreamEvent;
+      const sequence = id === undefined ? undefined : Number(id);
+      const isNext = this.#hasEvents && this.#beginsTurn(event);
+      this.#add(event, sequence, parts);
+      if (sequence !== undefined) this.#position = sequence;
+      if (isNext || this.#rests(event, sequence)) {
+        this.#finish(parts);
+        return parts;
+      }
+    }
+    return parts;
+  }
+
+  #add(event: StreamEvent, sequence: number | undefined, out: CommonStreamPart[]): void {
+    const message = this.#toMessage(event);
+    if (message === undefined) return;
+    this.#hasEvents = true;
+    if (isAbout(message, this.#sessionId)) this.#noteEnding(message);
+    const at = event.type === 'chunk' ? event.sequence : sequence;
+    // Without the writer's name, what tools say is told apart by their call alone.
+    const writer = '';
+    const told =
+      at === undefined
+        ? this.#transformer.transform(message)
+        : this.#transformer.transform({ sequence: at, writer, message });
+    if (told.mustCut) throw new ReplyBrokenError('withdrawn');
+    out.push(...toCommon(told.events));
+  }
+
+  /** True for what is said of another message of the same run. */
+  #beginsTurn(event: StreamEvent): boolean {
+    if (event.type !== 'chunk') return false;
+    return event.chunk.type === 'turn_started' && isAbout(event.chunk, this.#sessionId);
+  }
+
+  #noteEnding(message: StreamMessage): void {
+    if (message.type === 'step_start' || message.type === 'run_resumed') this.#ending = 'completed';
+    else if (message.type === 'run_interrupted') this.#ending = 'interrupted';
+    else if (message.type === 'error' && !message.recoverable) this.#ending = 'failed';
+  }
+
+  #rests(event: StreamEvent, sequence = 0): boolean {
+    if (event.type === 'end' || event.type === 'fail') return true;
+    return event.type === 'status' && event.status === 'paused' && sequence > this.#restsAfter;
+  }
+
+  #toMessage(event: StreamEvent): StreamMessage | undefined {
+    const common = { streamId: this.#sessionId, timestamp: 0 };
+    switch (event.type) {
+      case 'chunk':
+        return event.chunk;
+      case 'end':
+        return { type: 'stream_end', ...common, status: this.#ending };
+      case 'fail': {
+        // Whoever aborts a run leaves no error in the stream.
+        const status = this.#ending === 'failed' ? 'failed' : 'aborted';
+        return { type: 'stream_end', ...common, status, error: event.error };
+      }
+      case 'truncated': {
+        const { truncatedAtStep, atSequence = 0 } = event;
+        const marks = { truncatedAtStep, atSequence, lastRemoved: atSequence };
+        return { type: 'stream_truncated', ...common, ...marks };
+      }
+      case 'status':
+        return undefined;
+    }
+  }
+
+  #finish(out: CommonStreamPart[]): void {
+    this.#isOver = true;
+    out.push(...toCommon(this.#transformer.finalize().events));
+  }
+}
+
+/** True for what an agent says of itself; sub-agents share the stream. */
+function isAbout(message: StreamMessage, agentId: string): boolean {
+  return 'agentId' in message && message.agentId === agentId;
+}
+
+/** The profile is the common one, so nothing else comes. */
+function toCommon(parts: ReturnType<StreamTransformer['start']>): CommonStreamPart[] {
+  return parts as CommonStreamPart[];
+}

@@ -1,0 +1,136 @@
+import { toAnswers, toSaid, toWaitingReply } from './agent-answers.js';
+import {
+  createAgentRequests,
+  type AgentRequests,
+  type AgentRequestsOptions,
+} from './agent-requests.js';
+import { AgentTurn, type AgentTurnSpan } from './agent-turn.js';
+import { lastReplyOf } from './chat-message.js';
+import { ChatRequestError } from './chat-request-error.js';
+import type { CommonStreamPart, HelixTransport, SendMessagesOptions } from './chat-transport.js';
+import { readParts } from './follow-agent-turn.js';
+import { persist, Retries, toPatience, type Patience } from './patience.js';
+import { ReplyBrokenError } from './reply-broken-error.js';
+import { toStream } from './to-stream.js';
+
+export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial<Patience> {
+  /** Default: the id of the chat. */
+  sessionId?: string;
+  /** The agent to talk to. */
+  agentType?: string;
+}
+
+/**
+ * A transport that speaks to the agent-server routes instead of a chat route: it starts runs, hands in
+ * answers once, and makes the parts of a message from the stream's events, over as many connections as it
+ * takes. A reply that cannot be completed errors with a ReplyBrokenError. Turns cannot be done again.
+ */
+export function createHelixChatTransport(options: HelixChatTransportOptions): HelixTransport {
+  const { agentType } = options;
+  const patience = toPatience(options);
+
+  return {
+    resumeStreamIsReplay: true,
+    sendMessages: async (asked) => {
+      const { trigger, chatId, messages, abortSignal: signal } = asked;
+      if (trigger !== 'submit-message') {
+        throw new Error('The agent server cannot do a turn again; the chat routes can.');
+      }
+      const sessionId = options.sessionId ?? chatId;
+      const requests = createAgentRequests(options, asked);
+      const span = lastReplyOf(messages)
+        ? await answer(requests, sessionId, asked)
+        : await start(requests, sessionId, asked);
+      return 'parts' in span
+        ? toStream(whole(span.parts), new AbortController())
+        : follow(requests, span, signal);
+    },
+    reconnectToStream: async (asked) => {
+      const sessionId = options.sessionId ?? asked.chatId;
+      const { abortSignal: signal } = asked;
+      const requests = createAgentRequests(options, asked);
+      const status = await keepTrying(() => requests.status(sessionId, signal), signal);
+      if (status?.stream !== 'active') return null;
+      return follow(requests, { status, from: status.turnStartSequence, isTail: false }, signal);
+    },
+  };
+
+  async function start(
+    requests: AgentRequests,
+    sessionId: string,
+    { messages, abortSignal: signal }: SendMessagesOptions,
+  ): Promise<AgentTurnSpan> {
+    const body = {
+      sessionId,
+      ...(agentType !== undefined && { agentType }),
+      message: toSaid(messages),
+    };
+    const { runId } = await keepTrying(() => requests.start(body, signal), signal);
+    const status = await keepTrying(() => requests.status(sessionId, signal), signal);
+    // Another turn has begun since: this one is told by history only.
+    if (status?.run.runId !== runId) throw new ReplyBrokenError('withdrawn');
+    return { status, from: status.turnStartSequence, isTail: false };
+  }
+
+  /** What follows the answers of the newest message, or a reply that adds nothing. */
+  async function answer(
+    requests: AgentRequests,
+    sessionId: string,
+    { messages, abortSignal: signal }: SendMessagesOptions,
+  ): Promise<AgentTurnSpan | { parts: CommonStreamPart[] }> {
+    const message = lastReplyOf(messages);
+    const status = await keepTrying(() => requests.status(sessionId, signal), signal);
+    if (message === undefined || status?.messageId !== message.id) {
+      throw new ReplyBrokenError('withdrawn');
+    }
+    const waiting = new Set(status.pending.map(({ toolCallId }) => toolCallId));
+    let isResumed = status.stream !== 'paused';
+    for (const { toolCallId, body } of toAnswers(message)) {
+      if (!waiting.has(toolCallId)) continue;
+      const taken = await keepTrying(
+        () => submit(requests, { sessionId, ...body }, signal),
+        signal,
+      );
+      isResumed ||= taken;
+    }
+    if (!isResumed) return { parts: toWaitingReply(message) };
+    // What comes after the pause that asked, as it was before the answers.
+    return { status: { ...status, stream: 'active' }, from: status.pauseSequence, isTail: true };
+  }
+
+  /** True if the run goes on. An answer whose reply was lost has been taken. */
+  async function submit(
+    requests: AgentRequests,
+    body: object,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    try {
+      return (await requests.submit(body, signal)).resumed;
+    } catch (error) {
+      if (error instanceof ChatRequestError && error.code === 'already_completed') return true;
+      throw error;
+    }
+  }
+
+  function follow(
+    requests: AgentRequests,
+    span: AgentTurnSpan,
+    abortSignal: AbortSignal | undefined,
+  ): ReadableStream<CommonStreamPart> {
+    const leave = new AbortController();
+    const signal = abortSignal ? AbortSignal.any([abortSignal, leave.signal]) : leave.signal;
+    const open = (after: number): Promise<Response> =>
+      requests.events(span.status.sessionId, after, signal);
+    return toStream(readParts(new AgentTurn(span), open, patience, signal), leave);
+  }
+
+  function keepTrying<T>(attempt: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    return persist(attempt, new Retries(patience), signal);
+  }
+}
+
+async function* whole(
+  parts: CommonStreamPart[],
+): AsyncGenerator<CommonStreamPart[], void, undefined> {
+  yield await Promise.resolve(parts);
+}

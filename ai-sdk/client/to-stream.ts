@@ -1,0 +1,17 @@
+/** What a generator gives, as a stream; one that is cancelled fires the signal and ends the generator. */
+export function toStream<T>(
+  parts: AsyncGenerator<T[], void, undefined>,
+  leave: AbortController,
+): ReadableStream<T> {
+  return new ReadableStream<T>({
+    async pull(controller) {
+      const next = await parts.next();
+      if (next.done === true) controller.close();
+      else for (const part of next.value) controller.enqueue(part);
+    },
+    async cancel() {
+      leave.abort();
+      await parts.return();
+    },
+  });
+}

@@ -1,0 +1,111 @@
+import { expect, it } from '@jest/globals';
+import {
+  Chat as ChatOf7,
+  useChat as useChatOf7,
+  type UIMessage as MessageOf7,
+} from '@ai-sdk/react';
+import { DefaultChatTransport as TransportOf7 } from 'ai';
+import {
+  Chat as ChatOf6,
+  useChat as useChatOf6,
+  type UIMessage as MessageOf6,
+} from 'ai-sdk-react-v6';
+import { DefaultChatTransport as TransportOf6 } from 'ai-v6';
+import {
+  createHelixChatTransport,
+  createHelixSendAutomaticallyWhen,
+  createResumableChatTransport,
+  prepareHelixChatRequest,
+  prepareHelixReconnectRequest,
+  rebuildReply,
+} from '../../../ai-sdk/client/index.js';
+import {
+  useAutoResync,
+  useHelixChat,
+  useHelixSendAutomaticallyWhen,
+  useResumableChat,
+  useResumeClientTools,
+  useStreamData,
+  useStreamResync,
+} from '../../../ai-sdk/react/index.js';
+
+/* The same usage against the types of both majors; the hooks are compiled, not run. */
+
+const options = { api: '/api/chat/s1', resumeFromSequence: 3, body: { agent: 'lab' } };
+
+export function useOf6(): void {
+  const { data, onData } = useStreamData();
+  const transport = new TransportOf6<MessageOf6>({
+    api: '/api/chat',
+    prepareSendMessagesRequest: prepareHelixChatRequest(options),
+    prepareReconnectToStreamRequest: prepareHelixReconnectRequest(options),
+  });
+  const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen('s1');
+  const chat = useChatOf6({ id: 's1', transport, sendAutomaticallyWhen, onData });
+  useResumeClientTools({
+    chat,
+    toolHandlers: {
+      edit: async (input: { text: string }, { abortSignal }) => [input, abortSignal],
+    },
+  });
+  const { setMessages } = chat;
+  useResumableChat(data, { snapshotUrl: '/api/chat/s1/snapshot', setMessages });
+  useAutoResync<MessageOf6>({ snapshotUrl: '/api/chat/s1/snapshot', setMessages });
+  useStreamResync(data, ({ data: { reason } }) => reason);
+}
+
+export function useOf7(): void {
+  const { data, onData } = useStreamData();
+  const transport = new TransportOf7<MessageOf7>({
+    api: '/api/chat',
+    prepareSendMessagesRequest: prepareHelixChatRequest(options),
+    prepareReconnectToStreamRequest: prepareHelixReconnectRequest(options),
+  });
+  const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen('s1');
+  const chat = useChatOf7({ id: 's1', transport, sendAutomaticallyWhen, onData });
+  useResumeClientTools({
+    chat,
+    toolHandlers: {
+      edit: async (input: { text: string }, { abortSignal }) => [input, abortSignal],
+    },
+  });
+  const { setMessages } = chat;
+  useResumableChat(data, { snapshotUrl: '/api/chat/s1/snapshot', setMessages });
+  useAutoResync<MessageOf7>({ snapshotUrl: '/api/chat/s1/snapshot', setMessages });
+  useStreamResync(data, ({ data: { reason } }) => reason);
+}
+
+type Typed = MessageOf7<
+  { note: string },
+  { note: { text: string } },
+  { edit: { input: { text: string }; output: string } }
+>;
+
+export function useTyped(): void {
+  const chat = useHelixChat<Typed>({
+    id: 's1',
+    transport: createResumableChatTransport(),
+    toolHandlers: { edit: (input) => String(input) },
+    onClientToolError: (_error, { toolName }) => toolName,
+  });
+  void chat.addToolOutput({ tool: 'edit', toolCallId: 'c1', output: 'done' });
+  void chat.retry();
+  useResumeClientTools({ chat, toolHandlers: {} });
+}
+
+const transports = {
+  resumable: createResumableChatTransport({ api: '/api/chat', headers: () => ({ a: 'b' }) }),
+  agent: createHelixChatTransport({ endpoint: '/api/agent', sessionId: 's1', agentType: 'lab' }),
+};
+
+it('gives transports and predicates that chats of both majors take', async () => {
+  const sendAutomaticallyWhen = createHelixSendAutomaticallyWhen();
+  const of6 = new ChatOf6<MessageOf6>({ transport: transports.resumable, sendAutomaticallyWhen });
+  const of7 = new ChatOf7<MessageOf7>({ transport: transports.agent, sendAutomaticallyWhen });
+  const isRebuilt = await rebuildReply<MessageOf6>(
+    of6,
+    (messages) => (of6.messages = messages),
+    () => Promise.resolve({ messages: [{ id: 'u1', role: 'user', parts: [] }], status: 'ended' }),
+  );
+  expect([isRebuilt, of6.messages.length, of7.status]).toEqual([true, 1, 'ready']);
+});

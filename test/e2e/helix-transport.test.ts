@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import type { UIMessage } from 'ai';
+import {
+  createHelixChatTransport,
+  createHelixSendAutomaticallyWhen,
+} from '../../ai-sdk/client/index.js';
+import { callsOf, CLIENTS, loadSnapshot, textOf, toScript } from '../support/chat-client.js';
+import { toComparable } from '../support/compare-messages.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
+import { until } from '../support/until.js';
+
+const product = useProduct();
+
+const locate = { tool: 'locate', id: 'c1', args: {} };
+const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 100 };
+
+describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
+  function open(options: { sessionId?: string; proxy?: TcpProxy; messages?: UIMessage[] } = {}) {
+    const { sessionId = newSessionId(), proxy, messages = [] } = options;
+    const requests: string[] = [];
+    const base = proxy === undefined ? product.url : `http://127.0.0.1:${String(proxy.port)}`;
+    const chat = new Chat<UIMessage>({
+      id: sessionId,
+      messages,
+      sendAutomaticallyWhen: createHelixSendAutomaticallyWhen(),
+      transport: createHelixChatTransport({
+        endpoint: `${base}/api/agent`,
+        agentType: 'lab',
+        retryDelayMs: () => 50,
+        fetch: (input, init) => {
+          const path = new URL(input as string).pathname.replace('/api/agent/', '');
+          requests.push(path);
+          return fetch(input, init);
+        },
+      }),
+    });
+    const reply = (): string => {
+      const last = chat.messages.at(-1);
+      return last?.role === 'assistant' ? textOf(last) : '';
+    };
+    return { chat, sessionId, requests, reply };
+  }
+
+  type Opened = ReturnType<typeof open>;
+
+  async function expectStored({ chat, sessionId }: Opened): Promise<void> {
+    expect(chat.error).toBeUndefined();
+    expect(chat.status).toBe('ready');
+    const { messages } = await loadSnapshot(product.url, sessionId);
+    const shown = JSON.parse(JSON.stringify(chat.messages)) as UIMessage[];
+    expect(toComparable(shown)).toEqual(toComparable(messages));
+    expect(shown.at(-1)?.metadata).toEqual(messages.at(-1)?.metadata);
+  }
+
+  it('shows what is stored, turn after turn', async () => {
+    const opened = open();
+    const { chat, requests, reply } = opened;
+    const echo = { tool: 'echo', id: 'e1', args: { value: 1 }, argDeltas: 3 };
+    await chat.sendMessage(
+      toScript({ think: 'hm', say: 'Look:', calls: [echo] }, { say: 'Done.' }),
+    );
+    expect(reply()).toBe('Look:Done.');
+    await chat.sendMessage({ text: 'And now?' });
+    expect(chat.messages).toHaveLength(4);
+    expect(requests).toEqual(['start', 'status', 'sse', 'start', 'status', 'sse']);
+    await expectStored(opened);
+  });
+
+  it('ends where only people can go on, and hands in each answer once', async () => {
+    const opened = open();
+    const { chat, requests } = opened;
+    const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
+    await chat.sendMessage(toScript({ calls: [locate, charge] }, { say: 'Charged.' }));
+    expect(chat.status).toBe('ready');
+    await chat.addToolOutput({ tool: 'locate', toolCallId: 'c1', output: 'here' });
+    const part = callsOf(chat.lastMessage).find(({ state }) => state === 'approval-requested');
+    const id = part?.approval?.id ?? '';
+    await chat.addToolApprovalResponse({ id, approved: true });
+    await until('it is charged', () => opened.reply() === 'Charged.' && chat.status === 'ready');
+    expect(requests.filter((path) => path === 'submit-tool-result')).toHaveLength(2);
+    await expectStored(opened);
+  });
+
+  it('goes on over broken connections, and with one reply', async () => {
+    const proxy = await startTcpProxy(Number(new URL(product.url).port));
+    const opened = open({ proxy });
+    const { chat, requests, reply } = opened;
+    const sent = chat.sendMessage(toScript(slow));
+    await until('it talks', () => reply().includes('one'));
+    proxy.cut();
+    await until('it talks on', () => reply().includes('three'));
+    proxy.cut();
+    await sent;
+    await proxy.close();
+    expect(requests.filter((path) => path === 'sse').length).toBeGreaterThanOrEqual(3);
+    expect(requests.filter((path) => path === 'start')).toHaveLength(1);
+    await expectStored(opened);
+  });
+
+  it('follows what is at work when the page is loaded, and nothing else', async () => {
+    const first = open();
+    const sent = first.chat.sendMessage(toScript(slow));
+    await until('it talks', () => first.reply().includes('one'));
+    const { sessionId } = first;
+    const { messages } = await loadSnapshot(product.url, sessionId);
+    const second = open({ sessionId, messages });
+    await Promise.all([second.chat.resumeStream(), sent]);
+    await expectStored(first);
+    await expectStored(second);
+    const before = second.requests.length;
+    await second.chat.resumeStream();
+    expect(second.requests.slice(before)).toEqual(['status']);
+  });
+
+  it('tells of a failed run, and of a stopped one', async () => {
+    const failed = open();
+    await failed.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
+    expect(failed.chat.error?.message).toBe('The model provider refused the request.');
+    expect(failed.reply()).toBe('half');
+
+    const stopped = open();
+    const sent = stopped.chat.sendMessage(toScript(slow));
+    await until('it talks', () => stopped.reply().includes('one'));
+    await fetch(`${product.url}/api/agent/interrupt`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ sessionId: stopped.sessionId }),
+    });
+    await sent;
+    await expectStored(stopped);
+  });
+
+  it('leaves the stream when the chat is stopped', async () => {
+    const { chat, reply, requests } = open();
+    const sent = chat.sendMessage(toScript(slow));
+    await until('it talks', () => reply().includes('one'));
+    await chat.stop();
+    await sent;
+    expect(chat.status).toBe('ready');
+    expect(requests.filter((path) => path === 'sse')).toHaveLength(1);
+  });
+});
