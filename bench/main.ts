@@ -10,8 +10,11 @@ import { historySize } from './measures/history-size.js';
 import { logMemory } from './measures/log-memory.js';
 import { longConversation } from './measures/long-conversation.js';
 import { recovery } from './measures/recovery.js';
+import { snapshot } from './measures/snapshot.js';
+import { sseClients } from './measures/sse-clients.js';
 import { stepGap } from './measures/step-gap.js';
 import { stopLatency } from './measures/stop-latency.js';
+import { transformer } from './measures/transformer.js';
 import { waitingMemory } from './measures/waiting-memory.js';
 import { readOptions, type Options } from './options.js';
 import { formatShares, startCpuMeter } from './processes/cpu-meter.js';
@@ -36,6 +39,9 @@ const MEASUREMENTS: readonly Measurement[] = [
   appendRate,
   attachToLongTurn,
   logMemory,
+  transformer,
+  snapshot,
+  sseClients,
 ];
 
 /**

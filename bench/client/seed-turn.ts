@@ -11,15 +11,15 @@ const AT_ONCE = 500;
 type Stores = Pick<RedisStores, 'store' | 'streamManager'>;
 
 /** Begins a turn straight in the store, where no worker takes it up, and claims its first step. */
-export async function seedTurn({ store }: Stores, sessionId: string): Promise<Writer> {
+export async function seedTurn({ store }: Stores, sessionId: string, id = 'u1'): Promise<Writer> {
   const now = Date.now();
-  const row = { role: 'user' as const, id: 'u1', parts: [{ type: 'text' as const, text: 'go' }] };
+  const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: 'go' }] };
   const result = await store.begin({
     sessionId,
     agent: 'lab',
     owner: OWNER,
     nonce: randomBytes(4).toString('hex'),
-    messages: [{ id: 'u1', hash: 'u1', row, hidden: false }],
+    messages: [{ id, hash: id, row, hidden: false }],
     now,
   });
   if (result.kind !== 'begun') throw new Error(`the turn was refused: ${result.kind}`);

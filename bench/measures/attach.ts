@@ -11,6 +11,8 @@ import { measureAttachBesideLive } from './attach-beside-live.js';
 import { measureLogFloor, measureLogRead } from './log-read.js';
 
 const CHUNKS = 10_000;
+/** Turns as most are. */
+const SHORT = [10, 1_000];
 const AT_ONCE = 10;
 /** Longer than viewers share what one of them has read: each round reads for itself. */
 const BETWEEN_MS = 250;
@@ -35,6 +37,8 @@ export const attachToLongTurn: Measurement = {
       const cold = await attachCold(bench, turn, bench.isQuick ? 1 : 5);
       const warm = await repeat(rounds, () => attachAll(port, [turn]));
       const ended = await repeat(rounds, () => attachAll(port, [over]));
+      const short: Row[] = [];
+      for (const chunks of SHORT) short.push(await measureShort(bench, redis, chunks, rounds));
       const same = await repeat(rounds / 2, () =>
         attachAll(
           port,
@@ -57,6 +61,7 @@ export const attachToLongTurn: Measurement = {
           toRow('  over HTTP, first request of an API', summarize(cold)),
           toRow('  over HTTP, warm', summarize(warm)),
           toRow('  over HTTP, the turn is over', summarize(ended)),
+          ...short,
           toRow(`  over HTTP, ${String(AT_ONCE)} at once to one turn`, summarize(same)),
           toRow(
             `  over HTTP, ${String(AT_ONCE)} at once to ${String(AT_ONCE)} turns`,
@@ -79,9 +84,28 @@ export const attachToLongTurn: Measurement = {
   },
 };
 
-async function seed(redis: RedisStores, isOver: boolean): Promise<string> {
+/** A turn of so many chunks, over HTTP and warm. */
+async function measureShort(
+  { servers, product }: Bench,
+  redis: RedisStores,
+  chunks: number,
+  rounds: number,
+): Promise<Row> {
+  const turn = await seed(redis, false, chunks);
+  const floor = await measureLogFloor(servers.redisUrl, turn, rounds);
+  const value = summarize(await repeat(rounds, () => attachAll(product.port, [turn], chunks)));
+  return {
+    what: `  over HTTP, a turn of ${String(chunks)} chunks`,
+    unit: 'ms',
+    value,
+    beside: { what: 'one XRANGE, each chunk parsed', value: summarize(floor) },
+    aim: AIM,
+  };
+}
+
+async function seed(redis: RedisStores, isOver: boolean, chunks = CHUNKS): Promise<string> {
   const sessionId = newSessionId();
-  const text = longText(CHUNKS);
+  const text = longText(chunks);
   const writer = await seedTurn(redis, sessionId);
   await seedDeltas(redis, writer, text);
   if (isOver) await endTurn(redis, writer, text.join(''));
@@ -100,8 +124,12 @@ async function attachCold(bench: Bench, sessionId: string, times: number): Promi
 }
 
 /** One reader for each of these turns, all at the same moment. */
-async function attachAll(port: number, turns: readonly string[]): Promise<number[]> {
-  const expected = longText(CHUNKS).join('');
+async function attachAll(
+  port: number,
+  turns: readonly string[],
+  chunks = CHUNKS,
+): Promise<number[]> {
+  const expected = longText(chunks).join('');
   // A turn that rests is given to readers whose position is behind its end.
   const headers = { 'x-resume-from-sequence': '0' };
   const attached = await Promise.all(turns.map((turn) => attach(port, turn, headers)));

@@ -3,7 +3,7 @@ import type { Summary } from './statistics.js';
 /** One line of the table: what was measured, beside its floor or peer of the same run. */
 export interface Row {
   what: string;
-  unit: 'ms' | 'MB' | 'KB' | 'events' | 'bytes' | 'times' | 'k/s' | '1/s';
+  unit: 'ms' | 'MB' | 'KB' | 'events' | 'bytes' | 'times' | 'k/s' | '1/s' | 'ns';
   value: Pick<Summary, 'p50'> & Partial<Summary>;
   /** What it is held against; absent when there is nothing to compare with. */
   beside?: { what: string; value: Pick<Summary, 'p50'> & Partial<Summary> };
