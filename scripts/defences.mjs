@@ -15,6 +15,7 @@ import { runMain } from './system/user-error.mjs';
 
 const COPIED = [
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
   'jest.config.js',
   'index.ts',
@@ -33,6 +34,9 @@ const COPIED = [
   'test',
 ];
 
+/** Tests of the product itself, which is run from what is built. */
+const OF_PRODUCT = /^test\/(clients|e2e)\//;
+
 /** A copy of what the tests need, with the packages of the original. */
 function copyProject() {
   const copy = mkdtempSync(join(tmpdir(), 'helix-defences-'));
@@ -41,14 +45,22 @@ function copyProject() {
   return copy;
 }
 
-/** What became of each test of a file, nothing if it cannot be run; `only` names one of them. */
-async function runTests(copy, suite, env, only) {
+/** What became of the tests of a file with these names, nothing if it cannot be run. */
+async function runTests(copy, suite, env, names) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
+  const ofProduct = OF_PRODUCT.test(suite);
+  if (ofProduct) {
+    const built = await runCommand(process.execPath, ['scripts/build.mjs', '--quiet'], {
+      cwd: copy,
+    });
+    if (built.code !== 0) throw new Error(`the copy cannot be built:\n${lastLines(built.stderr)}`);
+  }
   // A test that waits for what never comes is a test that failed.
-  const patience = ['--forceExit', '--testTimeout=10000'];
+  const patience = ['--forceExit', `--testTimeout=${ofProduct ? 30_000 : 10_000}`];
   const options = [...patience, '--json', `--outputFile=${report}`, '--runTestsByPath', suite];
-  if (only) options.push('-t', `^${only.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+  const patterns = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  options.push('-t', `^(${patterns.join('|')})$`);
   const { stderr } = await runCommand(
     process.execPath,
     ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', ...options],
@@ -71,7 +83,7 @@ async function tryMutation(copy, mutation, env) {
   if (missing !== undefined) return `NOT THERE EXACTLY ONCE (${missing})`;
   writeFileSync(join(copy, file), text);
   try {
-    const after = (await runTests(copy, suite, env, test)).get(test);
+    const after = (await runTests(copy, suite, env, [test])).get(test);
     return after === 'failed' ? 'noticed' : `NOT NOTICED (${after})`;
   } finally {
     writeFileSync(join(copy, file), original);
@@ -79,10 +91,12 @@ async function tryMutation(copy, mutation, env) {
 }
 
 /** Which of the tests pass as things are. */
-async function runSuites(copy, suites, env) {
+async function runSuites(copy, chosen, env) {
   const passed = new Set();
-  for (const suite of suites) {
-    for (const [name, status] of await runTests(copy, suite, env)) {
+  for (const suite of new Set(chosen.map((mutation) => mutation.suite))) {
+    const ofSuite = chosen.filter((mutation) => mutation.suite === suite);
+    const names = [...new Set(ofSuite.map(({ test }) => test))];
+    for (const [name, status] of await runTests(copy, suite, env, names)) {
       if (status === 'passed') passed.add(`${suite} ${name}`);
     }
   }
@@ -104,7 +118,7 @@ await runMain(async () => {
   const env = { ...process.env, ...programs, ...given };
   let survivors = 0;
   try {
-    const passed = await runSuites(copy, new Set(chosen.map(({ suite }) => suite)), env);
+    const passed = await runSuites(copy, chosen, env);
     for (const mutation of chosen) {
       const outcome = passed.has(`${mutation.suite} ${mutation.test}`)
         ? await tryMutation(copy, mutation, env)

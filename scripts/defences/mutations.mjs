@@ -1,6 +1,7 @@
 // All defences, each with an edit that takes it out and the test that must then fail.
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
 import { checkOrder } from './check-order-mutations.mjs';
+import { clients } from './client-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
@@ -264,6 +265,7 @@ export const mutations = [
   ...readers,
   ...runs,
   ...workers,
+  ...clients,
 ].map((mutation) => ({
   suite: SUITE,
   ...mutation,

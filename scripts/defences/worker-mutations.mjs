@@ -178,7 +178,7 @@ export const workers = [
   {
     defence: 'Answers: those of another run than the one that asked are not taken',
     file: 'ai-sdk/extract-resume-intent.ts',
-    edits: [['if (runId !== (call?.spec.runId ?? currentRunId)) {', 'if (runId === undefined) {']],
+    edits: [['if (runId !== (call?.runId ?? currentRunId)) {', 'if (runId === undefined) {']],
     suite: INTENT,
     test: 'extractResumeIntent rejects an answer for an older run',
   },

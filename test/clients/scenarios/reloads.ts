@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import type { UIMessage } from 'ai';
 import { charge } from '../../support/lab-calls.js';
 import { until } from '../../support/until.js';
 import { scenario } from '../scenario.js';
@@ -7,26 +8,60 @@ import type { Tab } from '../tab.js';
 
 const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(4);
 const slowly = { say: LONG, deltas: 40, everyMs: 50 };
+const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
+const working = { say: LONG, deltas: 20, everyMs: 5, calls: [sleep] };
 const echo = { tool: 'echo', id: 'e1', args: { value: 1 } };
 
 /** After how many parts of what it is sent a page is loaded again. */
 const BOUNDARIES = [1, 2, 3, 5, 7, 9, 12, 16, 20];
 
-/** Loads the page again and again, each time after a little more of what it is sent. */
-async function reloadAtBoundaries(stage: Stage, first: Tab): Promise<void> {
+/**
+ * Loads the page again and again, each time after a little more of what it is sent, while a tool
+ * keeps the turn at work. Each page has shown a beginning of what the last one shows when the turn
+ * was stopped.
+ */
+async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): Promise<void> {
+  const shown: UIMessage[][] = [];
   let open = first;
   for (const parts of BOUNDARIES) {
     await open.untilShown('the boundary', () => isAtBoundary(open));
+    shown.push(open.view.messages);
     await open.close();
     open = await stage.beginLoad();
     await open.limit({ parts });
     await open.mount();
   }
   await open.close();
+  const last = await stage.load();
+  await last.untilShown('the tool at work', () => last.calls().at(-1)?.toolCallId === 's1');
+  expect(await stage.post('stop')).toBe(202);
+  await stage.expectRight(last, { posts: 0 });
+  expect(last.reply()).toBe(text);
+  for (const messages of shown) expectBeginning(messages, last.view.messages);
+}
+
+/** The newest message, if it is there yet, has the same parts as far as it goes. */
+function expectBeginning(shown: UIMessage[], whole: UIMessage[]): void {
+  const [before, after] = [shown[1]?.parts ?? [], whole[1]?.parts ?? []];
+  expect(shown.map(({ id }) => id)).toEqual(whole.slice(0, shown.length).map(({ id }) => id));
+  expect(before.map(nameOf)).toEqual(after.slice(0, before.length).map(nameOf));
+  before.forEach((part, index) => {
+    const text = textIn(after[index]);
+    const isLast = index === before.length - 1;
+    expect(textIn(part)).toBe(isLast ? text.slice(0, textIn(part).length) : text);
+  });
+}
+
+function nameOf(part: UIMessage['parts'][number]): string {
+  return part.type === 'dynamic-tool' ? part.toolCallId : part.type;
+}
+
+function textIn(part: UIMessage['parts'][number] | undefined): string {
+  return part?.type === 'text' || part?.type === 'reasoning' ? part.text : '';
 }
 
 function isAtBoundary({ view }: Tab): boolean {
-  return view.requests.some(({ isHeld, end }) => isHeld || end === 'ended');
+  return view.requests.at(-1)?.isHeld === true;
 }
 
 function untilStreamIs(stage: Stage, status: string): Promise<unknown> {
@@ -37,26 +72,23 @@ export const reloads = [
   scenario('reload at boundaries of a turn', async (stage) => {
     const first = await stage.openNew();
     await first.limit({ parts: 4 });
-    await first.say({ think: 'Hm, well.', say: 'First this.', calls: [echo] }, slowly);
-    await reloadAtBoundaries(stage, first);
-    const tab = await stage.load();
-    await tab.untilShown('all', () => tab.reply() === `First this.${LONG}`);
-    await stage.expectRight(tab, { posts: 0 });
+    await first.say({ think: 'Hm, well.', say: 'First this.', calls: [echo] }, working);
+    await expectRightAtBoundaries(stage, first, `First this.${LONG}`);
     expect(first.posts()).toBe(1);
   }),
 
   scenario('reload at boundaries of what follows an approval', async (stage) => {
     const first = await stage.openNew();
-    await first.say({ think: 'Hm.', say: 'May I?', calls: [charge('c1'), echo] }, slowly);
+    await first.say({ say: 'May I?', calls: [charge('c1'), echo] }, working);
     await first.untilAsked('c1');
     await first.limit({ parts: 4 });
     await first.decide('c1', true);
     await first.untilShown('the boundary', () => isAtBoundary(first));
-    await reloadAtBoundaries(stage, first);
-    const tab = await stage.load();
-    await tab.untilShown('all', () => tab.reply() === `May I?${LONG}`);
-    await stage.expectRight(tab, { posts: 0 });
+    await expectRightAtBoundaries(stage, first, `May I?${LONG}`);
     expect(await stage.countCharges()).toEqual({ c1: 1 });
+    // What was answered is never put again.
+    const replays = (await stage.readLogs()).filter(({ method }) => method === 'GET');
+    expect(replays.filter(({ raw }) => raw.includes('"tool-approval-request"'))).toEqual([]);
   }),
 
   scenario('reload while the agent asks', async (stage) => {

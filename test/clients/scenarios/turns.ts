@@ -131,6 +131,20 @@ export const turns = [
     expect(tab.reply()).toBe('One.');
   }),
 
+  scenario('a message is edited', async (stage) => {
+    const tab = await stage.openNew();
+    for (const said of ['One.', 'Two.']) {
+      await tab.say({ say: said });
+      await tab.untilShown(said, () => tab.reply() === said);
+      await tab.untilRests();
+    }
+    const messageId = tab.view.messages[2]?.id ?? '';
+    await tab.act('sendMessage', { ...toScript({ say: 'Other.' }), messageId });
+    await tab.untilShown('the reply', () => tab.reply() === 'Other.');
+    await stage.expectRight(tab, { posts: 3 });
+    expect(tab.view.messages).toHaveLength(4);
+  }),
+
   scenario('regenerate what asked', async (stage) => {
     const tab = await stage.openNew();
     await tab.say({ calls: [charge('c1')] });

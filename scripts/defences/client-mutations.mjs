@@ -1,0 +1,107 @@
+// What the bridge does because real clients force it to; see mutations.mjs. The test of each is one
+// situation, played by one version of the stock client.
+const suite = 'test/clients/matrix.test.ts';
+
+/** The text is taken out of the file. */
+const without = (text) => [[text, '']];
+
+export const clients = [
+  {
+    defence: 'Clients: the live message has the id that is stored',
+    file: 'ai-sdk/turn-progress.ts',
+    edits: [['() => span.messageId,', '() => `${span.messageId}-${span.from}`,']],
+    suite,
+    test: 'text ai 7.0.0',
+  },
+  {
+    defence: 'Clients: what follows an answer comes under the id of the message that asked',
+    file: 'ai-sdk/turn-progress.ts',
+    edits: [['() => span.messageId,', "() => span.messageId + (span.isTail ? '-2' : ''),"]],
+    suite,
+    test: 'approve ai 6.0.0',
+  },
+  {
+    defence: 'Clients: steps are framed, or answers are sent without end',
+    file: 'ai-sdk/stream-transformer.ts',
+    edits: [['options.includeStepEvents ?? true', 'options.includeStepEvents ?? false']],
+    suite,
+    test: 'client tool ai 6.0.198',
+  },
+  {
+    defence: 'Clients: a reply that ends with results is guarded, or they are sent without end',
+    file: 'ai-sdk/stream-transformer.ts',
+    edits: [['guard: !isPaused && !isBlank', 'guard: false']],
+    suite,
+    test: 'stop while the model thinks about an approved call ai 7.0.117',
+  },
+  {
+    defence: 'Clients: a guard without a part that is written is none',
+    file: 'ai-sdk/step-frame.ts',
+    edits: without("      out.push({ type: 'message-metadata', messageMetadata: {} });\n"),
+    suite,
+    test: 'stop while the model thinks about an approved call ai 6.0.0',
+  },
+  {
+    defence: 'Clients: a snapshot leaves out the reply at work',
+    file: 'ai-sdk/build-snapshot.ts',
+    edits: [['isActive ? toSettledMessages(view) : toAllMessages(view)', 'toAllMessages(view)']],
+    suite,
+    test: 'reload at boundaries of a turn ai 6.0.0',
+  },
+  {
+    defence: 'Clients: a page that is loaded is told the whole turn',
+    file: 'ai-sdk/attach-turn.ts',
+    edits: [['    from: turnStartSequence,\n', '    from: sequence,\n']],
+    suite,
+    test: 'two tabs look at one reply ai 7.0.58',
+  },
+  {
+    defence: 'Clients: a turn that rests is not told to a page that has it',
+    file: 'ai-sdk/attach-turn.ts',
+    edits: [['sawActiveSince === record.turnStartSequence;', 'true;']],
+    suite,
+    test: 'reload while the agent asks ai 6.0.198',
+  },
+  {
+    defence: 'Clients: a page whose snapshot was active is told a turn that rests by now',
+    file: 'ai-sdk/attach-turn.ts',
+    edits: [['sawActiveSince === record.turnStartSequence;', 'false;']],
+    suite,
+    test: 'reload that comes back after the end ai 6.0.253',
+  },
+  {
+    defence: 'Clients: an answered question is not put again',
+    file: 'ai-sdk/turn-progress.ts',
+    edits: [['return !span.waiting.calls.has(toolCallId);', 'return false;']],
+    suite,
+    test: 'reload at boundaries of what follows an approval ai 7.0.117',
+  },
+  {
+    defence: 'Clients: an answer is followed by what is new only',
+    file: 'ai-sdk/attach-turn.ts',
+    edits: [
+      [
+        '...toTurnSpan(view, profile), from, isTail: true',
+        '...toTurnSpan(view, profile), isTail: true',
+      ],
+    ],
+    suite,
+    test: 'approve ai 7.0.58',
+  },
+  {
+    defence: 'Clients: a reply that was cut short is to be loaded again',
+    file: 'ai-sdk/decide-reply.ts',
+    edits: without(
+      '  if (record !== undefined && isCutShort(record, params.messages.at(-1))) throw copyIsBehind();\n',
+    ),
+    suite,
+    test: 'drop of what follows an answer in the middle, sent again ai 6.0.0',
+  },
+  {
+    defence: 'Clients: a copy that is behind gets no tail',
+    file: 'ai-sdk/continue-turn.ts',
+    edits: without('  if (isAhead(copy, calls)) throw copyIsBehind();\n'),
+    suite: 'test/ai-sdk/answers.test.ts',
+    test: 'answers (path 3) a copy that is behind in a later step is sent back for its snapshot',
+  },
+];
