@@ -28,6 +28,8 @@ export interface StreamTransformerOptions {
   agentId?: string;
   /** True if the client has the message up to here: this stream only adds to it. */
   isTail?: boolean;
+  /** Is told of chunks that this version does not know. Default: silence. */
+  logger?: { debug: (message: string, fields: object) => void };
   /** True for approval requests that were answered before the reader came. */
   isAnswered?: (toolCallId: string) => boolean;
 }
@@ -166,7 +168,7 @@ export class StreamTransformer {
         out.push(toFailurePart(chunk));
         break;
       default:
-        pushControl(chunk, out);
+        this.#pushControl(chunk, out);
     }
   }
 
@@ -205,11 +207,17 @@ export class StreamTransformer {
     }
     this.#step.discard(chunk.step);
     this.#calls.discardStreaming();
-    pushControl(chunk, result.events);
+    this.#pushControl(chunk, result.events);
+  }
+
+  #pushControl(chunk: StreamChunk, out: UIStreamPart[]): void {
+    const part = toControlPart(chunk);
+    if (part !== undefined) out.push(part);
+    else if (!INTERNAL.has(chunk.type)) {
+      this.#options.logger?.debug('an unknown chunk was left out', { type: chunk.type });
+    }
   }
 }
 
-function pushControl(chunk: StreamChunk, out: UIStreamPart[]): void {
-  const part = toControlPart(chunk);
-  if (part !== undefined) out.push(part);
-}
+/** Chunks that are not for clients. */
+const INTERNAL = new Set<StreamChunk['type']>(['suspension_marker']);

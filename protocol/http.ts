@@ -71,7 +71,12 @@ export const ChatQuery = z.object({
 });
 export type ChatQuery = z.infer<typeof ChatQuery>;
 
-export const SnapshotQuery = z.object({ checkpointId: z.string().optional() });
+export const SnapshotQuery = z.object({
+  /** As of this checkpoint instead of now. */
+  checkpointId: z.string().optional(),
+  /** Shows the reply that is being written as far as it came, for readers that do not follow the stream. */
+  includePartialContent: z.enum(['true', 'false']).optional(),
+});
 export type SnapshotQuery = z.infer<typeof SnapshotQuery>;
 
 export const StopBody = z

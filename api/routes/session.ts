@@ -32,14 +32,18 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const caller = await readIdentity(request);
-    const { checkpointId } = parseQuery(SnapshotQuery, request);
+    const { checkpointId, includePartialContent } = parseQuery(SnapshotQuery, request);
     if (checkpointId !== undefined) {
       const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
       if (past === null) throw notFound();
       response.set('cache-control', 'no-store').json(past);
       return;
     }
-    const snapshot = await buildSnapshot(deps, { sessionId, caller });
+    const snapshot = await buildSnapshot(deps, {
+      sessionId,
+      caller,
+      includePartialContent: includePartialContent === 'true',
+    });
     if (snapshot === null) throw notFound();
     writeSnapshotMemory(request, response, snapshot);
     if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);

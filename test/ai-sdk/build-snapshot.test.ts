@@ -32,6 +32,28 @@ describe('buildSnapshot', () => {
         { type: 'text', text: 'Half a sentence', state: 'streaming' },
       ],
     });
+    // The same for whoever does not replay turns.
+    const off = { ...runtime, contentReplayEnabled: false };
+    expect(await buildSnapshot(off, { sessionId: 's1' })).toMatchObject({
+      messages: snapshot?.messages,
+      streamSequence: 3,
+    });
+    // What follows its position, and nothing of what such a page has.
+    const rest = await handleChatStream(
+      { ...deps, contentReplayEnabled: false },
+      {
+        sessionId: 's1',
+        messages: [],
+        request: { method: 'GET', headers: new Headers({ 'x-resume-from-sequence': '2' }) },
+      },
+    );
+    const reader = rest.body?.getReader();
+    let told = '';
+    while (!told.includes('sentence')) {
+      told += new TextDecoder().decode((await reader?.read())?.value);
+    }
+    expect(told).not.toContain('Half');
+    await reader?.cancel();
     await running.body?.cancel();
   });
 

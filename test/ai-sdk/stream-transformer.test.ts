@@ -116,4 +116,21 @@ describe('StreamTransformer', () => {
     run(tail, [...chunks({ type: 'tool_end', ...call, result: 1 }), end]);
     expect(tail.finalize().events.map(({ type }) => type)).toEqual(guard);
   });
+
+  it('tells its logger of chunks that it does not know, and of no other', () => {
+    const told: string[] = [];
+    const logger = {
+      debug: (message: string, fields: object) => told.push(message + JSON.stringify(fields)),
+    };
+    const transformer = new StreamTransformer({ logger });
+    const newer = { type: 'from_the_future' } as unknown as Bare;
+    const marker: Bare = {
+      type: 'suspension_marker',
+      kind: 'suspended_client_tool',
+      payload: { toolCallIds: ['c1'] },
+    };
+    const events = run(transformer, chunks(text('a'), newer, marker));
+    expect(events.every(({ type }) => /^(start|text)/.test(type))).toBe(true);
+    expect(told).toEqual(['an unknown chunk was left out{"type":"from_the_future"}']);
+  });
 });
