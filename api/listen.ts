@@ -18,10 +18,14 @@ const IDLE_MS = 65_000;
 
 /** @throws StartupError when the port is taken, or the address cannot be used */
 export async function listen(app: Express, port: number, host: string): Promise<Listening> {
-  const server = createServer(
-    { requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: IDLE_MS },
-    app,
-  );
+  const timeouts = {
+    requestTimeout: REQUEST_MS,
+    headersTimeout: HEADERS_MS,
+    keepAliveTimeout: IDLE_MS,
+  };
+  // What Node would refuse with an empty reply is refused by the app, in its words.
+  const server = createServer({ ...timeouts, requireHostHeader: false }, app);
+  server.on('checkExpectation', app);
   server.on('clientError', answerUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
