@@ -1,11 +1,11 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { OPERATIONS, readOpenApi, refusalsOf } from '../../api/openapi/document.js';
 import type { Operation } from '../../api/openapi/operation.js';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { useProduct } from '../support/product.js';
 import { connectRaw } from '../support/raw-http.js';
-import { NASTY, valuesOf, type JsonSchema } from '../support/schema-values.js';
+import { NASTY, valuesOf, type Hints, type JsonSchema } from '../support/schema-values.js';
 
 /**
  * The routes, asked with what fits their description, with what almost fits, and with bytes.
@@ -13,7 +13,7 @@ import { NASTY, valuesOf, type JsonSchema } from '../support/schema-values.js';
  */
 const product = useProduct({ env: { DEFAULT_AGENT: 'lab' } });
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
-const runs = Number(process.env['FUZZ_RUNS'] ?? 250);
+const runs = Number(process.env['FUZZ_RUNS'] ?? 1_000);
 const PATIENCE_MS = 20_000;
 
 const document = JSON.parse(JSON.stringify(readOpenApi())) as {
@@ -24,9 +24,77 @@ interface DocumentedOperation {
   requestBody?: { content: Record<string, { schema: JsonSchema }> };
 }
 
-/** Ids that come again, so that requests meet sessions that are there. */
-const KNOWN = ['f-1', 'f-2', 'f-3', 'u1', 'u2', 'c1', 'lab', 'support', 'msg-1', 'hello'];
-const known = fc.constantFrom(...KNOWN);
+/** Sessions that are there: one that waits for people, one that rests, one that was stopped. */
+const SESSIONS = ['f-waits', 'f-rests', 'f-stopped'];
+const session = fc.constantFrom(...SESSIONS, 'f-new');
+const callId = fc.constantFrom('c1', 'c2', 'c3');
+const said = fc.oneof(
+  fc.string({ minLength: 1 }),
+  fc.constant(
+    JSON.stringify({ script: [{ calls: [{ tool: 'charge', id: 'c3', args: { amount: 1 } }] }] }),
+  ),
+);
+const anything = fc.jsonValue({ maxDepth: 2 });
+
+/** What stands in the messages of chat pages, real and forged. */
+const part = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('text'), text: said }) },
+  fc.record({
+    type: fc.constant('file'),
+    url: fc.constantFrom('data:text/plain;base64,aGk=', 'data:,', 'file:///etc/passwd'),
+    mediaType: fc.constant('text/plain'),
+  }),
+  fc.record({
+    type: fc.constantFrom('tool-charge', 'dynamic-tool', 'tool-locate'),
+    toolName: fc.constantFrom('charge', 'locate', 'echo'),
+    toolCallId: callId,
+    state: fc.constantFrom(
+      'approval-responded',
+      'output-available',
+      'output-error',
+      'input-available',
+    ),
+    input: anything,
+    output: anything,
+    errorText: fc.string(),
+    approval: fc.record({ id: fc.string(), approved: fc.boolean(), reason: fc.string() }),
+  }),
+);
+
+const message = (role: string, id: fc.Arbitrary<string>): fc.Arbitrary<unknown> =>
+  fc.record({
+    id,
+    role: fc.constant(role),
+    parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+    metadata: fc.dictionary(fc.string(), anything, { maxKeys: 2 }),
+  });
+
+const hints: Hints = {
+  SessionId: session,
+  agent: fc.constant('lab'),
+  agentType: fc.constant('lab'),
+  sessionId: session,
+  toolCallId: callId,
+  messageId: fc.constantFrom('u1', 'u2', 'msg-1'),
+  parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+  text: said,
+  content: said,
+  trigger: fc.constantFrom('submit-message', 'regenerate-message'),
+  message: fc.oneof(
+    { weight: 1, arbitrary: said },
+    {
+      weight: 4,
+      arbitrary: fc.record({ id: fc.uuid(), role: fc.constant('user'), content: said }),
+    },
+  ),
+  messages: fc
+    .tuple(
+      fc.array(message('assistant', fc.constantFrom('msg-1', 'msg-2')), { maxLength: 2 }),
+      fc.array(message('user', fc.uuid()), { maxLength: 2 }),
+    )
+    .map(([before, after]) => [...before, ...after]),
+};
+
 const nastyText = fc.constantFrom(
   ...NASTY.filter((value) => typeof value === 'string' || typeof value === 'number').map(String),
   ...['a\u0000b', 'a\r\nb', 'ü', '%'],
@@ -49,25 +117,46 @@ function toRequests(operation: Operation): fc.Arbitrary<Request> {
   const { parameters = [], requestBody } = document.paths[path]?.[operation.method] ?? {};
   const named = (
     place: string,
-    values: fc.Arbitrary<unknown>,
+    values: (name: string) => fc.Arbitrary<unknown>,
   ): Record<string, fc.Arbitrary<string>> =>
     Object.fromEntries(
-      parameters.filter((each) => each.in === place).map(({ name }) => [name, values.map(String)]),
+      parameters
+        .filter((each) => each.in === place)
+        .map(({ name }) => [name, values(name).map(String)]),
     );
   const inPath = fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom('f-1', 'f-2', 'f-3', 'f-4') },
+    // What is there is not erased: others are to find it.
+    { weight: 8, arbitrary: operation.method === 'delete' ? fc.constant('f-new') : session },
     { weight: 1, arbitrary: nastyText },
   );
-  const inQuery = fc.oneof(known, fc.nat({ max: 200 }), nastyText);
+  const inPathAs: Record<string, fc.Arbitrary<string>> = {
+    sessionId: inPath,
+    toolCallId: fc.oneof({ weight: 8, arbitrary: callId }, { weight: 1, arbitrary: nastyText }),
+  };
+  const inQuery: Record<string, fc.Arbitrary<unknown>> = {
+    sessionId: session,
+    limit: fc.integer({ min: 1, max: 20 }),
+    offset: fc.nat({ max: 9 }),
+    agent: fc.constant('lab'),
+    busy: fc.constantFrom('queue', 'steer', 'interrupt', 'reject'),
+    fromSequence: fc.nat({ max: 9 }),
+  };
   const inHeader = fc.oneof(fc.nat(), fc.constantFrom('v7', '-1', '1e9', 'x'.repeat(300), ' '));
   const schema = requestBody?.content['application/json']?.schema;
   return fc
     .record({
-      inPath: fc.record(named('path', inPath)),
-      inQuery: some(named('query', inQuery)),
+      inPath: fc.record(named('path', (name) => inPathAs[name] ?? nastyText)),
+      inQuery: some(
+        named('query', (name) =>
+          fc.oneof(
+            { weight: 6, arbitrary: inQuery[name] ?? nastyText },
+            { weight: 1, arbitrary: nastyText },
+          ),
+        ),
+      ),
       isTwice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
-      headers: some(named('header', inHeader)),
-      body: schema === undefined ? fc.constant(undefined) : valuesOf(schema, document, known),
+      headers: some(named('header', () => inHeader)),
+      body: schema === undefined ? fc.constant(undefined) : valuesOf(schema, document, hints),
     })
     .map(({ inPath: ids, inQuery: query, isTwice, headers, body }) => ({
       operation,
@@ -86,8 +175,15 @@ function toRequests(operation: Operation): fc.Arbitrary<Request> {
           : [[name, value]],
       ),
       headers,
-      body,
+      body: withIdOfPath(body, ids['sessionId']),
     }));
+}
+
+/** A body that names its session names that of the path, unless it was changed. */
+function withIdOfPath(body: unknown, sessionId: string | undefined): unknown {
+  const isNamed = typeof body === 'object' && body !== null && 'messages' in body && 'id' in body;
+  const isMeant = isNamed && SESSIONS.includes(String(body.id)) && sessionId !== undefined;
+  return isMeant ? { ...body, id: sessionId } : body;
 }
 
 /** Records that lack some of the keys. */
@@ -148,8 +244,22 @@ function check({ operation, isPathGood }: Request, { status, isStream, text }: A
 const reporter = { seed, numRuns: runs, endOnFailure: true, verbose: 0 } as const;
 
 describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
+  beforeAll(async () => {
+    const script = (...steps: object[]): string => JSON.stringify({ script: steps });
+    const ask = [
+      { tool: 'charge', id: 'c1', args: { amount: 1 } },
+      { tool: 'locate', id: 'c2', args: {} },
+    ];
+    await begin('f-waits', script({ calls: ask }), (text) => text.includes('[DONE]'));
+    await begin('f-rests', 'hi', (text) => text.includes('[DONE]'));
+    await begin('f-stopped', script({ say: 'Hm. '.repeat(99), deltas: 99, everyMs: 100 }), (text) =>
+      text.includes('text-delta'),
+    );
+    await fetch(`${product.url}/api/chat/f-stopped/stop`, { method: 'POST' });
+  });
+
   it('answers what fits its description, or almost does, with what it describes', async () => {
-    const begun = new Set<string>();
+    const begun = new Set<string>(SESSIONS);
     const seen = new Map<number, number>();
     await fc.assert(
       fc.asyncProperty(requests, async (request) => {
@@ -160,16 +270,16 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
       }),
       reporter,
     );
-    // Both are met: a fuzzer that is only refused looks at nothing.
-    expect(
-      [...seen].filter(([status]) => status < 300).reduce((sum, [, n]) => sum + n, 0),
-    ).toBeGreaterThan(runs / 10);
+    // Both are met: who is only refused looks at nothing.
+    const served = [...seen].map(([status, count]) => (status < 300 ? count : 0));
+    expect(served.reduce((sum, count) => sum + count)).toBeGreaterThan(runs / 4);
     expect(seen.get(400)).toBeGreaterThan(0);
-    await expectStored(begun);
+    // Nothing is stored of sessions for which every request was refused.
+    expect((await storedSessions()).filter((id) => !begun.has(id))).toEqual([]);
   }, 180_000);
 
   it('answers bytes that are almost requests, or hangs up', async () => {
-    const before = new Set(await product.redis.keys('hx:{*'));
+    const before = await storedSessions();
     await fc.assert(
       fc.asyncProperty(almostRequests, async (bytes) => {
         const connection = await connectRaw(product.url);
@@ -192,9 +302,8 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
       }),
       { ...reporter, numRuns: runs * 2 },
     );
-    const after = await product.redis.keys('hx:{*');
-    const fresh = after.filter((key) => !before.has(key) && !key.startsWith('hx:{raw-'));
-    expect(fresh.filter((key) => !KNOWN.some((id) => key.startsWith(`hx:{${id}`)))).toEqual([]);
+    const fresh = (await storedSessions()).filter((id) => !before.includes(id));
+    expect(fresh.filter((id) => !/^(raw-|s-)/.test(id))).toEqual([]);
   }, 180_000);
 
   it('is still there, and still answers', async () => {
@@ -221,11 +330,32 @@ function idsIn({ path, body }: Request, { text }: Answer): string[] {
   return ids.flatMap((id) => id ?? []);
 }
 
-/** Nothing is stored of sessions for which every request was refused. */
-async function expectStored(begun: ReadonlySet<string>): Promise<void> {
+/** The sessions of which anything is stored. */
+async function storedSessions(): Promise<string[]> {
   const keys = await product.redis.keys('hx:{*');
-  const stored = new Set(keys.map((key) => /^hx:\{([^}]*)\}/.exec(key)?.[1] ?? key));
-  expect([...stored].filter((id) => !begun.has(id))).toEqual([]);
+  return [...new Set(keys.map((key) => /^hx:\{([^}]*)\}/.exec(key)?.[1] ?? key))];
+}
+
+/** Begins a turn and reads its reply until enough has come. */
+async function begin(
+  id: string,
+  content: string,
+  isEnough: (text: string) => boolean,
+): Promise<void> {
+  const leave = new AbortController();
+  const response = await fetch(`${product.url}/api/chat/${id}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ message: { id: 'u1', role: 'user', content } }),
+    signal: leave.signal,
+  });
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    if (isEnough(text)) break;
+  }
+  leave.abort();
 }
 
 const body = JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } });

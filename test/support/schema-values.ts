@@ -60,30 +60,38 @@ export const NASTY: readonly unknown[] = [
 
 const nasty = fc.constantFrom(...NASTY);
 
-/** Values that mostly fit a schema, and now and then do not at all. */
-export function valuesOf(
-  schema: JsonSchema,
-  root: object,
-  known: fc.Arbitrary<string>,
-): fc.Arbitrary<unknown> {
-  const fitting = fittingValues(schema, root, known);
-  return fc.oneof({ weight: 12, arbitrary: fitting }, { weight: 1, arbitrary: nasty });
+/** Values for properties of which the schema says less than programs expect, by their names or those of their schemas. */
+export type Hints = Readonly<Record<string, fc.Arbitrary<unknown>>>;
+
+/** Values that fit a schema; one in three is then changed in one place to something that may not. */
+export function valuesOf(schema: JsonSchema, root: object, hints: Hints): fc.Arbitrary<unknown> {
+  const fitting = fittingValues(schema, root, hints);
+  const changed = fc
+    .tuple(fitting, fc.nat(), nasty)
+    .map(([value, place, other]) => changeAt(value, place, other));
+  return fc.oneof({ weight: 2, arbitrary: fitting }, { weight: 1, arbitrary: changed });
 }
 
 function fittingValues(
   schema: JsonSchema,
   root: object,
-  known: fc.Arbitrary<string>,
+  hints: Hints,
+  name = '',
 ): fc.Arbitrary<unknown> {
-  const inner = (each: JsonSchema): fc.Arbitrary<unknown> => valuesOf(each, root, known);
-  if (schema.$ref !== undefined) return fittingValues(resolve(schema.$ref, root), root, known);
+  const hint = Object.hasOwn(hints, name) ? hints[name] : undefined;
+  if (hint !== undefined && schema.enum === undefined) return hint;
+  const inner = (each: JsonSchema, of = ''): fc.Arbitrary<unknown> =>
+    fittingValues(each, root, hints, of);
+  if (schema.$ref !== undefined) {
+    return inner(resolve(schema.$ref, root), schema.$ref.split('/').at(-1));
+  }
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return fc.oneof(...choices.map(inner));
+  if (choices !== undefined) return fc.oneof(...choices.map((each) => inner(each)));
   switch (schema.type) {
     case 'string':
-      return fc.oneof(known, fc.string({ maxLength: Math.min(schema.maxLength ?? 20, 40) }));
+      return fc.string({ minLength: schema.minLength ?? 0, maxLength: 40 });
     case 'integer':
     case 'number':
       return fc.integer({
@@ -93,33 +101,32 @@ function fittingValues(
     case 'boolean':
       return fc.boolean();
     case 'array':
-      return fc.array(inner(schema.items ?? {}), { maxLength: 4 });
-    case 'object':
-      return fc
-        .record(
-          Object.fromEntries(
-            Object.entries(schema.properties ?? {}).map(([name, each]) => [name, inner(each)]),
-          ),
-          // What is required is left out now and then, too.
-          { requiredKeys: [] },
-        )
-        .chain((value) => withRequired(value, schema, inner));
+      return fc.array(inner(schema.items ?? {}), { minLength: 1, maxLength: 3 });
+    case 'object': {
+      const values = Object.entries(schema.properties ?? {}).map(
+        ([key, each]) => [key, inner(each, key)] as const,
+      );
+      return fc.record(Object.fromEntries(values), { requiredKeys: schema.required ?? [] });
+    }
     default:
-      return fc.oneof(fc.jsonValue({ maxDepth: 2 }), nasty);
+      return fc.jsonValue({ maxDepth: 2 });
   }
 }
 
-function withRequired(
-  value: Record<string, unknown>,
-  { properties = {}, required = [] }: JsonSchema,
-  inner: (schema: JsonSchema) => fc.Arbitrary<unknown>,
-): fc.Arbitrary<unknown> {
-  const missing = required.filter((name) => !(name in value));
-  const rest = fc.record(
-    Object.fromEntries(missing.map((name) => [name, inner(properties[name] ?? {})])),
-  );
-  const whole = rest.map((more) => ({ ...value, ...more }));
-  return fc.oneof({ weight: 9, arbitrary: whole }, { weight: 1, arbitrary: fc.constant(value) });
+/** The value with one of its places, counted through, put to another value. */
+function changeAt(value: unknown, place: number, other: unknown): unknown {
+  const copy = { whole: structuredClone(value) };
+  const places: [object, string][] = [];
+  const walk = (holder: object): void => {
+    for (const [key, inner] of Object.entries(holder)) {
+      places.push([holder, key]);
+      if (typeof inner === 'object' && inner !== null) walk(inner as object);
+    }
+  };
+  walk(copy);
+  const [holder, key] = places[place % places.length] ?? [copy, 'whole'];
+  (holder as Record<string, unknown>)[key] = other;
+  return copy.whole;
 }
 
 function resolve(reference: string, root: object): JsonSchema {
