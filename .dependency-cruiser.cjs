@@ -37,7 +37,18 @@ module.exports = {
       ['protocol', 'stores', 'executor', 'agents', 'activities', 'config', 'examples'],
       'Workflows are loaded by path, never imported.',
     ),
-    only('examples', ['agents'], 'Examples use what users use.'),
+    only(
+      'examples',
+      ['agents', 'ai-sdk', 'protocol', 'stores', 'worker'],
+      'Examples use what users use.',
+    ),
+    {
+      name: 'agents-of-examples-are-plain',
+      comment: 'Workers load them.',
+      severity: 'error',
+      from: { path: '^examples/(lab|support|long-conversation)/' },
+      to: { path: '^(ai-sdk|stores|worker)/' },
+    },
     only('web', ['protocol'], 'The page speaks HTTP.'),
     {
       name: 'browsers-take-no-server',

@@ -43,6 +43,7 @@ export interface ChatRequests {
   /** The turn at work from its beginning, or what follows a position. */
   follow: (asked: ReconnectOptions, signal: Signal, after?: number) => Promise<Response | null>;
   snapshot: (chatId: string, signal: Signal) => Promise<Response | null>;
+  lease: (chatId: string, toolCallId: string, body: object, signal: Signal) => Promise<unknown>;
 }
 
 export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
@@ -87,6 +88,13 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
         { cache: 'no-store', ...rest },
         signal,
       );
+    },
+    lease: async (chatId, toolCallId, body, signal) => {
+      const { url, headers, ...rest } = await readTarget({ chatId });
+      headers.set('content-type', 'application/json');
+      const path = `/pending/${encodeURIComponent(toolCallId)}/lease`;
+      const init = { method: 'POST', headers, ...rest, body: JSON.stringify(body) };
+      return request(addPath(sessionUrlOf(url), path), init, signal);
     },
   };
 

@@ -3,7 +3,9 @@ import type { ChatMessage } from './chat-message.js';
 import { ChatRequestError } from './chat-request-error.js';
 import { createChatRequests, type ChatRequestsOptions } from './chat-requests.js';
 import type { HelixTransport } from './chat-transport.js';
+import type { LeaseClientCall } from './client-call.js';
 import { followReply } from './follow-reply.js';
+import { createCallLease } from './lease-call.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
 
 /** The options of `DefaultChatTransport`, and how long to keep trying. */
@@ -15,6 +17,8 @@ export interface ResumableChatTransport extends HelixTransport {
     chatId: string,
     signal?: AbortSignal,
   ) => Promise<FrontendSnapshot<M> | undefined>;
+  /** For `useResumeClientTools`: of several pages one carries out a call. */
+  leaseCall: LeaseClientCall;
 }
 
 /**
@@ -66,6 +70,7 @@ export function createResumableChatTransport(
         abortSignal,
       );
     },
+    leaseCall: createCallLease(requests, patience),
     loadSnapshot: async (chatId, signal) => {
       try {
         const ask = (): Promise<Response | null> => requests.snapshot(chatId, signal);

@@ -1,4 +1,6 @@
-import type { FailedCall, LeaseClientCall, ToolHandlers, ToolOutput } from './tool-handlers.js';
+import type { FailedCall, LeaseClientCall } from '../client/client-call.js';
+import { pause } from '../client/patience.js';
+import type { ToolHandlers, ToolOutput } from './tool-handlers.js';
 
 /** What a page brings to its client tools; may change from one render to the next. */
 export interface RunnerSettings {
@@ -42,35 +44,55 @@ export class ClientCallRunner {
   }
 
   async #carryOut(call: WaitingCall, settings: RunnerSettings): Promise<void> {
-    const { toolCallId, toolName, input } = call;
-    const { signal } = this.#leave;
-    const isOver = (): boolean => signal.aborted;
-    let result: { output: unknown } | { state: 'output-error'; errorText: string };
+    const { toolCallId } = call;
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#leave.signal, over.signal]);
     try {
-      if (!(await this.#mayRun(call, settings.lease)) || isOver()) return;
-      const handler = settings.toolHandlers[toolName];
-      const output = await handler?.(input, { toolCallId, abortSignal: signal });
-      // A result without a value would not be posted at all.
-      result = { output: output ?? null };
+      if (!(await this.#mayRun(call, settings.lease, signal))) return;
+      const result = await this.#handle(call, settings);
+      if (result !== undefined) await settings.addToolOutput(result);
     } catch (error) {
-      if (isOver()) return;
-      this.#settings?.onError?.(error, { toolName, toolCallId });
-      result = { state: 'output-error', errorText: toErrorText(error) };
+      if (this.#leave.signal.aborted) return;
+      // Nobody could be asked: the next render tries again.
+      this.#begun.delete(toolCallId);
+      this.#settings?.onError?.(error, { toolName: call.toolName, toolCallId });
+    } finally {
+      over.abort();
     }
-    if (!isOver()) await settings.addToolOutput({ tool: toolName, toolCallId, ...result });
+  }
+
+  /** What is posted for the call; undefined if nobody wants it any more. */
+  async #handle(
+    { toolCallId, toolName: tool, input }: WaitingCall,
+    { toolHandlers }: RunnerSettings,
+  ): Promise<ToolOutput | undefined> {
+    const { signal: abortSignal } = this.#leave;
+    let output: ToolOutput;
+    try {
+      const result = await toolHandlers[tool]?.(input, { toolCallId, abortSignal });
+      // A result without a value would not be posted at all.
+      output = { tool, toolCallId, output: result ?? null };
+    } catch (error) {
+      if (abortSignal.aborted) return undefined;
+      this.#settings?.onError?.(error, { toolName: tool, toolCallId });
+      output = { tool, toolCallId, state: 'output-error', errorText: toErrorText(error) };
+    }
+    return abortSignal.aborted ? undefined : output;
   }
 
   /** Without anybody to ask, this page may. */
-  async #mayRun(call: FailedCall, lease: LeaseClientCall | undefined): Promise<boolean> {
+  async #mayRun(
+    { toolName, toolCallId }: FailedCall,
+    lease: LeaseClientCall | undefined,
+    abortSignal: AbortSignal,
+  ): Promise<boolean> {
     if (lease === undefined) return true;
-    const { signal: abortSignal } = this.#leave;
-    const { toolName, toolCallId } = call;
+    const call = { toolName, toolCallId, sessionId: this.#sessionId, abortSignal };
     for (;;) {
-      const sessionId = this.#sessionId;
-      const said = await lease({ toolName, toolCallId, sessionId, abortSignal });
-      if (typeof said === 'boolean') return said;
-      await new Promise((resolve) => setTimeout(resolve, said));
+      const said = await lease(call);
       if (abortSignal.aborted) return false;
+      if (typeof said === 'boolean') return said;
+      await pause(said, abortSignal);
     }
   }
 }

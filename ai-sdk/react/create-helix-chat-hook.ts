@@ -2,7 +2,8 @@ import type { UIMessage, useChat, UseChatHelpers, UseChatOptions } from '@ai-sdk
 import { isToolCall, lastReplyOf } from '../client/chat-message.js';
 import { useEffect } from 'react';
 import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
-import type { FailedCall, LeaseClientCall, ToolHandlers } from './tool-handlers.js';
+import type { FailedCall, LeaseClientCall } from '../client/client-call.js';
+import type { ToolHandlers } from './tool-handlers.js';
 import { useRecovery, type SnapshotLoader } from './use-recovery.js';
 import {
   useResumeClientTools,
@@ -15,8 +16,11 @@ export type UseHelixChatOptions<M extends UIMessage> = UseChatOptions<M> & {
   toolHandlers?: ToolHandlers;
   /** Told of what a handler throws; the model is told as well. */
   onClientToolError?: (error: unknown, call: FailedCall) => void;
-  /** Asked before a client tool is carried out, so that of two pages only one does it. */
-  lease?: LeaseClientCall;
+  /**
+   * Asked before a client tool is carried out, so that of two pages only one does it. Default: what the
+   * transport offers, if it does; false for nothing.
+   */
+  lease?: LeaseClientCall | false;
   /** What waits, with deadlines, as the snapshot has it. */
   pending?: UseResumeClientToolsOptions['pending'];
   /** Where the conversation is loaded from again. Default: what the transport knows, if it does. */
@@ -51,9 +55,16 @@ export function createHelixChatHook(
     // A chat that is given has its predicate already; a predicate that is given is wanted.
     const chat = useChatOfMajor<M>('chat' in own ? own : { sendAutomaticallyWhen, ...own });
     useForgetting(chat.messages, sendAutomaticallyWhen);
-    useResumeClientTools({ chat, toolHandlers, onError: onClientToolError, lease, pending });
-    const transport = 'chat' in own ? undefined : own.transport;
-    const retry = useRecovery(chat, loadSnapshot ?? findLoader<M>(transport));
+    const offers = ('chat' in own ? {} : (own.transport ?? {})) as TransportOffers<M>;
+    const asked = lease ?? offers.leaseCall;
+    useResumeClientTools({
+      chat,
+      toolHandlers,
+      onError: onClientToolError,
+      lease: asked === false ? undefined : asked,
+      pending,
+    });
+    const retry = useRecovery(chat, loadSnapshot ?? offers.loadSnapshot);
     return { ...chat, retry };
   };
 }
@@ -71,11 +82,8 @@ function useForgetting(messages: UIMessage[], when: SendAutomaticallyWhen): void
 
 const OPEN = new Set(['input-available', 'approval-requested']);
 
-/** Our transports know where the snapshot is. */
-function findLoader<M extends UIMessage>(
-  transport: object | undefined,
-): SnapshotLoader<M> | undefined {
-  if (transport === undefined || !('loadSnapshot' in transport)) return undefined;
-  const { loadSnapshot } = transport;
-  return typeof loadSnapshot === 'function' ? (loadSnapshot as SnapshotLoader<M>) : undefined;
+/** What our transports have beside what chats ask of them. */
+interface TransportOffers<M extends UIMessage> {
+  loadSnapshot?: SnapshotLoader<M>;
+  leaseCall?: LeaseClientCall;
 }

@@ -14,23 +14,6 @@ export type ToolHandler = {
 
 export type ToolHandlers = Readonly<Record<string, ToolHandler>>;
 
-/** The call that a handler failed at. */
-export interface FailedCall {
-  toolName: string;
-  toolCallId: string;
-}
-
-export interface ClientCall extends FailedCall {
-  sessionId: string;
-  abortSignal: AbortSignal;
-}
-
-/**
- * Asks for the right to carry out a call, so that of two pages only one does: false if another page
- * has it, or nobody waits for the result; a number if it is worth asking again after so many ms.
- */
-export type LeaseClientCall = (call: ClientCall) => Promise<boolean | number>;
-
 /** What `useChat` returns, as far as it is used here; of either major. */
 export interface ChatWithTools {
   id: string;

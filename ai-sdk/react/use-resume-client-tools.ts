@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 import { clientCallsOf, lastReplyOf, toNewestStep, toolNameOf } from '../client/chat-message.js';
 import { ClientCallRunner, type WaitingCall } from './client-call-runner.js';
-import type { ChatWithTools, FailedCall, LeaseClientCall, ToolHandlers } from './tool-handlers.js';
-import type { ToolOutput } from './tool-handlers.js';
+import type { FailedCall, LeaseClientCall } from '../client/client-call.js';
+import type { ChatWithTools, ToolHandlers, ToolOutput } from './tool-handlers.js';
 
 export interface UseResumeClientToolsOptions {
   /** What `useChat` returned. It needs a `sendAutomaticallyWhen`, or the results stay here. */

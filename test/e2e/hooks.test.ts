@@ -118,6 +118,32 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
+  it('has a client tool carried out by one of two pages', async () => {
+    const done: string[] = [];
+    let end: (() => void) | undefined;
+    const work = (name: string) => ({
+      locate: async () => {
+        done.push(name);
+        await new Promise<void>((resolve) => (end = resolve));
+        return name;
+      },
+    });
+    const { page: first, sessionId } = await open({ toolHandlers: work('first') });
+    await first.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'Found.' }));
+    await until('one page works', () => done.length === 1);
+    const { page: second } = await open({
+      sessionId,
+      isLoaded: true,
+      toolHandlers: work('second'),
+    });
+    await until('the other asks', () => second.leases.length > 0);
+    await second.rests();
+    end?.();
+    await until('it is found', () => first.reply().includes('Found.'));
+    expect(done).toEqual(['first']);
+    await expectStored(first, sessionId);
+  });
+
   it('sends once more, by hand, what was refused', async () => {
     let isDown = true;
     const { page, sessionId } = await open({

@@ -22,8 +22,10 @@ export const HOOKS: readonly [name: string, useHelixChat: HelixHook][] = [
 /** A page that shows one conversation by the hook, on the transport that comes back. */
 export interface HookPage {
   readonly chat: UseHelixChatHelpers<UIMessage>;
-  /** Methods of what was sent for the chat, snapshots left out. */
+  /** Methods of what was sent for the chat, snapshots and leases left out. */
   readonly requests: string[];
+  /** Where leases were asked for. */
+  readonly leases: string[];
   /** As a page stores them: keys without a value are none. */
   messages: () => UIMessage[];
   /** The text of the newest message if it is the agent's. */
@@ -49,12 +51,14 @@ export async function openHookPage(
   { url, sessionId, isStrict = false, send, ...options }: HookPageOptions,
 ): Promise<HookPage> {
   const requests: string[] = [];
+  const leases: string[] = [];
   const transport = createResumableChatTransport({
     api: `${url}/api/chat`,
     body: { agent: 'lab' },
     retryDelayMs: () => 50,
     fetch: (input, init) => {
-      if (init?.cache !== 'no-store') requests.push(init?.method ?? 'GET');
+      if ((input as string).endsWith('/lease')) leases.push(input as string);
+      else if (init?.cache !== 'no-store') requests.push(init?.method ?? 'GET');
       if (requests.length > 300) throw new Error('the page asks without end');
       return (send ?? globalThis.fetch)(input, init);
     },
@@ -68,6 +72,7 @@ export async function openHookPage(
       return hook.current;
     },
     requests,
+    leases,
     messages: () => JSON.parse(JSON.stringify(hook.current.messages)) as UIMessage[],
     reply: () => {
       const last = hook.current.messages.at(-1);

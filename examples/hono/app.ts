@@ -1,0 +1,45 @@
+import { Hono } from 'hono';
+import {
+  buildSnapshot,
+  FrontendHandlerError,
+  handleChatStream,
+  type HandleChatStreamDeps,
+  type HandleChatStreamParams,
+  type SnapshotDeps,
+} from '../../ai-sdk/index.js';
+
+type Body = Partial<Pick<HandleChatStreamParams, 'messages' | 'trigger' | 'messageId'>>;
+
+/**
+ * A chat for Hono, on whatever runs it. The deps are those of `handleChatStream`:
+ * `{ executor, stateStore, streamManager, agent }`.
+ */
+export function createChatApp(deps: HandleChatStreamDeps & SnapshotDeps): Hono {
+  const app = new Hono();
+
+  app.post('/api/chat/:sessionId', async (c) => {
+    const { messages = [], trigger, messageId } = await c.req.json<Body>();
+    const sessionId = c.req.param('sessionId');
+    return handleChatStream(deps, { sessionId, messages, trigger, messageId, request: c.req.raw });
+  });
+
+  app.get('/api/chat/:sessionId', (c) => {
+    const sessionId = c.req.param('sessionId');
+    return handleChatStream(deps, { sessionId, messages: [], request: c.req.raw });
+  });
+
+  app.get('/api/chat/:sessionId/snapshot', async (c) => {
+    const snapshot = await buildSnapshot(deps, { sessionId: c.req.param('sessionId') });
+    if (snapshot === null) return c.json({ error: 'Not found' }, 404);
+    return Response.json(snapshot, { headers: { 'cache-control': 'no-store' } });
+  });
+
+  app.onError((error) => {
+    if (error instanceof SyntaxError) return Response.json({ error: 'No JSON' }, { status: 400 });
+    if (!(error instanceof FrontendHandlerError)) throw error;
+    const { message, code, statusCode } = error;
+    return Response.json({ error: message, code }, { status: statusCode });
+  });
+
+  return app;
+}

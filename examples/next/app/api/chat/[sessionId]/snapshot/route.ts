@@ -1,0 +1,13 @@
+import { getSnapshot } from '../../../../../lib/main.js';
+
+interface Context {
+  params: Promise<{ sessionId: string }>;
+}
+
+/** What `useChat({ messages })` starts with. */
+export async function GET(_request: Request, { params }: Context): Promise<Response> {
+  const { sessionId } = await params;
+  const snapshot = await getSnapshot(sessionId);
+  if (snapshot === null) return Response.json({ error: 'Not found' }, { status: 404 });
+  return Response.json(snapshot, { headers: { 'cache-control': 'no-store' } });
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { UIMessage } from 'ai';
+import { createChatApp } from '../../examples/hono/app.js';
+import {
+  createResumableChatTransport,
+  prepareHelixChatRequest,
+  prepareHelixReconnectRequest,
+} from '../../ai-sdk/client/index.js';
+import { CLIENTS, textOf } from '../support/chat-client.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+
+/** Answers a web `Request`, as the host of an example does. */
+type Host = (request: Request) => Promise<Response>;
+
+/** What any host of a chat owes its page. */
+async function talk(host: Host, [, { Chat }]: (typeof CLIENTS)[number]): Promise<UIMessage[]> {
+  const sessionId = newSessionId();
+  const fetch: typeof globalThis.fetch = (url, init) => host(new Request(url, init));
+  const api = `http://host.test/api/chat/${sessionId}`;
+  const chat = new Chat<UIMessage>({
+    id: sessionId,
+    transport: createResumableChatTransport({
+      api,
+      fetch,
+      prepareSendMessagesRequest: prepareHelixChatRequest({ api }),
+      prepareReconnectToStreamRequest: prepareHelixReconnectRequest({ api }),
+    }),
+  });
+  expect((await fetch(`${api}/snapshot`)).status).toBe(404);
+  expect((await fetch(api)).status).toBe(204);
+  await chat.sendMessage({ text: 'hello' });
+  expect(chat.error).toBeUndefined();
+  const snapshot = await fetch(`${api}/snapshot`);
+  const { messages, status } = (await snapshot.json()) as { messages: UIMessage[]; status: string };
+  expect(status).toBe('ended');
+  const texts = (all: UIMessage[]): string[][] => all.map((each) => [each.id, textOf(each)]);
+  expect(texts(chat.messages)).toEqual(texts(messages));
+  // Nothing is at work any more.
+  expect((await fetch(api)).status).toBe(204);
+  const refused = await fetch(api, { method: 'POST', body: '{"messages":[]}' });
+  expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'nothing_to_do' }]);
+  return messages;
+}
+
+describe('an app on Hono', () => {
+  const { agent } = createTestAgent();
+  let stores: TestStores;
+  let runs: RunHarness;
+  let host: Host;
+
+  beforeAll(async () => {
+    stores = await openTestStores();
+    runs = await createRunHarness(stores, [agent]);
+    await runs.startWorker();
+    const { store: stateStore, streamManager } = stores;
+    const app = createChatApp({ executor: runs.executor, stateStore, streamManager, agent });
+    host = async (request) => app.fetch(request);
+  });
+
+  it.each(CLIENTS)('talks to a chat of %s', async (...client) => {
+    const messages = await talk(host, client);
+    expect(messages.map(textOf)).toEqual(['hello', 'You said hello']);
+  });
+
+  it('refuses what is no JSON', async () => {
+    const request = new Request('http://host.test/api/chat/s1', { method: 'POST', body: '{' });
+    expect((await host(request)).status).toBe(400);
+  });
+});
+
+describe('an app on Next.js', () => {
+  const product = useProduct();
+  let host: Host;
+  let leave: () => Promise<void>;
+
+  beforeAll(async () => {
+    process.env['REDIS_URL'] = product.redisServer.url;
+    process.env['TASK_QUEUE'] = product.taskQueue;
+    process.env['TEMPORAL_ADDRESS'] = process.env['TEST_TEMPORAL_ADDRESS'];
+    const chat = await import('../../examples/next/app/api/chat/[sessionId]/route.js');
+    const snapshot = await import('../../examples/next/app/api/chat/[sessionId]/snapshot/route.js');
+    ({ disconnect: leave } = await import('../../examples/next/lib/main.js'));
+    host = (request) => {
+      const [, sessionId = '', rest] = /chat\/([^/]+)(\/snapshot)?$/.exec(request.url) ?? [];
+      const context = { params: Promise.resolve({ sessionId }) };
+      if (rest !== undefined) return snapshot.GET(request, context);
+      return request.method === 'GET' ? chat.GET(request, context) : chat.POST(request, context);
+    };
+  });
+
+  afterAll(() => leave());
+
+  it.each(CLIENTS)('talks to a chat of %s', async (...client) => {
+    const messages = await talk(host, client);
+    expect(messages).toHaveLength(2);
+  });
+});
