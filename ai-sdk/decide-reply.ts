@@ -123,5 +123,6 @@ function chooseAgent(
 }
 
 function isRead({ request, messages }: HandleChatStreamParams): boolean {
-  return request === undefined ? messages.length === 0 : request.method === 'GET';
+  if (request === undefined) return messages.length === 0;
+  return request.method === 'GET' || request.method === 'HEAD';
 }

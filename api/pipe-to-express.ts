@@ -59,6 +59,11 @@ async function* readBody(
 }
 
 async function pipeFrames(frames: Frames, response: Response, options: PipeOptions): Promise<void> {
+  if (response.req.method === 'HEAD') {
+    // A body that nobody is sent would keep the connection open.
+    response.end();
+    return;
+  }
   const reader = new AbortController();
   const leave = (): void => {
     reader.abort();

@@ -35,6 +35,22 @@ describe('streams over HTTP', () => {
     expect(text).not.toContain('half');
   });
 
+  it('a HEAD is told that there is a stream, and is not kept waiting for it', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      return Promise.resolve();
+    });
+    api = await startApi(runtime, { defaultAgent: 'lab' });
+    const running = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
+    const head = await fetch(`${api.url}/api/chat/s1`, { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(head.headers.get('content-type')).toContain('text/event-stream');
+    expect(await head.text()).toBe('');
+    const none = await fetch(`${api.url}/api/chat/s2`, { method: 'HEAD' });
+    expect(none.status).toBe(204);
+    await running.body?.cancel();
+  });
+
   it('a reader that leaves stops nothing', async () => {
     const runtime = createFakeRuntime();
     api = await startApi(runtime, { defaultAgent: 'lab' });
