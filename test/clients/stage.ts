@@ -18,6 +18,7 @@ export interface Stage {
   /** A page that is loaded (again): the snapshot, then the stream of what is at work. */
   load: () => Promise<Tab>;
   stored: () => Promise<Snapshot>;
+  stop: () => Promise<void>;
   /** POSTs to a route of the conversation; resolves with the status. */
   post: (path: string, body?: object) => Promise<number>;
   /** Real executions of `charge`, by call. */
@@ -71,6 +72,9 @@ export function openStage(browser: Browser, product: Product): Stage {
       });
       await response.arrayBuffer();
       return response.status;
+    },
+    stop: async () => {
+      expect(await stage.post('stop')).toBe(202);
     },
     countCharges: async () => {
       const all = Object.entries(await product.redis.hgetall('lab:charges'));

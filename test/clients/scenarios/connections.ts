@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { charge } from '../../support/lab-calls.js';
+import { until } from '../../support/until.js';
 import { scenario, type Play } from '../scenario.js';
 import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
@@ -9,12 +10,20 @@ const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat
 const slowly = { say: LONG, deltas: 30, everyMs: 30 };
 const errors = ['network error'];
 
+/** Keeps the turn at work until it is stopped. */
+const working = {
+  say: LONG,
+  deltas: 20,
+  everyMs: 5,
+  calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }],
+};
+
 /** A page whose connection broke when it had some text. */
 async function openDropped(stage: Stage): Promise<Tab> {
   const tab = await stage.openNew({ resume: true });
   await tab.untilRests();
   await tab.limit({ parts: 6 });
-  await tab.say(slowly);
+  await tab.say(working);
   await tab.untilShown('some text', () => tab.reply().length > 10);
   await tab.drop();
   await tab.untilShown('the error', () => tab.view.status === 'error');
@@ -25,6 +34,7 @@ async function openDropped(stage: Stage): Promise<Tab> {
 /** What a page shows that has added a replay to what it had; it is right when it is loaded again. */
 async function expectDoubled(stage: Stage, tab: Tab): Promise<void> {
   await tab.untilShown('all', () => tab.reply().endsWith(LONG));
+  await stage.stop();
   await tab.untilRests();
   expect(tab.reply().length).toBeGreaterThan(LONG.length);
   expect(tab.view.messages).toHaveLength(2);
@@ -50,10 +60,12 @@ const show = (tab: Tab): Promise<void> => tab.show();
 
 async function expectWhole(stage: Stage, tab: Tab): Promise<void> {
   await tab.untilShown('all', () => tab.reply() === LONG);
+  await stage.stop();
   await stage.expectRight(tab, { posts: 1, errors });
 }
 
 async function expectNothing(stage: Stage, tab: Tab): Promise<void> {
+  await stage.stop();
   await tab.untilRests();
   expect(tab.view.status).toBe('error');
   expect(tab.view.requests).toHaveLength(2);
@@ -102,7 +114,26 @@ export const connections = [
     await tab.close();
     const later = await stage.load();
     await later.untilShown('all', () => later.reply() === LONG);
+    await stage.stop();
     await stage.expectRight(later, { posts: 0 });
+  }),
+
+  scenario('drop of the network, and the page resumes after the end', async (stage) => {
+    const tab = await openDropped(stage);
+    const before = tab.view.messages;
+    await stage.stop();
+    // Nobody may look: the session remembers whoever is shown a turn at work.
+    const { redis } = stage.product;
+    const root = `hx:{${stage.sessionId}}:root`;
+    await until('the end', async () => (await redis.hget(root, 'stream')) === 'ended');
+    await tab.act('resumeStream');
+    await tab.untilShown('the answer', () => tab.view.requests.at(-1)?.status === 204);
+    await tab.untilRests();
+    // It says nothing of what it has, and may have all: a turn that rests is not told again.
+    expectSame(tab.view.messages, before);
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+    expect(later.reply().startsWith(tab.reply())).toBe(true);
   }),
 
   scenario('drop of the network, and the page resumes', resumeOnSamePage(resume, expectWhole), [

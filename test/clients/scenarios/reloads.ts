@@ -34,7 +34,7 @@ async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): 
   await open.close();
   const last = await stage.load();
   await last.untilShown('the tool at work', () => last.calls().at(-1)?.toolCallId === 's1');
-  expect(await stage.post('stop')).toBe(202);
+  await stage.stop();
   await stage.expectRight(last, { posts: 0 });
   expect(last.reply()).toBe(text);
   for (const messages of shown) expectBeginning(messages, last.view.messages);
@@ -121,9 +121,10 @@ export const reloads = [
 
   scenario('reload that comes back after the end', async (stage) => {
     const first = await stage.openNew();
-    await first.say({ say: 'First this.', calls: [echo] }, { ...slowly, everyMs: 15 });
-    await first.untilShown('some text', () => first.reply().length > 20);
+    await first.say({ say: 'First this.', calls: [echo] }, working);
+    await first.untilShown('the tool at work', () => first.calls().length === 2);
     const tab = await stage.beginLoad();
+    await stage.stop();
     await untilStreamIs(stage, 'ended');
     await tab.mount();
     await stage.expectRight(tab, { posts: 0 });
@@ -133,7 +134,7 @@ export const reloads = [
 
   scenario('reload that comes back after the question', async (stage) => {
     const first = await stage.openNew();
-    await first.say({ ...slowly, everyMs: 15, calls: [charge('c1')] });
+    await first.say({ ...slowly, calls: [charge('c1')] });
     await first.untilShown('some text', () => first.reply().length > 20);
     const tab = await stage.beginLoad();
     await untilStreamIs(stage, 'paused');

@@ -3,22 +3,18 @@ import { callsOf, toScript } from '../../support/chat-client.js';
 import { charge } from '../../support/lab-calls.js';
 import { until } from '../../support/until.js';
 import { scenario } from '../scenario.js';
-import { expectSame, type Stage } from '../stage.js';
+import { expectSame } from '../stage.js';
 
 const LONG = 'All of this is never said. '.repeat(40);
 const endless = { say: LONG, deltas: 400, everyMs: 50 };
 const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
-
-async function stop(stage: Stage): Promise<void> {
-  expect(await stage.post('stop')).toBe(202);
-}
 
 export const turns = [
   scenario('stop in the middle of a reply', async (stage) => {
     const tab = await stage.openNew();
     await tab.say(endless);
     await tab.untilShown('some text', () => tab.reply().length > 10);
-    await stop(stage);
+    await stage.stop();
     await stage.expectRight(tab, { posts: 1 });
     expect(LONG.startsWith(tab.reply())).toBe(true);
     const later = await stage.load();
@@ -34,7 +30,7 @@ export const turns = [
     await tab.say(endless);
     await tab.untilShown('some text', () => tab.reply().length > 10);
     await tab.act('stop');
-    await stop(stage);
+    await stage.stop();
     await tab.untilRests();
     expect([tab.view.status, tab.view.errors, tab.posts()]).toEqual(['ready', [], 1]);
     // What came after it had hung up it does not know.
@@ -49,7 +45,7 @@ export const turns = [
     const tab = await stage.openNew();
     await tab.say({ say: 'Never.', hangMs: 60_000 });
     await tab.untilShown('the beginning', () => tab.view.requests[0]?.status === 200);
-    await stop(stage);
+    await stage.stop();
     await stage.expectRight(tab, { posts: 1 });
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
@@ -64,7 +60,7 @@ export const turns = [
     const tab = await stage.openNew();
     await tab.say({ calls: [sleep] });
     await tab.untilShown('the call', () => tab.calls()[0]?.state === 'input-available');
-    await stop(stage);
+    await stage.stop();
     await stage.expectRight(tab, { posts: 1 });
     expect(tab.calls()).toMatchObject([{ state: 'output-error' }]);
   }),
@@ -74,7 +70,7 @@ export const turns = [
     await tab.say({ calls: [charge('c1')] }, { say: 'Never.', hangMs: 60_000 });
     await tab.decide('c1', true);
     await tab.untilShown('the result', () => tab.calls()[0]?.state === 'output-available');
-    await stop(stage);
+    await stage.stop();
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.calls()).toMatchObject([{ state: 'output-available' }]);
   }),
@@ -88,7 +84,7 @@ export const turns = [
     await tab.decide('c1', true);
     await tab.give('c2', 'locate', 'here');
     await tab.untilShown('the call', () => tab.calls()[2]?.state === 'input-available');
-    await stop(stage);
+    await stage.stop();
     await stage.expectRight(tab, { posts: 2 });
   }),
 
@@ -96,7 +92,7 @@ export const turns = [
     const tab = await stage.openNew();
     await tab.say({ calls: [charge('c1')] });
     await tab.untilAsked('c1');
-    await stop(stage);
+    await stage.stop();
     // The page hears of it when it answers.
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 2 });
@@ -162,10 +158,11 @@ export const turns = [
     await stage.expectRight(first, { posts: 1 });
     const second = await stage.load();
     await stage.expectRight(second, { posts: 0 });
-    await first.say({ say: LONG.slice(0, 200), deltas: 20, everyMs: 50 });
-    await first.untilShown('some text', () => first.reply().startsWith('All'));
+    await first.say({ calls: [sleep] });
+    await first.untilShown('the call', () => first.calls()[0]?.state === 'input-available');
     await second.act('sendMessage', toScript({ say: 'In turn.' }), { body: { busy: 'queue' } });
     await until('it waits', async () => (await stage.stored()).queue?.length === 1);
+    await stage.stop();
     await second.untilShown('the reply', () => second.reply() === 'In turn.');
     await first.untilRests();
     await second.untilRests();
