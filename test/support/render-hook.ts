@@ -25,11 +25,6 @@ function openDocument(): Window {
   return dom;
 }
 
-/** The document that hooks are rendered in, for events of the page. */
-export function pageWindow(): Window {
-  return openDocument();
-}
-
 /** Renders a hook by real React, without `act`: what it does takes the time that it takes in a page. */
 export function renderHook<P, R>(
   useHook: (props: P) => R,
