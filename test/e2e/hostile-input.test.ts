@@ -1,0 +1,251 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { LIMITS } from '../../protocol/limits.js';
+import { newSessionId, useProduct } from '../support/product.js';
+import { connectRaw } from '../support/raw-http.js';
+import { until } from '../support/until.js';
+
+/** Bad input by name, against everything that is real; what a fuzzer would find too seldom. */
+const product = useProduct({ env: { DEFAULT_AGENT: 'lab' } });
+
+const MB = 1024 * 1024;
+const text = (value: string): object => ({ type: 'text', text: value });
+const user = (id: string, ...parts: object[]): object => ({ id, role: 'user', parts });
+
+interface Answer {
+  status: number;
+  body: string;
+  code: string | undefined;
+}
+
+async function send(
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${product.url}/api/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+  const answered = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  const code = isJson ? (JSON.parse(answered) as { code?: string }).code : undefined;
+  return { status: response.status, body: answered, code };
+}
+
+const post = (sessionId: string, ...messages: object[]): Promise<Answer> =>
+  send(`chat/${sessionId}`, JSON.stringify({ messages }));
+
+async function read(sessionId: string): Promise<{ id: string; parts: unknown[] }[]> {
+  const response = await fetch(`${product.url}/api/chat/${sessionId}/messages`);
+  return ((await response.json()) as { messages: { id: string; parts: unknown[] }[] }).messages;
+}
+
+async function expectRefused(answer: Answer, sessionId: string, status = 400): Promise<void> {
+  expect([answer.status, answer.code]).toEqual([status, expect.stringMatching(/_/)]);
+  expect(await product.redis.keys(`hx:{${sessionId}*`)).toEqual([]);
+}
+
+async function expectAnswered(answer: Answer): Promise<void> {
+  expect([answer.status, answer.code]).toEqual([200, undefined]);
+  expect(answer.body).toContain('data: [DONE]');
+}
+
+describe('ids', () => {
+  const long = 'i'.repeat(300);
+
+  it('of 300 characters are refused, wherever they stand', async () => {
+    const id = newSessionId();
+    await expectRefused(await post(long, user('u1', text('hi'))), long);
+    await expectRefused(await send('chat', JSON.stringify({ id: long, messages: [] })), long);
+    await expectRefused(await post(id, user(long, text('hi'))), id);
+    await expectRefused(await send(`chat/${id}/pending/${long}`, '{"approved":true}'), id);
+    await expectRefused(
+      await send(`chat/${id}?agent=${long}`, JSON.stringify({ messages: [user('u1', text('x'))] })),
+      id,
+    );
+    await expectRefused(
+      await send('agent/start', JSON.stringify({ sessionId: long, message: 'x' })),
+      long,
+    );
+    await expectRefused(
+      await send(
+        'agent/submit-tool-result',
+        JSON.stringify({ sessionId: id, toolCallId: long, result: 1 }),
+      ),
+      id,
+      404,
+    );
+    await expectRefused(await send(`chat/${id}/retry`, JSON.stringify({ checkpointId: long })), id);
+  });
+
+  it('with line breaks, NUL or lone surrogates end no header and no key', async () => {
+    for (const odd of ['u\r\nx-evil: 1', 'u\u0000', 'u\ud800', '\u2028', '__proto__', 'hx:{x}']) {
+      const id = newSessionId();
+      await expectAnswered(await post(id, user(odd, text('hi'))));
+      // The same message is the same message: it is not answered twice.
+      await expectAnswered(await post(id, user(odd, text('hi'))));
+      expect(await read(id)).toHaveLength(2);
+    }
+    for (const path of ['a%0D%0Ax-evil:1', 'a%00b', '%C0%80', 'a%20HTTP%2F1.1%0D%0A']) {
+      const response = await fetch(`${product.url}/api/chat/${path}/snapshot`);
+      expect([response.status, response.headers.get('x-evil')]).toEqual([400, null]);
+    }
+  });
+
+  it('in headers are numbers, or nothing', async () => {
+    const id = newSessionId();
+    await expectAnswered(await post(id, user('u1', text('hi'))));
+    for (const value of ['-1', '1e9', '99999999999999999999', 'NaN', '0x10', '1, 2', ' ', '%00']) {
+      const headers = { 'x-resume-from-sequence': value, 'last-event-id': value };
+      const response = await fetch(`${product.url}/api/chat/${id}`, { headers });
+      await response.text();
+      expect(response.status).toBeLessThan(500);
+    }
+  });
+});
+
+describe('messages', () => {
+  it('of 10,000 parts are taken, and come back whole', async () => {
+    const id = newSessionId();
+    const parts = Array.from({ length: 10_000 }, (_, n) => text(`part ${String(n)}`));
+    await expectAnswered(await post(id, user('u1', ...parts)));
+    expect((await read(id))[0]?.parts).toHaveLength(10_000);
+  });
+
+  it('of 2 MB are refused, in conversations of 8 MB they are not looked at', async () => {
+    const id = newSessionId();
+    await expectRefused(await post(id, user('u1', text('x'.repeat(2 * MB)))), id, 413);
+    const old = { id: 'old', role: 'assistant', parts: [text('x'.repeat(8 * MB))] };
+    await expectAnswered(await post(id, old, user('u1', text('hi'))));
+    expect(await read(id)).toHaveLength(2);
+  });
+
+  it('with odd characters come back as they were, but for what is no text', async () => {
+    const id = newSessionId();
+    const odd = 'a\u0000b\r\nc\u2028d 💥 \u202e"\\ {{x}} ${y} </script>';
+    await expectAnswered(await post(id, user('u1', text(odd))));
+    expect((await read(id))[0]?.parts).toEqual([text(odd)]);
+    const lone = newSessionId();
+    await expectAnswered(await post(lone, user('u1', text('a\ud800b'))));
+    expect(await read(lone)).toHaveLength(2);
+  });
+
+  it('with metadata as deep as may be are kept, and deeper ones refused', async () => {
+    const nest = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    const body = (depth: number): string =>
+      `{"messages":[{"id":"u1","role":"user","content":"hi","metadata":${nest(depth)}}]}`;
+    const id = newSessionId();
+    await expectRefused(await send(`chat/${id}`, body(10_000)), id);
+    await expectRefused(await send(`chat/${id}`, body(LIMITS.jsonDepth - 2)), id);
+    await expectAnswered(await send(`chat/${id}`, body(LIMITS.jsonDepth - 3)));
+    expect(await read(id)).toHaveLength(2);
+  });
+
+  it('with keys of prototypes are like any other', async () => {
+    const id = newSessionId();
+    const message =
+      '{"id":"u1","role":"user","content":"hi","metadata":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
+    await expectAnswered(
+      await send(`chat/${id}`, `{"__proto__":{"agent":"x"},"messages":[${message}]}`),
+    );
+    const other = newSessionId();
+    await expectAnswered(await post(other, user('u1', text('hi'))));
+    expect(JSON.stringify(await read(other))).not.toContain('polluted');
+  });
+});
+
+describe('answers', () => {
+  it('as deep as may be are stored and shown, with keys of prototypes and NUL', async () => {
+    const id = newSessionId();
+    const script = JSON.stringify({
+      script: [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }],
+    });
+    await expectAnswered(await post(id, user('u1', text(script))));
+    const deep = `${'['.repeat(LIMITS.jsonDepth - 3)}1${']'.repeat(LIMITS.jsonDepth - 3)}`;
+    const answer = await send(
+      `chat/${id}/pending/c1`,
+      `{"result":{"deep":${deep},"nul":"\\u0000","__proto__":{"polluted":1}}}`,
+    );
+    expect(answer.status).toBe(202);
+    const shown = await until('the run has ended', async () => {
+      const response = await fetch(`${product.url}/api/chat/${id}/snapshot`);
+      const snapshot = (await response.json()) as { status: string };
+      return snapshot.status === 'ended' && JSON.stringify(snapshot);
+    });
+    expect(shown).toContain('"deep":[[[[');
+  });
+});
+
+describe('bodies', () => {
+  it('of 40 MB are refused by their length', async () => {
+    const id = newSessionId();
+    const connection = await connectRaw(product.url);
+    connection.send(
+      [
+        `POST /api/chat/${id} HTTP/1.1`,
+        'host: a',
+        'content-type: application/json',
+        `content-length: ${String(40 * MB)}`,
+        '',
+        '{',
+      ].join('\r\n'),
+    );
+    const { status, body } = await connection.reply;
+    expect([status, JSON.parse(body)]).toMatchObject([413, { code: 'body_too_large' }]);
+    await connection.closed;
+  });
+
+  it('may be packed, but are no bombs', async () => {
+    const id = newSessionId();
+    const gzip = { 'content-encoding': 'gzip' };
+    const bomb = new Uint8Array(gzipSync(Buffer.alloc(300 * MB, '[')));
+    await expectRefused(await send(`chat/${id}`, bomb, gzip), id, 413);
+    const body = new Uint8Array(gzipSync(JSON.stringify({ messages: [user('u1', text('hi'))] })));
+    await expectAnswered(await send(`chat/${id}`, body, gzip));
+  });
+
+  it.each([
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n--x--',
+    ],
+    ['application/x-www-form-urlencoded', 'messages[0][id]=u1'],
+    ['application/octet-stream', JSON.stringify({ messages: [user('u1', text('hi'))] })],
+    ['text/html', '<p>'],
+    ['application/json; charset=utf-7', '{}'],
+    ['nonsense', '{}'],
+  ])('of the type %s are refused', async (type, body) => {
+    const id = newSessionId();
+    await expectRefused(await send(`chat/${id}`, body, { 'content-type': type }), id);
+  });
+
+  it.each([
+    'agent=lab&agent=lab',
+    'busy=queue&busy=steer',
+    'agent[x]=lab',
+    'busy=__proto__',
+    'busy=',
+  ])('with the query %s do no harm', async (query) => {
+    const id = newSessionId();
+    const answer = await send(
+      `chat/${id}?${query}`,
+      JSON.stringify({ messages: [user('u1', text('hi'))] }),
+    );
+    if (query === 'agent[x]=lab') await expectAnswered(answer);
+    else await expectRefused(answer, id);
+  });
+
+  it.each(['offset=-1', 'offset=1e99', 'limit=0', 'limit=1.5', 'limit=99999999999', 'offset=NaN'])(
+    'asked for in pages by %s are refused',
+    async (query) => {
+      const id = newSessionId();
+      const response = await fetch(`${product.url}/api/chat/${id}/messages?${query}`);
+      expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([
+        400,
+        'validation_error',
+      ]);
+    },
+  );
+});
