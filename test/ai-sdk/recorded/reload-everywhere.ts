@@ -1,6 +1,13 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { answersAhead, giveAnswers, type GivenAnswer } from './answering.js';
-import { createBridge, expectStored, loadPage, type Page, type PageOptions } from './page.js';
+import {
+  createBridge,
+  expectRequests,
+  expectStored,
+  loadPage,
+  type Page,
+  type PageOptions,
+} from './page.js';
 import { createPlayer, type Player } from './play-transitions.js';
 import { splitAppends } from './recorded-turns.js';
 import type { Transition } from './transitions.js';
@@ -61,6 +68,7 @@ export async function reloadEverywhere(
     for (const each of following) {
       await each.rests();
       await expectStored(each, player);
+      expectRequests(each);
     }
     const answers = answersAhead(player.ahead());
     if (answers.length === 0) {
