@@ -58,7 +58,7 @@ module.exports = {
       to: {
         path: '^(ai-sdk|protocol|stores|executor|config)/',
         pathNot:
-          '^(ai-sdk/(client|react)/|ai-sdk/(stream-transformer|ui-stream-part)\\.ts$|protocol/headers\\.ts$)',
+          '^(ai-sdk/(client|react)/|ai-sdk/(stream-error|stream-transformer|ui-stream-part)\\.ts$|protocol/headers\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },
