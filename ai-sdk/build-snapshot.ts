@@ -2,10 +2,12 @@ import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { FrontendSnapshot } from '../protocol/http.js';
 import type { SessionRecord, SessionStore, SessionView } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
+import { fitChanges } from '../stores/fit-changes.js';
+import type { StagedChanges } from '../stores/session-state.js';
 import { isStalled } from '../stores/stalled.js';
 import { isOwner, type Caller } from './ownership.js';
 import { toPendingQuestions } from './pending-questions.js';
-import { readPartialMessage } from './partial-message.js';
+import { readPartialTurn } from './partial-turn.js';
 import { toQueue } from './queue.js';
 import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages.js';
 import type { UIMessage } from './ui-message.js';
@@ -50,14 +52,14 @@ export async function buildSnapshot(
   // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
   if (isActive) await deps.stateStore.noteActiveSnapshot(sessionId, record.turn);
   const messages = isActive ? toSettledMessages(view) : toAllMessages(view);
-  if (isActive && includePartialContent) {
-    const partial = await readPartialMessage(deps.streamManager, view);
-    if (partial !== undefined) messages.push(partial);
-  }
+  const isReplayed = isActive && !includePartialContent;
+  const { message, changes } =
+    isActive && includePartialContent ? await readPartialTurn(deps.streamManager, view) : {};
+  if (message !== undefined) messages.push(message);
   return {
-    state: await readAgentState(deps, record, isActive && !includePartialContent),
+    state: await readAgentState(deps, record, isReplayed ? [] : changes),
     messages,
-    streamSequence: isActive && !includePartialContent ? record.turnStartSequence : record.sequence,
+    streamSequence: isReplayed ? record.turnStartSequence : record.sequence,
     status: record.stream,
     checkpointId: record.checkpointId ?? null,
     timestamp: Date.now(),
@@ -88,12 +90,18 @@ async function readCurrent(
   return isOverdue ? stateStore.readView(sessionId) : view;
 }
 
-/** A page applies the patches of the stream that follows its snapshot, so it begins where that does. */
+/**
+ * A page applies the patches of the stream that follows its snapshot, so it begins where that does:
+ * with the state of the turn's beginning and what the turn has changed so far, if that is known. The
+ * store's newest state may be older than the stream, or newer than the snapshot.
+ */
 async function readAgentState(
   { stateStore }: SnapshotDeps,
   { sessionId, stateVersion }: SessionRecord,
-  isTurnReplayed: boolean,
+  changes: StagedChanges[] | undefined,
 ): Promise<FrontendSnapshot['state']> {
-  if (stateVersion === 0) return null;
-  return (await stateStore.readState(sessionId, isTurnReplayed ? 'turn' : 'now')).customState;
+  if (stateVersion === 0 && (changes ?? []).length === 0) return null;
+  const at = changes === undefined ? 'now' : 'turn';
+  const { customState } = await stateStore.readState(sessionId, at);
+  return fitChanges(customState, changes ?? []);
 }

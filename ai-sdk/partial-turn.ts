@@ -1,6 +1,7 @@
 import { readUIMessageStream } from 'ai';
 import type { UIMessageChunk } from 'ai';
 import type { SessionView } from '../stores/session-store.js';
+import type { StagedChanges } from '../stores/session-state.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import { toMessageEvents } from './message-events.js';
 import { replayRange } from './replay-range.js';
@@ -8,11 +9,19 @@ import { StreamTransformer } from './stream-transformer.js';
 import { findTurnOrigin, isBeyond } from './turn-origin.js';
 import type { UIMessage } from './ui-message.js';
 
-/** The message that a run is working on, as a client would have it now; undefined before its first part. */
-export async function readPartialMessage(
+/** What a turn at work has come to at the sequence of a view. */
+export interface PartialTurn {
+  /** The message, as a client would have it; undefined before its first part. */
+  message?: UIMessage;
+  /** What it has changed in the agent's state; undefined if part of its log is gone. */
+  changes?: StagedChanges[];
+}
+
+/** Reads what a run is working on, as far as the view's sequence and no further. */
+export async function readPartialTurn(
   streamManager: Pick<StreamManager, 'read'>,
   view: SessionView,
-): Promise<UIMessage | undefined> {
+): Promise<PartialTurn> {
   const { record, openCalls } = view;
   const waiting = new Set(
     openCalls.filter(({ state }) => state === 'waiting').map(({ spec }) => spec.toolCallId),
@@ -25,11 +34,16 @@ export async function readPartialMessage(
     isTail: stored !== undefined,
     isAnswered: (toolCallId) => !waiting.has(toolCallId),
   });
+  const changes: StagedChanges[] = [];
   const events = transformer.start();
   if (stored !== undefined) events.push(...toMessageEvents(stored.message, 'common'));
   for await (const entries of replayRange(streamManager, sessionId, from, sequence)) {
     for (const entry of entries) {
       if (stored !== undefined && !isBeyond(stored, entry)) continue;
+      const { message } = entry;
+      if (message.type === 'state_patch' && message.agentId === sessionId) {
+        changes.push({ toolCallId: '', patches: message.patches, timestamp: message.timestamp });
+      }
       events.push(...transformer.transform(entry).events);
     }
   }
@@ -41,5 +55,8 @@ export async function readPartialMessage(
   });
   let message: UIMessage | undefined;
   for await (const state of readUIMessageStream({ stream })) message = state as UIMessage;
-  return message === undefined || message.parts.length === 0 ? undefined : message;
+  return {
+    ...(message !== undefined && message.parts.length > 0 && { message }),
+    ...(stored === undefined && { changes }),
+  };
 }
