@@ -18,7 +18,10 @@ beforeAll(async () => {
     await Promise.resolve();
   });
   api = await startApi(hello, { defaultAgent: 'lab' });
-  closed = await startApi(createFakeRuntime(), { authenticate: () => undefined });
+  closed = await startApi(createFakeRuntime(), {
+    authenticate: () => undefined,
+    limits: { requestsPerMinute: 0, openStreams: 0 },
+  });
 });
 afterAll(() => Promise.all([api.close(), closed.close()]));
 

@@ -256,7 +256,9 @@ describe('tokens in a cookie', () => {
     const server = await start({ secret: SECRET, cookie: 'token' });
     const cookie = `a=b; token=${await sign()}; tokens=x`;
     expect(await ask(server, { cookie })).toEqual(SIGNED_IN);
-    expect(await ask(server, { cookie, authorization: 'Bearer bad' })).toEqual(REFUSED);
+    for (const authorization of ['Bearer bad', 'Bearer ', 'Basic YTpi', '']) {
+      expect(await ask(server, { cookie, authorization })).toEqual(REFUSED);
+    }
 
     const stop = async (headers: Record<string, string>): Promise<number> => {
       const response = await server.post('/api/chat/s1/stop', {}, { cookie, ...headers });

@@ -264,6 +264,7 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
     await fc.assert(
       fc.asyncProperty(requests, async (request) => {
         const answer = await send(request);
+        if (answer.status === 500) await explain(request);
         check(request, answer);
         seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
         if (answer.status < 300) for (const id of idsIn(request, answer)) begun.add(id);
@@ -318,6 +319,13 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 });
+
+/** A fault says nothing to clients; the log of the API does. */
+async function explain({ operation, path, body }: Request): Promise<never> {
+  const logged = await product.apiSays('Something went wrong on our side.');
+  const asked = `${operation.id} ${path} ${JSON.stringify(body)}`;
+  throw new Error(`${asked} is a fault: ${JSON.stringify(logged)}`);
+}
 
 /** Sessions that an accepted request may have made. */
 function idsIn({ path, body }: Request, { text }: Answer): string[] {
