@@ -1,5 +1,6 @@
 // All defences, each with an edit that takes it out and the test that must then fail.
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
+import { bridge } from './bridge-mutations.mjs';
 import { checkOrder } from './check-order-mutations.mjs';
 import { clients } from './client-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
@@ -265,6 +266,7 @@ export const mutations = [
   ...readers,
   ...runs,
   ...workers,
+  ...bridge,
   ...clients,
 ].map((mutation) => ({
   suite: SUITE,

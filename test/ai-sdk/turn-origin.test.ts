@@ -7,7 +7,9 @@ import { FakeSession } from '../support/fake-session.js';
 function openSession(): FakeSession {
   const session = new FakeSession('s1');
   session.begin({ role: 'user', id: 'u1', parts: [{ type: 'text', text: 'go' }] });
-  session.write({ type: 'state_patch', patches: [{ op: 'add', path: '/a', value: 1 }] }, 'm1');
+  const patches = [{ op: 'add' as const, path: '/a', value: 1 }];
+  const speaker = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
+  session.append('m1', { type: 'state_patch', patches, ...speaker });
   session.step();
   session.commit([
     { id: 'c1', name: 'progress' },

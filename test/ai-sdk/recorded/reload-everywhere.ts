@@ -60,7 +60,8 @@ export async function reloadEverywhere(
     if (!isStopped) {
       following.push(page);
       const after = LATER[reloaded.pages % LATER.length] ?? 0;
-      if (page.shown() !== undefined) late.push({ page: await load(after > 1), after });
+      if (page.shown() !== undefined)
+        late.push({ page: await load(reloaded.pages % 2 === 0), after });
       continue;
     }
     await answerLate();
