@@ -1,3 +1,6 @@
+import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import { notFound } from './refusals.js';
+
 /** Who asks. */
 export interface Caller {
   userId: string;
@@ -10,6 +13,21 @@ export const ANONYMOUS = 'anonymous';
 /** A session belongs to its creator, within a tenant if there is one. */
 export function isOwner(session: { owner: string; tenant?: string }, caller: Caller): boolean {
   return session.owner === caller.userId && (session.tenant ?? '') === (caller.tenantId ?? '');
+}
+
+/**
+ * A caller's own session.
+ *
+ * @throws HelixError `not_found`, to strangers as well: they learn nothing
+ */
+export async function readOwned(
+  stateStore: Pick<SessionStore, 'readRecord'>,
+  sessionId: string,
+  caller: Caller,
+): Promise<SessionRecord> {
+  const record = await stateStore.readRecord(sessionId);
+  if (record === undefined || !isOwner(record, caller)) throw notFound();
+  return record;
 }
 
 /** Who sends a request, of which both fields are optional. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
 import type { Request, Response } from 'express';
-import { isOwner, toUserMessages, type Caller } from '../../ai-sdk/index.js';
+import { isOwner, notFound, readOwned, toUserMessages, type Caller } from '../../ai-sdk/index.js';
 import { findRunOf, readState, toBeginRefusal } from '../../executor/index.js';
 import {
   AgentEventsQuery,
@@ -144,9 +144,7 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
     sessionId: string,
   ): Promise<{ record: SessionRecord; caller: Caller }> {
     const caller = await readIdentity(request);
-    const record = await store.readRecord(sessionId);
-    if (record === undefined || !isOwner(record, caller)) throw notFound();
-    return { record, caller };
+    return { record: await readOwned(store, sessionId, caller), caller };
   }
 }
 
@@ -185,8 +183,4 @@ function readCursor(request: Request, asked: string | undefined): number | undef
   const cursor = Number(said);
   if (Number.isSafeInteger(cursor) && cursor >= 0) return cursor;
   throw new HelixError('validation_error', 'The cursor must be a sequence.');
-}
-
-function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
 }

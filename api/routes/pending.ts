@@ -1,9 +1,8 @@
 import { Router } from 'express';
-import { isOwner, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
+import { readOwned, toReplyHeaders } from '../../ai-sdk/index.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, CallPath, ExtendBody, HEADERS, LeaseBody } from '../../protocol/http.js';
-import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { parseBody, parsePath } from '../validate.js';
@@ -17,7 +16,7 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
     response.set(toReplyHeaders(sessionId));
     const body = parseBody(AnswerBody, request);
     const caller = await readIdentity(request);
-    const { runId } = await readOwned(deps, sessionId, caller);
+    const { runId } = await readOwned(deps.stateStore, sessionId, caller);
     response.set(HEADERS.runId, runId);
     const answer = { sessionId, toolCallId, by: caller.userId, ...toAnswer(body) };
     const result = await deps.executor.submitToolResult(answer);
@@ -31,7 +30,7 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
     response.set(toReplyHeaders(sessionId));
     const { byMs } = parseBody(ExtendBody, request);
     const caller = await readIdentity(request);
-    const { runId } = await readOwned(deps, sessionId, caller);
+    const { runId } = await readOwned(deps.stateStore, sessionId, caller);
     response.set(HEADERS.runId, runId);
     const result = await deps.executor.extendDeadline({ sessionId, toolCallId, byMs });
     if (result.kind !== 'extended') throw toAnswerError(result.kind);
@@ -45,7 +44,7 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
     response.set(toReplyHeaders(sessionId));
     const { holder, forMs } = parseBody(LeaseBody, request);
     const caller = await readIdentity(request);
-    const { runId } = await readOwned(deps, sessionId, caller);
+    const { runId } = await readOwned(deps.stateStore, sessionId, caller);
     response.set(HEADERS.runId, runId);
     const result = await deps.executor.leaseCall({ sessionId, toolCallId, holder, forMs });
     if (result.kind === 'held') {
@@ -62,18 +61,4 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
 function toAnswer(body: AnswerBody): object {
   if ('approved' in body) return { kind: 'approval-response', ...body };
   return { kind: 'client-tool-result', ...body };
-}
-
-async function readOwned(
-  deps: Pick<ApiDeps, 'stateStore'>,
-  sessionId: string,
-  caller: Caller,
-): Promise<SessionRecord> {
-  const record = await deps.stateStore.readRecord(sessionId);
-  if (record === undefined || !isOwner(record, caller)) throw notFound();
-  return record;
-}
-
-function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
 }

@@ -1,12 +1,11 @@
 import { Router } from 'express';
 import {
   editQueuedMessage,
-  isOwner,
   notQueued,
+  readOwned,
   toQueue,
   toReplyHeaders,
 } from '../../ai-sdk/index.js';
-import { HelixError } from '../../protocol/errors.js';
 import { QueueEdit, QueueQuery } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
@@ -21,11 +20,7 @@ export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   router.use(path, async (request, response, next) => {
     const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId)).set('cache-control', 'no-store');
-    const caller = await readIdentity(request);
-    const record = await store.readRecord(sessionId);
-    if (record === undefined || !isOwner(record, caller)) {
-      throw new HelixError('not_found', 'There is no such conversation.');
-    }
+    await readOwned(store, sessionId, await readIdentity(request));
     next();
   });
 

@@ -1,7 +1,6 @@
 import { Router } from 'express';
 import type { Request } from 'express';
-import { isOwner, type Caller } from '../../ai-sdk/index.js';
-import { HelixError } from '../../protocol/errors.js';
+import { readOwned, type Caller } from '../../ai-sdk/index.js';
 import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
 import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
@@ -54,10 +53,6 @@ export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   /** @throws HelixError `not_found`, to strangers as well */
   async function find(request: Request): Promise<{ record: SessionRecord; caller: Caller }> {
     const caller = await readIdentity(request);
-    const record = await deps.stateStore.readRecord(parseSessionId(request));
-    if (record === undefined || !isOwner(record, caller)) {
-      throw new HelixError('not_found', 'There is no such conversation.');
-    }
-    return { record, caller };
+    return { record: await readOwned(deps.stateStore, parseSessionId(request), caller), caller };
   }
 }

@@ -3,12 +3,11 @@ import type { Response } from 'express';
 import {
   buildPastSnapshot,
   buildSnapshot,
-  isOwner,
   loadUIMessages,
+  notFound,
+  readOwned,
   toReplyHeaders,
-  type Caller,
 } from '../../ai-sdk/index.js';
-import { HelixError } from '../../protocol/errors.js';
 import {
   HEADERS,
   MessagesQuery,
@@ -16,7 +15,6 @@ import {
   StopBody,
   type MessagesReply,
 } from '../../protocol/http.js';
-import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { pipeToExpress } from '../pipe-to-express.js';
@@ -54,7 +52,7 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const page = parseQuery(MessagesQuery, request);
-    const record = await readOwned(sessionId, await readIdentity(request));
+    const record = await readOwned(deps.stateStore, sessionId, await readIdentity(request));
     response.set(HEADERS.runId, record.runId).set('cache-control', 'no-store');
     response.json(await loadUIMessages(deps.stateStore, sessionId, page));
   });
@@ -64,7 +62,7 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     response.set(toReplyHeaders(sessionId));
     const { mode, reason } = parseBody(StopBody, request);
     const caller = await readIdentity(request);
-    const record = await readOwned(sessionId, caller);
+    const record = await readOwned(deps.stateStore, sessionId, caller);
     const said = reason === undefined ? {} : { reason };
     const stop = await deps.executor.stop(sessionId, { mode, ...said, by: caller.userId });
     response
@@ -76,7 +74,7 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
   router.get('/:sessionId/events', async (request, response) => {
     const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
-    const record = await readOwned(sessionId, await readIdentity(request));
+    const record = await readOwned(deps.stateStore, sessionId, await readIdentity(request));
     const headers = toReplyHeaders(sessionId, record);
     const { keepAliveMs } = deps;
     try {
@@ -94,22 +92,11 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     const sessionId = parseSessionId(request);
     response.set(toReplyHeaders(sessionId));
     const caller = await readIdentity(request);
-    await readOwned(sessionId, caller);
+    await readOwned(deps.stateStore, sessionId, caller);
     await deps.executor.deleteSession(sessionId, caller.userId);
     deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
     response.status(204).end();
   });
 
   return router;
-
-  /** @throws HelixError `not_found`, to strangers as well */
-  async function readOwned(sessionId: string, caller: Caller): Promise<SessionRecord> {
-    const record = await deps.stateStore.readRecord(sessionId);
-    if (record === undefined || !isOwner(record, caller)) throw notFound();
-    return record;
-  }
-}
-
-function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
 }

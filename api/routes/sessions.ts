@@ -1,7 +1,12 @@
 import { Router } from 'express';
 import type { Response } from 'express';
-import { isOwner, toPendingQuestions, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
-import { HelixError } from '../../protocol/errors.js';
+import {
+  isOwner,
+  notFound,
+  toPendingQuestions,
+  toReplyHeaders,
+  type Caller,
+} from '../../ai-sdk/index.js';
 import { WaitingQuery, type SessionPending, type WaitingSessions } from '../../protocol/http.js';
 import type { SessionCalls, WaitingSession } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
@@ -64,8 +69,4 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 function toPending({ record, openCalls }: SessionCalls): SessionPending {
   const { sessionId, runId, status } = record;
   return { sessionId, run: { runId, status }, pending: toPendingQuestions(openCalls) };
-}
-
-function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
 }
