@@ -1,6 +1,7 @@
-import type { HelixError } from '../protocol/errors.js';
+import { z } from 'zod';
+import { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
-import { HEADERS, type ProblemBody } from '../protocol/http.js';
+import { HEADERS, PostedMessage, type ProblemBody } from '../protocol/http.js';
 import { toChatDeps, type HandleChatStreamDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { decideReply } from './decide-reply.js';
@@ -18,9 +19,13 @@ export async function handleChatStream(
   deps: HandleChatStreamDeps,
   params: HandleChatStreamParams,
 ): Promise<Response> {
-  const reply = await decideReply(toChatDeps(deps), params).catch((cause: unknown): never => {
-    throw new ExecutionError(undefined, { cause });
-  });
+  const chat = toChatDeps(deps);
+  const posted = Posted.safeParse(params);
+  const reply = posted.success
+    ? await decideReply(chat, params).catch((cause: unknown): never => {
+        throw new ExecutionError(undefined, { cause });
+      })
+    : refuse('These are no messages of a chat.');
   const headers = toReplyHeaders(params.sessionId, reply);
   switch (reply.kind) {
     case 'nothing':
@@ -32,6 +37,17 @@ export async function handleChatStream(
     case 'stream':
       return buildFramesResponse(reply.frames, { headers, signal: params.request?.signal });
   }
+}
+
+/** What a host hands on from a request's body without looking. */
+const Posted = z.object({
+  messages: z.array(PostedMessage),
+  trigger: z.string().optional(),
+  messageId: z.string().optional(),
+});
+
+function refuse(text: string): ChatReply {
+  return { kind: 'refused', error: new HelixError('validation_error', text) };
 }
 
 /** Headers that name what a reply is about. */

@@ -9,6 +9,7 @@ import {
   StreamFailedError,
   StreamNotFoundError,
   ValidationError,
+  type HandleChatStreamParams,
 } from '../../ai-sdk/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { user } from './ask.js';
@@ -45,6 +46,27 @@ describe('errors of the chat handler', () => {
     await expect(
       handleChatStream({ executor, stateStore, streamManager }, { sessionId: 's1', messages: [] }),
     ).rejects.toBeInstanceOf(ConfigurationError);
+  });
+});
+
+describe('what a host hands on from a request', () => {
+  it.each([
+    { messages: [null] },
+    { messages: [{ role: 'user', parts: [] }] },
+    { messages: 'hi' },
+    { messages: undefined },
+    { messages: [user('u1')], trigger: 5 },
+    { messages: [user('u1')], messageId: {} },
+  ])('is refused if it is no chat: %j', async (body) => {
+    const params = { sessionId: 's1', ...body } as unknown as HandleChatStreamParams;
+    const response = await handleChatStream(
+      { ...createFakeRuntime(), defaultAgent: 'lab' },
+      params,
+    );
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { code: 'validation_error' },
+    ]);
   });
 });
 

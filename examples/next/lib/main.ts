@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client';
+import { Redis } from 'ioredis';
 import {
   buildSnapshot,
   handleChatStream,
@@ -7,7 +8,7 @@ import {
   type SnapshotDeps,
 } from '../../../ai-sdk/index.js';
 import type { FrontendSnapshot } from '../../../protocol/http.js';
-import { createRedisStores } from '../../../stores/redis/index.js';
+import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
 import { createAgentExecutor } from '../../../worker/index.js';
 import { createSupportAgent } from '../../support/agent.js';
 
@@ -25,13 +26,16 @@ let deps: Promise<Deps> | undefined;
 function connect(): Promise<Deps> {
   deps ??= (async () => {
     const connection = Connection.lazy({ address: TEMPORAL_ADDRESS });
-    const stores = createRedisStores({ url: REDIS_URL, role: 'api' });
+    const redis = new Redis(REDIS_URL);
+    const stateStore = new RedisStateStore(redis);
+    const streamManager = new RedisStreamManager(redis);
+    const stores = { store: stateStore, streamManager };
     const options = { connection, taskQueue: TASK_QUEUE, agents: [agent], stores };
     const executor = await createAgentExecutor(options);
     const close = async (): Promise<void> => {
-      await Promise.all([stores.close(), connection.close()]);
+      await Promise.all([streamManager.close(), connection.close()]);
+      redis.disconnect();
     };
-    const { store: stateStore, streamManager } = stores;
     return { executor, stateStore, streamManager, agent, close };
   })();
   return deps;
