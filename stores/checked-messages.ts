@@ -1,6 +1,9 @@
 import { StreamMessageSchema, type StreamMessage } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
+import { toStoredJson } from './to-stored-json.js';
+
+const DELTAS = new Set<StreamMessage['type']>(['text_delta', 'thinking', 'tool_arg_stream_delta']);
 
 /** A character of JavaScript text takes at most this many bytes of UTF-8. */
 const MAX_BYTES_PER_CHAR = 3;
@@ -35,7 +38,8 @@ export function toCheckedJson(messages: readonly StreamMessage[]): string[] {
 
 function toJson(message: StreamMessage): string {
   try {
-    return JSON.stringify(message);
+    // Half a character may have its other half in the next delta.
+    return DELTAS.has(message.type) ? JSON.stringify(message) : toStoredJson(message);
   } catch (error) {
     throw new HelixError('invalid_chunk', 'This chunk cannot be written as JSON.', {
       cause: error,

@@ -24,6 +24,7 @@ import { takeOverCases } from './session/take-over.js';
 import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
+import { halfCharacterCases } from './session/half-characters.js';
 import { leaseCases } from './session/lease-call.js';
 import { foundCases } from './session/found.js';
 import { queueCases } from './session/queue.js';
@@ -70,6 +71,7 @@ const SESSION = [
   settleClientCases,
   expiryCases,
   leaseCases,
+  halfCharacterCases,
   stopCases,
   endCases,
   discardCases,

@@ -1,3 +1,4 @@
+import { toStoredJson } from '../to-stored-json.js';
 import { parseUsage } from '../run-usage.js';
 import { childPartOf } from '../../protocol/ids.js';
 import type { DocumentPrimitives, NumberedChanges } from '../session-documents.js';
@@ -28,7 +29,7 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
     saveState: async (sessionId, expectedVersion, state, taken = []) => {
       const [kind, version] = await scripts.run('save-state', keys.session(sessionId).all, [
         expectedVersion,
-        JSON.stringify(state),
+        toStoredJson(state),
         Date.now(),
         ...taken.flatMap(({ stepId, toolCallId, n }) => [`${stepId}/${toolCallId}`, n]),
       ]);
@@ -39,7 +40,7 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
       const [kind] = await scripts.run('stage', keys.session(sessionId).all, [
         stepId,
         changes.toolCallId,
-        JSON.stringify(changes),
+        toStoredJson(changes),
       ]);
       return kind === 'STAGED';
     },
@@ -58,7 +59,7 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
       if (childPartOf(sessionId) !== '') return;
       const end = { type: 'stream_end', streamId: sessionId, timestamp: Date.now() };
       await scripts.run('erase', keys.session(sessionId).all, [
-        JSON.stringify({ ...end, status: 'aborted' }),
+        toStoredJson({ ...end, status: 'aborted' }),
       ]);
       await reach(redis.zrem(keys.activeIndex, sessionId));
     },

@@ -1,3 +1,4 @@
+import { toStoredJson } from '../to-stored-json.js';
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
@@ -20,7 +21,7 @@ interface KeptApart {
 /** Takes a large output out of a call's row and chunk. Pure. */
 export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): KeptApart {
   if (row?.output === undefined) return { row, chunks };
-  const json = JSON.stringify(row.output);
+  const json = toStoredJson(row.output);
   if (Buffer.byteLength(json) <= LIMITS.inlineResultBytes) return { row, chunks };
   const stored = { ...row, outputRef: row.toolCallId };
   delete stored.output;

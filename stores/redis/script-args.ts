@@ -1,3 +1,4 @@
+import { toStoredJson } from '../to-stored-json.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -47,10 +48,10 @@ export function beginArgs(input: BeginInput, maxEntries: number): (string | numb
     maxEntries,
     input.policy ?? 'reject',
     LIMITS.queueEntries,
-    JSON.stringify(interruptBy(input)),
+    toStoredJson(interruptBy(input)),
     input.by ?? '',
     ...messageArgs(input.messages),
-    input.state === undefined ? '' : JSON.stringify(input.state),
+    input.state === undefined ? '' : toStoredJson(input.state),
     input.resumed === undefined ? 'new' : 'with_message',
     input.resumed?.by ?? '',
   ];
@@ -60,7 +61,7 @@ function messageArgs(messages: readonly UserMessage[]): (string | number)[] {
   const each = messages.map(({ id, hash, row, hidden }) => [
     id,
     hash,
-    JSON.stringify(row),
+    toStoredJson(row),
     hidden ? '1' : '',
   ]);
   return [messages.length, ...each.flat()];
@@ -99,9 +100,9 @@ export function foundArgs(input: FoundInput): (string | number)[] {
     turn.step,
     turn.hasReplied ? '1' : '',
     input.visibleMessages,
-    input.state === undefined ? '' : JSON.stringify(input.state),
+    input.state === undefined ? '' : toStoredJson(input.state),
     rows.length,
-    ...stored.map(({ row }) => JSON.stringify(row)),
+    ...stored.map(({ row }) => toStoredJson(row)),
     messages.length,
     ...messages.flatMap(({ id, hash }) => [id, hash]),
     results.length,
@@ -113,17 +114,17 @@ export function commitArgs(input: CommitInput): (string | number)[] {
   const { writer, final } = input;
   return [
     ...writerArgs(writer, input.now),
-    input.row === undefined ? '' : JSON.stringify(input.row),
-    JSON.stringify(input.outcome),
+    input.row === undefined ? '' : toStoredJson(input.row),
+    toStoredJson(input.outcome),
     input.checkpointId,
     input.answersStop ? '1' : '',
     final?.status ?? '',
-    final?.error === undefined ? '' : JSON.stringify(final.error),
+    final?.error === undefined ? '' : toStoredJson(final.error),
     final?.status === 'failed' ? 'run_failed' : 'run_stopped',
     input.known,
     formatUsage(input.usage),
     input.finishReason ?? '',
-    input.output === undefined ? '' : JSON.stringify(input.output),
+    input.output === undefined ? '' : toStoredJson(input.output),
     input.chunks.length,
     ...toCheckedJson(input.chunks),
     input.calls.length,
@@ -131,13 +132,13 @@ export function commitArgs(input: CommitInput): (string | number)[] {
       call.toolCallId,
       call.toolName,
       call.kind,
-      JSON.stringify(toCallSpec(writer, call)),
-      call.row === undefined ? '' : JSON.stringify(call.row),
+      toStoredJson(toCallSpec(writer, call)),
+      call.row === undefined ? '' : toStoredJson(call.row),
       call.idempotent === true ? '1' : '',
       call.ask === undefined ? '' : toTimeless(call.ask),
-      call.ask === undefined ? '' : JSON.stringify(toShownPart(call, writer.runId)),
+      call.ask === undefined ? '' : toStoredJson(toShownPart(call, writer.runId)),
       call.child === undefined ? '' : childPartOf(call.child.sessionId),
-      call.child === undefined ? '' : JSON.stringify(toBriefRow(call.toolCallId, call.child)),
+      call.child === undefined ? '' : toStoredJson(toBriefRow(call.toolCallId, call.child)),
     ]),
   ];
 }
@@ -153,8 +154,8 @@ export function settleArgs(input: SettleCallInput): (string | number)[] {
     ...who,
     input.toolCallId,
     input.source,
-    row === undefined ? '' : JSON.stringify(row),
-    decision === undefined ? '' : JSON.stringify(decision),
+    row === undefined ? '' : toStoredJson(row),
+    decision === undefined ? '' : toStoredJson(decision),
     decision?.approved === true ? '1' : '',
     row?.error === undefined ? '' : '1',
     output ?? '',
@@ -171,8 +172,8 @@ function workArgs(input: SettleCallInput): [string, string, string] {
   const { toolCallId, changes = [], output, hasEvents, now } = input;
   const staged: StagedChanges = { toolCallId, patches: changes, timestamp: now };
   return [
-    changes.length === 0 ? '' : JSON.stringify(staged),
-    output === undefined ? '' : JSON.stringify(output),
+    changes.length === 0 ? '' : toStoredJson(staged),
+    output === undefined ? '' : toStoredJson(output),
     hasEvents === true ? '1' : '',
   ];
 }
@@ -185,7 +186,7 @@ export function extendArgs(input: ExtendDeadlineInput): (string | number)[] {
 /** A chunk without what is known when it is written. */
 function toTimeless(chunk: StreamChunk): string {
   const [json = ''] = toCheckedJson([chunk]);
-  return JSON.stringify({
+  return toStoredJson({
     ...(JSON.parse(json) as StreamChunk),
     step: undefined,
     timestamp: undefined,
@@ -212,8 +213,8 @@ export function endArgs(input: EndInput): (string | number)[] {
     input.agentType,
     input.step,
     input.status,
-    input.error === undefined ? '' : JSON.stringify(input.error),
-    input.row === undefined ? '' : JSON.stringify(input.row),
+    input.error === undefined ? '' : toStoredJson(input.error),
+    input.row === undefined ? '' : toStoredJson(input.row),
     input.now,
     input.floor ?? 0,
   ];

@@ -1,3 +1,4 @@
+import { toStoredJson } from '../to-stored-json.js';
 import { formatUsage } from '../run-usage.js';
 import { checkSessionId } from '../checked-ids.js';
 import { createSessionDocuments } from '../session-documents.js';
@@ -86,7 +87,7 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
       return toBeginQueuedResult(await run('begin-queued', sessionId, args), input);
     },
     editQueued: async ({ sessionId, message: { id, hash, row }, expectedHash, now }) => {
-      const args = [sessionId, id, expectedHash, hash, JSON.stringify(row), now];
+      const args = [sessionId, id, expectedHash, hash, toStoredJson(row), now];
       return toEditQueuedResult(await run('edit-queued', sessionId, args));
     },
     removeQueued: async ({ sessionId, messageId = '', now }) => {
@@ -139,7 +140,7 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
           sessionId,
           runId ?? '',
           stop.mode,
-          JSON.stringify(stop),
+          toStoredJson(stop),
           Date.now(),
         ]),
       ),

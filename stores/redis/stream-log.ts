@@ -1,3 +1,4 @@
+import { toStoredJson } from '../to-stored-json.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { StreamStatus } from '../../protocol/run.js';
@@ -90,7 +91,7 @@ export function createRedisStreamLog(
       const conversation = rootOf(streamId);
       const [kind] = await scripts.run('mark', keys.session(conversation).all, [
         mark.status,
-        JSON.stringify(toControlMessage(conversation, mark, now)),
+        toStoredJson(toControlMessage(conversation, mark, now)),
         mark.status === 'failed' ? mark.error : '',
         now,
       ]);
