@@ -13,7 +13,7 @@ import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages
 import type { UIMessage } from './ui-message.js';
 
 export interface SnapshotDeps {
-  stateStore: Pick<SessionStore, 'readView' | 'readState' | 'noteActiveSnapshot'>;
+  stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'readState' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
   executor?: ExpiringExecutor | { readonly runs: ExpiringExecutor };
@@ -45,9 +45,29 @@ export async function buildSnapshot(
     caller,
   }: SnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
-  const view = await readCurrent(deps, sessionId, caller);
-  if (view === undefined) return null;
+  for (;;) {
+    const view = await readCurrent(deps, sessionId, caller);
+    if (view === undefined) return null;
+    const snapshot = await toSnapshot(deps, view, includePartialContent);
+    if (await isCurrent(deps, view)) return snapshot;
+  }
+}
+
+/** A run that went on while the agent's state was read may have changed it beyond what the view tells. */
+async function isCurrent({ stateStore }: SnapshotDeps, { record }: SessionView): Promise<boolean> {
+  // A turn at work is followed from a place of which the state is known.
+  if (record.stateVersion === 0 || record.stream === 'active') return true;
+  const now = await stateStore.readRecord(record.sessionId);
+  return now?.sequence === record.sequence && now.born === record.born;
+}
+
+async function toSnapshot(
+  deps: SnapshotDeps,
+  view: SessionView,
+  includePartialContent: boolean,
+): Promise<FrontendSnapshot<UIMessage>> {
   const { record, openCalls } = view;
+  const { sessionId } = record;
   const isActive = record.stream === 'active';
   // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
   if (isActive) await deps.stateStore.noteActiveSnapshot(sessionId, record.turn);

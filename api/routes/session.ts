@@ -76,11 +76,12 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
     response.set(toReplyHeaders(sessionId));
     const record = await readOwned(deps.stateStore, sessionId, await readIdentity(request));
     const headers = toReplyHeaders(sessionId, record);
-    const { keepAliveMs } = deps;
+    const { keepAliveMs, metrics } = deps;
     try {
       await pipeToExpress((signal) => createSessionEvents(deps, sessionId, signal), response, {
         headers,
-        ...(keepAliveMs !== undefined && { keepAliveMs }),
+        keepAliveMs,
+        meter: metrics?.streams,
       });
     } catch (error) {
       // The reader was cut and comes back; it is told how things stand then.

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSnapshot, handleChatStream } from '../../ai-sdk/index.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newCall } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 import { ask, asking, user } from './ask.js';
 
@@ -65,5 +67,25 @@ describe('buildSnapshot', () => {
     await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u1')]);
     const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);
+  });
+
+  it('is of one moment, also if the run goes on while the state is read', async () => {
+    const stores = createMemoryStores();
+    const session = drive(stores);
+    const begun = await session.begin({ state: { n: 1 } });
+    if (begun.kind !== 'begun') throw new Error(begun.kind);
+    const { runId } = begun.run;
+    await session.ask(runId, 1, [newCall('c1', 'client')]);
+    let answered: Promise<unknown> | undefined;
+    const stateStore = {
+      ...stores.store,
+      readState: async (sessionId: string, at?: 'now' | 'turn') => {
+        await (answered ??= session.answer(runId, 'c1', { output: 1 }));
+        return stores.store.readState(sessionId, at);
+      },
+    };
+    const { streamManager } = stores;
+    const snapshot = await buildSnapshot({ stateStore, streamManager }, { sessionId: session.id });
+    expect(snapshot).toMatchObject({ status: 'active', state: { n: 1 }, pending: [] });
   });
 });
