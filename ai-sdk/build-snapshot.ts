@@ -5,6 +5,7 @@ import type { StreamManager } from '../stores/stream-manager.js';
 import { fitChanges } from '../stores/fit-changes.js';
 import type { StagedChanges } from '../stores/session-state.js';
 import { isStalled } from '../stores/stalled.js';
+import { toRuns, type RunsOf } from './chat-deps.js';
 import { isOwner, type Caller } from './ownership.js';
 import { toPendingQuestions } from './pending-questions.js';
 import { readPartialTurn } from './partial-turn.js';
@@ -16,12 +17,10 @@ export interface SnapshotDeps {
   stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'readState' | 'noteActiveSnapshot'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
-  executor?: ExpiringExecutor | { readonly runs: ExpiringExecutor };
+  executor?: RunsOf<Pick<AgentExecutor, 'expireCalls'>>;
   /** False shows the message that a run is working on unless the params say otherwise. Default: true. */
   contentReplayEnabled?: boolean | undefined;
 }
-
-type ExpiringExecutor = Pick<AgentExecutor, 'expireCalls'>;
 
 export interface SnapshotParams {
   sessionId: string;
@@ -105,7 +104,7 @@ async function readCurrent(
   if (view === undefined) return undefined;
   if (caller !== undefined && !isOwner(view.record, caller)) return undefined;
   const { deadline = Infinity } = view.record;
-  const runs = executor !== undefined && 'runs' in executor ? executor.runs : executor;
+  const runs = executor && toRuns(executor);
   const isOverdue = deadline <= Date.now() && (await runs?.expireCalls(sessionId)) === true;
   return isOverdue ? stateStore.readView(sessionId) : view;
 }

@@ -4,6 +4,13 @@ import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import { ConfigurationError } from './frontend-errors.js';
 
+/** An executor's transitions: those of `createAgentExecutor` stand under `runs`. */
+export type RunsOf<E> = E | { readonly runs: E };
+
+export function toRuns<E extends object>(executor: RunsOf<E>): E {
+  return 'runs' in executor ? executor.runs : executor;
+}
+
 type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
 
 /** What the bridge works with. */
@@ -29,7 +36,7 @@ export interface ChatDeps {
 
 /** The same as an app has it: the executor of `createAgentExecutor`, and the one agent it talks to. */
 export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
-  executor: ChatExecutor | { readonly runs: ChatExecutor };
+  executor: RunsOf<ChatExecutor>;
   /** The agent of every conversation, by definition or name. */
   agent?: { readonly name: string } | string | undefined;
   /** In place of `agent`: requests name one of these. */
@@ -38,7 +45,7 @@ export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
 
 /** @throws ConfigurationError if no agent is named */
 export function toChatDeps({ executor, agent, agents, ...deps }: HandleChatStreamDeps): ChatDeps {
-  const runs = 'runs' in executor ? executor.runs : executor;
+  const runs = toRuns(executor);
   const name = typeof agent === 'object' ? agent.name : agent;
   const defaultAgent = deps.defaultAgent ?? name;
   if (agents !== undefined) return { ...deps, executor: runs, agents, defaultAgent };

@@ -1,4 +1,3 @@
-import { AgentAlreadyRunningError } from '../protocol/errors.js';
 import type { SessionView, UserMessage } from '../stores/session-store.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
@@ -24,7 +23,6 @@ export async function editTurn(
   const { sessionId, messageId } = params;
   const edited = said.find(({ id }) => id === messageId);
   if (edited === undefined || view === undefined || !isOther(view, edited)) return undefined;
-  if (view.record.stream === 'active') throw new AgentAlreadyRunningError(sessionId);
   const stored = new Set(view.rows.map((row) => (row.role === 'user' ? row.id : undefined)));
   try {
     const run = await deps.executor.retry({

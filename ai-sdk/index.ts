@@ -41,6 +41,7 @@ export {
   createSSEHeaders,
   createSSEStream,
   formatSse,
+  KEEP_ALIVE_MS,
   SSE_KEEP_ALIVE,
   UI_MESSAGE_STREAM_HEADERS,
 } from './sse.js';

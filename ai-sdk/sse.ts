@@ -85,7 +85,8 @@ export function buildFramesResponse(
   return new Response(body, { headers: createSSEHeaders(options.headers) });
 }
 
-const KEEP_ALIVE_MS = 15_000;
+/** Silence after which a comment is sent, ms. */
+export const KEEP_ALIVE_MS = 15_000;
 
 async function* toTexts(events: AsyncIterable<SSEEvent>): AsyncGenerator<string> {
   for await (const item of events) {

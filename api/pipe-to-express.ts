@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { createSSEHeaders, SSE_KEEP_ALIVE } from '../ai-sdk/index.js';
+import { createSSEHeaders, KEEP_ALIVE_MS, SSE_KEEP_ALIVE } from '../ai-sdk/index.js';
 import type { StreamMeter } from './metrics/api-metrics.js';
 
 export interface PipeOptions {
@@ -12,7 +12,6 @@ export interface PipeOptions {
   meter?: StreamMeter | undefined;
 }
 
-const KEEP_ALIVE_MS = 15_000;
 const STALL_MS = 10_000;
 
 type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;

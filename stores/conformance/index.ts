@@ -29,6 +29,7 @@ import { leaseCases } from './session/lease-call.js';
 import { foundCases } from './session/found.js';
 import { queueCases } from './session/queue.js';
 import { resumeRunCases } from './session/resume-run.js';
+import { rewindEditCases } from './session/rewind-edits.js';
 import { rewindCases } from './session/rewind.js';
 import { settleApprovalCases } from './session/settle-approval.js';
 import { settleClientCases } from './session/settle-client.js';
@@ -54,6 +55,7 @@ const SESSION = [
   beginCases,
   resumeRunCases,
   rewindCases,
+  rewindEditCases,
   foundCases,
   abandonmentCases,
   queueCases,

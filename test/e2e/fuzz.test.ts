@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { OPERATIONS, readOpenApi, refusalsOf } from '../../api/openapi/document.js';
-import type { Operation } from '../../api/openapi/operation.js';
+import { refusalsOf } from '../../api/openapi/document.js';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { useProduct } from '../support/product.js';
 import { connectRaw } from '../support/raw-http.js';
-import { NASTY, valuesOf, type Hints, type JsonSchema } from '../support/schema-values.js';
+import { almostRequests } from './fuzz/almost-requests.js';
+import { requests, SESSIONS, type FuzzRequest } from './fuzz/requests.js';
 
 /**
  * The routes, asked with what fits their description, with what almost fits, and with bytes.
@@ -16,192 +16,13 @@ const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 const runs = Number(process.env['FUZZ_RUNS'] ?? 1_000);
 const PATIENCE_MS = 20_000;
 
-const document = JSON.parse(JSON.stringify(readOpenApi())) as {
-  paths: Record<string, Record<string, DocumentedOperation>>;
-};
-interface DocumentedOperation {
-  parameters?: { in: string; name: string; schema: JsonSchema }[];
-  requestBody?: { content: Record<string, { schema: JsonSchema }> };
-}
-
-/** Sessions that are there: one that waits for people, one that rests, one that was stopped. */
-const SESSIONS = ['f-waits', 'f-rests', 'f-stopped'];
-const session = fc.constantFrom(...SESSIONS, 'f-new');
-const callId = fc.constantFrom('c1', 'c2', 'c3');
-const said = fc.oneof(
-  fc.string({ minLength: 1 }),
-  fc.constant(
-    JSON.stringify({ script: [{ calls: [{ tool: 'charge', id: 'c3', args: { amount: 1 } }] }] }),
-  ),
-);
-const anything = fc.jsonValue({ maxDepth: 2 });
-
-/** What stands in the messages of chat pages, real and forged. */
-const part = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('text'), text: said }) },
-  fc.record({
-    type: fc.constant('file'),
-    url: fc.constantFrom('data:text/plain;base64,aGk=', 'data:,', 'file:///etc/passwd'),
-    mediaType: fc.constant('text/plain'),
-  }),
-  fc.record({
-    type: fc.constantFrom('tool-charge', 'dynamic-tool', 'tool-locate'),
-    toolName: fc.constantFrom('charge', 'locate', 'echo'),
-    toolCallId: callId,
-    state: fc.constantFrom(
-      'approval-responded',
-      'output-available',
-      'output-error',
-      'input-available',
-    ),
-    input: anything,
-    output: anything,
-    errorText: fc.string(),
-    approval: fc.record({ id: fc.string(), approved: fc.boolean(), reason: fc.string() }),
-  }),
-);
-
-const message = (role: string, id: fc.Arbitrary<string>): fc.Arbitrary<unknown> =>
-  fc.record({
-    id,
-    role: fc.constant(role),
-    parts: fc.array(part, { minLength: 1, maxLength: 3 }),
-    metadata: fc.dictionary(fc.string(), anything, { maxKeys: 2 }),
-  });
-
-const hints: Hints = {
-  SessionId: session,
-  agent: fc.constant('lab'),
-  agentType: fc.constant('lab'),
-  sessionId: session,
-  toolCallId: callId,
-  messageId: fc.constantFrom('u1', 'u2', 'msg-1'),
-  parts: fc.array(part, { minLength: 1, maxLength: 3 }),
-  text: said,
-  content: said,
-  trigger: fc.constantFrom('submit-message', 'regenerate-message'),
-  message: fc.oneof(
-    { weight: 1, arbitrary: said },
-    {
-      weight: 4,
-      arbitrary: fc.record({ id: fc.uuid(), role: fc.constant('user'), content: said }),
-    },
-  ),
-  messages: fc
-    .tuple(
-      fc.array(message('assistant', fc.constantFrom('msg-1', 'msg-2')), { maxLength: 2 }),
-      fc.array(message('user', fc.uuid()), { maxLength: 2 }),
-    )
-    .map(([before, after]) => [...before, ...after]),
-};
-
-const nastyText = fc.constantFrom(
-  ...NASTY.filter((value) => typeof value === 'string' || typeof value === 'number').map(String),
-  ...['a\u0000b', 'a\r\nb', 'ü', '%'],
-);
-
-interface Request {
-  operation: Operation;
-  path: string;
-  /** All parameters of the path are of the form that it asks for. */
-  isPathGood: boolean;
-  query: [string, string][];
-  headers: Record<string, string>;
-  body: unknown;
-}
-
-const requests = fc.oneof(...OPERATIONS.map(toRequests));
-
-function toRequests(operation: Operation): fc.Arbitrary<Request> {
-  const path = operation.path.replace(/:(\w+)/g, '{$1}');
-  const { parameters = [], requestBody } = document.paths[path]?.[operation.method] ?? {};
-  const named = (
-    place: string,
-    values: (name: string) => fc.Arbitrary<unknown>,
-  ): Record<string, fc.Arbitrary<string>> =>
-    Object.fromEntries(
-      parameters
-        .filter((each) => each.in === place)
-        .map(({ name }) => [name, values(name).map(String)]),
-    );
-  const inPath = fc.oneof(
-    // What is there is not erased: others are to find it.
-    { weight: 8, arbitrary: operation.method === 'delete' ? fc.constant('f-new') : session },
-    { weight: 1, arbitrary: nastyText },
-  );
-  const inPathAs: Record<string, fc.Arbitrary<string>> = {
-    sessionId: inPath,
-    toolCallId: fc.oneof({ weight: 8, arbitrary: callId }, { weight: 1, arbitrary: nastyText }),
-  };
-  const inQuery: Record<string, fc.Arbitrary<unknown>> = {
-    sessionId: session,
-    limit: fc.integer({ min: 1, max: 20 }),
-    offset: fc.nat({ max: 9 }),
-    agent: fc.constant('lab'),
-    busy: fc.constantFrom('queue', 'steer', 'interrupt', 'reject'),
-    fromSequence: fc.nat({ max: 9 }),
-  };
-  const inHeader = fc.oneof(fc.nat(), fc.constantFrom('v7', '-1', '1e9', 'x'.repeat(300), ' '));
-  const schema = requestBody?.content['application/json']?.schema;
-  return fc
-    .record({
-      inPath: fc.record(named('path', (name) => inPathAs[name] ?? nastyText)),
-      inQuery: some(
-        named('query', (name) =>
-          fc.oneof(
-            { weight: 6, arbitrary: inQuery[name] ?? nastyText },
-            { weight: 1, arbitrary: nastyText },
-          ),
-        ),
-      ),
-      isTwice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
-      headers: some(named('header', () => inHeader)),
-      body: schema === undefined ? fc.constant(undefined) : valuesOf(schema, document, hints),
-    })
-    .map(({ inPath: ids, inQuery: query, isTwice, headers, body }) => ({
-      operation,
-      path: Object.entries(ids).reduce(
-        (at, [name, value]) =>
-          at.replace(`:${name}`, encodeURIComponent(Buffer.from(value).toString())),
-        operation.path,
-      ),
-      isPathGood: Object.values(ids).every((value) => /^[\w-]{1,128}$/.test(value)),
-      query: Object.entries(query).flatMap(([name, value]): [string, string][] =>
-        isTwice
-          ? [
-              [name, value],
-              [name, value],
-            ]
-          : [[name, value]],
-      ),
-      headers,
-      body: withIdOfPath(body, ids['sessionId']),
-    }));
-}
-
-/** A body that names its session names that of the path, unless it was changed. */
-function withIdOfPath(body: unknown, sessionId: string | undefined): unknown {
-  const isNamed = typeof body === 'object' && body !== null && 'messages' in body && 'id' in body;
-  const isMeant = isNamed && SESSIONS.includes(String(body.id)) && sessionId !== undefined;
-  return isMeant ? { ...body, id: sessionId } : body;
-}
-
-/** Records that lack some of the keys. */
-function some(values: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<Record<string, string>> {
-  return fc
-    .tuple(fc.record(values), fc.infiniteStream(fc.boolean()))
-    .map(([record, keeps]) =>
-      Object.fromEntries(Object.entries(record).filter(() => keeps.next().value === true)),
-    );
-}
-
 interface Answer {
   status: number;
   isStream: boolean;
   text: string;
 }
 
-async function send({ operation, path, query, headers, body }: Request): Promise<Answer> {
+async function send({ operation, path, query, headers, body }: FuzzRequest): Promise<Answer> {
   const leave = new AbortController();
   const timer = setTimeout(() => {
     leave.abort(new Error('no answer'));
@@ -224,7 +45,7 @@ async function send({ operation, path, query, headers, body }: Request): Promise
 }
 
 /** Every reply is one that the description allows, and refusals say why. */
-function check({ operation, isPathGood }: Request, { status, isStream, text }: Answer): void {
+function check({ operation, isPathGood }: FuzzRequest, { status, isStream, text }: Answer): void {
   const reply = operation.replies[status];
   if (status < 300 && reply !== undefined) {
     const { content } = reply;
@@ -321,14 +142,14 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
 });
 
 /** A fault says nothing to clients; the log of the API does. */
-async function explain({ operation, path, body }: Request): Promise<never> {
+async function explain({ operation, path, body }: FuzzRequest): Promise<never> {
   const logged = await product.apiSays('Something went wrong on our side.');
   const asked = `${operation.id} ${path} ${JSON.stringify(body)}`;
   throw new Error(`${asked} is a fault: ${JSON.stringify(logged)}`);
 }
 
 /** Sessions that an accepted request may have made. */
-function idsIn({ path, body }: Request, { text }: Answer): string[] {
+function idsIn({ path, body }: FuzzRequest, { text }: Answer): string[] {
   const ids = [/^\/api\/chat\/([^/]+)/.exec(path)?.[1]];
   for (const source of [body, text.startsWith('{') ? JSON.parse(text) : undefined]) {
     if (typeof source !== 'object' || source === null) continue;
@@ -365,69 +186,3 @@ async function begin(
   }
   leave.abort();
 }
-
-const body = JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } });
-const SEEDS = [
-  'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n',
-  'GET /api/chat/raw-1/snapshot HTTP/1.1\r\nhost: a\r\ncookie: helix-snapshot=1\r\n\r\n',
-  `POST /api/chat/raw-1/stop HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${String(body.length)}\r\n\r\n${body}`,
-  'POST /api/agent/start HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
-  'OPTIONS /api/chat/raw-1 HTTP/1.1\r\nhost: a\r\norigin: https://a.test\r\naccess-control-request-method: POST\r\n\r\n',
-  'GET /api/agent/sse?sessionId=raw-1 HTTP/1.1\r\nhost: a\r\nlast-event-id: 3\r\n\r\n',
-];
-
-const INSERTS = [
-  ...[
-    '\r\n',
-    '\n',
-    '\r',
-    '\u0000',
-    ' ',
-    ':',
-    '%',
-    '%0d%0ax-evil: 1',
-    '\r\nx-evil: 1\r\n',
-    '/../',
-    '?',
-    '#',
-  ],
-  ...['Expect: 100-continue\r\n', 'Expect: x\r\n', 'Upgrade: websocket\r\nConnection: Upgrade\r\n'],
-  ...[
-    'content-length: 5\r\n',
-    'transfer-encoding: gzip\r\n',
-    'content-encoding: gzip\r\n',
-    'host: b\r\n',
-  ],
-  ...[
-    'range: bytes=0-1\r\n',
-    'authorization: Bearer \r\n',
-    'x'.repeat(20_000),
-    '\u00ff\u00fe',
-    '{',
-    '"',
-    ']',
-  ],
-];
-
-/** Good requests of bytes, of which some are put in, taken out or changed. */
-const almostRequests = fc
-  .record({
-    request: fc.constantFrom(...SEEDS),
-    changes: fc.array(
-      fc.record({
-        at: fc.double({ min: 0, max: 1, noNaN: true }),
-        cut: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat({ max: 20 })),
-        put: fc.oneof(fc.constantFrom(...INSERTS), fc.string({ unit: 'binary', maxLength: 6 })),
-      }),
-      { maxLength: 3 },
-    ),
-  })
-  .map(({ request, changes }) =>
-    Buffer.from(
-      changes.reduce((text, { at, cut, put }) => {
-        const place = Math.floor(at * text.length);
-        return text.slice(0, place) + put + text.slice(place + cut);
-      }, request),
-      'latin1',
-    ),
-  );

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { OPERATIONS, readOpenApi } from '../../../api/openapi/document.js';
+import type { Operation } from '../../../api/openapi/operation.js';
+import { NASTY, valuesOf, type Hints, type JsonSchema } from '../../support/schema-values.js';
+
+const document = JSON.parse(JSON.stringify(readOpenApi())) as {
+  paths: Record<string, Record<string, DocumentedOperation>>;
+};
+interface DocumentedOperation {
+  parameters?: { in: string; name: string; schema: JsonSchema }[];
+  requestBody?: { content: Record<string, { schema: JsonSchema }> };
+}
+
+/** Sessions that are there: one that waits for people, one that rests, one that was stopped. */
+export const SESSIONS = ['f-waits', 'f-rests', 'f-stopped'];
+const session = fc.constantFrom(...SESSIONS, 'f-new');
+const callId = fc.constantFrom('c1', 'c2', 'c3');
+const said = fc.oneof(
+  fc.string({ minLength: 1 }),
+  fc.constant(
+    JSON.stringify({ script: [{ calls: [{ tool: 'charge', id: 'c3', args: { amount: 1 } }] }] }),
+  ),
+);
+const anything = fc.jsonValue({ maxDepth: 2 });
+
+/** What stands in the messages of chat pages, real and forged. */
+const part = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('text'), text: said }) },
+  fc.record({
+    type: fc.constant('file'),
+    url: fc.constantFrom('data:text/plain;base64,aGk=', 'data:,', 'file:///etc/passwd'),
+    mediaType: fc.constant('text/plain'),
+  }),
+  fc.record({
+    type: fc.constantFrom('tool-charge', 'dynamic-tool', 'tool-locate'),
+    toolName: fc.constantFrom('charge', 'locate', 'echo'),
+    toolCallId: callId,
+    state: fc.constantFrom(
+      'approval-responded',
+      'output-available',
+      'output-error',
+      'input-available',
+    ),
+    input: anything,
+    output: anything,
+    errorText: fc.string(),
+    approval: fc.record({ id: fc.string(), approved: fc.boolean(), reason: fc.string() }),
+  }),
+);
+
+const message = (role: string, id: fc.Arbitrary<string>): fc.Arbitrary<unknown> =>
+  fc.record({
+    id,
+    role: fc.constant(role),
+    parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+    metadata: fc.dictionary(fc.string(), anything, { maxKeys: 2 }),
+  });
+
+const hints: Hints = {
+  SessionId: session,
+  agent: fc.constant('lab'),
+  agentType: fc.constant('lab'),
+  sessionId: session,
+  toolCallId: callId,
+  messageId: fc.constantFrom('u1', 'u2', 'msg-1'),
+  parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+  text: said,
+  content: said,
+  trigger: fc.constantFrom('submit-message', 'regenerate-message'),
+  message: fc.oneof(
+    { weight: 1, arbitrary: said },
+    {
+      weight: 4,
+      arbitrary: fc.record({ id: fc.uuid(), role: fc.constant('user'), content: said }),
+    },
+  ),
+  messages: fc
+    .tuple(
+      fc.array(message('assistant', fc.constantFrom('msg-1', 'msg-2')), { maxLength: 2 }),
+      fc.array(message('user', fc.uuid()), { maxLength: 2 }),
+    )
+    .map(([before, after]) => [...before, ...after]),
+};
+
+const nastyText = fc.constantFrom(
+  ...NASTY.filter((value) => typeof value === 'string' || typeof value === 'number').map(String),
+  ...['a\u0000b', 'a\r\nb', 'ü', '%'],
+);
+
+/** A request that fits its description, or almost does. */
+export interface FuzzRequest {
+  operation: Operation;
+  path: string;
+  /** All parameters of the path are of the form that it asks for. */
+  isPathGood: boolean;
+  query: [string, string][];
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** Of every route. */
+export const requests = fc.oneof(...OPERATIONS.map(toRequests));
+
+function toRequests(operation: Operation): fc.Arbitrary<FuzzRequest> {
+  const path = operation.path.replace(/:(\w+)/g, '{$1}');
+  const { parameters = [], requestBody } = document.paths[path]?.[operation.method] ?? {};
+  const named = (
+    place: string,
+    values: (name: string) => fc.Arbitrary<unknown>,
+  ): Record<string, fc.Arbitrary<string>> =>
+    Object.fromEntries(
+      parameters
+        .filter((each) => each.in === place)
+        .map(({ name }) => [name, values(name).map(String)]),
+    );
+  const inPath = fc.oneof(
+    // What is there is not erased: others are to find it.
+    { weight: 8, arbitrary: operation.method === 'delete' ? fc.constant('f-new') : session },
+    { weight: 1, arbitrary: nastyText },
+  );
+  const inPathAs: Record<string, fc.Arbitrary<string>> = {
+    sessionId: inPath,
+    toolCallId: fc.oneof({ weight: 8, arbitrary: callId }, { weight: 1, arbitrary: nastyText }),
+  };
+  const inQuery: Record<string, fc.Arbitrary<unknown>> = {
+    sessionId: session,
+    limit: fc.integer({ min: 1, max: 20 }),
+    offset: fc.nat({ max: 9 }),
+    agent: fc.constant('lab'),
+    busy: fc.constantFrom('queue', 'steer', 'interrupt', 'reject'),
+    fromSequence: fc.nat({ max: 9 }),
+  };
+  const inHeader = fc.oneof(fc.nat(), fc.constantFrom('v7', '-1', '1e9', 'x'.repeat(300), ' '));
+  const schema = requestBody?.content['application/json']?.schema;
+  return fc
+    .record({
+      inPath: fc.record(named('path', (name) => inPathAs[name] ?? nastyText)),
+      inQuery: some(
+        named('query', (name) =>
+          fc.oneof(
+            { weight: 6, arbitrary: inQuery[name] ?? nastyText },
+            { weight: 1, arbitrary: nastyText },
+          ),
+        ),
+      ),
+      isTwice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+      headers: some(named('header', () => inHeader)),
+      body: schema === undefined ? fc.constant(undefined) : valuesOf(schema, document, hints),
+    })
+    .map(({ inPath: ids, inQuery: query, isTwice, headers, body }) => ({
+      operation,
+      path: Object.entries(ids).reduce(
+        (at, [name, value]) =>
+          at.replace(`:${name}`, encodeURIComponent(Buffer.from(value).toString())),
+        operation.path,
+      ),
+      isPathGood: Object.values(ids).every((value) => /^[\w-]{1,128}$/.test(value)),
+      query: Object.entries(query).flatMap(([name, value]): [string, string][] =>
+        isTwice
+          ? [
+              [name, value],
+              [name, value],
+            ]
+          : [[name, value]],
+      ),
+      headers,
+      body: withIdOfPath(body, ids['sessionId']),
+    }));
+}
+
+/** A body that names its session names that of the path, unless it was changed. */
+function withIdOfPath(body: unknown, sessionId: string | undefined): unknown {
+  const isNamed = typeof body === 'object' && body !== null && 'messages' in body && 'id' in body;
+  const isMeant = isNamed && SESSIONS.includes(String(body.id)) && sessionId !== undefined;
+  return isMeant ? { ...body, id: sessionId } : body;
+}
+
+/** Records that lack some of the keys. */
+function some(values: Record<string, fc.Arbitrary<string>>): fc.Arbitrary<Record<string, string>> {
+  return fc
+    .tuple(fc.record(values), fc.infiniteStream(fc.boolean()))
+    .map(([record, keeps]) =>
+      Object.fromEntries(Object.entries(record).filter(() => keeps.next().value === true)),
+    );
+}
