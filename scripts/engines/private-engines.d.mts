@@ -27,7 +27,9 @@ interface PrivateEngineOptions {
   port?: number | undefined;
 }
 
-export function startPrivateRedis(options: PrivateEngineOptions): Promise<PrivateRedis>;
+export function startPrivateRedis(
+  options: PrivateEngineOptions & { appendfsync?: 'always' | 'everysec' | 'no' | undefined },
+): Promise<PrivateRedis>;
 
 export function startPrivateTemporal(
   options: PrivateEngineOptions & {

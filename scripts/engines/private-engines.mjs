@@ -16,10 +16,10 @@ const GRACE_MS = 5000;
 // Another process may take a free port before the engine does; then another one is tried.
 const PORT_TRIES = 3;
 
-export function startPrivateRedis({ file, folder, port }) {
+export function startPrivateRedis({ file, folder, port, appendfsync }) {
   return startPrivate('redis', { folder, port }, (engine) => ({
     file,
-    args: redisArguments({ port: engine.port, folder: engine.folder }),
+    args: redisArguments({ port: engine.port, folder: engine.folder, appendfsync }),
     isReady: () => isRedisReady(engine),
     url: `redis://127.0.0.1:${engine.port}`,
   }));

@@ -4,11 +4,12 @@ import { answersPing } from './redis-probe.mjs';
 /**
  * Append-only file on, because Redis is the record of every conversation; snapshots off, because
  * one durable file is enough; no eviction, because a key that vanishes is a lost message.
+ * `appendfsync` as in redis.conf.
  */
-export function redisArguments({ port, folder }) {
+export function redisArguments({ port, folder, appendfsync = 'everysec' }) {
   return [
     ...['--bind', '127.0.0.1', '--port', String(port), '--dir', folder],
-    ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
+    ...['--appendonly', 'yes', '--appendfsync', appendfsync, '--save', ''],
     ...['--maxmemory-policy', 'noeviction', '--daemonize', 'no', '--loglevel', 'notice'],
   ];
 }
