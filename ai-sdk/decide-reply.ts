@@ -32,13 +32,20 @@ export async function decideReply(
     if (isReading && (found === undefined || isForeign)) return { kind: 'nothing' };
     if (isForeign) throw notFound();
     record = found && (await settleOverdue(deps, found));
-    return record !== undefined && isReading
-      ? await attachReader(deps, record, params)
-      : await answerPost(deps, params, record, said);
+    const reply =
+      record !== undefined && isReading
+        ? await attachReader(deps, record, params)
+        : await answerPost(deps, params, record, said);
+    // What waits for its turn has no run of its own yet.
+    return { ...runOf(record), ...reply };
   } catch (error) {
     if (!HelixError.isInstance(error)) throw error;
-    return { kind: 'refused', error, ...(record !== undefined && { runId: record.runId }) };
+    return { ...runOf(record), kind: 'refused', error };
   }
+}
+
+function runOf(record: SessionRecord | undefined): { runId?: string } {
+  return record === undefined ? {} : { runId: record.runId };
 }
 
 async function answerPost(

@@ -101,11 +101,11 @@ function streamTexts(
 ): ReadableStream<Uint8Array> {
   const iterator = texts[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
-  let hasLeft = false;
+  let keepAlive: NodeJS.Timeout | undefined;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const keepAlive = setInterval(() => {
-        if (!hasLeft) controller.enqueue(encoder.encode(SSE_KEEP_ALIVE));
+      keepAlive = setInterval(() => {
+        controller.enqueue(encoder.encode(SSE_KEEP_ALIVE));
       }, keepAliveMs);
       try {
         const next = await iterator.next();
@@ -116,7 +116,7 @@ function streamTexts(
       }
     },
     async cancel() {
-      hasLeft = true;
+      clearInterval(keepAlive);
       onCancel?.();
       await iterator.return?.();
     },

@@ -85,6 +85,20 @@ describe('an SSE body of events', () => {
     await reader.cancel();
     expect(jest.getTimerCount()).toBe(0);
   });
+
+  it('leaves nothing behind when its reader leaves a source that has nothing to say', async () => {
+    jest.useFakeTimers();
+    async function* mute(): AsyncGenerator<SSEEvent> {
+      await new Promise(() => undefined);
+      yield delta('never');
+    }
+    const reader = createSSEStream(mute()).getReader();
+    void reader.read();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(jest.getTimerCount()).toBe(1);
+    void reader.cancel();
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });
 
 describe('createSSEHeaders', () => {

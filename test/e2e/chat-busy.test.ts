@@ -117,6 +117,8 @@ describe('the queue over HTTP', () => {
     const waiting = await Promise.all(
       ['a', 'b', 'c'].map((id) => post(sessionId, id, `text of ${id}`, 'queue')),
     );
+    const { run } = await loadSnapshot(api.url, sessionId);
+    for (const { headers } of waiting) expect(headers.get('x-run-id')).toBe(run?.runId);
     const list = async (response: Promise<Response>): Promise<unknown[]> =>
       ((await (await response).json()) as { queue: unknown[] }).queue;
     expect(await list(api.get(queuePath(sessionId)))).toHaveLength(3);
