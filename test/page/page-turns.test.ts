@@ -8,6 +8,9 @@ import { until } from '../support/until.js';
 /** Messages that come while a reply is being written, and turns that are taken up once more. */
 const LONG = 'This reply takes its time, so that there is some to say something else. '.repeat(3);
 const slowly = { say: LONG, deltas: 60, everyMs: 60 };
+/** Stays at work until it is stopped. */
+const held = { ...slowly, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
+const neverEnding = { ...slowly, everyMs: 1_000 };
 
 let product: Product;
 let browser: Browser;
@@ -19,7 +22,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-async function openBusy(script: object[] = [slowly]): Promise<ChatPage> {
+async function openBusy(...script: object[]): Promise<ChatPage> {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript(...script).text);
   await chat.untilReplyHas('This reply');
@@ -33,7 +36,7 @@ async function sayBeside(chat: ChatPage, text: string, mode?: string): Promise<v
 }
 
 it('lets messages wait, changes one and takes one back, and answers what is left', async () => {
-  const chat = await openBusy();
+  const chat = await openBusy(held);
   await sayBeside(chat, 'one');
   await sayBeside(chat, 'two');
   await until('both wait', async () => (await chat.at('queued').count()) === 2);
@@ -45,6 +48,8 @@ it('lets messages wait, changes one and takes one back, and answers what is left
   );
   await chat.at('remove-queued').last().click();
   await until('one is left', async () => (await chat.at('queued').count()) === 1);
+  await until('the first has said all', async () => (await chat.replies())[0] === LONG.trim());
+  await chat.click('stop');
   await chat.untilReplyHas('To the changed one.', 30_000);
   await chat.untilStatus('ready');
   expect(await chat.replies()).toEqual([LONG.trim(), 'To the changed one.']);
@@ -53,7 +58,7 @@ it('lets messages wait, changes one and takes one back, and answers what is left
 });
 
 it('stops the reply for a message that cannot wait', async () => {
-  const chat = await openBusy();
+  const chat = await openBusy(neverEnding);
   await sayBeside(chat, toScript({ say: 'Here I am.' }).text, 'interrupt');
   await chat.untilReplyHas('Here I am.', 30_000);
   await chat.untilStatus('ready');
@@ -63,8 +68,8 @@ it('stops the reply for a message that cannot wait', async () => {
 });
 
 it('takes a message into the next step', async () => {
-  const calls = [{ tool: 'sleep', id: 's1', args: { ms: 500 } }];
-  const chat = await openBusy([{ ...slowly, calls }, { say: 'Never said.' }]);
+  const calls = [{ tool: 'sleep', id: 's1', args: { ms: 2_000 } }];
+  const chat = await openBusy({ ...slowly, calls }, { say: 'Never said.' });
   await sayBeside(chat, toScript({ say: 'Steered.' }).text, 'steer');
   await chat.untilReplyHas('Steered.', 30_000);
   await chat.untilStatus('ready');
@@ -72,7 +77,7 @@ it('takes a message into the next step', async () => {
 });
 
 it('goes on with a reply that was stopped', async () => {
-  const chat = await openBusy([slowly, { say: 'Never said.' }]);
+  const chat = await openBusy(neverEnding, { say: 'Never said.' });
   await chat.click('stop');
   await chat.untilStatus('ready');
   await chat.click('go-on');
