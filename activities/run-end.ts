@@ -1,4 +1,5 @@
 import type { RunActivities } from '../protocol/activities.js';
+import { HelixError } from '../protocol/errors.js';
 import type { ActivityDeps } from './deps.js';
 
 /** Bookkeeping that no model step or tool carries out along the way. */
@@ -10,7 +11,7 @@ export function createRunEnd({
     endRun: async ({ sessionId, runId, agent, step, status, error, known }) => {
       // What the last step's calls changed counts as well.
       if (agents.get(agent, { sessionId, runId })?.stateSchema !== undefined) {
-        await store.promoteSettled(sessionId);
+        await store.promoteSettled(sessionId).catch(unlessErased);
       }
       const result = await store.end({
         sessionId,
@@ -28,4 +29,9 @@ export function createRunEnd({
       await store.stop(sessionId, { ...stop, runId });
     },
   };
+}
+
+/** Of a session that was erased nothing is left to end, which is what `end` then says. */
+function unlessErased(error: unknown): void {
+  if (!HelixError.isInstance(error) || error.code !== 'not_found') throw error;
 }

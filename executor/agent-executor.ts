@@ -40,7 +40,11 @@ export interface AgentExecutor extends Answers {
    * `nothing_to_do` for an empty one
    */
   branch: (input: BranchInput) => Promise<{ sessionId: string }>;
-  /** Stops what runs in the session, and erases it with its stream. Harmless when there is none. */
+  /**
+   * Stops what runs in the session, and erases it with its stream. Harmless when there is none.
+   *
+   * @throws HelixError `unavailable` if its run cannot be told; nothing is erased then
+   */
   deleteSession: (sessionId: string, by?: string) => Promise<void>;
   /** Whether `resume` would go on, and how. */
   canResume: (sessionId: string) => Promise<Resumability>;

@@ -19,6 +19,7 @@ export interface RunWorkflows {
   /** Harmless when the workflow was started before. */
   start: (input: RunInput, summary: RunLabels) => Promise<void>;
   answer: (runId: string, signal: AnswerSignal) => Promise<void>;
+  /** Harmless when it has closed, or was never started. */
   stop: (runId: string, signal: StopSignal) => Promise<void>;
   state: (runId: string) => Promise<WorkflowState>;
 }
@@ -64,8 +65,15 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
     },
     answer: (runId, signal) =>
       call(() => client.workflow.getHandle(workflowIdOf(runId)).signal(SIGNALS.answer, signal)),
-    stop: (runId, signal) =>
-      call(() => client.workflow.getHandle(workflowIdOf(runId)).signal(SIGNALS.stop, signal)),
+    stop: async (runId, signal) => {
+      try {
+        await call(() =>
+          client.workflow.getHandle(workflowIdOf(runId)).signal(SIGNALS.stop, signal),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    },
     state: async (runId) => {
       try {
         const { status } = await call(() =>

@@ -192,9 +192,14 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     ...createReruns({ store, execute, stop, startRun, wake, lostSignal }),
     stop,
     deleteSession: async (sessionId, by) => {
-      // The worker is told; what it writes from now on finds no session.
-      const who = by === undefined ? {} : { by };
-      await stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
+      const record = await store.readRecord(sessionId);
+      if (record !== undefined && !isTerminal(record.status)) {
+        // Told before anything else: without the record nobody knows any more whom to tell.
+        await workflows.stop(record.runId, { recorded: true });
+        const who = by === undefined ? {} : { by };
+        // On the bare store: what waits for its turn is erased, not begun.
+        await deps.store.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
+      }
       await store.delete(sessionId);
     },
     startRun: restart,
