@@ -46,7 +46,7 @@ function copyProject() {
 }
 
 /** What became of the tests of a file with these names, nothing if it cannot be run. */
-async function runTests(copy, suite, env, names) {
+async function runTests(copy, suite, env, { names, patience = [] }) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const ofProduct = OF_PRODUCT.test(suite);
@@ -56,9 +56,8 @@ async function runTests(copy, suite, env, names) {
     });
     if (built.code !== 0) throw new Error(`the copy cannot be built:\n${lastLines(built.stderr)}`);
   }
-  // A test that waits for what never comes is a test that failed.
-  const patience = ['--forceExit', `--testTimeout=${ofProduct ? 30_000 : 10_000}`];
-  const options = [...patience, '--json', `--outputFile=${report}`, '--runTestsByPath', suite];
+  const options = [...patience, '--forceExit', '--json', `--outputFile=${report}`];
+  options.push('--runTestsByPath', suite);
   const patterns = names.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   options.push('-t', `^(${patterns.join('|')})$`);
   const { stderr } = await runCommand(
@@ -83,7 +82,9 @@ async function tryMutation(copy, mutation, env) {
   if (missing !== undefined) return `NOT THERE EXACTLY ONCE (${missing})`;
   writeFileSync(join(copy, file), text);
   try {
-    const after = (await runTests(copy, suite, env, [test])).get(test);
+    // A test that waits for what never comes is a test that failed.
+    const patience = [`--testTimeout=${OF_PRODUCT.test(suite) ? 30_000 : 10_000}`];
+    const after = (await runTests(copy, suite, env, { names: [test], patience })).get(test);
     return after === 'failed' ? 'noticed' : `NOT NOTICED (${after})`;
   } finally {
     writeFileSync(join(copy, file), original);
@@ -96,7 +97,7 @@ async function runSuites(copy, chosen, env) {
   for (const suite of new Set(chosen.map((mutation) => mutation.suite))) {
     const ofSuite = chosen.filter((mutation) => mutation.suite === suite);
     const names = [...new Set(ofSuite.map(({ test }) => test))];
-    for (const [name, status] of await runTests(copy, suite, env, names)) {
+    for (const [name, status] of await runTests(copy, suite, env, { names })) {
       if (status === 'passed') passed.add(`${suite} ${name}`);
     }
   }

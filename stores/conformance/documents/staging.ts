@@ -235,15 +235,16 @@ export function stagingCases({ describe, it }: Suite): void {
     it('that are replaced while they are promoted are not lost', async (given) => {
       const { store, session } = given;
       const { stage, promote, state } = await begun(given);
-      // So many reads later the replacement falls between each two commands of the promotion.
-      for (let reads = 0; reads < 8; reads += 1) {
-        await stage('c', set('/value', `old ${String(reads)}`));
+      // So many reads later the replacement falls between each two commands of the promotion; a busy
+      // machine lets one of the two run ahead, so more than once.
+      for (let attempt = 0; attempt < 32; attempt += 1) {
+        await stage('c', set('/value', `old ${String(attempt)}`));
         const promoting = promote();
-        for (let n = 0; n < reads; n += 1) await store.readRecord(session.id);
-        await stage('c', set('/value', `new ${String(reads)}`));
+        for (let reads = attempt % 8; reads > 0; reads -= 1) await store.readRecord(session.id);
+        await stage('c', set('/value', `new ${String(attempt)}`));
         await promoting;
         await promote();
-        equal(await state(), { value: `new ${String(reads)}` });
+        equal(await state(), { value: `new ${String(attempt)}` });
       }
     });
   });
