@@ -4,6 +4,7 @@ import { bridge } from './bridge-mutations.mjs';
 import { checkOrder } from './check-order-mutations.mjs';
 import { clients } from './client-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
+import { edge } from './edge-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
@@ -267,6 +268,7 @@ export const mutations = [
   ...runs,
   ...workers,
   ...bridge,
+  ...edge,
   ...clients,
 ].map((mutation) => ({
   suite: SUITE,

@@ -8,7 +8,7 @@ const ASK_EVERY_MS = 5;
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | false | undefined> | T | false | undefined,
-  withinMs = 15_000,
+  withinMs = 30_000,
 ): Promise<T> {
   const giveUpAt = Date.now() + withinMs;
   for (;;) {

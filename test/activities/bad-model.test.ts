@@ -53,12 +53,12 @@ describe('a model that goes silent', () => {
 
   it('now and then, but not for so long, is heard out', async () => {
     const model = fakeModel(async function* () {
-      for (const part of [...text('a b c'), ...finish()]) {
-        await new Promise((resolve) => setTimeout(resolve, 150));
+      for (const part of [...text('a b c '.repeat(4)), ...finish()]) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
         yield part;
       }
     });
-    const { begin, step } = await harnessOf(model, 900);
+    const { begin, step } = await harnessOf(model, 2_000);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(model.doStreamCalls).toHaveLength(1);
   });

@@ -3,6 +3,7 @@ import type { UIMessage } from '../../ai-sdk/index.js';
 import { createChatFetch, parseFrames, readStored } from '../support/chat-fetch.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 import { createStockChat, MAJORS, untilReady, type StockChat } from '../support/stock-chat.js';
+import { until } from '../support/until.js';
 import { checkCommonKeys } from './common-keys.js';
 import { failures, scenarios } from './scenarios.js';
 
@@ -95,18 +96,19 @@ describe('a client of the v7 profile', () => {
   });
 
   it('sees a dead attempt withdrawn, and keeps its connection', async () => {
+    const texts: string[] = [];
     const runtime = createFakeRuntime(async (session) => {
       session.step();
       session.think('hm');
       session.say('Half a sen');
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await until('that is told', () => texts[0]?.includes('Half a sen'));
       session.discard();
       session.step();
       session.say('Something else.');
       session.commit();
       session.end();
     });
-    const { fetch, texts } = createChatFetch(runtime, { headers });
+    const { fetch } = createChatFetch(runtime, { headers, texts });
     const chat = createStockChat(library, { id: 's1', fetch, isAutomatic: true });
     await chat.sendMessage({ text: 'go' });
     await untilReady(chat);

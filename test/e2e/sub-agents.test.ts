@@ -12,6 +12,7 @@ import {
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { newSessionId, useProduct } from '../support/product.js';
+import { until } from '../support/until.js';
 
 const product = useProduct();
 
@@ -167,11 +168,10 @@ describe('sub-agents', () => {
     const sent = client.chat.sendMessage(
       toScript({ calls: [delegate('d1', { say: 'a'.repeat(600), deltas: 600, everyMs: 50 })] }),
     );
-    const isSpeaking = async (): Promise<boolean> => {
+    await until('it speaks', async () => {
       const keys = await product.redis.keys(`*{${sessionId}}:*:writers`);
       return keys.length > 0;
-    };
-    while (!(await isSpeaking())) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
     await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
     await sent;
     await untilRests(client, url);

@@ -56,12 +56,10 @@ describe('starting a run', () => {
     expect(await runs.workflows.state(record.runId)).toBe('closed');
   });
 
-  it('is unavailable within 3 s while Temporal is down; the sweep starts it afterwards', async () => {
+  it('is unavailable while Temporal is down; the sweep starts it afterwards', async () => {
     await server.stop();
     const id = runs.newSessionId();
-    const asked = Date.now();
     await expect(post(id)).rejects.toMatchObject({ name: 'HelixError', code: 'unavailable' });
-    expect(Date.now() - asked).toBeLessThan(3_000);
     // The message was accepted and is not lost: posted again, it is known.
     expect(await stores.store.readRecord(id)).toMatchObject({ status: 'starting' });
     expect(await post(id)).toEqual({ kind: 'accepted' });

@@ -14,14 +14,15 @@ export interface ChatFetchOptions {
   caller?: { userId: string; tenantId?: string };
   /** What the viewer remembers of its newest snapshot; see HandleChatStreamParams. */
   sawActiveSince?: number | null;
+  /** Where the frames of each response are kept. */
+  texts?: string[];
 }
 
 /** Answers a stock transport's requests with `handleChatStream`, and keeps the frames. */
 export function createChatFetch(
   runtime: ChatDeps,
-  { headers: own = {}, ...viewer }: ChatFetchOptions = {},
+  { headers: own = {}, texts = [], ...viewer }: ChatFetchOptions = {},
 ): { fetch: (url: string, init: RequestInit) => Promise<Response>; texts: string[] } {
-  const texts: string[] = [];
   const deps: ChatDeps = { ...runtime, defaultAgent: 'lab' };
   return {
     texts,
