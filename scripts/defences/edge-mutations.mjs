@@ -244,13 +244,6 @@ const owners = [
     suite: OWNERS,
     test: `getPending ${STRANGER}`,
   },
-  {
-    defence: 'Owners: nobody begins a run in it',
-    file: 'api/routes/agent.ts',
-    edits: without('if (known !== undefined && !isOwner(known, caller)) throw notFound();'),
-    suite: OWNERS,
-    test: `startAgent ${STRANGER}`,
-  },
 ];
 
 export const edge = [...access, ...sizes, ...limits, ...tokens, ...owners];
