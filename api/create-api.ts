@@ -14,6 +14,7 @@ import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { countRuns } from './metrics/count-runs.js';
 import { createMountNote, createRequestObserver } from './metrics/observe-requests.js';
+import { nameSession } from './own-session.js';
 import { createErrorResponder, refuseUnknown } from './refusals.js';
 import { createRouters } from './routes/index.js';
 
@@ -42,6 +43,7 @@ export function createApi(given: ApiDeps): Express {
   for (const { path, router } of routers.open) {
     app.use(path, createMountNote(path), router);
   }
+  app.use('/api', nameSession);
   app.use('/api', createOtherSitesGuard(deps.allowedOrigins ?? []));
   // Who it is comes first: nobody's body is read for nothing.
   app.use('/api', async (request, _response, next) => {

@@ -65,7 +65,11 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
     summary: 'Answers a call that waits; the run goes on by itself',
     body: SubmitToolResultBody,
     replies: {
-      202: { description: 'The answer is taken.', content: { json: ToolResultTaken } },
+      202: {
+        description: 'The answer is taken.',
+        content: { json: ToolResultTaken },
+        headers: SESSION_AND_RUN,
+      },
     },
     refusals: [
       ...(['not_found', 'not_pending', 'already_completed', 'stale_run', 'kind_mismatch'] as const),
@@ -91,7 +95,13 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
     id: 'getAgentStatus',
     summary: 'How the newest run of a session stands',
     query: AgentTarget,
-    replies: { 200: { description: 'Its state.', content: { json: AgentStatus } } },
+    replies: {
+      200: {
+        description: 'Its state.',
+        content: { json: AgentStatus },
+        headers: SESSION_AND_RUN,
+      },
+    },
     refusals: ['not_found'],
   },
   {

@@ -37,7 +37,7 @@ const queue = {
     200: {
       description: 'What waits for its turn now.',
       content: { json: QueueReply },
-      headers: SESSION,
+      headers: SESSION_AND_RUN,
     },
   },
   refusals: ['not_found'],
@@ -59,7 +59,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
       200: {
         description: 'History, state, what waits, and where the stream stands.',
         content: { json: FrontendSnapshot },
-        headers: SESSION,
+        headers: SESSION_AND_RUN,
       },
     },
     refusals: ['not_found', 'checkpoint_not_found'],
@@ -101,7 +101,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     id: 'deleteChat',
     summary: 'Stops what runs, and erases the session',
     params: SessionPath,
-    replies: { 204: { description: 'It is gone.', headers: SESSION } },
+    replies: { 204: { description: 'It is gone.', headers: SESSION_AND_RUN } },
     refusals: ['not_found'],
   },
   {
@@ -224,7 +224,13 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     summary: 'Where one can go back to',
     params: SessionPath,
     query: CheckpointQuery,
-    replies: { 200: { description: 'A page, newest first.', content: { json: CheckpointsReply } } },
+    replies: {
+      200: {
+        description: 'A page, newest first.',
+        content: { json: CheckpointsReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
     refusals: ['not_found'],
   },
   {
@@ -250,7 +256,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
       200: {
         description: 'The questions, with the time they have.',
         content: { json: SessionPending },
-        headers: SESSION,
+        headers: SESSION_AND_RUN,
       },
     },
     refusals: ['not_found'],

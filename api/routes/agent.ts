@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
 import type { Request, Response } from 'express';
-import { isOwner, notFound, readOwned, toUserMessages, type Caller } from '../../ai-sdk/index.js';
+import {
+  isOwner,
+  notFound,
+  toReplyHeaders,
+  toUserMessages,
+  type Caller,
+} from '../../ai-sdk/index.js';
 import { findRunOf, readState, toBeginRefusal } from '../../executor/index.js';
 import {
   AgentEventsQuery,
@@ -16,16 +22,20 @@ import { parseToolAnswer, toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { HEADERS, type PostedMessage } from '../../protocol/http.js';
 import type { StopMode } from '../../protocol/run.js';
-import type { SessionRecord } from '../../stores/session-store.js';
 import { createAgentEvents } from '../agent-events.js';
 import { toAgentStatus } from '../agent-status.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
+import type { FindOwn } from '../own-session.js';
 import { pipeToExpress } from '../pipe-to-express.js';
 import { parseBody, parseQuery } from '../validate.js';
 
 /** The agent-server surface: for programs, and for agents that delegate to this one. */
-export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+export function createAgentRoutes(
+  deps: ApiDeps,
+  readIdentity: ReadIdentity,
+  findOwn: FindOwn,
+): Router {
   const { executor, stateStore: store, streamManager } = deps;
   const router = Router();
 
@@ -33,15 +43,15 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
     const body = parseBody(StartAgentBody, request);
     const caller = await readIdentity(request);
     const { sessionId = `s-${randomUUID()}` } = body;
-    reply(response, await start(sessionId, body, caller));
+    reply(response, await start(response, sessionId, body, caller));
   });
 
   router.post('/resume', async (request, response) => {
     const body = parseBody(ResumeAgentBody, request);
-    const { record, caller } = await find(request, body.sessionId);
+    const { record, caller } = await findOwn(request, response, body.sessionId);
     const { message } = body;
     if (message !== undefined) {
-      reply(response, await start(record.sessionId, { message }, caller));
+      reply(response, await start(response, record.sessionId, { message }, caller));
       return;
     }
     // Answers make a run go on by themselves: one that has not ended is left alone.
@@ -58,7 +68,8 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   });
 
   router.post('/submit-tool-result', async (request, response) => {
-    const { caller } = await find(request, parseBody(AgentTarget, request).sessionId);
+    const target = parseBody(AgentTarget, request);
+    const { caller } = await findOwn(request, response, target.sessionId);
     const answer = parseToolAnswer({ ...(request.body as object), by: caller.userId });
     const result = await executor.submitToolResult(answer);
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
@@ -71,7 +82,8 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   router.post('/abort', (request, response) => stop(request, response, 'abort'));
 
   router.get('/status', async (request, response) => {
-    const { record } = await find(request, parseQuery(AgentTarget, request).sessionId);
+    const target = parseQuery(AgentTarget, request);
+    const { record } = await findOwn(request, response, target.sessionId);
     const { deadline = Infinity } = record;
     if (deadline <= Date.now()) await executor.expireCalls(record.sessionId);
     const view = await store.readView(record.sessionId);
@@ -81,7 +93,7 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
 
   router.get('/sse', async (request, response) => {
     const { sessionId, fromSequence } = parseQuery(AgentEventsQuery, request);
-    const { record } = await find(request, sessionId);
+    const { record } = await findOwn(request, response, sessionId);
     const from = readCursor(request, fromSequence) ?? record.turnStartSequence;
     if (from > record.sequence) {
       throw new HelixError('rewound', 'This stream has not come that far.');
@@ -102,12 +114,14 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   return router;
 
   async function start(
+    response: Response,
     sessionId: string,
     body: StartAgentBody,
     caller: Caller,
   ): Promise<AgentStarted> {
     const known = await store.readRecord(sessionId);
     if (known !== undefined && !isOwner(known, caller)) throw notFound();
+    response.set(toReplyHeaders(sessionId, known));
     const agent = body.agent ?? body.agentType ?? known?.agent ?? deps.defaultAgent;
     if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
     if (!deps.agents.has(agent)) {
@@ -132,19 +146,10 @@ export function createAgentRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
 
   async function stop(request: Request, response: Response, mode: StopMode): Promise<void> {
     const { sessionId, reason } = parseBody(StopAgentBody, request);
-    const { record, caller } = await find(request, sessionId);
+    const { record, caller } = await findOwn(request, response, sessionId);
     const said = reason === undefined ? {} : { reason };
     const stopped = await executor.stop(sessionId, { mode, ...said, by: caller.userId });
-    response.status(202).set(toHeaders(record)).json({ result: stopped.kind, runId: record.runId });
-  }
-
-  /** @throws HelixError `not_found`, to strangers as well */
-  async function find(
-    request: Request,
-    sessionId: string,
-  ): Promise<{ record: SessionRecord; caller: Caller }> {
-    const caller = await readIdentity(request);
-    return { record: await readOwned(store, sessionId, caller), caller };
+    response.status(202).json({ result: stopped.kind, runId: record.runId });
   }
 }
 

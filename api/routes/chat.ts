@@ -21,6 +21,7 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
     const body = parseBody(ChatRequest, request);
     const { id } = body;
     if (id === undefined) throw new HelixError('validation_error', 'The body needs an id.');
+    response.set(toReplyHeaders(id));
     await say(request, response, id, body);
   });
   router.post('/:sessionId', async (request, response) => {

@@ -5,6 +5,7 @@ import { createAgentRoutes } from './agent.js';
 import { createChatRoutes } from './chat.js';
 import { createConfigRoutes } from './config.js';
 import { createApiMetrics } from '../metrics/api-metrics.js';
+import { createFindOwn } from '../own-session.js';
 import { createHealthRoutes } from './health.js';
 import { createMetricsRoutes } from './metrics.js';
 import { createOpenApiRoutes } from './openapi.js';
@@ -30,13 +31,14 @@ export function createRouters(
     { path: '/', router: createMetricsRoutes(deps.metrics ?? createApiMetrics()) },
     { path: '/api/openapi.json', router: createOpenApiRoutes() },
   ];
+  const findOwn = createFindOwn(deps, readIdentity);
   const own = [
     { path: '/api/config', router: createConfigRoutes(deps) },
-    { path: '/api/agent', router: createAgentRoutes(deps, readIdentity) },
-    { path: '/api/chat', router: createQueueRoutes(deps, readIdentity) },
-    { path: '/api/chat', router: createSessionRoutes(deps, readIdentity) },
-    { path: '/api/chat', router: createRerunRoutes(deps, readIdentity) },
-    { path: '/api/chat', router: createAnswerRoutes(deps, readIdentity) },
+    { path: '/api/agent', router: createAgentRoutes(deps, readIdentity, findOwn) },
+    { path: '/api/chat', router: createQueueRoutes(deps, findOwn) },
+    { path: '/api/chat', router: createSessionRoutes(deps, readIdentity, findOwn) },
+    { path: '/api/chat', router: createRerunRoutes(deps, findOwn) },
+    { path: '/api/chat', router: createAnswerRoutes(deps, findOwn) },
     { path: '/api/sessions', router: createSessionsRoutes(deps, readIdentity) },
     { path: '/api/chat', router: createChatRoutes(deps, readIdentity) },
   ];

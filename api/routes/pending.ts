@@ -1,23 +1,19 @@
 import { Router } from 'express';
-import { readOwned, toReplyHeaders } from '../../ai-sdk/index.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
-import { AnswerBody, CallPath, ExtendBody, HEADERS, LeaseBody } from '../../protocol/http.js';
+import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { ReadIdentity } from '../identity.js';
+import type { FindOwn } from '../own-session.js';
 import { parseBody, parsePath } from '../validate.js';
 
 /** Answers from anywhere: an inbox, another device. The run goes on whether or not a chat is open. */
-export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+export function createAnswerRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   const router = Router();
 
   router.post('/:sessionId/pending/:toolCallId', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
-    response.set(toReplyHeaders(sessionId));
     const body = parseBody(AnswerBody, request);
-    const caller = await readIdentity(request);
-    const { runId } = await readOwned(deps.stateStore, sessionId, caller);
-    response.set(HEADERS.runId, runId);
+    const { caller } = await findOwn(request, response, sessionId);
     const answer = { sessionId, toolCallId, by: caller.userId, ...toAnswer(body) };
     const result = await deps.executor.submitToolResult(answer);
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
@@ -27,11 +23,8 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
 
   router.post('/:sessionId/pending/:toolCallId/extend', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
-    response.set(toReplyHeaders(sessionId));
     const { byMs } = parseBody(ExtendBody, request);
-    const caller = await readIdentity(request);
-    const { runId } = await readOwned(deps.stateStore, sessionId, caller);
-    response.set(HEADERS.runId, runId);
+    const { caller } = await findOwn(request, response, sessionId);
     const result = await deps.executor.extendDeadline({ sessionId, toolCallId, byMs });
     if (result.kind !== 'extended') throw toAnswerError(result.kind);
     const { deadline } = result;
@@ -41,11 +34,8 @@ export function createAnswerRoutes(deps: ApiDeps, readIdentity: ReadIdentity): R
 
   router.post('/:sessionId/pending/:toolCallId/lease', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
-    response.set(toReplyHeaders(sessionId));
     const { holder, forMs } = parseBody(LeaseBody, request);
-    const caller = await readIdentity(request);
-    const { runId } = await readOwned(deps.stateStore, sessionId, caller);
-    response.set(HEADERS.runId, runId);
+    await findOwn(request, response, sessionId);
     const result = await deps.executor.leaseCall({ sessionId, toolCallId, holder, forMs });
     if (result.kind === 'held') {
       const detail = { forMs: result.forMs };

@@ -1,26 +1,19 @@
 import { Router } from 'express';
-import {
-  editQueuedMessage,
-  notQueued,
-  readOwned,
-  toQueue,
-  toReplyHeaders,
-} from '../../ai-sdk/index.js';
+import { editQueuedMessage, notQueued, toQueue } from '../../ai-sdk/index.js';
 import { QueueEdit, QueueQuery } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { ReadIdentity } from '../identity.js';
+import type { FindOwn } from '../own-session.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Messages that wait for their turn: `GET` lists them, `PATCH` edits one, `DELETE` removes one or all. */
-export function createQueueRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+export function createQueueRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   const { stateStore: store } = deps;
   const router = Router();
   const path = '/:sessionId/queue';
 
   router.use(path, async (request, response, next) => {
-    const sessionId = parseSessionId(request);
-    response.set(toReplyHeaders(sessionId)).set('cache-control', 'no-store');
-    await readOwned(store, sessionId, await readIdentity(request));
+    response.set('cache-control', 'no-store');
+    await findOwn(request, response, parseSessionId(request));
     next();
   });
 

@@ -1,47 +1,47 @@
 import { Router } from 'express';
-import type { Request } from 'express';
-import { readOwned, type Caller } from '../../ai-sdk/index.js';
 import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
-import type { SessionRecord } from '../../stores/session-store.js';
 import type { ApiDeps } from '../deps.js';
-import type { ReadIdentity } from '../identity.js';
+import type { FindOwn } from '../own-session.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Doing turns again, and the points to which a conversation can go back. */
-export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   const router = Router();
 
   router.post('/:sessionId/retry', async (request, response) => {
     const { checkpointId, messageId } = parseBody(RetryBody, request);
-    const { record, caller } = await find(request);
+    const sessionId = parseSessionId(request);
+    const { caller } = await findOwn(request, response, sessionId);
     const { runId } = await deps.executor.retry({
-      sessionId: record.sessionId,
+      sessionId,
       by: caller.userId,
       ...(checkpointId !== undefined && { checkpointId }),
       ...(messageId !== undefined && { messageId }),
     });
-    const { sessionId } = record;
-    response.status(202).set({ [HEADERS.sessionId]: sessionId, [HEADERS.runId]: runId });
-    response.json({ runId });
+    response.status(202).set(HEADERS.runId, runId).json({ runId });
   });
 
   router.post('/:sessionId/branch', async (request, response) => {
-    const { checkpointId, messageIndex, sessionId } = parseBody(BranchBody, request);
-    const { record, caller } = await find(request);
+    const { checkpointId, messageIndex, sessionId: newSessionId } = parseBody(BranchBody, request);
+    const sessionId = parseSessionId(request);
+    const { caller } = await findOwn(request, response, sessionId);
     const copy = await deps.executor.branch({
-      sessionId: record.sessionId,
+      sessionId,
       by: caller.userId,
       ...(checkpointId !== undefined && { checkpointId }),
       ...(messageIndex !== undefined && { messageIndex }),
-      ...(sessionId !== undefined && { newSessionId: sessionId }),
+      ...(newSessionId !== undefined && { newSessionId }),
     });
+    // The reply is about the copy, which has no run yet.
+    response.removeHeader(HEADERS.runId);
     response.status(201).set(HEADERS.sessionId, copy.sessionId).json(copy);
   });
 
   router.get('/:sessionId/checkpoints', async (request, response) => {
     const { limit, cursor } = parseQuery(CheckpointQuery, request);
-    const { record } = await find(request);
-    const page = await deps.stateStore.listCheckpoints(record.sessionId, {
+    const sessionId = parseSessionId(request);
+    await findOwn(request, response, sessionId);
+    const page = await deps.stateStore.listCheckpoints(sessionId, {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),
     });
@@ -49,10 +49,4 @@ export function createRerunRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Ro
   });
 
   return router;
-
-  /** @throws HelixError `not_found`, to strangers as well */
-  async function find(request: Request): Promise<{ record: SessionRecord; caller: Caller }> {
-    const caller = await readIdentity(request);
-    return { record: await readOwned(deps.stateStore, parseSessionId(request), caller), caller };
-  }
 }

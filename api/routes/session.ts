@@ -5,7 +5,6 @@ import {
   buildSnapshot,
   loadUIMessages,
   notFound,
-  readOwned,
   toReplyHeaders,
 } from '../../ai-sdk/index.js';
 import {
@@ -17,21 +16,26 @@ import {
 } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
+import type { FindOwn } from '../own-session.js';
 import { pipeToExpress } from '../pipe-to-express.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotMemory } from '../snapshot-memory.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** What can be asked of one session beside talking to it. */
-export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
+export function createSessionRoutes(
+  deps: ApiDeps,
+  readIdentity: ReadIdentity,
+  findOwn: FindOwn,
+): Router {
   const router = Router();
 
   router.get('/:sessionId/snapshot', async (request, response) => {
     const sessionId = parseSessionId(request);
-    response.set(toReplyHeaders(sessionId));
     const caller = await readIdentity(request);
     const { checkpointId, includePartialContent } = parseQuery(SnapshotQuery, request);
     if (checkpointId !== undefined) {
+      await findOwn(request, response, sessionId);
       const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
       if (past === null) throw notFound();
       response.set('cache-control', 'no-store').json(past);
@@ -50,31 +54,24 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
 
   router.get('/:sessionId/messages', async (request, response: Response<MessagesReply>) => {
     const sessionId = parseSessionId(request);
-    response.set(toReplyHeaders(sessionId));
     const page = parseQuery(MessagesQuery, request);
-    const record = await readOwned(deps.stateStore, sessionId, await readIdentity(request));
-    response.set(HEADERS.runId, record.runId).set('cache-control', 'no-store');
+    await findOwn(request, response, sessionId);
+    response.set('cache-control', 'no-store');
     response.json(await loadUIMessages(deps.stateStore, sessionId, page));
   });
 
   router.post('/:sessionId/stop', async (request, response) => {
     const sessionId = parseSessionId(request);
-    response.set(toReplyHeaders(sessionId));
     const { mode, reason } = parseBody(StopBody, request);
-    const caller = await readIdentity(request);
-    const record = await readOwned(deps.stateStore, sessionId, caller);
+    const { record, caller } = await findOwn(request, response, sessionId);
     const said = reason === undefined ? {} : { reason };
     const stop = await deps.executor.stop(sessionId, { mode, ...said, by: caller.userId });
-    response
-      .status(202)
-      .set(HEADERS.runId, record.runId)
-      .json({ result: stop.kind, runId: record.runId });
+    response.status(202).json({ result: stop.kind, runId: record.runId });
   });
 
   router.get('/:sessionId/events', async (request, response) => {
     const sessionId = parseSessionId(request);
-    response.set(toReplyHeaders(sessionId));
-    const record = await readOwned(deps.stateStore, sessionId, await readIdentity(request));
+    const { record } = await findOwn(request, response, sessionId);
     const headers = toReplyHeaders(sessionId, record);
     const { keepAliveMs, metrics } = deps;
     try {
@@ -91,9 +88,7 @@ export function createSessionRoutes(deps: ApiDeps, readIdentity: ReadIdentity): 
 
   router.delete('/:sessionId', async (request, response) => {
     const sessionId = parseSessionId(request);
-    response.set(toReplyHeaders(sessionId));
-    const caller = await readIdentity(request);
-    await readOwned(deps.stateStore, sessionId, caller);
+    const { caller } = await findOwn(request, response, sessionId);
     await deps.executor.deleteSession(sessionId, caller.userId);
     deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
     response.status(204).end();

@@ -33,10 +33,12 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 
   router.get('/:sessionId/pending', async (request, response: Response<SessionPending>) => {
     const sessionId = parseSessionId(request);
-    response.set(toReplyHeaders(sessionId));
     const caller = await readIdentity(request);
     const found = await readCurrent(sessionId, caller);
-    response.set('cache-control', 'no-store').json(toPending(found));
+    response
+      .set(toReplyHeaders(sessionId, found.record))
+      .set('cache-control', 'no-store')
+      .json(toPending(found));
   });
 
   return router;

@@ -121,13 +121,13 @@ async function ask(operation: Operation, sessionId: string, user: string): Promi
   const text = isStream ? '' : await response.text();
   leave.abort();
   const code = text === '' ? undefined : (JSON.parse(text) as { code?: string }).code;
-  return { status: response.status, code, runId: response.headers.get('x-run-id'), text };
+  return { status: response.status, code, headers: response.headers, text };
 }
 
 interface Answered {
   status: number;
   code: string | undefined;
-  runId: string | null;
+  headers: Headers;
   text: string;
 }
 
@@ -144,6 +144,10 @@ describe.each(aboutSessions.map((operation) => [operation.id, operation] as cons
   (id, operation) => {
     it('serves the owner', async () => {
       const answered = await ask(operation, 'mine', 'ann@acme');
+      // Whatever becomes of a request, its reply says what it is about.
+      const isOfCopy = id === 'branchChat';
+      expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
+      expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
       if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
       else {
         const reply = operation.replies[answered.status];
@@ -164,14 +168,17 @@ describe.each(aboutSessions.map((operation) => [operation.id, operation] as cons
       const answered = await ask(operation, 'mine', user);
       const expected = reads.has(id) ? [204, undefined] : [404, 'not_found'];
       expect([answered.status, answered.code]).toEqual(expected);
-      expect(answered.runId).toBeNull();
+      expect(answered.headers.get('x-run-id')).toBeNull();
       expect(answered.text).not.toMatch(/tester|ann|acme|approval/);
       expect(await picture()).toBe(before);
     });
 
     it('is closed to whoever does not say who he is', async () => {
       const before = await picture();
-      expect(await ask(operation, 'mine', '')).toMatchObject({ status: 401, code: 'unauthorized' });
+      const answered = await ask(operation, 'mine', '');
+      expect(answered).toMatchObject({ status: 401, code: 'unauthorized' });
+      const isInPath = operation.path.includes(':sessionId');
+      expect(answered.headers.get('x-session-id')).toBe(isInPath ? 'mine' : null);
       expect(await picture()).toBe(before);
     });
 
