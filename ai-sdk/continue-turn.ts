@@ -17,13 +17,17 @@ export async function continueTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
   view: SessionView | undefined,
-  { stored, resumedAt, rejected }: Submission,
+  submission: Submission,
 ): Promise<ChatReply> {
+  const { resumedAt, rejected, stored } = submission;
   const copy = params.messages.findLast(({ role }) => role === 'assistant');
   if (view === undefined) return reject(copy, rejected);
   if (resumedAt !== undefined) return followTail(deps, params, view, resumedAt);
-  if (stored > 0) return waitForMore(view.record, copy);
-  return repeatTail(deps, params, copy, rejected);
+  const tail = await repeatTail(deps, params, copy, submission);
+  if (tail !== undefined) return tail;
+  return stored.length > 0
+    ? waitForMore(view.record, copy)
+    : reject(copy, rejected, view.record.runId);
 }
 
 /** The batch is complete: the run goes on behind the pause that asked. */
@@ -67,21 +71,24 @@ function reject(
   return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
 }
 
-/** Answers that were given before, by this client or another: what has followed them. */
+/**
+ * What has followed answers, of which others may have been given by another client meanwhile;
+ * undefined if the newest turn has not asked for any of them.
+ */
 async function repeatTail(
   deps: ChatDeps,
   params: HandleChatStreamParams,
   copy: PostedMessage | undefined,
-  rejected: RejectedIntent[],
-): Promise<ChatReply> {
-  // Read anew: an answer that was refused may have been taken a moment ago.
+  { stored, rejected }: Submission,
+): Promise<ChatReply | undefined> {
+  // Read anew: what was asked beside these answers may have been answered a moment ago.
   const view = await deps.stateStore.readView(params.sessionId);
-  if (view === undefined) return reject(copy, rejected);
+  if (view === undefined) return undefined;
   const { record } = view;
   const known = rejected.filter(({ reason }) => reason !== 'stale-run');
-  const calls = new Set(known.map(({ toolCallId }) => toolCallId));
+  const calls = new Set([...stored, ...known.map(({ toolCallId }) => toolCallId)]);
   const from = calls.size === 0 ? undefined : await findPause(deps, record, calls);
-  if (from === undefined) return reject(copy, rejected, record.runId);
+  if (from === undefined) return undefined;
   if (isAhead(copy, calls)) throw copyIsBehind();
   if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
   const span = toTailSpan(view, from, readProfile(params));

@@ -148,6 +148,9 @@ function toStepParts(
   options: ConvertOptions,
 ): UIMessagePart[] {
   const parts: UIMessagePart[] = [];
+  const isBesideOpen = row.parts.some(
+    (part) => part.type === 'tool-call' && calls.get(part.toolCallId)?.state === 'waiting',
+  );
   let reasonings = 0;
   for (const part of row.parts) {
     if (isFinishCall(part)) continue;
@@ -157,7 +160,8 @@ function toStepParts(
       const { toolCallId } = part;
       const approvalId = part.approvalId ?? formatApprovalId(row.runId, toolCallId);
       const result = results.get(toolCallId);
-      parts.push(toToolPart({ call: part, approvalId, result, open: calls.get(toolCallId) }));
+      const open = calls.get(toolCallId);
+      parts.push(toToolPart({ call: part, approvalId, result, open, isBesideOpen }));
       continue;
     }
     if (isAttachment(part)) {

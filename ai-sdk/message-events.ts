@@ -43,7 +43,7 @@ function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfil
 }
 
 function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] {
-  const { toolCallId, toolName, input, state } = part;
+  const { toolCallId, toolName, input, state, approval } = part;
   const marks = part.providerExecuted === true ? ({ providerExecuted: true } as const) : {};
   const events: UIStreamPart[] = [
     { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, ...marks },
@@ -55,7 +55,8 @@ function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] 
   } else if (state === 'output-error') {
     const errorText = part.errorText ?? '';
     events.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
-  } else if (state === 'output-denied') {
+  } else if (state === 'output-denied' || approval?.approved === false) {
+    // Said when it is denied, whatever else the step waits for.
     events.push({ type: 'tool-output-denied', toolCallId });
   }
   return events;

@@ -6,8 +6,8 @@ import type { RejectedIntent, ResumeIntent, ResumeIntents } from './extract-resu
 
 /** What became of posted answers. */
 export interface Submission {
-  /** How many were taken. */
-  stored: number;
+  /** Calls whose answers were taken. */
+  stored: string[];
   /** Sequence at which the run went on, if these answers completed its batch. */
   resumedAt?: number;
   rejected: RejectedIntent[];
@@ -24,7 +24,7 @@ export async function submitAnswers(
   params: HandleChatStreamParams,
   { intents, rejected }: ResumeIntents,
 ): Promise<Submission> {
-  const submission: Submission = { stored: 0, rejected: [...rejected] };
+  const submission: Submission = { stored: [], rejected: [...rejected] };
   let unfit: HelixError | undefined;
   for (const intent of intents) {
     try {
@@ -33,7 +33,7 @@ export async function submitAnswers(
         submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
         continue;
       }
-      submission.stored += 1;
+      submission.stored.push(intent.toolCallId);
       if (result.resume !== undefined) submission.resumedAt = result.sequence;
     } catch (error) {
       if (!HelixError.isInstance(error) || error.statusCode >= 500) throw error;

@@ -16,10 +16,18 @@ export interface StoredCall {
   result: ToolRow | undefined;
   /** Present while no later step has taken the call in. */
   open: OpenCall | undefined;
+  /** Another call of its step waits for a person. */
+  isBesideOpen: boolean;
 }
 
 /** A stored call as the part that the live stream leaves in a client's message. */
-export function toToolPart({ call, approvalId, result, open }: StoredCall): UIToolPart {
+export function toToolPart({
+  call,
+  approvalId,
+  result,
+  open,
+  isBesideOpen,
+}: StoredCall): UIToolPart {
   const { toolName, toolCallId, kind } = call;
   const part: UIToolPart = {
     type: 'dynamic-tool',
@@ -32,7 +40,10 @@ export function toToolPart({ call, approvalId, result, open }: StoredCall): UITo
   const decision = result?.decision ?? open?.decision;
   if (result !== undefined) {
     const approval = kind === 'approval' && toUsedApproval(approvalId, decision, result);
-    return { ...part, ...toOutcome(result), ...(approval && { approval }) };
+    const outcome = toOutcome(result);
+    // Stock pages do not send the answers of a step in which one has an outcome that is no output.
+    if (approval && isBesideOpen && result.denied === true) outcome.state = 'approval-responded';
+    return { ...part, ...outcome, ...(approval && { approval }) };
   }
   if (kind !== 'approval' || open === undefined) return part;
   if (decision !== undefined) {

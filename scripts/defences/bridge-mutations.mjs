@@ -55,6 +55,20 @@ export const bridge = [
     test: `${RELOADED} approved`,
   },
   {
+    defence: 'Bridge: a denied call is one of the answers while others of its step wait',
+    file: 'ai-sdk/tool-part.ts',
+    edits: [['isBesideOpen && result.denied === true', 'false']],
+    suite: 'test/ai-sdk/answers.test.ts',
+    test: 'answers (path 3) a denial is one of the answers until the others are there',
+  },
+  {
+    defence: 'Bridge: answers that another page completes get what follows',
+    file: 'ai-sdk/continue-turn.ts',
+    edits: [['[...stored, ...known.map(({ toolCallId }) => toolCallId)]', '[]']],
+    suite: 'test/ai-sdk/answers.test.ts',
+    test: 'answers (path 3) answers that another client completes meanwhile get what follows',
+  },
+  {
     defence: 'Bridge: an agent with a state is replayed from its log',
     file: 'ai-sdk/turn-origin.ts',
     edits: [["if (message.type === 'state_patch' && isModel) return true;", '']],

@@ -44,6 +44,41 @@ describe('answers (path 3)', () => {
     expect((await ask(runtime, alone)).types).toEqual(['start', ...GUARD]);
   });
 
+  it('a denial is one of the answers until the others are there', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    await ask(runtime, await answered(runtime, { c1: false }));
+    const statesOf = async (): Promise<unknown[]> => {
+      const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+      const parts = snapshot?.messages.at(-1)?.parts ?? [];
+      return parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part.state] : []));
+    };
+    expect(await statesOf()).toEqual(['approval-responded', 'approval-requested']);
+    await ask(runtime, await answered(runtime, { c2: true }));
+    expect(await statesOf()).toEqual(['output-denied', 'output-available', 'approval-requested']);
+  });
+
+  it('answers that another client completes meanwhile get what follows', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    const { submitToolResult } = runtime.executor;
+    runtime.executor.submitToolResult = async (answer) => {
+      runtime.executor.submitToolResult = submitToolResult;
+      const taken = await submitToolResult(answer);
+      await submitToolResult({ ...answer, toolCallId: 'c2' });
+      return taken;
+    };
+    const reply = await ask(runtime, copy);
+    expect(reply.types.slice(0, 4)).toEqual([
+      'start',
+      'tool-output-available',
+      'tool-output-available',
+      'start-step',
+    ]);
+    expect(reply.text).toBe((await ask(runtime, copy)).text);
+  });
+
   it('the last answer continues the message behind the pause that asked', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);

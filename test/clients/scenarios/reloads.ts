@@ -119,6 +119,25 @@ export const reloads = [
     expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 
+  scenario('reload after a denial that was given elsewhere', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ calls: [charge('c1'), { tool: 'locate', id: 'c2', args: {} }] });
+    await first.untilAsked('c1');
+    expect(await stage.post('pending/c1', { approved: false })).toBe(202);
+    await first.close();
+    const second = await stage.load();
+    await second.give('c2', 'locate', 'here');
+    await stage.expectRight(second, { posts: 1 });
+    await second.say({ calls: [charge('c3'), charge('c4')] });
+    await second.untilAsked('c3');
+    expect(await stage.post('pending/c3', { approved: false })).toBe(202);
+    await second.close();
+    const tab = await stage.load();
+    await tab.decide('c4', true);
+    await stage.expectRight(tab, { posts: 1 });
+    expect(await stage.countCharges()).toEqual({ c4: 1 });
+  }),
+
   scenario('reload that comes back after the end', async (stage) => {
     const first = await stage.openNew();
     await first.say({ say: 'First this.', calls: [echo] }, working);
@@ -178,5 +197,22 @@ export const reloads = [
     await stage.expectRight(second, { posts: 1 });
     const isCharged = first.calls()[0]?.state === 'output-available';
     expect(await stage.countCharges()).toEqual(isCharged ? { c1: 1 } : {});
+  }),
+
+  scenario('two tabs answer several calls at once, in other orders', async (stage) => {
+    const first = await stage.openNew();
+    const locate = { tool: 'locate', id: 'c3', args: {} };
+    await first.say({ calls: [charge('c1'), charge('c2'), locate] }, { say: 'Fine.' });
+    await first.untilAsked('c1');
+    const second = await stage.load();
+    await second.untilAsked('c1');
+    await first.give('c3', 'locate', 'here');
+    await second.give('c3', 'locate', 'there');
+    await first.decide('c1', true);
+    await second.decide('c2', true);
+    await Promise.all([first.decide('c2', true), second.decide('c1', true)]);
+    await stage.expectRight(first, { posts: 2 });
+    await stage.expectRight(second, { posts: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1, c2: 1 });
   }),
 ];
