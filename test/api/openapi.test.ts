@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { OPERATIONS, readOpenApi, refusalsOf } from '../../api/openapi/document.js';
 import { createApi } from '../../api/index.js';
 import { createRouters } from '../../api/routes/index.js';
@@ -69,15 +70,18 @@ describe('the OpenAPI document', () => {
     await api.close();
   });
 
-  it('is one: references lead somewhere, ids are unique, parameters are declared', () => {
+  it('is one by the schema of OpenAPI 3.1, and its references lead somewhere', async () => {
     const document = JSON.parse(JSON.stringify(readOpenApi())) as Json;
-    expect(document['openapi']).toMatch(/^3\.1\./);
-    expect(document['info']).toEqual(
-      expect.objectContaining({ title: expect.any(String), version: expect.any(String) }),
-    );
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
     for (const reference of referencesIn(document)) {
       expect([reference, find(document, reference)]).not.toContain(undefined);
     }
+  });
+
+  it('has unique ids, and declares the parameters of paths', () => {
+    const document = JSON.parse(JSON.stringify(readOpenApi())) as Json;
     const ids = new Set<string>();
     for (const [path, item] of Object.entries(document['paths'] as Json)) {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -88,12 +92,6 @@ describe('the OpenAPI document', () => {
         const inPath = parameters.filter((parameter) => parameter['in'] === 'path');
         expect(inPath.map(({ name }) => name)).toEqual(names);
         for (const parameter of inPath) expect(parameter['required']).toBe(true);
-        const responses = Object.entries(operation['responses'] as Record<string, Json>);
-        expect(responses.length).toBeGreaterThan(0);
-        for (const [status, response] of responses) {
-          expect(status).toMatch(/^[2-5]\d\d$/);
-          expect(response['description']).toEqual(expect.stringMatching(/./));
-        }
       }
     }
     expect(ids.size).toBe(OPERATIONS.length);

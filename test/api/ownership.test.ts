@@ -5,6 +5,7 @@ import { OPERATIONS } from '../../api/openapi/document.js';
 import { createTemporalExecutor } from '../../executor/index.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { say, startApi, type ApiServer } from './api-server.js';
@@ -149,14 +150,10 @@ describe.each(aboutSessions.map((operation) => [operation.id, operation] as cons
       expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
       expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
       if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
-      else {
-        const reply = operation.replies[answered.status];
-        expect(reply).toBeDefined();
-        if (reply?.content === undefined || !('json' in reply.content)) return;
-        // What is described is what comes, and nothing comes that is not described.
-        const body: unknown = JSON.parse(answered.text);
-        expect(reply.content.json.parse(body)).toEqual(body);
-      }
+      else expect(operation.replies[answered.status]).toBeDefined();
+      if (answered.text === '') return;
+      // What is described is what comes, and nothing comes that is not described.
+      describedBody(operation, answered.status).parse(JSON.parse(answered.text));
     });
 
     it.each([
