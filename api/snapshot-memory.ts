@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { FrontendSnapshot } from '../protocol/http.js';
+import { readCookie } from './edge/read-cookie.js';
 
 /**
  * Remembers in the viewer whether its newest snapshot showed a turn at work: its GET may come after
@@ -8,24 +9,26 @@ import type { FrontendSnapshot } from '../protocol/http.js';
 const COOKIE = 'helix-snapshot';
 const SECONDS = 60;
 
-/** Notes what a snapshot showed: the start of the turn at work, or `none`. */
+/**
+ * Notes what a snapshot showed, the start of the turn at work or `none`, for the session's own paths.
+ * They are made of what was read from the URL: its query could name other attributes of the cookie.
+ */
 export function writeSnapshotMemory(
-  request: Request,
+  { baseUrl }: Request,
   response: Response,
+  sessionId: string,
   snapshot: Pick<FrontendSnapshot, 'status' | 'startSequence'>,
 ): void {
   const seen = snapshot.status === 'active' ? String(snapshot.startSequence ?? 0) : 'none';
-  const path = request.originalUrl.replace(/\/snapshot(\?.*)?$/, '');
   response.append(
     'set-cookie',
-    `${COOKIE}=${seen}; Path=${path}; Max-Age=${String(SECONDS)}; HttpOnly; SameSite=Lax`,
+    `${COOKIE}=${seen}; Path=${baseUrl}/${sessionId}; Max-Age=${String(SECONDS)}; HttpOnly; SameSite=Lax`,
   );
 }
 
 /** Start sequence of the turn seen at work, null if none was; undefined if the viewer remembers nothing. */
 export function readSnapshotMemory(request: Request): number | null | undefined {
-  const match = /(?:^|;\s*)helix-snapshot=(\d{1,15}|none)(?:;|$)/.exec(request.get('cookie') ?? '');
-  const seen = match?.[1];
-  if (seen === undefined) return undefined;
-  return seen === 'none' ? null : Number(seen);
+  const seen = readCookie(request, COOKIE);
+  if (seen === 'none') return null;
+  return seen !== undefined && /^\d{1,15}$/.test(seen) ? Number(seen) : undefined;
 }

@@ -47,7 +47,7 @@ export function createSessionRoutes(
       includePartialContent: includePartialContent === 'true',
     });
     if (snapshot === null) throw notFound();
-    writeSnapshotMemory(request, response, snapshot);
+    writeSnapshotMemory(request, response, sessionId, snapshot);
     if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);
     response.set('cache-control', 'no-store').json(snapshot);
   });

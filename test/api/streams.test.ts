@@ -91,6 +91,18 @@ describe('streams over HTTP', () => {
     await unknown.text();
   });
 
+  it.each(['/snapshot/?x=;Domain=evil.test', '/Snapshot?x=;Path=/'])(
+    'what a viewer knows is for its session alone, whatever stands behind it: %s',
+    async (asked) => {
+      api = await startApi(createFakeRuntime(), { defaultAgent: 'lab' });
+      await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
+      const { headers } = await api.get(`/api/chat/s1${asked}`);
+      expect(headers.get('set-cookie')).toBe(
+        'helix-snapshot=0; Path=/api/chat/s1; Max-Age=60; HttpOnly; SameSite=Lax',
+      );
+    },
+  );
+
   it('tells the page about agents and operators', async () => {
     api = await startApi(createFakeRuntime(), {
       defaultAgent: 'lab',
