@@ -10,6 +10,14 @@ const only = (folder, allowed, comment) => ({
   },
 });
 
+/** Packages that stand for one side. */
+const packagesOf = (side, packages, folders) => ({
+  name: `${side}-packages-at-their-place`,
+  severity: 'error',
+  from: { pathNot: `^(${folders}|test|bench)/` },
+  to: { path: `node_modules/(${packages})/` },
+});
+
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -69,12 +77,6 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
-      name: 'react-for-the-hooks-only',
-      severity: 'error',
-      from: { pathNot: '^(ai-sdk/react|web|test|bench)/' },
-      to: { path: 'node_modules/(react|@ai-sdk/react)/' },
-    },
-    {
       name: 'stores-by-their-seam',
       comment: 'Only composition roots know which store it is.',
       severity: 'error',
@@ -92,18 +94,37 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
+    packagesOf('react', 'react|react-dom|@ai-sdk/react', 'ai-sdk/react|web'),
+    packagesOf('redis', 'ioredis', 'stores/redis|examples/next'),
+    packagesOf('http', 'express|express-rate-limit|cors|helmet|jose|prom-client', 'api'),
+    packagesOf(
+      'temporal',
+      '@temporalio/[^/]+',
+      'workflows|activities|executor|worker|api|examples/(embed|next)',
+    ),
+    packagesOf(
+      'model',
+      '@ai-sdk/(provider|openai|openai-compatible|anthropic)',
+      'agents|activities|examples',
+    ),
     {
-      name: 'packages-of-one-side',
-      comment:
-        'Redis belongs to the stores, Express to the API, model providers to agents and activities.',
+      name: 'workflows-know-temporal-only',
+      comment: 'What they import is bundled for the sandbox.',
       severity: 'error',
-      from: { pathNot: '^(stores/redis|test|bench)/' },
-      to: { path: 'node_modules/ioredis' },
+      from: { path: '^workflows/' },
+      to: { path: 'node_modules/', pathNot: 'node_modules/@temporalio/' },
+    },
+    {
+      name: 'pages-bring-their-own-ai',
+      comment: 'With 6 or 7; ours would be a second one.',
+      severity: 'error',
+      from: { path: '^ai-sdk/(client|react)/' },
+      to: { path: 'node_modules/(ai|zod)/' },
     },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|node_modules)/' },
+    exclude: { path: '^dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.mjs'] },
