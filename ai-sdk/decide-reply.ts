@@ -63,6 +63,7 @@ async function answerPost(
     const reply = await editTurn(deps, params, view, said);
     if (reply !== undefined) return reply;
   }
+  let { busy } = params;
   const mayAnswer = said.length === 0 || record?.stream === 'paused' || record?.stream === 'active';
   if (mayAnswer && hasAnswers(params.messages)) {
     const view = record && (await deps.stateStore.readView(params.sessionId));
@@ -71,8 +72,13 @@ async function answerPost(
     const submission = await submitAnswers(deps, params, found);
     const isAnswer = found.intents.length + found.rejected.length > 0;
     if (said.length === 0 && isAnswer) return continueTurn(deps, params, view, submission);
+    // The run is at work because of this very request: what it says beside is not refused for that.
+    const isRefused = (deps.busyPolicy ?? 'reject') === 'reject';
+    if (submission.resumedAt !== undefined && isRefused) busy ??= 'queue';
   }
-  if (said.length > 0 && agent !== undefined) return startTurn(deps, params, agent, said);
+  if (said.length > 0 && agent !== undefined) {
+    return startTurn(deps, { ...params, busy }, agent, said);
+  }
   if (record !== undefined && isCutShort(record, params.messages.at(-1))) throw copyIsBehind();
   throw new HelixError('nothing_to_do', 'There is no new message and no answer in this request.');
 }

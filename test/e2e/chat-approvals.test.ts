@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { UIMessage } from 'ai';
 import {
   callsOf,
   CLIENT_7,
@@ -6,6 +7,7 @@ import {
   loadChat,
   loadSnapshot,
   openChat,
+  textOf,
   toScript,
   untilAsked,
   untilRests,
@@ -135,6 +137,35 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     const after = await loadSnapshot(url, sessionId);
     expect(after.messages).toEqual(messages);
     expect(await countCharges(sessionId)).toEqual({});
+  });
+
+  it('lets a message that comes along with the answer wait for the rest of the reply', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    // A page that leaves it to its person to send anything.
+    const transport = new library.DefaultChatTransport<UIMessage>({
+      api: `${url}/api/chat`,
+      body: { agent: 'lab' },
+    });
+    const chat = new library.Chat({ id: sessionId, transport });
+    const rest = { say: 'Paid, as you wished.', deltas: 5, everyMs: 50 };
+    await chat.sendMessage(toScript({ calls: [charge('c1')] }, rest));
+    const [call] = callsOf(chat.lastMessage);
+    await chat.addToolApprovalResponse({ id: call?.approval?.id ?? '', approved: true });
+    await chat.sendMessage(toScript({ say: 'And this.' }));
+    expect(chat.error).toBeUndefined();
+    expect(chat.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ]);
+    const { messages } = await loadSnapshot(url, sessionId);
+    expect(messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+    const replies = messages.filter(({ role }) => role === 'assistant').map(textOf);
+    expect(replies).toEqual(['Paid, as you wished.', 'And this.']);
+    expect(chat.messages.slice(-1).map(textOf)).toEqual(['And this.']);
+    expect(await countCharges(sessionId)).toEqual({ c1: 1 });
   });
 
   it('takes the first answer when two pages give one', async () => {
