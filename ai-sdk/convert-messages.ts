@@ -119,7 +119,9 @@ export function toSilentMessage(messageId: string): UIMessage {
 /** A turn that ends with calls, or without a word, ends live with a step that stops clients from posting on. */
 function closeMessage(message: UIMessage, last: AssistantRow): void {
   const parts = last.parts.filter((part) => !isFinishCall(part) && !isUnseen(part));
-  if (parts.some((part) => part.type === 'tool-call')) message.parts.push({ type: 'step-start' });
+  const isSilent = message.parts.length === 0;
+  if (isSilent || parts.some((part) => part.type === 'tool-call'))
+    message.parts.push({ type: 'step-start' });
   else if (parts.length > 0) return;
   message.metadata ??= {};
 }

@@ -9,6 +9,7 @@ import { releaseSteering } from './queue.js';
 import { writeControl } from './log.js';
 import { resultsOf } from './record.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
+import { pushReply } from './reply.js';
 import type { MemoryRun, MemorySession, StoreContext } from './session.js';
 import { isConversation, sessionsBelow } from './tree.js';
 
@@ -51,13 +52,15 @@ export function finish(
   const output = run.output === undefined ? undefined : { output: fromJson(run.output) };
   if (output !== undefined) {
     writeOwn(session, who, 'output', output);
-    session.rows.push(toJson<Row>(toOutputRow(run, output)));
+    session.rows.push(toJson<Row>(toShownRow(run, output)));
   }
   if (!isConversation(session)) {
     close(session, run, { status, error, reason }, who.now);
     return;
   }
   const hasFailed = status === 'failed' || status === 'aborted';
+  // A turn that was stopped before its first word is a message as well, also when others follow it.
+  if (!run.hasReplied && status === 'interrupted') pushReply(session, run, toShownRow(run));
   const failure = hasFailed ? (error ?? ABORTED) : undefined;
   const checkpointId = session.checkpointId ?? null;
   if (status === 'interrupted') {
@@ -90,7 +93,7 @@ export function finish(
 }
 
 /** What a run came to, as its message shows it. */
-function toOutputRow({ messageId, runId, committedStep }: MemoryRun, given: object): AssistantRow {
+function toShownRow({ messageId, runId, committedStep }: MemoryRun, given?: object): AssistantRow {
   const place = { messageId, runId, step: committedStep };
   return { role: 'assistant', display: true, ...place, parts: [], ...given };
 }

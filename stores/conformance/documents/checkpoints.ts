@@ -28,7 +28,7 @@ export function checkpointCases({ describe, it }: Suite): void {
         id: `cpv1-${session.id}-s2-${runId.split(':')[1] ?? ''}`,
         runId,
         stepCount: 2,
-        messageCount: 5,
+        messageCount: 6,
       });
     });
 

@@ -124,15 +124,21 @@ export function beginCases({ describe, it }: Suite): void {
       equal(ids, ['msg-1', 'msg-3', 'msg-5']);
     });
 
-    it('counts a turn without a reply and a hidden message as what is seen of them', async ({
+    it('counts a turn without a word and a hidden message as what is seen of them', async ({
+      store,
       session,
     }) => {
       await session.newRun();
       await session.stop();
       const hidden = { ...userMessage('h'), hidden: true };
       includes(await session.begin({ messages: [hidden, userMessage('u2')] }), {
-        run: { messageId: 'msg-2' },
+        run: { messageId: 'msg-3' },
       });
+      includes(await store.readRows(session.id, 1), [
+        { role: 'assistant', messageId: 'msg-1', display: true, parts: [] },
+        { id: 'h' },
+        { id: 'u2' },
+      ]);
     });
 
     it('may say that it goes on after a run that has ended', async ({ store, session }) => {

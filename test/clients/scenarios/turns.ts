@@ -49,11 +49,13 @@ export const turns = [
     await stage.expectRight(tab, { posts: 1 });
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
-    for (const page of [tab, later]) {
-      await page.say({ say: 'Here again.' });
-      await page.untilShown('the reply', () => page.reply() === 'Here again.');
-      await page.untilRests();
-    }
+    // The turn stays a message when others follow it.
+    await later.say({ say: 'Here again.' });
+    await later.untilShown('the reply', () => later.reply() === 'Here again.');
+    await stage.expectRight(later, { posts: 1 });
+    await tab.say({ say: 'And here.' });
+    await tab.untilShown('the reply', () => tab.reply() === 'And here.');
+    await tab.untilRests();
   }),
 
   scenario('stop of a tool at work', async (stage) => {

@@ -78,17 +78,22 @@ local function finish(r, log, who, status, error_json, reason, code)
   end
   close_calls(log, who, code)
   take_in_results()
+  local place = {
+    role = 'assistant', display = true, messageId = r.messageId, runId = r.run, step = tonumber(r.committed),
+  }
   if r.output then
     log.write('', with_json(own_chunk(who, 'output', {}), 'output', r.output))
-    redis.call('RPUSH', K.rows, with_json(cjson.encode({
-      role = 'assistant', display = true, messageId = r.messageId, runId = r.run, step = tonumber(r.committed),
-    }), 'parts', '[],"output":' .. r.output))
+    redis.call('RPUSH', K.rows, with_json(cjson.encode(place), 'parts', '[],"output":' .. r.output))
   end
   if K.root ~= T.root then
     redis.call('HDEL', T.root, 'wake:' .. own_part())
     close_run(r, who, status, error_json, reason)
     note_deadline()
     return
+  end
+  -- A turn that was stopped before its first word is a message as well, also when others follow it.
+  if status == 'interrupted' and redis.call('HGET', K.root, 'replied') ~= r.turn then
+    push_reply(r, with_json(cjson.encode(place), 'parts', '[]'))
   end
   local failure
   if status == 'interrupted' then
