@@ -7,7 +7,7 @@ import { createCrossOrigin } from './edge/cross-origin.js';
 import { createJsonBody } from './edge/json-body.js';
 import { createLimits, STREAM_ROUTES } from './edge/limits.js';
 import { createOtherSitesGuard } from './edge/other-sites.js';
-import { requireHost } from './edge/require-host.js';
+import { createNamesGuard, requireHost } from './edge/require-host.js';
 import { createSecurityHeaders } from './edge/security-headers.js';
 import { sendRefusal, type SendRefusal } from './edge/send-refusal.js';
 import { createCountKey, createIdentityReader } from './identity.js';
@@ -37,6 +37,7 @@ export function createApi(given: ApiDeps): Express {
   app.set('trust proxy', deps.trustedProxies ?? false);
   app.use(createRequestObserver(metrics));
   app.use(createSecurityHeaders(), requireHost);
+  if (deps.hostNames !== undefined) app.use(createNamesGuard(deps.hostNames));
   const routers = createRouters(deps, readIdentity);
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);

@@ -54,6 +54,8 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   limits?: ApiLimits | undefined;
   /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */
   trustedProxies?: number | readonly string[] | undefined;
+  /** Names of the public DNS under which it is reached; by others nobody is served. Default: any. */
+  hostNames?: readonly string[] | undefined;
   /** Silence after which a stream gets a comment, ms. */
   keepAliveMs?: number | undefined;
 }

@@ -3,14 +3,21 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
 
+/** Who sends a request, and until when that can be taken for granted, ms since the epoch. */
+export interface Identity extends Caller {
+  expiresAt?: number;
+}
+
 /**
  * Tells who sends a request; undefined refuses it. Is asked before the body is read. What it throws
  * is a fault (500), unless it is a HelixError: `unavailable` says that it can be tried again.
  */
-export type Authenticate = (request: Request) => Caller | undefined | Promise<Caller | undefined>;
+export type Authenticate = (
+  request: Request,
+) => Identity | undefined | Promise<Identity | undefined>;
 
 /** Who sends this request; asked once for each. @throws HelixError `unauthorized` */
-export type ReadIdentity = (request: Request) => Promise<Caller>;
+export type ReadIdentity = (request: Request) => Promise<Identity>;
 
 export interface IdentityOptions {
   authenticate?: Authenticate | undefined;
@@ -29,7 +36,7 @@ export function createIdentityReader(options: IdentityOptions): ReadIdentity {
     throw new Error('createApi needs `authenticate`, or `allowUnauthenticated: true`.');
   }
   if (authenticate === undefined) return () => Promise.resolve({ userId: ANONYMOUS });
-  const known = new WeakMap<Request, Promise<Caller>>();
+  const known = new WeakMap<Request, Promise<Identity>>();
   return (request) => {
     const caller = known.get(request) ?? identify(authenticate, request);
     known.set(request, caller);
@@ -37,7 +44,7 @@ export function createIdentityReader(options: IdentityOptions): ReadIdentity {
   };
 }
 
-async function identify(authenticate: Authenticate, request: Request): Promise<Caller> {
+async function identify(authenticate: Authenticate, request: Request): Promise<Identity> {
   const caller = await authenticate(request);
   if (!caller?.userId) throw new HelixError('unauthorized', 'Sign in first.');
   return caller;

@@ -1,10 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import type { Request } from 'express';
 import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
-import type { Caller } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { Authenticate } from './identity.js';
+import type { Authenticate, Identity } from './identity.js';
 import { readCookie } from './edge/read-cookie.js';
 
 export interface JwtOptions {
@@ -49,9 +48,10 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const { userClaim = 'sub', tenantClaim = 'tenant_id', issuer, audience, cookie } = options;
   const getKey = createKeySource(options);
+  const tolerance = options.clockToleranceSeconds ?? 5;
   const checks = {
     algorithms: readAlgorithms(options),
-    clockTolerance: options.clockToleranceSeconds ?? 5,
+    clockTolerance: tolerance,
     ...(issuer !== undefined && { issuer: toList(issuer) }),
     ...(audience !== undefined && { audience: toList(audience) }),
   };
@@ -60,7 +60,11 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
     if (token === undefined) return undefined;
     try {
       const { payload } = await jwtVerify(token, getKey, checks);
-      return toCaller(payload, userClaim, tenantClaim);
+      const { exp } = payload;
+      return {
+        ...toCaller(payload, userClaim, tenantClaim),
+        ...(exp !== undefined && { expiresAt: (exp + tolerance) * 1_000 }),
+      };
     } catch (error) {
       if (HelixError.isInstance(error)) throw error;
       throw new HelixError('unauthorized', 'Sign in again.', { cause: error });
@@ -109,7 +113,7 @@ function readToken(request: Request, cookie: string | undefined): string | undef
   return cookie === undefined ? undefined : readCookie(request, cookie);
 }
 
-function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): Caller {
+function toCaller(payload: JWTPayload, userClaim: string, tenantClaim: string): Identity {
   const userId = payload[userClaim];
   const tenantId = payload[tenantClaim];
   if (!isName(userId) || (tenantId !== undefined && !isName(tenantId))) {

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { readOwned, toReplyHeaders, type Caller } from '../ai-sdk/index.js';
+import { readOwned, toReplyHeaders } from '../ai-sdk/index.js';
 import type { SessionRecord, SessionStore } from '../stores/session-store.js';
-import type { ReadIdentity } from './identity.js';
+import type { Identity, ReadIdentity } from './identity.js';
 
 /**
  * Finds the caller's own session, and names it and its newest run in the headers of the reply,
@@ -13,7 +13,7 @@ export type FindOwn = (
   request: Request,
   response: Response,
   sessionId: string,
-) => Promise<{ record: SessionRecord; caller: Caller }>;
+) => Promise<{ record: SessionRecord; caller: Identity }>;
 
 export function createFindOwn(
   { stateStore }: { stateStore: Pick<SessionStore, 'readRecord'> },

@@ -8,11 +8,15 @@ export interface PipeOptions {
   keepAliveMs?: number | undefined;
   /** A reader that takes nothing for this long is cut, ms. */
   stallMs?: number;
+  /** When the reader is cut, ms since the epoch: its token has ended, and it must come back with another. */
+  until?: number | undefined;
   /** Told of everything that is written. */
   meter?: StreamMeter | undefined;
 }
 
 const STALL_MS = 10_000;
+/** Timers take no longer time. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
 
@@ -75,6 +79,9 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   const keepAlive = setInterval(() => {
     if (!response.writableNeedDrain) response.write(SSE_KEEP_ALIVE);
   }, options.keepAliveMs ?? KEEP_ALIVE_MS);
+  const { until } = options;
+  const cut =
+    until && setTimeout(() => response.destroy(), Math.min(until - Date.now(), LONGEST_MS));
   try {
     for await (const text of frames(reader.signal)) {
       if (reader.signal.aborted) return;
@@ -86,6 +93,7 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
     response.end();
   } finally {
     clearInterval(keepAlive);
+    clearTimeout(cut);
     meter?.closed();
     response.off('close', leave);
     leave();

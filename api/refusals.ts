@@ -40,7 +40,6 @@ export function createErrorResponder(
 const BODY_REFUSALS: Record<string, string | undefined> = {
   'entity.parse.failed': 'The request body is not JSON.',
   [TOO_DEEP]: 'The request body is nested too deeply.',
-  [NOT_UTF8]: 'The request body is not UTF-8.',
 };
 
 /** Any error as a refusal. Body-parser errors carry a status and a type. */
@@ -52,6 +51,10 @@ function toRefusal(error: unknown): HelixError {
   }
   const text = typeof type === 'string' ? BODY_REFUSALS[type] : undefined;
   if (text !== undefined) return new HelixError('validation_error', text, { cause: error });
+  if (status === 415 || type === NOT_UTF8) {
+    const said = 'The request body has an encoding that is not read.';
+    return new HelixError('unsupported_media_type', said, { cause: error });
+  }
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new HelixError('validation_error', 'The request cannot be read.', { cause: error });
   }

@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'nothing_to_do'
   | 'body_too_large'
   | 'message_too_large'
+  | 'unsupported_media_type'
   | 'unauthorized'
   | 'too_many_requests'
   | 'too_many_streams'
@@ -62,6 +63,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   nothing_to_do: 400,
   body_too_large: 413,
   message_too_large: 413,
+  unsupported_media_type: 415,
   unauthorized: 401,
   too_many_requests: 429,
   too_many_streams: 429,

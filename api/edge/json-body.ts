@@ -1,11 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
+import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isDeeperThan } from './json-depth.js';
 import { mayHaveLoneSurrogates, toWellFormed } from './well-formed.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
 const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
+
+/** Methods whose bodies are read. */
+const TAKING = new Set(['POST', 'PATCH']);
 
 /** Types of errors of this parser, beside its own. */
 export const TOO_DEEP = 'json.too.deep';
@@ -27,8 +31,18 @@ export function createJsonBody(): RequestHandler[] {
     if (doubtful.has(request)) request.body = toWellFormed(request.body);
     next();
   };
-  return [parse, mend];
+  return [refuseOthers, parse, mend];
 }
+
+/** What is not read must not be taken for nothing: an abort would become an interrupt. */
+const refuseOthers: RequestHandler = (request, _response, next) => {
+  const { 'content-type': type, 'content-length': length = '0' } = request.headers;
+  const hasBody = length !== '0' || (type !== undefined && request.headers['transfer-encoding']);
+  if (TAKING.has(request.method) && hasBody && request.is(JSON_TYPES) === false) {
+    throw new HelixError('unsupported_media_type', 'Send JSON as application/json.');
+  }
+  next();
+};
 
 /** The parser gives the type on, and sets a status of its own. */
 function refuse(type: string): Error {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 
@@ -8,3 +9,20 @@ export const requireHost: RequestHandler = (request, _response, next) => {
   }
   next();
 };
+
+/**
+ * Refuses requests that came by a name of the public DNS other than the given ones. A page of any
+ * site can have its name point to this machine, and is then, for the browser, of this origin.
+ */
+export function createNamesGuard(names: readonly string[]): RequestHandler {
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return (request, _response, next) => {
+    const url = `http://${request.headers.host ?? ''}`;
+    const name = URL.canParse(url) ? new URL(url).hostname : '';
+    const isPublic = name.includes('.') && isIP(name) === 0 && !/\.localhost\.?$/.test(name);
+    if (isPublic && !known.has(name)) {
+      throw new HelixError('unauthorized', 'Without accounts, this server has no such name.');
+    }
+    next();
+  };
+}

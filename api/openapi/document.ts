@@ -58,7 +58,7 @@ function toCodes({ method, path, body, refusals = [] }: Operation): ErrorCode[] 
     'unauthorized',
     ...(method === 'get' ? [] : (['too_many_requests'] as const)),
     ...(mayStream.includes(path) ? (['too_many_streams'] as const) : []),
-    ...(body === undefined ? [] : (['body_too_large'] as const)),
+    ...(body === undefined ? [] : (['body_too_large', 'unsupported_media_type'] as const)),
     ...refusals,
     'unavailable',
     'corrupt_record',

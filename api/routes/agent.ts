@@ -93,7 +93,7 @@ export function createAgentRoutes(
 
   router.get('/sse', async (request, response) => {
     const { sessionId, fromSequence } = parseQuery(AgentEventsQuery, request);
-    const { record } = await findOwn(request, response, sessionId);
+    const { record, caller } = await findOwn(request, response, sessionId);
     const from = readCursor(request, fromSequence) ?? record.turnStartSequence;
     if (from > record.sequence) {
       throw new HelixError('rewound', 'This stream has not come that far.');
@@ -103,7 +103,12 @@ export function createAgentRoutes(
       await pipeToExpress(
         (signal) => createAgentEvents(streamManager, record, from, signal),
         response,
-        { headers: toHeaders(record), keepAliveMs, meter: metrics?.streams },
+        {
+          headers: toHeaders(record),
+          keepAliveMs,
+          meter: metrics?.streams,
+          until: caller.expiresAt,
+        },
       );
     } catch (error) {
       // The reader was cut and comes back with its cursor; nothing is lost.

@@ -71,7 +71,7 @@ export function createSessionRoutes(
 
   router.get('/:sessionId/events', async (request, response) => {
     const sessionId = parseSessionId(request);
-    const { record } = await findOwn(request, response, sessionId);
+    const { record, caller } = await findOwn(request, response, sessionId);
     const headers = toReplyHeaders(sessionId, record);
     const { keepAliveMs, metrics } = deps;
     try {
@@ -79,6 +79,7 @@ export function createSessionRoutes(
         headers,
         keepAliveMs,
         meter: metrics?.streams,
+        until: caller.expiresAt,
       });
     } catch (error) {
       // The reader was cut and comes back; it is told how things stand then.

@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { readAccess } from '../../api/access-from-config.js';
 import { createApi } from '../../api/index.js';
+import { parseEnv } from '../../config/env.js';
 import { HelixError } from '../../protocol/errors.js';
+import { connectRaw } from '../support/raw-http.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
@@ -9,6 +12,8 @@ afterEach(async () => {
   await api?.close();
   api = undefined;
 });
+
+const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.example.com' };
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -66,6 +71,36 @@ describe('who may do what', () => {
     );
     expect(response.status).toBe(401);
     expect(api.runtime.sessions.size).toBe(0);
+  });
+});
+
+describe('a server for this machine only', () => {
+  it.each([
+    ['localhost:3000', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:3000', 200],
+    ['chat.localhost', 200],
+    ['api:3000', 200],
+    ['chat.example.com', 200],
+    // A page that has its own name point here would be of this origin for the browser.
+    ['rebound.evil.test:3000', 401],
+    ['localhost.evil.test', 401],
+    ['127.0.0.1.evil.test', 401],
+  ])('asked as %s → %d', async (host, status) => {
+    api = await startApi(createHello(), readAccess(parseEnv(SETTINGS)));
+    const connection = await connectRaw(api.url);
+    connection.send(`GET /api/config HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    expect((await connection.reply).status).toBe(status);
+  });
+
+  it('is asked by any name where it is not on loopback, or knows who asks', () => {
+    const settings = [
+      { HOST: '0.0.0.0' },
+      { JWT_SECRET: 'a secret of thirty-two bytes, at least' },
+    ];
+    for (const other of settings) {
+      expect(readAccess(parseEnv({ ...SETTINGS, ...other })).hostNames).toBeUndefined();
+    }
   });
 });
 

@@ -152,8 +152,24 @@ const refusals: Refusal[] = [
     name: 'an unknown charset',
     body: { messages: hello },
     headers: { 'content-type': 'application/json; charset=klingon' },
-    status: 400,
-    code: 'validation_error',
+    status: 415,
+    code: 'unsupported_media_type',
+  },
+  {
+    name: 'an unknown encoding',
+    body: { messages: hello },
+    headers: { 'content-encoding': 'zip' },
+    status: 415,
+    code: 'unsupported_media_type',
+  },
+  // As curl says it, unless it is told otherwise. Unread, this would be another stop.
+  {
+    name: 'JSON under the type of a form',
+    path: '/api/chat/s1/stop',
+    body: { mode: 'abort' },
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    status: 415,
+    code: 'unsupported_media_type',
   },
   { name: 'a path that is none', path: '/api/nothing', body: {}, status: 404, code: 'not_found' },
   {

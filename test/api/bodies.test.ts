@@ -165,8 +165,8 @@ describe('JSON', () => {
       headers: { 'content-type': 'application/json; charset=utf-16le' },
       body: new Uint8Array(Buffer.from('{"messages":[]}', 'utf16le')),
     });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ code: 'validation_error' });
+    expect(response.status).toBe(415);
+    expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
   });
 
   it.each([

@@ -287,3 +287,11 @@ describe('an authenticator', () => {
     expect(() => createJwtAuthenticator(options)).toThrow();
   });
 });
+
+it('says until when a token is taken', async () => {
+  const authenticate = createJwtAuthenticator({ secret: SECRET, clockToleranceSeconds: 7 });
+  const exp = Math.floor(Date.now() / 1_000) + 60;
+  const token = await sign({ exp });
+  const request = { get: () => `Bearer ${token}` } as unknown as Parameters<typeof authenticate>[0];
+  expect(await authenticate(request)).toEqual({ userId: 'ann', expiresAt: (exp + 7) * 1_000 });
+});

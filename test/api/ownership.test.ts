@@ -41,7 +41,12 @@ beforeEach(async () => {
     authenticate: (request) => {
       const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
       if (!userId) return undefined;
-      return { userId, ...(tenantId !== undefined && { tenantId }) };
+      const until = request.get('x-until');
+      return {
+        userId,
+        ...(tenantId !== undefined && { tenantId }),
+        ...(until !== undefined && { expiresAt: Number(until) }),
+      };
     },
   });
   session = drive(stores, 'mine');
@@ -185,6 +190,20 @@ describe.each(aboutSessions.map((operation) => [operation.id, operation] as cons
         status: 400,
         code: 'validation_error',
       });
+    });
+  },
+);
+
+describe.each(['/api/chat/mine/events', '/api/agent/sse?sessionId=mine'])(
+  'a stream without an end of its own: %s',
+  (path) => {
+    it('is cut when the token that opened it ends', async () => {
+      const until = String(Date.now() + 300);
+      const headers = { 'x-user': 'ann@acme', 'x-until': until };
+      const response = await fetch(api.url + path, { headers });
+      expect(response.status).toBe(200);
+      // Cut, not ended: its reader comes back, and then needs another token.
+      await expect(response.text()).rejects.toThrow();
     });
   },
 );

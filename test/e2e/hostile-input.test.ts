@@ -250,7 +250,7 @@ describe('bodies', () => {
     ['nonsense', '{}'],
   ])('of the type %s are refused', async (type, body) => {
     const id = newSessionId();
-    await expectRefused(await send(`chat/${id}`, body, { 'content-type': type }), id);
+    await expectRefused(await send(`chat/${id}`, body, { 'content-type': type }), id, 415);
   });
 
   it.each([
