@@ -134,8 +134,9 @@ function wantsTurn(
   position: ResumePosition | undefined,
   sawActiveSince: number | null | undefined,
 ): boolean {
-  // Whose connection broke is told the rest, if only how it ended.
-  if (position?.kind === 'exact' && isInside(record, position)) return true;
+  // Whose connection broke is told the rest, if only how it ended; who has it all is told to stop.
+  const isAtEnd = position?.sequence === record.sequence && record.stream !== 'active';
+  if (position?.kind === 'exact' && isInside(record, position)) return !isAtEnd;
   if (record.stream === 'failed') return false;
   if (record.stream === 'active') return true;
   if (position !== undefined && position.sequence < record.sequence) return true;

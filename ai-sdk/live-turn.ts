@@ -1,6 +1,6 @@
-import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
+import type { LogEntry } from '../protocol/chunk.js';
 import type { StreamManager } from '../stores/stream-manager.js';
-import { StreamBrokenError, type TurnProgress } from './turn-progress.js';
+import { isStop, StreamBrokenError, type TurnProgress } from './turn-progress.js';
 
 /** A viewer that takes less than the turn gives is cut when this much waits for it, in characters. */
 const MOST_WAITING = 1024 * 1024;
@@ -126,11 +126,4 @@ async function* followTurn(
     if (last >= 0) return;
   }
   if (!signal.aborted) throw new StreamBrokenError('the log broke off');
-}
-
-/** A pause, an end, or another turn, never a status field, is where a live reader stops. */
-function isStop(sessionId: string, message: StreamMessage): boolean {
-  if (message.type === 'stream_end') return true;
-  if (message.type !== 'run_paused' && message.type !== 'turn_started') return false;
-  return message.agentId === sessionId;
 }

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../protocol/chunk.js';
+import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
 import { FrameWriter } from './frame-writer.js';
 import { SSE_DONE } from './sse.js';
 import { StreamTransformer } from './stream-transformer.js';
@@ -15,10 +15,12 @@ export class TurnProgress {
   readonly #transformer: StreamTransformer;
   readonly #writer = new FrameWriter();
   readonly #attachedAt: number;
+  readonly #sessionId: string;
   #position: number;
 
   constructor(span: TurnSpan) {
     this.#position = span.from;
+    this.#sessionId = span.sessionId;
     this.#attachedAt = span.until.kind === 'live' ? span.until.after : span.until.upTo;
     this.#transformer = new StreamTransformer({
       generateMessageId: () => span.messageId,
@@ -48,7 +50,9 @@ export class TurnProgress {
       if (entry.message.type === 'stream_truncated' && entry.sequence <= this.#attachedAt) continue;
       const transformed = this.#transformer.transform(entry);
       if (transformed.mustCut) throw new StreamBrokenError('an attempt was withdrawn');
-      this.#writer.add(transformed);
+      const { events } = transformed;
+      // The id of a stop is left to `finish`: who has the one must have the other.
+      this.#writer.add(isStop(this.#sessionId, entry.message) ? { events } : transformed);
     }
   }
 
@@ -79,11 +83,18 @@ export class TurnProgress {
     return this.#writer.take();
   }
 
-  /** The last frames. */
+  /** The last frames. They have an id as well: a browser's EventSource comes back after every end. */
   finish(): string {
-    this.#writer.add(this.#transformer.finalize());
+    this.#writer.add({ ...this.#transformer.finalize(), sequence: this.#position });
     return this.take() + SSE_DONE;
   }
+}
+
+/** A pause, an end, or another turn, never a status field, is where a live reader stops. */
+export function isStop(sessionId: string, message: StreamMessage): boolean {
+  if (message.type === 'stream_end') return true;
+  if (message.type !== 'run_paused' && message.type !== 'turn_started') return false;
+  return message.agentId === sessionId;
 }
 
 function isAnswered(span: TurnSpan, toolCallId: string, position: number): boolean {

@@ -114,6 +114,32 @@ describe('GET (paths 5, 6)', () => {
     ]);
   });
 
+  it.each(['paused', 'completed', 'failed'] as const)(
+    'lets an EventSource, which comes back with its newest id, stop: %s',
+    async (how) => {
+      const runtime = createFakeRuntime((session, said, answers) => {
+        if (how === 'paused') return asking(session, said, answers);
+        session.step();
+        session.say('Hello.');
+        session.commit();
+        if (how === 'failed')
+          session.model({ type: 'error', error: 'no luck', recoverable: false });
+        session.end(how);
+        return Promise.resolve();
+      });
+      const { text } = await ask(runtime, [user('u1')]);
+      const idIn = (frames: string): string =>
+        parseFrames(frames).findLast(({ id }) => id !== undefined)?.id ?? '';
+      const end = idIn(text);
+      expect(parseFrames(text).at(-1)).toMatchObject({ id: end, part: { type: 'finish' } });
+      const again = await get(runtime, { 'last-event-id': end });
+      expect([again.status, again.text]).toEqual([204, '']);
+      // One whose connection broke before that is told the rest once.
+      const { text: rest } = await get(runtime, { 'last-event-id': '2' });
+      expect(idIn(rest)).toBe(end);
+    },
+  );
+
   it('has nothing for a turn that failed', async () => {
     const runtime = createFakeRuntime((session) => {
       session.end('failed');
