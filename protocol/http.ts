@@ -140,11 +140,11 @@ export const AnswerBody = z.union([
 ]);
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
-/** Who wants to carry out a client tool's call, and for how long at first. */
+/** Who wants to carry out a client tool's call, and for how long at first; 0 ms gives it back. */
 export const LeaseBody = z.object({
-  /** Tells a page from others, also after it was reloaded. */
+  /** Tells a page from others. */
   holder: z.string().min(1).max(LIMITS.idChars),
-  forMs: z.int().positive().max(LIMITS.leaseMs).default(30_000),
+  forMs: z.int().nonnegative().max(LIMITS.leaseMs).default(30_000),
 });
 export type LeaseBody = z.infer<typeof LeaseBody>;
 

@@ -43,7 +43,13 @@ export interface ChatRequests {
   /** The turn at work from its beginning, or what follows a position. */
   follow: (asked: ReconnectOptions, signal: Signal, after?: number) => Promise<Response | null>;
   snapshot: (chatId: string, signal: Signal) => Promise<Response | null>;
-  lease: (chatId: string, toolCallId: string, body: object, signal: Signal) => Promise<unknown>;
+  /** Kept alive, it is sent although the page goes away. */
+  lease: (
+    chatId: string,
+    toolCallId: string,
+    body: object,
+    init: { signal?: AbortSignal; keepalive?: boolean },
+  ) => Promise<unknown>;
 }
 
 export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
@@ -89,11 +95,11 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
         signal,
       );
     },
-    lease: async (chatId, toolCallId, body, signal) => {
+    lease: async (chatId, toolCallId, body, { signal, keepalive = false }) => {
       const { url, headers, ...rest } = await readTarget({ chatId });
       headers.set('content-type', 'application/json');
       const path = `/pending/${encodeURIComponent(toolCallId)}/lease`;
-      const init = { method: 'POST', headers, ...rest, body: JSON.stringify(body) };
+      const init = { method: 'POST', headers, ...rest, body: JSON.stringify(body), keepalive };
       return request(addPath(sessionUrlOf(url), path), init, signal);
     },
   };
@@ -129,7 +135,7 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
   async function request(url: string, init: RequestInit, signal: Signal): Promise<Response | null> {
     // Looked up now: others may have put something in its place.
     const fetch = options.fetch ?? globalThis.fetch;
-    const response = await fetch(url, { ...init, signal: signal ?? null });
+    const response = await fetch(url, { ...init, ...(signal && { signal }) });
     if (response.status === 204) return null;
     if (!response.ok) throw new ChatRequestError(response.status, await response.text());
     return response;

@@ -4,14 +4,14 @@ import type { LeaseClientCall } from './client-call.js';
 import { pause, persist, Retries, type Patience } from './patience.js';
 
 /**
- * For so long a call is lost if its page is: another one, or the page itself when it was reloaded, takes
- * it up afterwards. Renewed thrice as often.
+ * For so long a call is lost if its page dies without a word: another one takes it up afterwards. Renewed
+ * thrice as often.
  */
 const LEASE_MS = 9_000;
 
 /**
- * Leases of client tools' calls, kept until the call is over. The holder is this load of the page: what is
- * kept for a tab is copied with the tab.
+ * Leases of client tools' calls, kept until the call is over or the page is left. The holder is this load
+ * of the page: what is kept for a tab is copied with the tab.
  */
 export function createCallLease(
   requests: Pick<ChatRequests, 'lease'>,
@@ -20,7 +20,16 @@ export function createCallLease(
   const holder = createHolder();
   return async ({ sessionId, toolCallId, abortSignal }) => {
     const ask = (): Promise<unknown> =>
-      requests.lease(sessionId, toolCallId, { holder, forMs: LEASE_MS }, abortSignal);
+      requests.lease(sessionId, toolCallId, { holder, forMs: LEASE_MS }, { signal: abortSignal });
+    const giveBack = (): void => {
+      const given = requests.lease(
+        sessionId,
+        toolCallId,
+        { holder, forMs: 0 },
+        { keepalive: true },
+      );
+      given.catch(() => undefined);
+    };
     try {
       await persist(ask, new Retries(patience), abortSignal);
     } catch (error) {
@@ -28,6 +37,10 @@ export function createCallLease(
       return error.code === 'call_leased' ? readWait(error) : false;
     }
     void renew(ask, abortSignal);
+    // A page that is reloaded, or another one, takes the call up at once.
+    if (typeof addEventListener === 'function') {
+      addEventListener('pagehide', giveBack, { signal: abortSignal });
+    }
     return true;
   };
 }

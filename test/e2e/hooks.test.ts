@@ -144,6 +144,42 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(first, sessionId);
   });
 
+  it('has a client tool taken up at once by the page that is loaded next', async () => {
+    const done: string[] = [];
+    const leases: string[] = [];
+    const openPage = (name: string, options: { sessionId?: string; isLoaded?: boolean } = {}) =>
+      open({
+        ...options,
+        toolHandlers: {
+          locate: () => {
+            done.push(name);
+            return name === 'first' ? new Promise(() => undefined) : name;
+          },
+        },
+        send: async (input, init) => {
+          const response = await fetch(input, init);
+          if ((input as string).endsWith('/lease')) {
+            const { forMs } = JSON.parse(init?.body as string) as { forMs: number };
+            leases.push(`${name} ${forMs === 0 ? 'gives' : 'asks'} ${String(response.status)}`);
+          }
+          return response;
+        },
+      });
+    const { page: first, sessionId } = await openPage('first');
+    await first.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'Found.' }));
+    await until('it works', () => done.length === 1);
+    window.dispatchEvent(new window.Event('pagehide'));
+    await until('it is given back', () => leases.includes('first gives 200'));
+    first.close();
+    const { page: second } = await openPage('second', { sessionId, isLoaded: true });
+    await until('it is found', () => second.reply().includes('Found.'));
+    await second.rests();
+    expect(done).toEqual(['first', 'second']);
+    // It never had to wait for the other page's lease.
+    expect(leases.filter((said) => said.startsWith('second'))).toEqual(['second asks 200']);
+    await expectStored(second, sessionId);
+  });
+
   it('sends once more, by hand, what was refused', async () => {
     let isDown = true;
     const { page, sessionId } = await open({

@@ -27,6 +27,16 @@ export function leaseCases({ describe, it }: Suite): void {
       });
     });
 
+    it('is given back by who has it, and by nobody else', async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('c', 'client')]);
+      await session.lease(runId, 'c', 'page 1');
+      includes(await session.lease(runId, 'c', 'page 2', 0), { kind: 'held' });
+      includes(await session.lease(runId, 'c', 'page 2'), { kind: 'held' });
+      equal(await session.lease(runId, 'c', 'page 1', 0), { kind: 'leased' });
+      equal(await session.lease(runId, 'c', 'page 2'), { kind: 'leased' });
+    });
+
     it('takes answers from anybody, and is void with them', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
