@@ -58,9 +58,13 @@ export type AgentStarted = z.infer<typeof AgentStarted>;
 
 export const ResumeAgentBody = z.object({
   sessionId: SessionId,
-  mode: z.enum(['continue', 'with_message', 'with_confirmation', 'from_checkpoint']).optional(),
+  mode: z
+    .enum(['continue', 'with_message', 'with_confirmation', 'from_checkpoint', 'retry'])
+    .optional(),
   message: z.string().min(1).optional(),
   checkpointId: id.optional(),
+  /** For `retry`: a message of the turn that is done again. Default: the newest turn. */
+  messageId: id.optional(),
 });
 export type ResumeAgentBody = z.infer<typeof ResumeAgentBody>;
 

@@ -16,6 +16,8 @@ type Signal = AbortSignal | undefined;
 /** The agent-server routes that a chat needs. Refusals are thrown as ChatRequestErrors. */
 export interface AgentRequests {
   start: (body: object, signal: Signal) => Promise<AgentStarted>;
+  /** Takes a session up again. */
+  resume: (body: object, signal: Signal) => Promise<AgentStarted>;
   submit: (body: object, signal: Signal) => Promise<ToolResultTaken>;
   /** Undefined if there is no such session. */
   status: (sessionId: string, signal: Signal) => Promise<AgentStatus | undefined>;
@@ -35,6 +37,7 @@ export function createAgentRequests(
   };
   return {
     start: (body, signal) => post('/start', body, signal),
+    resume: (body, signal) => post('/resume', body, signal),
     submit: (body, signal) => post('/submit-tool-result', body, signal),
     status: async (sessionId, signal) => {
       try {
@@ -65,7 +68,8 @@ export function createAgentRequests(
       ...init,
       headers,
       ...(credentials !== undefined && { credentials }),
-      signal: signal ?? null,
+      // Old chats have none; a `fetch` of the page's own may expect a signal or nothing, not null.
+      ...(signal && { signal }),
     });
     if (!response.ok) throw new ChatRequestError(response.status, await response.text());
     return response;

@@ -18,29 +18,34 @@ export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial
   sessionId?: string;
   /** The agent to talk to. */
   agentType?: string;
+  /**
+   * Sequence of the snapshot that the page starts with. A turn that was at work then, and is not any more
+   * when the page asks for it, is told nevertheless.
+   */
+  resumeFromSequence?: number | undefined;
 }
 
 /**
  * A transport that speaks to the agent-server routes instead of a chat route: it starts runs, hands in
  * answers once, and makes the parts of a message from the stream's events, over as many connections as it
- * takes. A reply that cannot be completed errors with a ReplyBrokenError. Turns cannot be done again.
+ * takes. A reply that cannot be completed errors with a ReplyBrokenError. It does turns again, but edits no
+ * messages.
  */
 export function createHelixChatTransport(options: HelixChatTransportOptions): HelixTransport {
   const { agentType } = options;
   const patience = toPatience(options);
+  /** Until the page is told anything, it has what its snapshot had. */
+  let { resumeFromSequence: seenUpTo = Infinity } = options;
 
   return {
     resumeStreamIsReplay: true,
     sendMessages: async (asked) => {
       const { trigger, chatId, messages, abortSignal: signal } = asked;
-      if (trigger !== 'submit-message') {
-        throw new Error('The agent server cannot do a turn again; the chat routes can.');
-      }
       const sessionId = options.sessionId ?? chatId;
       const requests = createAgentRequests(options, asked);
-      const span = lastReplyOf(messages)
-        ? await answer(requests, sessionId, asked)
-        : await start(requests, sessionId, asked);
+      const isAnswer = trigger === 'submit-message' && lastReplyOf(messages) !== undefined;
+      const ask = isAnswer ? answer : trigger === 'submit-message' ? start : doAgain;
+      const span = await ask(requests, sessionId, asked);
       return 'parts' in span
         ? toStream(whole(span.parts), new AbortController())
         : follow(requests, span, signal);
@@ -50,7 +55,8 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
       const { abortSignal: signal } = asked;
       const requests = createAgentRequests(options, asked);
       const status = await keepTrying(() => requests.status(sessionId, signal), signal);
-      if (status?.stream !== 'active') return null;
+      if (status === undefined || status.stream === 'failed') return null;
+      if (status.stream !== 'active' && status.latestSequence <= seenUpTo) return null;
       return follow(requests, { status, from: status.turnStartSequence, isTail: false }, signal);
     },
   };
@@ -66,6 +72,34 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
       message: toSaid(messages),
     };
     const { runId } = await keepTrying(() => requests.start(body, signal), signal);
+    return findTurn(requests, sessionId, runId, signal);
+  }
+
+  /** The turn of the newest message, done again; one that never arrived is sent. */
+  async function doAgain(
+    requests: AgentRequests,
+    sessionId: string,
+    asked: SendMessagesOptions,
+  ): Promise<AgentTurnSpan> {
+    const { messages, abortSignal: signal } = asked;
+    try {
+      const body = { sessionId, mode: 'retry', messageId: messages.at(-1)?.id };
+      // Not tried twice: it would be done twice.
+      const { runId } = await requests.resume(body, signal);
+      return await findTurn(requests, sessionId, runId, signal);
+    } catch (error) {
+      const isUnknown = error instanceof ChatRequestError && error.statusCode === 404;
+      if (isUnknown) return start(requests, sessionId, asked);
+      throw error;
+    }
+  }
+
+  async function findTurn(
+    requests: AgentRequests,
+    sessionId: string,
+    runId: string,
+    signal: AbortSignal | undefined,
+  ): Promise<AgentTurnSpan> {
     const status = await keepTrying(() => requests.status(sessionId, signal), signal);
     // Another turn has begun since: this one is told by history only.
     if (status?.run.runId !== runId) throw new ReplyBrokenError('withdrawn');
@@ -117,6 +151,7 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     span: AgentTurnSpan,
     abortSignal: AbortSignal | undefined,
   ): ReadableStream<CommonStreamPart> {
+    seenUpTo = Infinity;
     const leave = new AbortController();
     const signal = abortSignal ? AbortSignal.any([abortSignal, leave.signal]) : leave.signal;
     const open = (after: number): Promise<Response> =>

@@ -53,10 +53,10 @@ export const AGENT_OPERATIONS: readonly Operation[] = [
     method: 'post',
     path: '/api/agent/resume',
     id: 'resumeAgent',
-    summary: 'Goes on with an interrupted run; leaves one at work alone',
+    summary: 'Goes on with an interrupted run, leaves one at work alone; or does a turn again',
     body: ResumeAgentBody,
     replies: STARTED,
-    refusals: [...BEGIN, 'checkpoint_not_found', 'not_resumable'],
+    refusals: [...BEGIN, 'checkpoint_not_found', 'not_resumable', 'stale_run'],
   },
   {
     method: 'post',

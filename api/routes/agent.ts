@@ -55,8 +55,14 @@ export function createAgentRoutes(
       return;
     }
     // Answers make a run go on by themselves: one that has not ended is left alone.
-    const { mode, checkpointId } = body;
+    const { mode, checkpointId, messageId } = body;
     const { sessionId } = record;
+    if (mode === 'retry') {
+      const named = messageId === undefined ? {} : { messageId };
+      const run = await executor.retry({ sessionId, by: caller.userId, ...named });
+      reply(response, toStarted(sessionId, run.runId));
+      return;
+    }
     const result = await executor.resume({
       sessionId,
       by: caller.userId,

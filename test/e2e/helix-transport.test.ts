@@ -131,6 +131,37 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(stopped);
   });
 
+  it('does a turn again, the newest or an older one', async () => {
+    const opened = open();
+    const { chat, sessionId } = opened;
+    for (const say of ['One.', 'Two.']) await chat.sendMessage(toScript({ say }));
+    const ids = chat.messages.map(({ id }) => id);
+    const before = await loadSnapshot(product.url, sessionId);
+    await chat.regenerate();
+    expect(chat.messages.map(({ id }) => id)).toEqual(ids);
+    expect((await loadSnapshot(product.url, sessionId)).run?.runId).not.toBe(before.run?.runId);
+    await expectStored(opened);
+    await chat.regenerate({ messageId: ids[1] ?? '' });
+    expect(chat.messages.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    await expectStored(opened);
+  });
+
+  it('sends what never arrived when it is to do its turn again', async () => {
+    const opened = open();
+    const { chat } = opened;
+    chat.messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }];
+    await chat.regenerate();
+    expect(chat.messages).toHaveLength(2);
+    await chat.sendMessage({ text: 'And now?' });
+    chat.messages = [
+      ...chat.messages,
+      { id: 'u3', role: 'user', parts: [{ type: 'text', text: 'Hey' }] },
+    ];
+    await chat.regenerate();
+    expect(chat.messages).toHaveLength(6);
+    await expectStored(opened);
+  });
+
   it('leaves the stream when the chat is stopped', async () => {
     const { chat, reply, requests } = open();
     const sent = chat.sendMessage(toScript(slow));
