@@ -191,6 +191,7 @@ export type {
 } from './protocol/http.js';
 export { FINISH_TOOL_NAME, isSessionId } from './protocol/ids.js';
 export { LIMITS } from './protocol/limits.js';
+export { COMMON_METADATA_KEYS } from './protocol/metadata-keys.js';
 export { isStalled } from './stores/stalled.js';
 export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './protocol/rows.js';
 export { isTerminal } from './protocol/run.js';

@@ -1,5 +1,5 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
-import type { FrontendSnapshot } from '../protocol/http.js';
+import type { FrontendSnapshot as Snapshot } from '../protocol/http.js';
 import type { SessionRecord, SessionStore, SessionView } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/stream-manager.js';
 import { fitChanges } from '../stores/fit-changes.js';
@@ -12,6 +12,14 @@ import { readPartialTurn } from './partial-turn.js';
 import { toQueue } from './queue.js';
 import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages.js';
 import type { UIMessage } from './ui-message.js';
+
+/** What `useChat` and the request preparers start from; `State` is what the agent declares as its own. */
+export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
+  Snapshot<UIMessage>,
+  'state'
+> & {
+  state: State | null;
+};
 
 export interface SnapshotDeps {
   stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'readState' | 'noteActiveSnapshot'>;
@@ -36,19 +44,19 @@ export interface SnapshotParams {
  *
  * @returns null if there is no such session, or it belongs to somebody else
  */
-export async function buildSnapshot(
+export async function buildSnapshot<State = Record<string, unknown>>(
   deps: SnapshotDeps,
   {
     sessionId,
     includePartialContent = deps.contentReplayEnabled === false,
     caller,
   }: SnapshotParams,
-): Promise<FrontendSnapshot<UIMessage> | null> {
+): Promise<FrontendSnapshot<State> | null> {
   for (;;) {
     const view = await readCurrent(deps, sessionId, caller);
     if (view === undefined) return null;
     const snapshot = await toSnapshot(deps, view, includePartialContent);
-    if (await isCurrent(deps, view)) return snapshot;
+    if (await isCurrent(deps, view)) return snapshot as FrontendSnapshot<State>;
   }
 }
 
@@ -64,7 +72,7 @@ async function toSnapshot(
   deps: SnapshotDeps,
   view: SessionView,
   includePartialContent: boolean,
-): Promise<FrontendSnapshot<UIMessage>> {
+): Promise<Snapshot<UIMessage>> {
   const { record, openCalls } = view;
   const { sessionId } = record;
   const isActive = record.stream === 'active';

@@ -1,7 +1,7 @@
 export { buildPastSnapshot } from './build-past-snapshot.js';
 export type { PastSnapshotParams } from './build-past-snapshot.js';
 export { buildSnapshot } from './build-snapshot.js';
-export type { SnapshotDeps, SnapshotParams } from './build-snapshot.js';
+export type { FrontendSnapshot, SnapshotDeps, SnapshotParams } from './build-snapshot.js';
 export type { ChatDeps, HandleChatStreamDeps } from './chat-deps.js';
 export type { ChatReply, HandleChatStreamParams, IncomingRequest } from './chat-reply.js';
 export { convertToAISDKMessages, convertToUIMessages } from './convert-messages.js';
@@ -63,7 +63,8 @@ export type {
 } from './ui-history.js';
 export type { UIApproval, UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
 export type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
-export { COMMON_METADATA_KEYS, toUserMessages } from './user-messages.js';
+export { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
+export { toUserMessages } from './user-messages.js';
 export { createHelixChatTransport } from './client/helix-chat-transport.js';
 export type { HelixChatTransportOptions } from './client/helix-chat-transport.js';
 export { createHelixSendAutomaticallyWhen } from './client/send-automatically.js';

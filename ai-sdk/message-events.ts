@@ -43,19 +43,19 @@ function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfil
 }
 
 function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] {
-  const { toolCallId, toolName, input, state, approval } = part;
+  const { toolCallId, toolName, input, approval } = part;
   const marks = part.providerExecuted === true ? ({ providerExecuted: true } as const) : {};
   const events: UIStreamPart[] = [
     { type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, ...marks },
     ...toApprovalEvents(part, profile),
   ];
-  if (state === 'output-available') {
-    const output = part.output ?? null;
+  if (part.state === 'output-available') {
+    const { output } = part;
     events.push({ type: 'tool-output-available', toolCallId, output, dynamic: true, ...marks });
-  } else if (state === 'output-error') {
-    const errorText = part.errorText ?? '';
+  } else if (part.state === 'output-error') {
+    const { errorText } = part;
     events.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
-  } else if (state === 'output-denied' || approval?.approved === false) {
+  } else if (part.state === 'output-denied' || approval?.approved === false) {
     // Said when it is denied, whatever else the step waits for.
     events.push({ type: 'tool-output-denied', toolCallId });
   }

@@ -1,6 +1,6 @@
 import type { AssistantPart, Decision, ToolRow } from '../protocol/rows.js';
 import type { OpenCall } from '../stores/session-store.js';
-import type { UIApproval, UIToolPart } from './ui-message.js';
+import type { UIApproval, UIToolPart, UIToolState } from './ui-message.js';
 
 /** Codes of calls that were settled without being executed: no approval of theirs was used. */
 const NOT_EXECUTED = new Set([
@@ -21,60 +21,60 @@ export interface StoredCall {
 }
 
 /** A stored call as the part that the live stream leaves in a client's message. */
-export function toToolPart({
-  call,
-  approvalId,
-  result,
-  open,
-  isBesideOpen,
-}: StoredCall): UIToolPart {
-  const { toolName, toolCallId, kind } = call;
-  const part: UIToolPart = {
+export function toToolPart(stored: StoredCall): UIToolPart {
+  const { toolName, toolCallId, kind, input } = stored.call;
+  return {
     type: 'dynamic-tool',
     toolName,
     toolCallId,
-    state: 'input-available',
-    input: call.input ?? null,
+    input: input ?? null,
     ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
+    ...toState(stored),
   };
-  const decision = result?.decision ?? open?.decision;
-  if (result !== undefined) {
-    const approval = kind === 'approval' && toUsedApproval(approvalId, decision, result);
-    const outcome = toOutcome(result);
-    // Stock pages do not send the answers of a step in which one has an outcome that is no output.
-    if (approval && isBesideOpen && result.denied === true) outcome.state = 'approval-responded';
-    return { ...part, ...outcome, ...(approval && { approval }) };
-  }
-  if (kind !== 'approval' || open === undefined) return part;
-  if (decision !== undefined) {
-    return { ...part, state: 'approval-responded', approval: toApproval(approvalId, decision) };
-  }
-  if (open.state !== 'waiting') return part;
-  return { ...part, state: 'approval-requested', approval: { id: approvalId } };
 }
 
-function toOutcome(result: ToolRow): Pick<UIToolPart, 'state' | 'output' | 'errorText'> {
-  if (result.denied === true) return { state: 'output-denied' };
-  if (result.error !== undefined) return { state: 'output-error', errorText: result.error };
-  return { state: 'output-available', output: result.output ?? null };
+function toState({ call, approvalId, result, open, isBesideOpen }: StoredCall): UIToolState {
+  const isApproval = call.kind === 'approval';
+  const decision = result?.decision ?? open?.decision;
+  if (result !== undefined) {
+    const outcome = toOutcome(result, isApproval, approvalId, decision);
+    if (!isBesideOpen || outcome.state !== 'output-denied') return outcome;
+    // Stock pages do not send the answers of a step in which one has an outcome that is no output.
+    return { state: 'approval-responded', approval: outcome.approval };
+  }
+  if (!isApproval || open === undefined) return { state: 'input-available' };
+  if (decision !== undefined) {
+    return { state: 'approval-responded', approval: toApproval(approvalId, decision) };
+  }
+  if (open.state !== 'waiting') return { state: 'input-available' };
+  return { state: 'approval-requested', approval: { id: approvalId } };
 }
 
 /**
- * The decision that led to the result. Without one the part has no approval: clients' validators
+ * The result, with the decision that led to it. Without one the part has no approval: clients' validators
  * refuse a settled part whose approval was never answered.
  */
-function toUsedApproval(
+function toOutcome(
+  result: ToolRow,
+  isApproval: boolean,
   id: string,
   decision: Decision | undefined,
-  result: ToolRow,
-): UIApproval | undefined {
-  if (decision !== undefined) return toApproval(id, decision);
-  if (result.denied === true) return { id, approved: false };
-  return NOT_EXECUTED.has(result.errorCode ?? '') ? undefined : { id, approved: true };
+): UIToolState {
+  if (result.denied === true) {
+    return { state: 'output-denied', approval: { ...toApproval(id, decision), approved: false } };
+  }
+  const isUsed = decision?.approved ?? !NOT_EXECUTED.has(result.errorCode ?? '');
+  const approval = isApproval &&
+    isUsed && { approval: { ...toApproval(id, decision), approved: true as const } };
+  if (result.error !== undefined) {
+    return { state: 'output-error', errorText: result.error, ...approval };
+  }
+  return { state: 'output-available', output: result.output ?? null, ...approval };
 }
 
 /** Who changed the input is told with what they changed it to; the part's own input is the model's. */
-function toApproval(id: string, { approved, reason, input, by }: Decision): UIApproval {
+function toApproval(id: string, decision: Decision | undefined): UIApproval {
+  const { approved = true, reason, input, by } = decision ?? {};
   return {
     id,
     approved,

@@ -27,29 +27,33 @@ export type UISourcePart =
       filename?: string;
     };
 
-/** A tool call. `input`, `output` and `errorText` are there when the state says so. */
-export interface UIToolPart {
+/** A tool call; what it has beside its input follows from its state, as in the AI SDK's own type. */
+export type UIToolPart = {
   type: 'dynamic-tool';
   toolName: string;
   toolCallId: string;
-  state:
-    | 'input-available'
-    | 'approval-requested'
-    | 'approval-responded'
-    | 'output-available'
-    | 'output-error'
-    | 'output-denied';
   input: unknown;
-  output?: unknown;
-  errorText?: string;
   /** True for calls that the server makes without asking. */
   providerExecuted?: true;
-  approval?: UIApproval;
-}
+} & UIToolState;
 
-export interface UIApproval {
+export type UIToolState =
+  | { state: 'input-available'; output?: never; errorText?: never; approval?: never }
+  | {
+      state: 'approval-requested';
+      output?: never;
+      errorText?: never;
+      approval: { id: string; approved?: never; reason?: never };
+    }
+  | { state: 'approval-responded'; output?: never; errorText?: never; approval: UIApproval }
+  | { state: 'output-available'; output: unknown; errorText?: never; approval?: UIApproval<true> }
+  | { state: 'output-error'; output?: never; errorText: string; approval?: UIApproval<true> }
+  | { state: 'output-denied'; output?: never; errorText?: never; approval: UIApproval<false> };
+
+/** What a person decided. */
+export interface UIApproval<Approved extends boolean = boolean> {
   id: string;
-  approved?: boolean;
+  approved: Approved;
   reason?: string;
   /** Extension: what a person changed the input to, and who did. */
   input?: unknown;

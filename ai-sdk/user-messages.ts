@@ -3,11 +3,9 @@ import { HelixError } from '../protocol/errors.js';
 import type { PostedMessage } from '../protocol/http.js';
 import { isAssistantMessageId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
+import { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
 import type { Row, UserPart, UserRow } from '../protocol/rows.js';
 import type { UserMessage } from '../stores/session-store.js';
-
-/** Metadata of messages that the model sees and the page does not show. */
-export const COMMON_METADATA_KEYS = { HIDDEN: 'hidden' } as const;
 
 export interface UserMessageOptions {
   /** For messages that bring none of their own. */

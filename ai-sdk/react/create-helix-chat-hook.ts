@@ -35,10 +35,12 @@ export type UseHelixChatHelpers<M extends UIMessage> = UseChatHelpers<M> & {
   retry: () => Promise<void>;
 };
 
+export type UseHelixChat = <M extends UIMessage = UIMessage>(
+  options?: UseHelixChatOptions<M>,
+) => UseHelixChatHelpers<M>;
+
 /** The hook on top of a given `useChat`; both majors' will do. */
-export function createHelixChatHook(
-  useChatOfMajor: typeof useChat,
-): <M extends UIMessage = UIMessage>(options?: UseHelixChatOptions<M>) => UseHelixChatHelpers<M> {
+export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixChat {
   return function useHelixChat<M extends UIMessage = UIMessage>(
     options: UseHelixChatOptions<M> = {},
   ): UseHelixChatHelpers<M> {

@@ -2,7 +2,11 @@ export { createHelixSendAutomaticallyWhen } from '../client/send-automatically.j
 export type { SendAutomaticallyWhen } from '../client/send-automatically.js';
 export type { ClientCall, FailedCall, LeaseClientCall } from '../client/client-call.js';
 export { createHelixChatHook } from './create-helix-chat-hook.js';
-export type { UseHelixChatHelpers, UseHelixChatOptions } from './create-helix-chat-hook.js';
+export type {
+  UseHelixChat,
+  UseHelixChatHelpers,
+  UseHelixChatOptions,
+} from './create-helix-chat-hook.js';
 export { useStreamData } from './stream-data.js';
 export type { StreamData, StreamDataPart, StreamResyncEvent } from './stream-data.js';
 export type {

@@ -21,7 +21,7 @@ describe('what a program imports', () => {
     'filterByAgentId filterByAgentType filterByType excludeTypes filterWith combineStreams',
     'take skip collectText collectAll formatWireEvent parseStreamEvent',
     'AgentAlreadyRunningError HelixError StaleStateError StreamTruncatedError',
-    'findExpiredPending isStalled isTerminal FINISH_TOOL_NAME LIMITS BusyPolicy',
+    'COMMON_METADATA_KEYS findExpiredPending isStalled isTerminal FINISH_TOOL_NAME LIMITS BusyPolicy',
   ])('has %s', (names) => {
     for (const name of names.split(' ')) expect(core).toHaveProperty(name);
   });

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
+import ts from 'typescript';
 
+const sources = fileURLToPath(new URL('../../../ai-sdk/', import.meta.url));
 const dist = fileURLToPath(new URL('../../../dist/ai-sdk/', import.meta.url));
 
 /** Packages that a compiled module brings into a bundle, by whatever it imports. */
@@ -25,4 +27,20 @@ function packagesOf(entry: string): string[] {
 it('brings nothing of Node, and no schema library, into a page', () => {
   expect(packagesOf('client/index.js')).toEqual(['eventsource-parser']);
   expect(packagesOf('react/index.js')).toEqual(['@ai-sdk/react', 'react']);
+});
+
+it.each(['client', 'react'])("has types that need no other package's: %s", (folder) => {
+  const compilerOptions = { declaration: true, isolatedDeclarations: true };
+  for (const file of readdirSync(join(sources, folder))) {
+    const source = readFileSync(join(sources, folder, file), 'utf8');
+    const { outputText, diagnostics = [] } = ts.transpileDeclaration(source, {
+      compilerOptions,
+      reportDiagnostics: true,
+      fileName: file,
+    });
+    // An inferred type would name the `ai` that this package depends on, which is not that of every page.
+    const complaints = diagnostics.map(({ messageText }) => messageText);
+    expect({ file, complaints }).toEqual({ file, complaints: [] });
+    expect(outputText).not.toMatch(/['"]ai['"]/);
+  }
 });

@@ -19,6 +19,7 @@ import {
   prepareHelixReconnectRequest,
   rebuildReply,
 } from '../../../ai-sdk/client/index.js';
+import type { FrontendSnapshot } from '../../../ai-sdk/index.js';
 import {
   useAutoResync,
   useHelixChat,
@@ -30,6 +31,20 @@ import {
 } from '../../../ai-sdk/react/index.js';
 
 /* The same usage against the types of both majors; the hooks are compiled, not run. */
+
+interface State {
+  notes: string[];
+}
+
+/** As a page gets it from `buildSnapshot`. */
+declare const snapshot: FrontendSnapshot<State>;
+
+export const useLoaded = (): unknown => [
+  snapshot.state?.notes,
+  useChatOf6({ messages: snapshot.messages }),
+  useChatOf7({ messages: snapshot.messages }),
+  useHelixChat({ messages: snapshot.messages }),
+];
 
 const options = { api: '/api/chat/s1', resumeFromSequence: 3, body: { agent: 'lab' } };
 

@@ -45,7 +45,7 @@ async function playTurn(
       ?.parts.find((each) => each.type === 'dynamic-tool' && each.state === 'approval-requested');
     if (part?.type !== 'dynamic-tool') throw new Error('nothing is asked');
     const reason = typeof answer === 'string' ? { reason: answer } : {};
-    const id = part.approval?.id ?? '';
+    const { id } = part.approval;
     await chat.addToolApprovalResponse({ id, approved: answer === true, ...reason });
     await untilReady(chat);
   }
