@@ -33,6 +33,9 @@ export interface LoggedRequest extends PageRequest {
   raw: string;
 }
 
+/** What a page is made with: the stock hook and transport, or this package's hook on one of its own. */
+export type Kit = 'stock' | 'resumable' | 'agent-server';
+
 /** What a person does on a page: methods of the stock hook. */
 export type PageAct =
   | 'sendMessage'
@@ -40,7 +43,14 @@ export type PageAct =
   | 'addToolOutput'
   | 'regenerate'
   | 'resumeStream'
+  | 'retry'
   | 'stop';
+
+export interface MountOptions {
+  resume?: boolean;
+  /** What the page's own handlers give for client tools, by name; not of stock pages. */
+  answers?: Record<string, unknown>;
+}
 
 export interface BrowserPage {
   readonly sessionId: string;
@@ -49,7 +59,7 @@ export interface BrowserPage {
   act: (name: PageAct, ...args: object[]) => Promise<void>;
   loadSnapshot: () => Promise<FrontendSnapshot<UIMessage>>;
   /** With the messages of the snapshot, if it was loaded; then it resumes as well, unless told. */
-  mount: (options?: { resume: boolean }) => Promise<void>;
+  mount: (options?: MountOptions) => Promise<void>;
   limit: (limits: { parts?: number; twice?: boolean }) => Promise<void>;
   drop: () => Promise<void>;
   show: () => Promise<void>;
@@ -61,7 +71,7 @@ export interface BrowserPage {
 /** A process with the real packages of one version, as a page has them. */
 export interface Browser {
   readonly client: InstalledClient;
-  open: (page: { url: string; sessionId: string; agent: string }) => Promise<BrowserPage>;
+  open: (page: { kit: Kit; url: string; sessionId: string; agent: string }) => Promise<BrowserPage>;
   /** What this version's schema says against parts; nothing if all are fine. */
   validate: (parts: object[]) => Promise<string[]>;
   close: () => Promise<void>;
@@ -131,16 +141,16 @@ export async function startBrowser(client: InstalledClient): Promise<Browser> {
   return {
     client,
     validate: (parts) => ask('validate', undefined, { parts }) as Promise<string[]>,
-    open: async ({ url, sessionId, agent }) => {
+    open: async (options) => {
       const page = (nextPage += 1);
-      await ask('open', page, { url, sessionId, agent });
+      await ask('open', page, options);
       const does =
         (command: string) =>
         async (...args: unknown[]) => {
           await ask(command, page, ...args);
         };
       return {
-        sessionId,
+        sessionId: options.sessionId,
         get view() {
           return views.get(page) ?? NOTHING_YET;
         },

@@ -5,6 +5,7 @@ import { startBrowser, type Browser } from './browser.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
 import { approvals } from './scenarios/approvals.js';
 import { connections } from './scenarios/connections.js';
+import { withOwnKits } from './scenarios/own-kits.js';
 import { reloads } from './scenarios/reloads.js';
 import { turns } from './scenarios/turns.js';
 import { replies } from './scenarios/replies.js';
@@ -14,7 +15,8 @@ import { parseParts } from './wire-parts.js';
 // Real clients of many versions against the real product. All versions play a scenario at the same
 // time, each in a conversation of its own.
 
-const SCENARIOS = [...replies, ...approvals, ...reloads, ...connections, ...turns];
+const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
+const SCENARIOS = [...STOCK, ...withOwnKits(STOCK)];
 /** Their schemas refuse every key that they do not know. */
 const STRICTEST = ['6.0.0', '7.0.0'];
 
@@ -44,10 +46,12 @@ describe.each(SCENARIOS)('$name', (scenario) => {
 });
 
 async function play(scenario: Scenario, browser: Browser): Promise<void> {
-  const stage = openStage(browser, product);
+  const stage = openStage(browser, product, scenario.kit);
   try {
     await castOf(scenario, browser.client)(stage);
-    const parts = (await stage.readLogs()).flatMap(({ raw }) => parseParts(raw));
+    // The agent server's events become parts on the page.
+    const logs = (await stage.readLogs()).filter(({ url }) => !url.includes('/api/agent/'));
+    const parts = logs.flatMap(({ raw }) => parseParts(raw));
     for (const strict of browsers.values()) {
       if (STRICTEST.includes(strict.client.ai)) expect(await strict.validate(parts)).toEqual([]);
     }

@@ -1,4 +1,5 @@
 import type { InstalledClient } from '../../scripts/clients/client-versions.mjs';
+import type { Kit } from './browser.js';
 import type { Stage } from './stage.js';
 
 /** Plays a conversation and expects what is right. */
@@ -6,6 +7,7 @@ export type Play = (stage: Stage) => Promise<void>;
 
 export interface Scenario {
   name: string;
+  kit: Kit;
   play: Play;
   /** Versions that cannot be right whatever a server does; their play expects what they do instead. */
   exceptions: Exception[];
@@ -19,7 +21,12 @@ interface Exception {
 }
 
 export function scenario(name: string, play: Play, exceptions: Exception[] = []): Scenario {
-  return { name, play, exceptions };
+  return { name, kit: 'stock', play, exceptions };
+}
+
+/** The same scenario with pages that are made with something else. */
+export function madeWith(kit: Kit, { name, ...rest }: Scenario): Scenario {
+  return { ...rest, kit, name: `${kit}: ${name}` };
 }
 
 /** How a version plays a scenario. */

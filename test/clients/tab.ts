@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { callsOf, textOf, toScript } from '../support/chat-client.js';
 import { until } from '../support/until.js';
-import type { BrowserPage } from './browser.js';
+import type { BrowserPage, PageRequest } from './browser.js';
 
 /** A page with a person in front of it. */
 export interface Tab extends BrowserPage {
@@ -18,6 +18,10 @@ export interface Tab extends BrowserPage {
   decide: (toolCallId: string, approved: boolean) => Promise<void>;
   /** Gives the result of a client tool when it is asked for. */
   give: (toolCallId: string, tool: string, output: unknown) => Promise<void>;
+}
+
+function isPost({ method, url }: PageRequest): boolean {
+  return method === 'POST' && !url.endsWith('/lease');
 }
 
 export function toTab(page: BrowserPage): Tab {
@@ -40,7 +44,7 @@ export function toTab(page: BrowserPage): Tab {
       return message?.role === 'assistant' ? textOf(message) : '';
     },
     calls,
-    posts: () => page.view.requests.filter(({ method }) => method === 'POST').length,
+    posts: () => page.view.requests.filter(isPost).length,
     untilShown: async (what: string, ask: () => boolean | undefined) => {
       await until(`${what}: ${page.sessionId}`, ask, 30_000);
     },

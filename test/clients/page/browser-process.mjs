@@ -1,5 +1,6 @@
 // A browser with pages of one client version, driven over IPC: `node browser-process.mjs <entry>`.
 import { Window } from 'happy-dom';
+import { loadOwnPackages } from './own-packages.mjs';
 import { createPage } from './page.mjs';
 import { createCookieJar } from './wire.mjs';
 
@@ -11,17 +12,18 @@ globalThis.document = window.document;
 Object.defineProperty(globalThis, 'navigator', { value: window.navigator, configurable: true });
 
 const client = await import(process.argv[2]);
+const own = await loadOwnPackages(process.argv[2]);
 const chunkSchema = client.ai.uiMessageChunkSchema();
 const pages = new Map();
 const jars = new Map();
 
 const commands = {
-  open: ({ page, url, sessionId, agent }) => {
+  open: ({ page, sessionId, ...options }) => {
     // Tabs of one browser share what it remembers; so do all pages of one conversation here.
     const jar = jars.get(sessionId) ?? createCookieJar();
     jars.set(sessionId, jar);
     const tell = (view) => process.send({ page, view });
-    pages.set(page, createPage({ client, url, sessionId, agent, jar, tell }));
+    pages.set(page, createPage({ client, own, sessionId, jar, tell, ...options }));
   },
   /** What is wrong with parts, in the words of this version's schema; nothing if all are fine. */
   validate: async ({ parts }) => {

@@ -1,13 +1,14 @@
-// One page of a web app: the stock hook on the stock transport, in React.
+// One page of a web app, in React: the stock hook on the stock transport, or what this package brings.
 /* global document, window */
+import { KITS } from './kits.mjs';
 import { createWire } from './wire.mjs';
 
 const ROUNDS_AT_REST = 3;
 const REST_WITHIN_MS = 40_000;
 
 /** A page that is being loaded: `mount` shows it, with the messages of a snapshot or none. */
-export function createPage({ client, url, sessionId, agent, jar, tell }) {
-  const { ai, aiReact, React, ReactDomClient } = client;
+export function createPage({ client, own, kit, url, sessionId, agent, jar, tell }) {
+  const { React, ReactDomClient } = client;
   const errors = [];
   const data = [];
   let chat;
@@ -40,8 +41,8 @@ export function createPage({ client, url, sessionId, agent, jar, tell }) {
     };
   }
 
-  function Page({ options }) {
-    chat = aiReact.useChat(options);
+  function Page({ useChat, options }) {
+    chat = useChat(options);
     React.useEffect(onChange);
     return null;
   }
@@ -67,23 +68,19 @@ export function createPage({ client, url, sessionId, agent, jar, tell }) {
       return snapshot;
     },
     mount(given) {
+      const { fetch } = wire;
+      const { useChat, ...brought } = KITS[kit]({ client, own, url, agent, fetch, snapshot });
       const options = {
         id: sessionId,
         messages: snapshot?.messages ?? [],
         resume: given?.resume ?? snapshot !== undefined,
-        transport: new ai.DefaultChatTransport({
-          api: `${url}/api/chat`,
-          body: { agent },
-          fetch: wire.fetch,
-        }),
-        sendAutomaticallyWhen: (state) =>
-          ai.lastAssistantMessageIsCompleteWithApprovalResponses(state) ||
-          ai.lastAssistantMessageIsCompleteWithToolCalls(state),
+        ...brought,
+        ...(given?.answers && { toolHandlers: toHandlers(given.answers) }),
         onError: ({ message }) => errors.push(message),
         onData: ({ type }) => data.push(type),
       };
       root = ReactDomClient.createRoot(document.createElement('div'));
-      root.render(React.createElement(Page, { options }));
+      root.render(React.createElement(Page, { useChat, options }));
       return untilTrue(() => chat !== undefined && (!options.resume || wire.requests.length > 0));
     },
     /** What a person does; none of these waits for the reply. */
@@ -112,6 +109,11 @@ export function createPage({ client, url, sessionId, agent, jar, tell }) {
       wire.drop();
     },
   };
+}
+
+/** Handlers that give fixed answers. */
+function toHandlers(answers) {
+  return Object.fromEntries(Object.entries(answers).map(([tool, answer]) => [tool, () => answer]));
 }
 
 async function untilTrue(ask) {

@@ -69,6 +69,10 @@ export function createWire({ jar, onChange }) {
       cut: cut.signal,
       signal,
       close,
+      leave: () => {
+        close('aborted');
+        cut.abort(new TypeError('network error'));
+      },
       onChange,
     });
     const { status, headers } = response;
@@ -99,11 +103,13 @@ export function createWire({ jar, onChange }) {
 }
 
 /** The body as it comes, to its end even if nobody reads it any more. */
-function readThrough(source, { entry, limits, cut, signal, close, onChange }) {
+function readThrough(source, { entry, limits, cut, signal, close, leave, onChange }) {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let given = 0;
   return new ReadableStream({
+    // What stays open across pauses ends when the page has had enough of it; the rest is read for the log.
+    cancel: () => entry.url.includes('/agent/sse') && leave(),
     start: async (controller) => {
       let isCancelled = false;
       const give = (text) => {

@@ -147,7 +147,7 @@ export const reloads = [
     await untilStreamIs(stage, 'ended');
     await tab.mount();
     await stage.expectRight(tab, { posts: 0 });
-    expect(tab.view.requests).toMatchObject([{ method: 'GET', status: 200 }]);
+    expect(tab.view.requests[0]).toMatchObject({ method: 'GET', status: 200 });
     expect(tab.reply()).toBe(`First this.${LONG}`);
   }),
 

@@ -1,0 +1,33 @@
+// What a page is made with: the hook, and options for it.
+
+// A test breaks a connection and wants to see it back.
+const patience = { retryDelayMs: () => 50 };
+
+export const KITS = {
+  stock: ({ client: { ai, aiReact }, url, agent, fetch }) => ({
+    useChat: aiReact.useChat,
+    transport: new ai.DefaultChatTransport({ api: `${url}/api/chat`, body: { agent }, fetch }),
+    sendAutomaticallyWhen: (state) =>
+      ai.lastAssistantMessageIsCompleteWithApprovalResponses(state) ||
+      ai.lastAssistantMessageIsCompleteWithToolCalls(state),
+  }),
+  resumable: ({ own, url, agent, fetch }) => ({
+    useChat: own.useHelixChat,
+    transport: own.createResumableChatTransport({
+      api: `${url}/api/chat`,
+      body: { agent },
+      fetch,
+      ...patience,
+    }),
+  }),
+  'agent-server': ({ own, url, agent, fetch, snapshot }) => ({
+    useChat: own.useHelixChat,
+    transport: own.createHelixChatTransport({
+      endpoint: `${url}/api/agent`,
+      agentType: agent,
+      resumeFromSequence: snapshot?.streamSequence,
+      fetch,
+      ...patience,
+    }),
+  }),
+};

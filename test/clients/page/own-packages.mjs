@@ -1,0 +1,14 @@
+// This package's browser side, as an app of some client version has it: on the app's own peers.
+import { register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+const HOOKS = new URL('peers-of-app.mjs', import.meta.url);
+const DIST = new URL('../../../dist/ai-sdk/', import.meta.url);
+
+export async function loadOwnPackages(entry) {
+  register(HOOKS, { data: { dist: DIST.href, app: pathToFileURL(entry).href } });
+  const [client, react] = await Promise.all(
+    ['client', 'react'].map((name) => import(new URL(`${name}/index.js`, DIST).href)),
+  );
+  return { ...client, ...react };
+}
