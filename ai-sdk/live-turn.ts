@@ -37,7 +37,7 @@ export class LiveTurn {
   ) {
     this.#progress = progress;
     this.#onOver = onOver;
-    void this.#run(followTurn(reader, sessionId, progress.position, this.#leave.signal));
+    void this.#run(sessionId, followTurn(reader, sessionId, progress.position, this.#leave.signal));
   }
 
   get position(): number {
@@ -82,13 +82,17 @@ export class LiveTurn {
     };
   }
 
-  async #run(log: AsyncIterable<LogEntry[]>): Promise<void> {
+  async #run(sessionId: string, log: AsyncIterable<LogEntry[]>): Promise<void> {
     try {
       for await (const entries of log) {
         this.#progress.accept(entries);
         this.#tell(this.#progress.take());
+        const last = entries.at(-1);
+        if (last === undefined || !isStop(sessionId, last.message)) continue;
+        // At once: who caught up with this turn behind its stop would wait for another one.
+        this.#tell(this.#progress.finish());
+        this.#end({});
       }
-      this.#tell(this.#progress.finish());
       this.#end({});
     } catch (error) {
       this.#end({ error });

@@ -21,14 +21,20 @@ function createTurn(profile: TurnSpan['profile'] = 'common') {
   runtime.sessions.set('s1', session);
   session.begin({ role: 'user', id: 'u1', parts: [{ type: 'text', text: 'go' }] });
   const followed = { ever: 0, now: 0 };
+  /** What reading, and letting the log go, wait for. */
+  const waits = { read: Promise.resolve(), letGo: Promise.resolve() };
   const reader = {
-    read: runtime.streamManager.read,
+    read: async (...args: Parameters<typeof runtime.streamManager.read>) => {
+      await waits.read;
+      return runtime.streamManager.read(...args);
+    },
     follow: async function* (...args: Parameters<typeof runtime.streamManager.follow>) {
       followed.ever += 1;
       followed.now += 1;
       try {
         yield* runtime.streamManager.follow(...args);
       } finally {
+        await waits.letGo;
         followed.now -= 1;
       }
     },
@@ -61,7 +67,18 @@ function createTurn(profile: TurnSpan['profile'] = 'common') {
     });
     return viewer;
   };
-  return { session, followed, reader, view };
+  return { session, followed, waits, reader, view };
+}
+
+function createGate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return {
+    opened,
+    open: () => {
+      open();
+    },
+  };
 }
 
 /** Lets everything happen that can. */
@@ -93,6 +110,32 @@ describe('viewers of a turn at work', () => {
     expect(viewers.map(said)).toEqual(viewers.map(() => 'a b c d end'));
     for (const { text } of viewers) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(followed).toEqual({ ever: 1, now: 0 });
+  });
+
+  it('get the end, also one that comes while the log of the others is let go', async () => {
+    const { session, waits, view } = createTurn();
+    session.step();
+    const first = view();
+    await soon();
+    session.say('all');
+    const [letGo, replay, catchUp] = [createGate(), createGate(), createGate()];
+    waits.letGo = letGo.opened;
+    waits.read = replay.opened;
+    const second = view();
+    session.commit();
+    session.end();
+    await soon();
+    waits.read = catchUp.opened;
+    replay.open();
+    await soon();
+    letGo.open();
+    await soon();
+    catchUp.open();
+    await soon();
+    second.leave();
+    await Promise.all([first.done, second.done]);
+    expect(second.text).toContain('[DONE]');
+    expect(said(second)).toBe('all');
   });
 
   it('are followed for until the last of them has left', async () => {
