@@ -6,7 +6,7 @@ import type { RunWorkflows } from './run-workflows.js';
 
 export interface AttendDeps {
   store: Pick<SessionStore, 'readRecord' | 'noteWaiting'>;
-  workflows: Pick<RunWorkflows, 'state'>;
+  workflows: Pick<RunWorkflows, 'state' | 'stop'>;
   startRun: (record: SessionRecord) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
   endLost: (record: SessionRecord) => Promise<void>;
@@ -20,8 +20,9 @@ export interface AttendDeps {
 export type Attended = 'rests' | 'lives';
 
 /**
- * Looks after one session: starts what was never started, wakes what missed its wake-up, ends what
- * Temporal no longer runs, settles what is overdue, begins what waits and nobody has begun.
+ * Looks after one session: starts what was never started, wakes what missed its wake-up, stops what
+ * missed its stop, ends what Temporal no longer runs, settles what is overdue, begins what waits and
+ * nobody has begun.
  */
 export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<Attended> {
   const { store, workflows, logger } = deps;
@@ -66,6 +67,11 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
         logger.warn({ runId: current.runId }, 'a run was closed in Temporal before it ended');
         await deps.endLost(current);
         break;
+      case 'stop':
+        await workflows.stop(current.runId, { recorded: true });
+        return 'rests';
+      case 'forget':
+        return 'rests';
       default:
     }
     return 'lives';

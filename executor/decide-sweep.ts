@@ -1,6 +1,9 @@
-import { isTerminal } from '../protocol/run.js';
+import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { SessionRecord } from '../stores/session-store.js';
 import type { WorkflowState } from './run-workflows.js';
+
+/** What a stop ends while its run waits is over in the record before its workflow hears of it. */
+const STOPPED = new Set<RunStatus>(['interrupted', 'aborted']);
 
 /** Answers that nobody took for this long are signalled again. */
 const UNTAKEN_MS = 2_000;
@@ -10,9 +13,14 @@ export function decideSweep(
   record: SessionRecord | undefined,
   workflow: WorkflowState | undefined,
   now: number,
-): 'forget' | 'begin' | 'look' | 'start' | 'wake' | 'expire' | 'fail' | 'nothing' {
+): 'forget' | 'begin' | 'look' | 'start' | 'wake' | 'expire' | 'fail' | 'stop' | 'nothing' {
   if (record === undefined) return 'forget';
-  if (isTerminal(record.status)) return record.queued > 0 ? 'begin' : 'forget';
+  if (isTerminal(record.status)) {
+    if (record.queued > 0) return 'begin';
+    if (!STOPPED.has(record.status)) return 'forget';
+    if (workflow === undefined) return 'look';
+    return workflow === 'running' ? 'stop' : 'forget';
+  }
   if (workflow === undefined) return 'look';
   if (workflow === 'unknown') return 'start';
   if (workflow === 'closed') return 'fail';

@@ -31,7 +31,7 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
   async function forget(sessionId: string): Promise<void> {
     await Promise.all([store.forgetDue(sessionId), store.forgetWaiting(sessionId)]);
     const record = await store.readRecord(sessionId);
-    if (decideSweep(record, undefined, Date.now()) !== 'forget') await store.noteDue(sessionId, 0);
+    if (decideSweep(record, 'closed', Date.now()) !== 'forget') await store.noteDue(sessionId, 0);
   }
 
   return async () => {

@@ -56,7 +56,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   const { streamManager, workflows, agents, logger } = deps;
   const store = beginNextAfterEnds(deps.store, { startNext, logger });
 
-  /** A wake-up that does not arrive is given again by the sweeper. */
+  /** A wake-up or a stop that does not arrive is given again by the sweeper. */
   function lostSignal(runId: string) {
     return (error: unknown): void => {
       logger.warn({ err: error, runId }, 'the run could not be signalled');

@@ -153,6 +153,13 @@ export const workers = [
     test: 'a sub-agent whose wake-up was lost is woken by a sweep',
   },
   {
+    defence: 'Sweep: a stop whose signal was lost is given again',
+    file: 'executor/decide-sweep.ts',
+    edits: [["workflow === 'running' ? 'stop' : 'forget'", "'forget'"]],
+    suite: SWEEP,
+    test: 'the sweep ends the workflow of a run whose stop was lost',
+  },
+  {
     defence: 'Sweep: a run whose workflow is closed is ended',
     file: 'executor/decide-sweep.ts',
     edits: [["  if (workflow === 'closed') return 'fail';\n", '']],

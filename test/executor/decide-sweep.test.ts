@@ -52,12 +52,21 @@ const LIVE = [
   'waiting_tool',
   'waiting_children',
 ] as const;
-const OVER = ['completed', 'failed', 'interrupted', 'aborted'] as const;
+const OVER = ['completed', 'failed'] as const;
+const STOPPED = ['interrupted', 'aborted'] as const;
 const STATES: (WorkflowState | undefined)[] = [undefined, 'running', 'closed', 'unknown'];
 
 describe('decideSweep', () => {
   it.each(OVER)('forgets a session whose run is %s', (status) => {
     for (const state of STATES) expect(decideSweep(recordOf(status), state, 0)).toBe('forget');
+  });
+
+  it.each(STOPPED)('tells the workflow of a run that is %s, unless it is closed', (status) => {
+    expect(decideSweep(recordOf(status), undefined, 0)).toBe('look');
+    expect(decideSweep(recordOf(status), 'running', 0)).toBe('stop');
+    expect(decideSweep(recordOf(status), 'closed', 0)).toBe('forget');
+    expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('forget');
+    expect(decideSweep(recordOf(status, { queued: 1 }), 'running', 0)).toBe('begin');
   });
 
   it('forgets a session that is not there', () => {

@@ -124,6 +124,19 @@ describe('the sweep', () => {
     expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
   });
 
+  it('ends the workflow of a run whose stop was lost', async () => {
+    const id = runs.newSessionId();
+    const { runId } = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    // Stored, as the API would, by a process that died before it could signal.
+    await stores.store.stop(id, { mode: 'interrupt' });
+    expect(await runs.workflows.state(runId)).toBe('running');
+    await runs.sweep(id);
+    await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
+    await runs.sweep(id);
+    expect(await stores.redis.zscore('hx:active', id)).toBeNull();
+  });
+
   it('does not lose sight of a run that begins while the one before is forgotten', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
