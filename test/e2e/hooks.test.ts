@@ -31,6 +31,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
   }
 
   async function expectStored(page: HookPage, sessionId: string): Promise<void> {
+    await page.rests();
     const { messages } = await loadSnapshot(product.url, sessionId);
     expect(toComparable(page.messages())).toEqual(toComparable(messages));
   }
