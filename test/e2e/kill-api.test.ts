@@ -81,12 +81,12 @@ describe('kill -9 of the API', () => {
 });
 
 describe('kill -9 of the API between what it stores and what it tells Temporal', () => {
-  /** Posts through an API that dies with its first word to Temporal on its lips. */
-  async function dieBeforeTemporal(post: () => Promise<unknown>): Promise<void> {
+  /** Posts through an API that dies with its first word to Temporal of the session on its lips. */
+  async function dieBeforeTemporal(sessionId: string, post: () => Promise<unknown>): Promise<void> {
     const proxy = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
     await product.kill9Api();
     await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
-    const held = proxy.holdAt('', 'before');
+    const held = proxy.holdAt(sessionId, 'before');
     const posted = post();
     await held;
     await product.kill9Api();
@@ -98,7 +98,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
-    await dieBeforeTemporal(() => client.chat.sendMessage(toScript({ say: 'Once. ' })));
+    await dieBeforeTemporal(sessionId, () => client.chat.sendMessage(toScript({ say: 'Once. ' })));
     await product.startApi();
     await until('the run ends', async () => {
       const { status } = await loadSnapshot(url, sessionId);
@@ -113,7 +113,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
   it('gives the answer to the run all the same, once', async () => {
     const { url } = product;
     const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1', 1)] });
-    await dieBeforeTemporal(async () => {
+    await dieBeforeTemporal(sessionId, async () => {
       await client.chat.addToolApprovalResponse({ id, approved: true });
     });
     // Nobody has to come back for it: a worker's sweeper wakes the run.
