@@ -132,7 +132,7 @@ async function giveAnswer(chat: StockChat, answer: boolean | string): Promise<vo
   const asked = chat.messages
     .flatMap(({ parts }) => parts)
     .find((part) => 'state' in part && part.state === 'approval-requested');
-  const id = asked !== undefined && 'approval' in asked ? asked.approval?.id : undefined;
+  const id = asked !== undefined && 'approval' in asked ? asked.approval.id : undefined;
   if (id === undefined) throw new Error('the page shows no approval');
   const reason = typeof answer === 'string' ? { reason: answer } : {};
   await chat.addToolApprovalResponse({ id, approved: answer === true, ...reason });

@@ -51,7 +51,7 @@ function openQuestion({ messages }: StockChat, toolCallId: string): string {
   for (const part of messages.at(-1)?.parts ?? []) {
     if (part.type !== 'dynamic-tool' || !('toolCallId' in part)) continue;
     if (part.toolCallId !== toolCallId || part.state !== 'approval-requested') continue;
-    if (part.approval !== undefined) return part.approval.id;
+    return part.approval.id;
   }
   throw new Error(`the page does not ask about ${toolCallId}`);
 }

@@ -1,5 +1,4 @@
 import { expect } from '@jest/globals';
-import type { UIMessage as LibraryMessage } from 'ai';
 import { buildSnapshot, type ChatDeps, type UIMessage } from '../../../ai-sdk/index.js';
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { AgentRegistry } from '../../../agents/index.js';
@@ -142,7 +141,7 @@ export function expectRequests({ chat, expected }: Page): void {
 }
 
 function comparable(messages: readonly UIMessage[]): unknown[] {
-  return toComparable(messages as LibraryMessage[]) as unknown[];
+  return toComparable(messages) as unknown[];
 }
 
 function asJson(messages: readonly UIMessage[]): UIMessage[] {
