@@ -20,6 +20,7 @@ import { readOptions, type Options } from './options.js';
 import { formatShares, startCpuMeter } from './processes/cpu-meter.js';
 import type { Report } from './report/row.js';
 import { formatTable } from './report/table.js';
+import { transitions } from './transitions/main.js';
 
 /** A measurement that hangs must not hang whoever runs it. */
 const LIMIT_MS = 20 * 60_000;
@@ -42,6 +43,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   transformer,
   snapshot,
   sseClients,
+  transitions,
 ];
 
 /**

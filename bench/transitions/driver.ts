@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { RedisStoreOptions, RedisStores } from '../../stores/redis/index.js';
+import type { SessionStore } from '../../stores/session-store.js';
+import type { StreamManager } from '../../stores/stream-manager.js';
+
+/**
+ * The one place that knows how the store is called. Builds of different ages are measured beside each
+ * other, so both forms are spoken: methods in one flat object, and methods under nouns.
+ */
+export type { NewCall, UserMessage, Writer } from '../../stores/session-store.js';
+
+/** Noun and verb of each transition, by its name in a flat store. */
+const PLACES = {
+  begin: ['runs', 'begin'],
+  beginChild: ['runs', 'beginChild'],
+  resumeRun: ['runs', 'resume'],
+  rewind: ['runs', 'rewind'],
+  stop: ['runs', 'stop'],
+  end: ['runs', 'end'],
+  claim: ['steps', 'claim'],
+  commit: ['steps', 'commit'],
+  discard: ['steps', 'discard'],
+  takeOver: ['steps', 'takeOver'],
+  startCall: ['calls', 'start'],
+  settleCall: ['calls', 'settle'],
+  extendDeadline: ['calls', 'extendDeadline'],
+  leaseCall: ['calls', 'lease'],
+  takeCallId: ['calls', 'takeId'],
+  beginQueued: ['queue', 'begin'],
+  editQueued: ['queue', 'edit'],
+  removeQueued: ['queue', 'remove'],
+  found: ['sessions', 'branch'],
+  delete: ['sessions', 'erase'],
+  noteActiveSnapshot: ['sessions', 'noteActiveSnapshot'],
+  save: ['documents', 'save'],
+  stageChanges: ['staging', 'stage'],
+} as const;
+
+type Transitions = Pick<SessionStore, keyof typeof PLACES>;
+type Streams = Pick<
+  StreamManager,
+  'append' | 'openWriter' | 'closeWriter' | 'mark' | 'cleanupToStep'
+>;
+
+/** The transitions of one build, whatever form its store has. */
+export interface Driver extends Transitions {
+  streams: Streams;
+  ping: () => Promise<void>;
+  close: () => Promise<void>;
+}
+
+type Method = (...args: unknown[]) => Promise<unknown>;
+type Methods = Partial<Record<string, Method>>;
+
+/** @param dist folder of a build */
+export async function openDriver(
+  dist: string,
+  options: { url: string } & RedisStoreOptions,
+): Promise<Driver> {
+  const file = pathToFileURL(join(dist, 'stores', 'redis', 'index.js')).href;
+  const { createRedisStores } = (await import(file)) as {
+    createRedisStores: (
+      options: { role: 'worker'; url: string } & RedisStoreOptions,
+    ) => RedisStores;
+  };
+  const stores = createRedisStores({ role: 'worker', ...options });
+  const methods = Object.entries(PLACES).map(([flat, [noun, verb]]) => [
+    flat,
+    findMethod(stores.store as unknown as Record<string, unknown>, flat, noun, verb),
+  ]);
+  return {
+    ...(Object.fromEntries(methods) as Transitions),
+    streams: stores.streamManager,
+    ping: stores.ping,
+    close: stores.close,
+  };
+}
+
+function findMethod(
+  store: Record<string, unknown>,
+  flat: string,
+  noun: string,
+  verb: string,
+): Method {
+  const group = store[noun] as Methods | undefined;
+  const method = group?.[verb] ?? (store as Methods)[flat];
+  if (method === undefined) throw new Error(`The store has neither ${noun}.${verb} nor ${flat}.`);
+  return (...args) => method.apply(group ?? store, args);
+}

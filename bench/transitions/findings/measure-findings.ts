@@ -1,0 +1,38 @@
+import type { Frozen } from '../freeze.js';
+import type { Scene } from '../inputs.js';
+import { sampleLongest, type Longest } from '../large.js';
+import type { Side } from '../side.js';
+import { FINDINGS } from './findings.js';
+
+/** One finding, by side. */
+export interface FindingRow {
+  name: string;
+  longest: Longest[];
+}
+
+/** The longest command of what was found to block Redis. */
+export async function measureFindings(
+  sides: readonly Side[],
+  samples: number,
+  say: (text: string) => void,
+): Promise<FindingRow[]> {
+  const rows: FindingRow[] = [];
+  for (const { name, open, act } of FINDINGS) {
+    say(`findings: ${name}`);
+    const ready: { scene: Scene; frozen: Frozen }[] = [];
+    for (const side of sides) {
+      const scene = await open(side);
+      const { states, place } = side;
+      ready.push({ scene, frozen: await states.freeze(place.prefix, scene.sessionId, true) });
+    }
+    const longest = await sampleLongest(sides, samples, async (side, at) => {
+      const it = ready[at];
+      if (it === undefined) throw new Error('a side was not prepared');
+      await it.frozen.thaw(true);
+      return () => act(side, it.scene);
+    });
+    rows.push({ name, longest });
+    await sides[0]?.place.redis.flushall();
+  }
+  return rows;
+}

@@ -1,0 +1,107 @@
+import { ALL_CASES } from './cases/all-cases.js';
+import type { Case } from './cases/case.js';
+import type { Frozen } from './freeze.js';
+import type { Scene } from './inputs.js';
+import type { LargeSession } from './large-sessions.js';
+import { eachSide, measureOnce, type Side } from './side.js';
+import { STATES, type StateName } from './states.js';
+
+/** The longest command of a transition, ms; what was thrown if it was refused. */
+export type Longest = number | Error;
+
+/** One transition; by large session, and then by side. */
+export interface LargeRow {
+  name: string;
+  cells: Longest[][];
+}
+
+/** What each transition costs in sessions with a long past. */
+export async function measureLarge(
+  sides: readonly Side[],
+  sessions: readonly LargeSession[],
+  samples: number,
+  say: (text: string) => void,
+): Promise<LargeRow[]> {
+  const cases = ALL_CASES.filter(({ isSmallOnly }) => isSmallOnly !== true);
+  const rows = new Map<string, LargeRow>(cases.map(({ name }) => [name, { name, cells: [] }]));
+  for (const session of sessions) {
+    say(`large sessions: ${session.name}`);
+    const bases = await Promise.all(sides.map((side) => openBase(side, session)));
+    for (const state of Object.keys(STATES) as StateName[]) {
+      const found = cases.filter(({ from }) => from === state);
+      if (found.length === 0) continue;
+      const ready: Ready[] = [];
+      for (const [at, side] of sides.entries()) ready.push(await prepare(side, bases[at], state));
+      for (const one of found) {
+        rows.get(one.name)?.cells.push(await measureCase(sides, ready, one, samples));
+      }
+      await Promise.all(ready.map(({ frozen }) => frozen.drop()));
+    }
+    await sides[0]?.place.redis.flushall();
+  }
+  return [...rows.values()];
+}
+
+interface Base {
+  scene: Scene;
+  frozen: Frozen;
+}
+
+interface Ready extends Base {
+  base: Frozen;
+}
+
+async function openBase(side: Side, session: LargeSession): Promise<Base> {
+  const scene = await session.open(side);
+  return { scene, frozen: await side.bases.freeze(side.place.prefix, scene.sessionId, true) };
+}
+
+async function prepare(side: Side, base: Base | undefined, state: StateName): Promise<Ready> {
+  if (base === undefined) throw new Error('a side has no session');
+  await base.frozen.thaw();
+  const scene = await STATES[state](side.driver, base.scene);
+  const frozen = await side.states.freeze(side.place.prefix, scene.sessionId);
+  return { scene, frozen, base: base.frozen };
+}
+
+async function measureCase(
+  sides: readonly Side[],
+  ready: readonly Ready[],
+  { act, isWhole }: Case,
+  samples: number,
+): Promise<Longest[]> {
+  return sampleLongest(sides, samples, async (side, at) => {
+    const it = ready[at];
+    if (it === undefined) throw new Error('a side was not prepared');
+    if (isWhole === true) await it.base.thaw(true);
+    await it.frozen.thaw();
+    return () => act(side.driver, it.scene);
+  });
+}
+
+/** The median of a few samples, each prepared anew, of what is then done on each side. */
+export async function sampleLongest(
+  sides: readonly Side[],
+  samples: number,
+  prepareOne: (side: Side, at: number) => Promise<() => Promise<unknown>>,
+): Promise<Longest[]> {
+  const found: Longest[][] = sides.map(() => []);
+  for (let round = 0; round < samples; round += 1) {
+    await eachSide(sides, round, async (side, at) => {
+      const act = await prepareOne(side, at);
+      found[at]?.push(await measureOnce(side, act).then(toMs, toError));
+    });
+  }
+  return found.map(toMedian);
+}
+
+const toMs = ({ longestUs }: { longestUs: number }): Longest => longestUs / 1000;
+
+const toError = (error: unknown): Longest =>
+  error instanceof Error ? error : new Error(String(error));
+
+function toMedian(samples: readonly Longest[]): Longest {
+  const figures = samples.filter((sample) => typeof sample === 'number').sort((a, b) => a - b);
+  const error = samples.find((sample) => typeof sample !== 'number');
+  return error ?? figures[Math.floor(figures.length / 2)] ?? NaN;
+}

@@ -1,0 +1,81 @@
+import type { FindingRow } from './findings/measure-findings.js';
+import type { LargeRow, Longest } from './large.js';
+import type { SmallRow } from './small.js';
+
+/** For longer than this no command may keep everybody else waiting. */
+export const LIMIT_MS = 5;
+
+/** Column names of one build, or of two and their ratio. */
+function sidesOf<T>(sides: readonly T[], one: string[]): string[] {
+  return sides.length === 1 ? one : [...one, ...one.map((name) => `${name}'`), 'ratio'];
+}
+
+export function formatSmall(rows: readonly SmallRow[]): string {
+  const [first] = rows;
+  const header = ['small session, µs', ...sidesOf(first?.costs ?? [], ['median', 'min'])];
+  const body = rows.map(({ name, costs, ratio }) => [
+    name,
+    ...costs.flatMap(({ median, min }) => [median.toFixed(1), min.toFixed(1)]),
+    ...(ratio === undefined ? [] : [`${ratio.toFixed(2)}×`]),
+  ]);
+  return align([header, ...body]);
+}
+
+/** @param sessions heads of the columns */
+export function formatLarge(rows: readonly LargeRow[], sessions: readonly string[]): string {
+  const [first] = rows;
+  const columns = sessions.flatMap((name, at) => sidesOf(first?.cells[at] ?? [], [name]));
+  const body = rows.map(({ name, cells }) => [name, ...cells.flatMap(toCells)]);
+  return align([['longest command, ms', ...columns], ...body]);
+}
+
+export function formatFindings(rows: readonly FindingRow[]): string {
+  const [first] = rows;
+  const header = ['longest command, ms', ...sidesOf(first?.longest ?? [], ['ms'])];
+  return align([header, ...rows.map(({ name, longest }) => [name, ...toCells(longest)])]);
+}
+
+/** What stands behind an `error` cell. */
+export function errorsOf(rows: readonly { name: string; found: readonly Longest[] }[]): string[] {
+  const texts = rows.flatMap(({ name, found }) =>
+    found.flatMap((longest) => (typeof longest === 'number' ? [] : `${name}: ${longest.message}`)),
+  );
+  return [...new Set(texts)];
+}
+
+function toCells(found: readonly Longest[]): string[] {
+  const figures = found.map((longest) => (typeof longest === 'number' ? longest : NaN));
+  return [...found.map(toCell), ...toRatio(figures)];
+}
+
+function toCell(longest: Longest): string {
+  if (typeof longest !== 'number') return 'error  ';
+  return `${longest.toFixed(2)}${longest > LIMIT_MS ? ' !' : '  '}`;
+}
+
+/** Nothing for one build. */
+function toRatio([own, other]: readonly number[]): string[] {
+  if (own === undefined || other === undefined) return [];
+  return [Number.isFinite(own / other) ? `${(own / other).toFixed(2)}×` : ''];
+}
+
+/** The first column holds words, the others figures, which are set to the right. */
+function align(lines: readonly string[][]): string {
+  const widths = (lines[0] ?? []).map((_, at) => Math.max(...lines.map((line) => size(line[at]))));
+  const [header = [], ...body] = lines;
+  return [header, widths.map((width) => '-'.repeat(width)), ...body]
+    .map((line) =>
+      line
+        .map((cell, at) => {
+          const padding = ' '.repeat((widths[at] ?? 0) - size(cell));
+          return at === 0 ? cell + padding : padding + cell;
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function size(cell = ''): number {
+  return Array.from(cell).length;
+}
