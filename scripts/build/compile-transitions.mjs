@@ -1,0 +1,129 @@
+// The transitions of the record, from TypeScript to the one Lua library that runs inside Redis.
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { UserError } from '../system/user-error.mjs';
+import { fingerprint, listFiles } from './sources.mjs';
+import { readStamp, writeAtomically, writeStamp } from './stamp.mjs';
+
+const PART = 'transitions';
+const FOLDER = 'stores/transitions';
+const ENTRY = 'library';
+/** Redis itself is the host there. */
+const HOST = 'lib/host';
+/** Imported by the Redis store; made before the sources are transformed. */
+const OUTPUT = 'stores/redis/generated/library.ts';
+
+/** Returns whether a library was made. */
+export async function compileTransitions(root, dist, toolVersions) {
+  const files = listFiles(root, FOLDER).filter((file) => file.endsWith('.ts'));
+  if (files.length === 0) return false;
+  const made = fingerprint(root, files, toolVersions);
+  if (readStamp(dist, PART) === made && existsSync(join(root, OUTPUT))) return false;
+  const lua = bundle(await transpile(root, files));
+  const hash = createHash('sha256').update(lua).digest('hex').slice(0, 12);
+  const lines = [
+    '// Made by the build from stores/transitions.',
+    `export const LIBRARY_HASH = '${hash}';`,
+    `export const LIBRARY_CODE = ${JSON.stringify(lua)};`,
+  ];
+  writeAtomically(join(root, OUTPUT), `${lines.join('\n')}\n`);
+  // For people who look up a line of an error.
+  writeAtomically(join(dist, FOLDER, 'library.lua'), lua);
+  writeStamp(dist, PART, made);
+  return true;
+}
+
+/** Lua text by module; the modules that others use come with them. */
+async function transpile(root, files) {
+  // Loaded only here: a start with nothing to build should not pay for it.
+  const [tstl, { default: ts }] = await Promise.all([
+    import('typescript-to-lua'),
+    import('typescript'),
+  ]);
+  const modules = new Map();
+  const { diagnostics } = tstl.transpileFiles(
+    files.map((file) => join(root, file)),
+    {
+      luaTarget: tstl.LuaTarget.Lua51,
+      luaLibImport: tstl.LuaLibImportKind.RequireMinimal,
+      noImplicitSelf: true,
+      noHeader: true,
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      lib: ['lib.es2023.d.ts'],
+      types: [],
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: true,
+      rootDir: join(root, FOLDER),
+      outDir: join(root, FOLDER),
+    },
+    (path, text) => {
+      const name = relative(join(root, FOLDER), path).split(sep).join('/');
+      modules.set(name.replace(/\.lua$/, ''), text);
+    },
+  );
+  // The compiler looks for other modules as Lua files; `bundle` finds them by itself.
+  const faults = diagnostics.filter(
+    ({ category, messageText }) =>
+      category === ts.DiagnosticCategory.Error &&
+      !String(messageText).startsWith('Could not resolve lua source files'),
+  );
+  if (faults.length > 0) throw new UserError(describe(ts, root, faults));
+  return modules;
+}
+
+function describe(ts, root, faults) {
+  return faults
+    .map(({ file, start, messageText }) => {
+      const text = ts.flattenDiagnosticMessageText(messageText, '\n');
+      if (file === undefined) return text;
+      const { line } = file.getLineAndCharacterOfPosition(start ?? 0);
+      return `${relative(root, file.fileName)}:${line + 1} ${text}`;
+    })
+    .join('\n');
+}
+
+/** Redis' own names mean themselves. */
+const HOSTED = /^local (redis|cjson) = ____\S*host\S*\.\1$/;
+const REQUIRE = /^local (\S+) = require\("([^"]+)"\)$/;
+
+/** One chunk: each module a function that returns what it exports, in the order of use. */
+function bundle(modules) {
+  const done = new Map();
+  const parts = [PROLOGUE];
+  const add = (name) => {
+    if (done.has(name)) return done.get(name);
+    const variable = `M.m_${name.replace(/[^A-Za-z0-9]/g, '_')}`;
+    done.set(name, variable);
+    const text = modules.get(name);
+    if (text === undefined) throw new Error(`transitions have no module ${name}`);
+    const lines = text.split('\n').flatMap((line) => {
+      if (HOSTED.test(line)) return [];
+      const [, local, path] = REQUIRE.exec(line) ?? [];
+      if (local === undefined) return [line];
+      const used = moduleOf(path);
+      if (used === HOST) return [`local ${local} = HOST`];
+      return [`local ${local} = ${add(used)}`];
+    });
+    parts.push(`-- ${name}\n${variable} = (function()\n${lines.join('\n')}\nend)()`);
+    return variable;
+  };
+  add(ENTRY);
+  return `${parts.join('\n')}\nreturn M.m_${ENTRY}.run\nend\n`;
+}
+
+/** The compiler writes paths from the folder on, with dots. */
+function moduleOf(path) {
+  return path.replace(/\.js$/, '').replaceAll('.', '/');
+}
+
+/** While a library is loaded Redis lends no names but its own, so it is built at the first call. */
+const PROLOGUE = `local function build()
+local HOST = {
+  formatInt = function(value) return string.format('%d', value) end,
+  toNumber = tonumber,
+}
+local M = {}`;

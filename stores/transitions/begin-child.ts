@@ -1,0 +1,66 @@
+import { formatInt, redis } from './lib/host.js';
+import { readCall, readChildRun } from './lib/calls.js';
+import { ownChunk, speakerOf } from './lib/chunks.js';
+import { text } from './lib/json.js';
+import { closeLog, openLog, write } from './lib/log.js';
+import { only } from './lib/request.js';
+import { isTerminal, num, readRoot } from './lib/root.js';
+import { idOf, sessionAt, type Session } from './lib/session.js';
+
+export interface BeginChildRequest {
+  runId: string;
+  agent: string;
+  /** Part of the parent's session id behind the conversation's, or ''. */
+  parent: string;
+  parentRunId: string;
+  toolCallId: string;
+  now: number;
+  /** Most sub-agents of a run of the conversation. */
+  most: number;
+}
+
+const TOO_MANY =
+  '{"code":"subagent_limit","message":"Too many sub-agents were started.","retryable":false}';
+
+/**
+ * begin child: makes the session of a sub-agent from the call that it carries out; its input comes
+ * from that call alone.
+ */
+export function beginChild(child: Session, request: BeginChildRequest): string {
+  const { runId, agent, parent, toolCallId, now } = request;
+  const own = readRoot(child, ['run', 'limit']);
+  if (own.run === runId) return only(own.limit === undefined ? 'begun' : 'limit');
+  const above = sessionAt(child, parent);
+  const up = readRoot(above, ['run', 'status', 'agent', 'committed']);
+  if (up.run !== request.parentRunId || isTerminal(up.status)) return only('superseded');
+  const call = readCall(above, toolCallId, ['state', 'child', 'brief']);
+  if (call.state !== 'open' || call.child !== child.part) return only('refused');
+  const asked = readChildRun(above, toolCallId);
+  if (asked?.runId !== runId || asked.agent !== agent) return only('refused');
+
+  const { conversation } = child;
+  const top = readRoot(conversation, ['run', 'owner', 'tenant', 'seq', 'children']);
+  const isOver = num(top.children) >= request.most;
+  const seq = top.seq ?? '0';
+  const fields: (string | number)[] = ['agent', agent, 'owner', top.owner ?? ''];
+  fields.push('tenant', top.tenant ?? '', 'created', now, 'born', runId, 'run', runId, 'runN', 1);
+  fields.push('turn', 1, 'status', isOver ? 'failed' : 'starting', 'messageId', '', 'turnSeq', seq);
+  fields.push('turnRow', 0, 'uiCount', 1, 'pauseSeq', seq, 'claimed', 0, 'committed', 0);
+  fields.push('started', now, 'updated', now, 'mode', 'new', 'runSeq', seq, 'fromStep', 0);
+  fields.push('parent', parent, 'parentRun', request.parentRunId, 'parentCall', toolCallId);
+  fields.push('rootRun', top.run ?? '');
+  redis.call('HSET', child.root, ...fields);
+  redis.call('RPUSH', child.rows, call.brief ?? '');
+  redis.call('HSET', child.children, child.part, top.run ?? '');
+  if (isOver) {
+    redis.call('HSET', child.root, 'limit', 1, 'error', TOO_MANY);
+    return only('limit');
+  }
+  redis.call('HINCRBY', conversation.root, 'children', 1);
+  const log = openLog(child, top.seq);
+  const speaker = speakerOf(above, up.agent, up.committed, now);
+  const which = `"subAgentType":${text(agent)},"subSessionId":${text(idOf(child))}`;
+  write(log, ownChunk(speaker, 'subagent_start', `${which},"callId":${text(toolCallId)}`));
+  closeLog(log, ['updated', formatInt(now)]);
+  return only('begun');
+}

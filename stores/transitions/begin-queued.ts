@@ -1,0 +1,42 @@
+import { redis } from './lib/host.js';
+import { field, text } from './lib/json.js';
+import { openLog } from './lib/log.js';
+import { popQueued } from './lib/queue.js';
+import { only } from './lib/request.js';
+import { isLive, num, readRoot } from './lib/root.js';
+import type { Session } from './lib/session.js';
+import { isRunOf, makeTurn, runJson } from './lib/start-run.js';
+
+export interface BeginQueuedRequest {
+  nonce: string;
+  now: number;
+  /** Entries of the log before old turns are trimmed; 0: never. */
+  cap: number;
+}
+
+const FIELDS = ['run', 'status', 'agent', 'tenant', 'seq', 'turn', 'messageId', 'turnSeq'] as const;
+
+/** begin queued: makes a run for the messages that have waited longest. */
+export function beginQueued(session: Session, { nonce, now, cap }: BeginQueuedRequest): string {
+  const root = readRoot(session, FIELDS);
+  const agent = root.agent ?? '';
+  const tenant = field('tenant', root.tenant === undefined || root.tenant === '' ? '' : text(root.tenant));
+  if (isRunOf(root.run, nonce)) {
+    const run = {
+      id: root.run ?? '',
+      turn: num(root.turn),
+      message: root.messageId ?? '',
+      turnSeq: num(root.turnSeq),
+      step: 0,
+      seq: 0,
+    };
+    return `{"kind":"begun","run":{${runJson(session, agent, run, now)}}${tenant}}`;
+  }
+  if (isLive(root.status)) return only('busy');
+  if (redis.call('LLEN', session.queue) === 0) return only('empty');
+  const log = openLog(session, root.seq);
+  const { messages } = popQueued(session);
+  const turn = { agent, nonce, now, cap, messages, waited: true, mode: 'new', by: '' };
+  const run = runJson(session, agent, makeTurn(session, log, turn), now);
+  return `{"kind":"begun","run":{${run}}${tenant}}`;
+}

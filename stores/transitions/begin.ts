@@ -1,0 +1,149 @@
+import { redis } from './lib/host.js';
+import { hasUnsettled } from './lib/calls.js';
+import { speakerOf } from './lib/chunks.js';
+import { endingOfStop, finish } from './lib/finish.js';
+import { field, int, text } from './lib/json.js';
+import { closeLog, openLog, type Log } from './lib/log.js';
+import { accept, acceptedHash } from './lib/accepted.js';
+import { toStored, type MessageArgument, type StoredMessage } from './lib/messages.js';
+import { popQueued, pushQueued, type QueueEntry, type QueueMode } from './lib/queue.js';
+import { contentAt, only, type Content } from './lib/request.js';
+import { isLive, readRoot } from './lib/root.js';
+import type { Session } from './lib/session.js';
+import { makeTurn, runJson, type NewTurn } from './lib/start-run.js';
+import { putState } from './lib/state.js';
+import { requestStop } from './lib/stopping.js';
+
+export interface BeginRequest {
+  agent: string;
+  owner: string;
+  tenant: string;
+  nonce: string;
+  now: number;
+  /** Entries of the log before old turns are trimmed; 0: never. */
+  cap: number;
+  policy: 'reject' | QueueMode;
+  /** Most entries that may wait. */
+  mostQueued: number;
+  /** Stop record of an interrupt. */
+  stop: Content;
+  /** Who sends. */
+  by?: string;
+  messages: MessageArgument[];
+  /** The agent's own state from the run's beginning on; not for messages that wait. */
+  state?: Content;
+  /** Mode of the run, and who asked for it. */
+  mode: string;
+  resumedBy?: string;
+}
+
+const FIELDS = [
+  'agent',
+  'owner',
+  'tenant',
+  'run',
+  'status',
+  'stream',
+  'seq',
+  'committed',
+  'stop',
+  'stateV',
+] as const;
+
+/**
+ * begin: accepts user messages and makes a run for them; the only transition that creates a session.
+ * While a run is active, or other messages wait, a policy says what becomes of them.
+ */
+export function begin(session: Session, request: BeginRequest, args: readonly string[]): string {
+  const { agent, owner, tenant, now, policy } = request;
+  const root = readRoot(session, FIELDS);
+  if (root.agent !== undefined) {
+    if (root.owner !== owner || (root.tenant ?? '') !== tenant) return only('foreign');
+    if (root.agent !== agent) return `{"kind":"agent_mismatch","agent":${text(root.agent)}}`;
+  }
+  const fresh: StoredMessage[] = [];
+  for (const message of toStored(request.messages, args)) {
+    const known = acceptedHash(session, message.id);
+    if (known !== undefined && known !== message.hash) {
+      return `{"kind":"conflict","messageId":${text(message.id)}}`;
+    }
+    if (known === undefined) fresh.push(message);
+  }
+  if (fresh.length === 0) return only('accepted');
+
+  const isActive = isLive(root.status);
+  const abandons = isActive && root.stream === 'paused' && hasUnsettled(session);
+  const waiting = redis.call('LLEN', session.queue);
+  if ((isActive && !abandons) || waiting > 0) {
+    // What waits is not overtaken, whatever becomes of the run.
+    if (policy === 'reject' && !abandons) return only('busy');
+    if (waiting >= request.mostQueued) return only('queue_full');
+  }
+  accept(session, fresh);
+
+  const log = openLog(session, root.seq);
+  const speaker = speakerOf(session, agent, root.committed, now);
+  const isQueued = policy === 'reject' || (policy === 'steer' && (!isActive || abandons));
+  const mode = isQueued ? 'queue' : policy;
+  const entry: QueueEntry = { mode, messages: fresh, queuedAt: now, by: request.by };
+  const run = root.run ?? '';
+  let superseded = '';
+  if (abandons) {
+    // Results that were given are kept, the rest is settled, the new message follows.
+    superseded = run;
+    const code = 'client_tool_abandoned';
+    finish(session, log, speaker, { status: 'interrupted', error: '', reason: 'abandoned', code });
+  } else if (isActive && policy === 'interrupt') {
+    const stop = contentAt(args, request.stop);
+    const { record, isSpeaking } = requestStop(session, 'interrupt', stop);
+    if (isSpeaking) {
+      pushQueued(session, log, speaker, entry);
+      closeLog(log);
+      return `{"kind":"interrupting","runId":${text(run)},"sequence":${int(log.seq)}}`;
+    }
+    superseded = run;
+    finish(session, log, speaker, endingOfStop(record));
+  } else if (isActive) {
+    pushQueued(session, log, speaker, entry);
+    closeLog(log);
+    const sequence = `"sequence":${int(log.seq)}`;
+    if (policy !== 'steer') return `{"kind":"queued",${sequence}}`;
+    return `{"kind":"steered","runId":${text(run)},${sequence}}`;
+  }
+
+  if (root.agent === undefined) createSession(session, request);
+  const made: NewTurn = {
+    agent,
+    nonce: request.nonce,
+    now,
+    cap: request.cap,
+    messages: fresh,
+    waited: false,
+    mode: 'new',
+    by: '',
+  };
+  if (waiting > 0 && policy !== 'interrupt') {
+    pushQueued(session, log, speaker, entry);
+    const sequence = log.seq;
+    made.messages = popQueued(session).messages;
+    made.waited = true;
+    const begun = turnJson(session, log, made, superseded);
+    return `{"kind":"queued","sequence":${int(sequence)},"begun":${begun}}`;
+  }
+  const state = contentAt(args, request.state);
+  if (state !== '') putState(session, state);
+  made.mode = request.mode;
+  made.by = request.resumedBy ?? '';
+  return `{"kind":"begun","run":${turnJson(session, log, made, superseded)}}`;
+}
+
+function createSession(session: Session, { agent, owner, tenant, nonce, now }: BeginRequest): void {
+  const fields: (string | number)[] = ['agent', agent, 'owner', owner, 'tenant', tenant];
+  fields.push('created', now, 'born', nonce, 'childrenExpire', '1', 'placed', 'all');
+  redis.call('HSET', session.root, ...fields);
+}
+
+function turnJson(session: Session, log: Log, made: NewTurn, superseded: string): string {
+  const run = runJson(session, made.agent, makeTurn(session, log, made), made.now);
+  return `{${run}${field('supersededRunId', superseded === '' ? '' : text(superseded))}}`;
+}

@@ -1,0 +1,124 @@
+import { redis } from './lib/host.js';
+import { armExpiry } from './lib/expiry.js';
+import { closeRun } from './lib/finish.js';
+import { contentAt, only, type Content } from './lib/request.js';
+import { readRoot } from './lib/root.js';
+import { OWN_KEYS, type Session } from './lib/session.js';
+import { startRun } from './lib/start-run.js';
+import { putState } from './lib/state.js';
+
+export interface BranchRequest {
+  agent: string;
+  owner: string;
+  tenant: string;
+  nonce: string;
+  now: number;
+  /** Who asked. */
+  by: string;
+  /** Rows before this part, and the rows of it. */
+  from: number;
+  rows: Content[];
+  messages: { id: string; hash: string }[];
+  /** Calls that have a result, and what is kept apart of it. */
+  results: { id: string; output?: Content }[];
+  /** Absent on all parts but the last. */
+  end?: BranchEnd;
+}
+
+interface BranchEnd {
+  /** The newest turn: number, first row, the reply's id, the step behind which it ended. */
+  turn: number;
+  row: number;
+  messageId: string;
+  step: number;
+  hasReplied: boolean;
+  /** How many messages people see. */
+  visibleMessages: number;
+  /** The agent's own state. */
+  state?: Content;
+}
+
+/** Parts that nobody finishes go after an hour. */
+const UNFINISHED_SECONDS = 3_600;
+
+/**
+ * branch: makes a session out of rows of another one, in parts. Until the last one there is no
+ * session; then it is at rest: its run number 0 has completed.
+ */
+export function branch(session: Session, request: BranchRequest, args: readonly string[]): string {
+  const { nonce } = request;
+  const root = readRoot(session, ['agent', 'born', 'mode', 'branching', 'stream']);
+  if (root.agent !== undefined) {
+    return only(root.born === nonce && root.mode === 'branch' ? 'branched' : 'exists');
+  }
+  if (root.stream !== undefined) return only('exists');
+  if (root.branching !== nonce) {
+    for (const name of OWN_KEYS) redis.call('UNLINK', session[name]);
+    redis.call('UNLINK', session.results);
+    redis.call('HSET', session.root, 'branching', nonce);
+  }
+  // A part that is sent again is there.
+  if (redis.call('LLEN', session.rows) === request.from) addPart(session, request, args);
+  if (request.end !== undefined) {
+    found(session, request, request.end, args);
+    return only('branched');
+  }
+  for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], UNFINISHED_SECONDS);
+  redis.call('EXPIRE', session.results, UNFINISHED_SECONDS);
+  return only('stored');
+}
+
+function addPart(
+  session: Session,
+  { rows, messages, results }: BranchRequest,
+  args: readonly string[],
+): void {
+  for (const at of rows) redis.call('RPUSH', session.rows, contentAt(args, at));
+  for (const { id, hash } of messages) redis.call('HSET', session.messages, id, hash);
+  for (const { id, output } of results) {
+    redis.call('SADD', session.settled, id);
+    if (output !== undefined) redis.call('HSET', session.results, id, contentAt(args, output));
+  }
+}
+
+function found(
+  session: Session,
+  { agent, owner, tenant, nonce, now, by }: BranchRequest,
+  end: BranchEnd,
+  args: readonly string[],
+): void {
+  for (const name of OWN_KEYS) redis.call('PERSIST', session[name]);
+  redis.call('PERSIST', session.results);
+  const fields: (string | number)[] = ['agent', agent, 'owner', owner, 'tenant', tenant];
+  fields.push('created', now, 'born', nonce, 'uiCount', end.visibleMessages, 'childrenExpire', '1');
+  redis.call('HSET', session.root, ...fields);
+  redis.call('HDEL', session.root, 'branching');
+  const state = contentAt(args, end.state);
+  if (state !== '') putState(session, state);
+  const { turn, row, messageId, step } = end;
+  startRun(
+    session,
+    {
+      id: `${session.conversationId}:0-${nonce}`,
+      n: 0,
+      mode: 'branch',
+      by,
+      turn,
+      message: messageId,
+      turnSeq: 0,
+      turnRow: row,
+      seq: 0,
+      step,
+    },
+    0,
+    now,
+  );
+  redis.call('HSET', session.root, 'replied', end.hasReplied ? turn : '', 'stream', 'ended');
+  closeRun(session, { now }, {
+    status: 'completed',
+    error: '',
+    reason: undefined,
+    code: 'run_stopped',
+  });
+  armExpiry(session, true);
+}

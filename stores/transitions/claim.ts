@@ -1,0 +1,90 @@
+import { redis } from './lib/host.js';
+import { ownWriter, readOwner, tellOfDiscard, withdraw } from './lib/attempts.js';
+import { hasUnsettled } from './lib/calls.js';
+import { field, int, text } from './lib/json.js';
+import { closeLog, openLog } from './lib/log.js';
+import { doneOrSuperseded } from './lib/outcome.js';
+import { noteEndOfStep } from './lib/places.js';
+import { takeSteering } from './lib/queue.js';
+import { MORE, only, type WriterRequest } from './lib/request.js';
+import { addShared, isTerminal, num, readRoot } from './lib/root.js';
+import { idOf, isConversation, type Session } from './lib/session.js';
+import { takeInNotices, takeInResults } from './lib/settling.js';
+import { usageJson } from './lib/usage.js';
+
+export interface ClaimRequest {
+  writer: WriterRequest;
+  /** Number of the run in its session. */
+  runN: number;
+  /** Highest sequence that the run was told of. */
+  known: number;
+  now: number;
+}
+
+const FIELDS = [
+  'run',
+  'runN',
+  'status',
+  'stream',
+  'seq',
+  'stop',
+  'committed',
+  'outcome',
+  'checkpoint',
+  'born',
+  'usage',
+  'rewound',
+] as const;
+
+/**
+ * claim: makes a model writer the owner of its step; withdraws what earlier attempts left, or takes
+ * in messages that steer the run.
+ */
+export function claim(session: Session, { writer, runN, known, now }: ClaimRequest): string {
+  const { runId, name, token, step } = writer;
+  const root = readRoot(session, FIELDS);
+  addShared(session, root);
+  const committed = num(root.committed);
+  if (root.run === runId && committed >= step) return doneOrSuperseded(root.outcome, root.status);
+  if (num(root.seq) < known || num(root.runN) < runN) return only('rewound');
+  if (root.run !== runId || isTerminal(root.status)) return only('superseded');
+  if (root.stop !== undefined) return `{"kind":"stopped","stop":${root.stop}}`;
+  const owner = readOwner(session, name);
+  if (owner.token > token) return only('fenced');
+  if (committed !== step - 1) return only('rewound');
+  // A sub-agent whose calls are answered continues with the others.
+  if (hasUnsettled(session) || (!isConversation(session) && root.stream === 'paused')) {
+    return only('not_ready');
+  }
+  const log = openLog(session, root.seq);
+  if (owner.token < token || owner.isWithdrawing) {
+    const speaker = { agentId: idOf(session), agentType: writer.agentType, step, now };
+    const before = owner.token > 0 ? withdraw(session, name, token) : { removed: false };
+    if (before === undefined) return MORE;
+    noteEndOfStep(session, root.checkpoint, log.seq);
+    takeInResults(session);
+    takeInNotices(session);
+    if (owner.token > 0) {
+      tellOfDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
+    } else {
+      takeSteering(session, log, speaker);
+    }
+    closeLog(log);
+    ownWriter(session, name, token, log.seq);
+    redis.call('SADD', session.busy, 'model');
+    redis.call('HSET', session.conversation.root, 'stream', 'active', 'updated', now);
+    redis.call('HSET', session.root, 'status', 'running', 'claimed', step, 'updated', now);
+    redis.call('HDEL', session.root, 'resume', 'taken');
+    if (!isConversation(session)) {
+      redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
+    }
+  }
+  const failures = redis.call('HGET', session.writers, `fails:${int(step)}`);
+  // Read anew: steering messages make a turn of their own.
+  const { messageId } = readRoot(session, ['messageId']);
+  const rows = `"rowCount":${int(redis.call('LLEN', session.rows))},"sequence":${int(log.seq)}`;
+  const of = `"messageId":${text(messageId ?? '')},"born":${text(root.born ?? '')}`;
+  const dropped = field('hasDroppedCalls', root.rewound === undefined ? '' : 'true');
+  const more = `${field('usage', usageJson(root.usage))}${dropped}`;
+  return `{"kind":"claimed",${rows},"failures":${failures === false ? '0' : failures},${of}${more}}`;
+}

@@ -1,0 +1,16 @@
+import { releaseWriter, readOwner } from './lib/attempts.js';
+import { only } from './lib/request.js';
+import type { Session } from './lib/session.js';
+
+export interface CloseWriterRequest {
+  name: string;
+  token: number;
+}
+
+/** close writer: what the writer wrote stays, no later attempt withdraws it. */
+export function closeWriter(session: Session, { name, token }: CloseWriterRequest): string {
+  const owner = readOwner(session, name).token;
+  if (owner !== 0 && owner !== token) return only('fenced');
+  releaseWriter(session, name);
+  return only('closed');
+}

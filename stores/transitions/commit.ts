@@ -1,0 +1,128 @@
+import { redis } from './lib/host.js';
+import { releaseWriter } from './lib/attempts.js';
+import { hasUnsettled } from './lib/calls.js';
+import { finish, readStop, type TerminalStatus } from './lib/finish.js';
+import { int, text } from './lib/json.js';
+import { closeLog, openLog, writeAll } from './lib/log.js';
+import { openCall, type NewCallRequest } from './lib/open-calls.js';
+import { doneOrSuperseded } from './lib/outcome.js';
+import { restIfWaiting } from './lib/pause.js';
+import { steeringWaits } from './lib/queue.js';
+import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
+import { addShared, isTerminal, num, readRoot } from './lib/root.js';
+import { idOf, type Session } from './lib/session.js';
+import { pushReply, type SettlingCode } from './lib/settling.js';
+import { noteStateOfTurn } from './lib/state.js';
+import { addUsage } from './lib/usage.js';
+
+export interface CommitRequest {
+  writer: WriterRequest;
+  now: number;
+  /** Highest sequence that the writer was told of. */
+  known: number;
+  row?: Content;
+  outcome: Content;
+  checkpointId: string;
+  /** True if this answers a stop. */
+  answersStop: boolean;
+  /** How the run ends with this step, and what becomes of calls that stay open. */
+  status?: TerminalStatus;
+  error?: Content;
+  code: SettlingCode;
+  /** Six numbers, see usage; '' if there is none. */
+  usage: string;
+  finishReason?: string;
+  /** The result that the model handed in, or where it is kept apart. */
+  output?: Content;
+  outputRef?: string;
+  /** Where the chunks begin, and how many they are. */
+  chunks: Content;
+  chunkCount: number;
+  calls: NewCallRequest[];
+}
+
+const FIELDS = [
+  'run',
+  'status',
+  'stream',
+  'seq',
+  'stop',
+  'committed',
+  'outcome',
+  'stateV',
+  'turn',
+  'replied',
+] as const;
+
+/** commit: stores a step's reply and opens its calls; pauses or ends the run if nothing else is to do. */
+export function commit(
+  session: Session,
+  request: CommitRequest,
+  args: readonly string[],
+): string {
+  const { writer, now } = request;
+  const { runId, name, token, step } = writer;
+  const root = readRoot(session, FIELDS);
+  addShared(session, root);
+  const committed = num(root.committed);
+  if (root.run === runId && committed >= step) return doneOrSuperseded(root.outcome, root.status);
+  if (num(root.seq) < request.known) return only('rewound');
+  if (root.run !== runId) return only('superseded');
+  const hasEnded = isTerminal(root.status);
+  if (root.stop !== undefined && !request.answersStop && !hasEnded) {
+    return `{"kind":"stopped","stop":${root.stop}}`;
+  }
+  if (hasEnded) return only('superseded');
+  const owner = redis.call('HGET', session.writers, `t:${name}`);
+  if (owner === false || num(owner) !== token || committed !== step - 1) return only('fenced');
+  const reason = readStop(root.stop)?.reason;
+
+  const log = openLog(session, root.seq);
+  if (request.row !== undefined) pushReply(session, root, contentAt(args, request.row));
+  const chunks: string[] = [];
+  for (let at = 0; at < request.chunkCount; at += 1) {
+    chunks.push(args[request.chunks + at] as string);
+  }
+  writeAll(log, chunks, name);
+  for (const call of request.calls) openCall(session, call, args);
+  redis.call('SREM', session.busy, 'model');
+  releaseWriter(session, name);
+  const checkpoint =
+    `{"id":${text(request.checkpointId)},"runId":${text(runId)},"stepCount":${int(step)}` +
+    `,"messageCount":${int(redis.call('LLEN', session.rows))},"streamSequence":${int(log.seq)}` +
+    `,"timestamp":${int(now)},"stateVersion":${root.stateV ?? '0'}}`;
+  const count = redis.call('RPUSH', session.checkpoints, checkpoint);
+  redis.call('HSET', session.places, `c:${request.checkpointId}`, count - 1);
+  const steers =
+    request.status === 'completed' && steeringWaits(session) && !hasUnsettled(session);
+  const outcome = steers
+    ? `{"kind":"calls","step":${int(step)},"calls":[]}`
+    : contentAt(args, request.outcome);
+  const fields: (string | number)[] = ['committed', step, 'outcome', outcome, 'updated', now];
+  fields.push('checkpoint', request.checkpointId, 'checkpointV', root.stateV ?? '0');
+  if (request.finishReason !== undefined) fields.push('finishReason', request.finishReason);
+  if (!steers) {
+    if (request.output !== undefined) fields.push('output', contentAt(args, request.output));
+    if (request.outputRef !== undefined) fields.push('outputRef', request.outputRef);
+  }
+  redis.call('HSET', session.root, ...fields);
+  noteStateOfTurn(session, root.turn ?? '0');
+  addUsage(session, request.usage);
+  if (steers) {
+    closeLog(log);
+    return `{"kind":"steered","sequence":${int(log.seq)}}`;
+  }
+  let paused = false;
+  let next = '';
+  if (request.status !== undefined) {
+    const { status, code } = request;
+    const speaker = { agentId: idOf(session), agentType: writer.agentType, step, now };
+    finish(session, log, speaker, { status, error: contentAt(args, request.error), reason, code });
+    if (redis.call('LLEN', session.queue) > 0) next = ',"next":true';
+  } else {
+    paused = restIfWaiting(session, log, now);
+  }
+  closeLog(log);
+  const rests = `"paused":${paused ? 'true' : 'false'}`;
+  return `{"kind":"committed","sequence":${int(log.seq)},${rests}${next}}`;
+}

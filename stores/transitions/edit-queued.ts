@@ -1,0 +1,44 @@
+import { redis } from './lib/host.js';
+import { speakerOf } from './lib/chunks.js';
+import { closeLog, openLog } from './lib/log.js';
+import { entryJson, noteQueue, readEntry } from './lib/queue.js';
+import { contentAt, only, type Content } from './lib/request.js';
+import { readRoot } from './lib/root.js';
+import type { Session } from './lib/session.js';
+
+export interface EditQueuedRequest {
+  messageId: string;
+  /** Hash of the content that was read. */
+  expectedHash: string;
+  hash: string;
+  row: Content;
+  now: number;
+}
+
+/** edit queued: replaces a message that waits. */
+export function editQueued(
+  session: Session,
+  { messageId, expectedHash, hash, row, now }: EditQueuedRequest,
+  args: readonly string[],
+): string {
+  let at = -1;
+  for (const json of redis.call('LRANGE', session.queue, 0, -1)) {
+    at += 1;
+    const entry = readEntry(json);
+    for (const message of entry.messages) {
+      if (message.id !== messageId) continue;
+      if (message.hash === hash) return only('edited');
+      if (message.hash !== expectedHash) return only('stale');
+      message.hash = hash;
+      message.row = contentAt(args, row);
+      redis.call('LSET', session.queue, at, entryJson(entry));
+      redis.call('HSET', session.messages, messageId, hash);
+      const { seq, agent, committed } = readRoot(session, ['seq', 'agent', 'committed']);
+      const log = openLog(session, seq);
+      noteQueue(session, log, speakerOf(session, agent, committed, now), '');
+      closeLog(log);
+      return only('edited');
+    }
+  }
+  return only('not_queued');
+}

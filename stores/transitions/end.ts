@@ -1,0 +1,58 @@
+import { redis } from './lib/host.js';
+import { finish, readStop, type TerminalStatus } from './lib/finish.js';
+import { closeLog, openLog } from './lib/log.js';
+import { contentAt, only, type Content } from './lib/request.js';
+import { addShared, isTerminal, num, readRoot } from './lib/root.js';
+import { idOf, type Session } from './lib/session.js';
+import { pushReply } from './lib/settling.js';
+
+export interface EndRequest {
+  runId: string;
+  agentType: string;
+  step: number;
+  status: TerminalStatus;
+  error?: Content;
+  /** Partial reply that nobody committed. */
+  row?: Content;
+  now: number;
+  /** What is written is numbered above this sequence. */
+  floor: number;
+}
+
+const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'turn', 'replied'] as const;
+
+/** end: ends a run, also over the head of a writer that does not answer: it is fenced off. */
+export function end(session: Session, request: EndRequest, args: readonly string[]): string {
+  const { runId, agentType, step, now } = request;
+  const root = readRoot(session, FIELDS);
+  if (root.run !== runId) return only('superseded');
+  if (isTerminal(root.status)) return ended(session, root.status ?? '');
+  let { status } = request;
+  let reason: string | undefined;
+  const stop = readStop(root.stop);
+  if (stop !== undefined && status !== 'failed') {
+    status = stop.mode === 'abort' ? 'aborted' : 'interrupted';
+    reason = stop.reason;
+  }
+  addShared(session, root);
+  const log = openLog(session, root.seq);
+  if (num(root.seq) < request.floor) {
+    log.seq = request.floor;
+    log.before = request.floor;
+  }
+  if (request.row !== undefined) pushReply(session, root, contentAt(args, request.row));
+  const hasFailed = status === 'failed';
+  finish(session, log, { agentId: idOf(session), agentType, step, now }, {
+    status,
+    error: hasFailed ? contentAt(args, request.error) : '',
+    reason,
+    code: hasFailed ? 'run_failed' : 'run_stopped',
+  });
+  closeLog(log);
+  return ended(session, status);
+}
+
+function ended(session: Session, status: string): string {
+  const next = redis.call('LLEN', session.queue) > 0 ? ',"next":true' : '';
+  return `{"kind":"ended","status":"${status}"${next}}`;
+}

@@ -1,0 +1,51 @@
+import { redis } from './lib/host.js';
+import { PAGE } from './lib/attempts.js';
+import { closeLog, openLog, writeControl } from './lib/log.js';
+import { contentAt, MORE, only, type Content } from './lib/request.js';
+import { readRoot } from './lib/root.js';
+import { OWN_KEYS, sessionAt, type Session } from './lib/session.js';
+
+export interface EraseRequest {
+  /** The stream_end message that readers get. */
+  message: Content;
+}
+
+/** Sub-agents' sessions that one call removes. */
+const CHILDREN = PAGE / OWN_KEYS.length;
+
+/**
+ * erase: removes a session and its stream; readers see the end. Sessions of sub-agents are removed in
+ * pages behind it; what an interrupted request left of them, the next one for this id removes.
+ */
+export function erase(
+  session: Session,
+  { message }: EraseRequest,
+  args: readonly string[],
+): string {
+  const isThere = redis.call('EXISTS', session.root) === 1;
+  if (isThere) eraseOwn(session, contentAt(args, message));
+  const parts = redis.call('HKEYS', session.erased);
+  const removed: string[] = [];
+  for (const part of parts) {
+    if (removed.length >= CHILDREN) break;
+    removed.push(part);
+    const child = sessionAt(session, part);
+    for (const name of OWN_KEYS) redis.call('UNLINK', child[name]);
+  }
+  if (removed.length > 0) redis.call('HDEL', session.erased, ...removed);
+  if (removed.length < parts.length) return MORE;
+  return only(isThere || removed.length > 0 ? 'erased' : 'not_found');
+}
+
+function eraseOwn(session: Session, message: string): void {
+  const { seq, run } = readRoot(session, ['seq', 'run']);
+  const log = openLog(session, seq);
+  writeControl(log, message);
+  closeLog(log);
+  if (run !== undefined) redis.call('SPUBLISH', session.stop, run);
+  for (const part of redis.call('HKEYS', session.children)) {
+    redis.call('HSET', session.erased, part, '');
+  }
+  for (const name of OWN_KEYS) redis.call('UNLINK', session[name]);
+  redis.call('UNLINK', session.stream, session.results, session.children, session.owners);
+}

@@ -1,0 +1,31 @@
+import { redis } from './host.js';
+import type { StoredMessage } from './messages.js';
+import { readMessagePlace } from './places.js';
+import { readHead } from './rows.js';
+import type { Session } from './session.js';
+
+/**
+ * Hash of an accepted message; undefined for one that was never accepted, or that a rewind dropped:
+ * of many dropped rows it forgets the newest only, and a place tells whether a message is still there.
+ */
+export function acceptedHash(session: Session, id: string): string | undefined {
+  const hash = redis.call('HGET', session.messages, id);
+  if (hash === false) return undefined;
+  const place = readMessagePlace(session, id);
+  // It waits for its turn, or was accepted before messages had places.
+  if (place === undefined) return hash;
+  const row = redis.call('LINDEX', session.rows, place.row);
+  return row !== false && readHead(row).id === id ? hash : undefined;
+}
+
+/** Accepts messages; a place that one had before it was dropped is none of its own. */
+export function accept(session: Session, messages: readonly StoredMessage[]): void {
+  const accepted: string[] = [];
+  const places: string[] = [];
+  for (const { id, hash } of messages) {
+    accepted.push(id, hash);
+    places.push(`m:${id}`);
+  }
+  redis.call('HSET', session.messages, ...accepted);
+  redis.call('HDEL', session.places, ...places);
+}

@@ -1,0 +1,96 @@
+import { formatInt, redis } from './host.js';
+import { field, int, optional, stored, text } from './json.js';
+import { sequenceOf, write, type Log } from './log.js';
+import { ownChunk, type Speaker } from './chunks.js';
+import { num, type Root } from './root.js';
+import type { Session } from './session.js';
+
+/** Entries that one call looks at; what has more is done in several calls, so that none is long. */
+export const PAGE = 400;
+
+export interface Owner {
+  /** 0: nobody owns the writer. */
+  token: number;
+  /** The owner has yet to withdraw what attempts before it left. */
+  isWithdrawing: boolean;
+}
+
+export function readOwner(session: Session, writer: string): Owner {
+  const [token, wrote] = redis.call('HMGET', session.writers, `t:${writer}`, `w:${writer}`);
+  return { token: token === false ? 0 : num(token), isWithdrawing: wrote !== false };
+}
+
+/** Makes an attempt the owner of its writer name; `seq` is before its first entry. */
+export function ownWriter(session: Session, writer: string, token: number, seq: number): void {
+  const owner: (string | number)[] = [`t:${writer}`, token, `b:${writer}`, 0, `s:${writer}`, 0];
+  owner.push(`f:${writer}`, seq, `e:${writer}`, '');
+  redis.call('HSET', session.writers, ...owner);
+  redis.call('HDEL', session.writers, `w:${writer}`);
+}
+
+export function releaseWriter(session: Session, writer: string): void {
+  const names: string[] = [];
+  for (const field of ['t', 'b', 's', 'f', 'e', 'w', 'n']) names.push(`${field}:${writer}`);
+  redis.call('HDEL', session.writers, ...names);
+}
+
+/**
+ * Removes a page of what lower attempts of a writer wrote, under the ownership of a new one: so they
+ * write nothing more meanwhile, and an attempt that dies in between leaves the rest to the next.
+ *
+ * @returns undefined if there is more; otherwise whether anything was removed
+ */
+export function withdraw(
+  session: Session,
+  writer: string,
+  token: number,
+): { removed: boolean } | undefined {
+  const { writers, stream } = session;
+  const names = [`f:${writer}`, `b:${writer}`, `w:${writer}`];
+  const [first = false, batch = false, wrote = false] = redis.call('HMGET', writers, ...names);
+  if (first === false || (batch === '0' && wrote === false)) return { removed: false };
+  const page = redis.call('XRANGE', stream, `(${first}-0`, '+', 'COUNT', PAGE);
+  const ids: string[] = [];
+  let last = first;
+  for (const [id, entry] of page) {
+    if (entry[1] === writer) ids.push(id);
+    last = id;
+  }
+  if (ids.length > 0) redis.call('XDEL', stream, ...ids);
+  const removed = ids.length > 0 || wrote === 'withdrawn';
+  if (page.length < PAGE) return { removed };
+  const state = removed ? 'withdrawn' : 'wrote';
+  const owner = [`t:${writer}`, formatInt(token), `b:${writer}`, '0', `s:${writer}`, '0'];
+  const at = [`f:${writer}`, formatInt(sequenceOf(last)), `w:${writer}`, state];
+  redis.call('HSET', writers, ...owner, ...at);
+  return undefined;
+}
+
+/** Tells viewers that part of what they saw is gone; of one call only, if it is named. */
+export function tellOfWithdrawal(
+  session: Session,
+  root: Root<'checkpoint' | 'committed'>,
+  log: Log,
+  speaker: Speaker,
+  toolCallId?: string,
+): void {
+  const kept = `"checkpointId":${text(root.checkpoint ?? '')},"stepCount":${stored(root.committed)}`;
+  const rows = int(redis.call('LLEN', session.rows));
+  const place = `"messageCount":${rows},"fromSequence":${int(log.seq)}`;
+  const why = `"reason":"crash_recovery"${field('toolCallId', optional(toolCallId))}`;
+  write(log, ownChunk(speaker, 'stream_resync', `${kept},${place},${why}`));
+}
+
+/** Tells viewers that an attempt at a step is over. */
+export function tellOfDiscard(
+  session: Session,
+  root: Root<'run' | 'checkpoint' | 'committed'>,
+  log: Log,
+  speaker: Speaker,
+  reason: string,
+  removed: boolean,
+): void {
+  const attempt = `"runId":${text(root.run ?? '')},"stepId":"s${int(speaker.step)}"`;
+  write(log, ownChunk(speaker, 'step_discarded', `${attempt},"reason":${text(reason)}`));
+  if (removed) tellOfWithdrawal(session, root, log, speaker);
+}

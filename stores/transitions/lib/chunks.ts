@@ -1,0 +1,35 @@
+import { int, text } from './json.js';
+import { num, readField } from './root.js';
+import { idOf, type Session } from './session.js';
+
+/** Who speaks in an entry that the store writes by itself: its base fields. */
+export interface Speaker {
+  agentId: string;
+  agentType: string;
+  step: number;
+  /** ms since the epoch. */
+  now: number;
+}
+
+/** A chunk that the store writes by itself. @param body its own fields, as JSON without braces */
+export function ownChunk(speaker: Speaker, type: string, body: string): string {
+  const { agentId, agentType, step, now } = speaker;
+  const who = `"agentId":${text(agentId)},"agentType":${text(agentType)}`;
+  return `{"type":"${type}",${body},${who},"step":${int(step)},"timestamp":${int(now)}}`;
+}
+
+/** A session's own agent as a speaker. */
+export function speakerOf(
+  session: Session,
+  agentType: string | undefined,
+  committed: string | undefined,
+  now: number,
+): Speaker {
+  return { agentId: idOf(session), agentType: agentType ?? '', step: num(committed), now };
+}
+
+/** The conversation's agent as a speaker, at the step that the conversation has reached. */
+export function conversationSpeaker(session: Session, agentType: string, now: number): Speaker {
+  const { conversation } = session;
+  return speakerOf(conversation, agentType, readField(conversation, 'committed'), now);
+}

@@ -1,0 +1,59 @@
+import { formatInt, redis } from './host.js';
+import { PAGE } from './attempts.js';
+import { isControl } from './log.js';
+import { num, readRoot } from './root.js';
+import type { Session } from './session.js';
+
+/**
+ * Control messages of the store are counted apart from chunks: `controls` are those in the log,
+ * `turnControls` those of them before the newest turn.
+ */
+
+/** Forgets the control messages of a stream that has expired. */
+export function recountControls(session: Session): void {
+  if (redis.call('EXISTS', session.stream) === 1) return;
+  redis.call('HSET', session.conversation.root, 'controls', 0, 'turnControls', 0);
+}
+
+/** Removes the entries of turns before the newest one. */
+export function trimOldTurns(session: Session): void {
+  const names = ['turnSeq', 'controls', 'turnControls'] as const;
+  const root = readRoot(session, names);
+  const before = num(root.turnSeq);
+  const gone =
+    root.turnControls === undefined ? countControls(session, before) : num(root.turnControls);
+  redis.call('HSET', session.root, 'controls', num(root.controls) - gone);
+  redis.call('XTRIM', session.stream, 'MINID', `${formatInt(before + 1)}-0`);
+}
+
+/** For a session whose turns began before they counted. */
+function countControls(session: Session, upTo: number): number {
+  let count = 0;
+  let after = '-';
+  let isMore = true;
+  while (isMore) {
+    const until = `${formatInt(upTo)}-0`;
+    const page = redis.call('XRANGE', session.stream, after, until, 'COUNT', PAGE);
+    for (const [id, entry] of page) {
+      if (isControl(entry[1] as string, entry[3] as string)) count += 1;
+      after = `(${id}`;
+    }
+    isMore = page.length === PAGE;
+  }
+  return count;
+}
+
+/** Removes a page of the entries after a sequence, the newest first; true if none are left. */
+export function removeAfter(session: Session, sequence: number): boolean {
+  const after = `(${formatInt(sequence)}-0`;
+  const page = redis.call('XREVRANGE', session.stream, '+', after, 'COUNT', PAGE);
+  const ids: string[] = [];
+  let controls = 0;
+  for (const [id, entry] of page) {
+    ids.push(id);
+    if (isControl(entry[1] as string, entry[3] as string)) controls += 1;
+  }
+  if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
+  if (controls > 0) redis.call('HINCRBY', session.root, 'controls', -controls);
+  return page.length < PAGE;
+}

@@ -1,0 +1,186 @@
+import { cjson, redis } from './host.js';
+import { ownChunk, speakerOf, type Speaker } from './chunks.js';
+import { noteDeadline } from './deadlines.js';
+import { armExpiry } from './expiry.js';
+import { field, int, nullable, optional, stored, text } from './json.js';
+import { write, writeControl, type Log } from './log.js';
+import { queueSteering } from './queue.js';
+import { noteEndOfStep } from './places.js';
+import { num, readRoot } from './root.js';
+import { isConversation, type Session } from './session.js';
+import { closeCalls, pushReply, takeInResults, type SettlingCode } from './settling.js';
+import { sessionsBelow } from './walk.js';
+
+export type TerminalStatus = 'completed' | 'failed' | 'interrupted' | 'aborted';
+
+/** How a run ends. */
+export interface Ending {
+  status: TerminalStatus;
+  /** A RunError, as JSON; '' if there is none. */
+  error: string;
+  /** Why it was stopped. */
+  reason: string | undefined;
+  /** What becomes of calls that are open. */
+  code: SettlingCode;
+}
+
+interface StopRecord {
+  mode: 'interrupt' | 'abort';
+  reason?: string;
+  by?: string;
+}
+
+export function readStop(stop: string | undefined): StopRecord | undefined {
+  return stop === undefined ? undefined : (cjson.decode(stop) as StopRecord);
+}
+
+/** The end that a stop record asks for. */
+export function endingOfStop(stop: string): Ending {
+  const { mode, reason } = cjson.decode(stop) as StopRecord;
+  const status = mode === 'abort' ? 'aborted' : 'interrupted';
+  return { status, error: '', reason, code: 'run_stopped' };
+}
+
+/**
+ * The end of a run: run, session and stream become terminal together, expiry is armed. Sub-agents
+ * that are active end with it; the end of one shows in what becomes of its parent's call.
+ */
+export function finish(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
+  const root = readRoot(session, ['turn', 'replied', 'run', 'messageId', 'committed', 'checkpoint']);
+  const { output, outputRef } = readRoot(session, ['output', 'outputRef']);
+  endSubAgents(session, log, speaker, ending);
+  closeCalls(session, log, speaker, ending.code);
+  takeInResults(session);
+  const place =
+    `{"role":"assistant","messageId":${text(root.messageId ?? '')},"runId":${text(root.run ?? '')}` +
+    `,"step":${stored(root.committed)},"display":true,"parts":[]`;
+  const result = field('output', output) + field('outputRef', optional(outputRef));
+  if (result !== '') {
+    write(log, ownChunk(speaker, 'output', result.slice(1)));
+    redis.call('RPUSH', session.rows, `${place}${result}}`);
+  }
+  if (!isConversation(session)) {
+    redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
+    closeRun(session, speaker, ending);
+    noteDeadline(session);
+    return;
+  }
+  // A turn that was stopped before its first word is a message as well, also when others follow it.
+  if (ending.status === 'interrupted' && root.replied !== root.turn) {
+    pushReply(session, root, `${place}}`);
+  }
+  noteEndOfStep(session, root.checkpoint, log.seq);
+  const failure = tellOfEnd(log, speaker, ending, root.run, root.checkpoint);
+  const end = `"status":"${ending.status}"${field('error', optional(failure))}`;
+  const final = field('finalOutput', output) + field('finalOutputRef', optional(outputRef));
+  const of = `"streamId":${text(speaker.agentId)},"timestamp":${int(speaker.now)}`;
+  writeControl(log, `{"type":"stream_end",${of},${end}${final}}`);
+  const hasFailed = ending.status === 'failed' || ending.status === 'aborted';
+  redis.call('HSET', session.root, 'stream', hasFailed ? 'failed' : 'ended');
+  closeRun(session, speaker, ending);
+  queueSteering(session);
+  if (redis.call('LLEN', session.queue) === 0) armExpiry(session, true);
+}
+
+/** The deepest first. */
+function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
+  const below = sessionsBelow(session);
+  for (let at = below.length - 1; at > 0; at -= 1) {
+    const child = below[at] as Session;
+    const { agent, committed } = readRoot(child, ['agent', 'committed']);
+    const own = speakerOf(child, agent, committed, speaker.now);
+    closeCalls(child, log, own, ending.code);
+    takeInResults(child);
+    const status = ending.status === 'completed' ? 'interrupted' : ending.status;
+    const { reason, code } = ending;
+    closeRun(child, own, { status, error: '', reason, code });
+    redis.call('HDEL', session.conversation.root, `wake:${child.part}`);
+  }
+}
+
+/** Tells viewers why the stream ends; returns the text of a failure. */
+function tellOfEnd(
+  log: Log,
+  speaker: Speaker,
+  { status, error, reason }: Ending,
+  run: string | undefined,
+  checkpoint: string | undefined,
+): string | undefined {
+  if (status === 'interrupted') {
+    const from = `"runId":${text(run ?? '')},"checkpointId":${nullable(checkpoint)}`;
+    write(log, ownChunk(speaker, 'run_interrupted', from + field('reason', optional(reason))));
+    return undefined;
+  }
+  if (status === 'completed') return undefined;
+  const { code, message, retryable } = (
+    error === '' ? ABORTED : cjson.decode(error)
+  ) as typeof ABORTED;
+  const what = `"code":${text(code)}`;
+  const detail = `{"message":${text(message)},${what},"retryable":${retryable ? 'true' : 'false'}}`;
+  const body = `"error":${text(message)},${what},"recoverable":false,"errorDetail":${detail}`;
+  write(log, ownChunk(speaker, 'error', body));
+  return message;
+}
+const ABORTED = { code: 'framework_cancelled', message: 'The run was aborted.', retryable: false };
+
+const RUN_FIELDS = [
+  'run',
+  'turn',
+  'stop',
+  'checkpoint',
+  'committed',
+  'claimed',
+  'turnSeq',
+  'started',
+  'usage',
+  'finishReason',
+  'mode',
+  'by',
+  'turnRow',
+  'messageId',
+] as const;
+
+/** How the run of this session ended; nothing of it is active any more. */
+export function closeRun(session: Session, { now }: Pick<Speaker, 'now'>, ending: Ending): void {
+  const { status, error, reason } = ending;
+  const root = readRoot(session, RUN_FIELDS);
+  redis.call('HSET', session.root, 'status', status, 'updated', now);
+  if (error !== '') redis.call('HSET', session.root, 'error', error);
+  if (status === 'interrupted' || status === 'aborted') {
+    const by = readStop(root.stop)?.by;
+    const how = `"mode":"${status === 'aborted' ? 'abort' : 'interrupt'}"`;
+    const why = field('reason', optional(reason)) + field('by', optional(by));
+    const when = `"at":${int(now)},"checkpointId":${nullable(root.checkpoint)}`;
+    const record = `{"runId":${text(root.run ?? '')},${how}${why},${when}}`;
+    redis.call('HSET', session.root, 'interrupted', record);
+  }
+  noteOpenStep(session, root.claimed, root.committed);
+  redis.call('HDEL', session.root, 'stop', 'resume', 'taken', 'deadline');
+  redis.call('DEL', session.busy, session.writers);
+  const { output, outputRef } = readRoot(session, ['output', 'outputRef']);
+  const what = `"turn":${stored(root.turn)},"status":"${status}","stepCount":${stored(root.committed)}`;
+  const when = `"startedAt":${stored(root.started)},"endedAt":${int(now)}`;
+  const place = `"startRow":${stored(root.turnRow)},"messageId":${text(root.messageId ?? '')}`;
+  const run =
+    `{"runId":${text(root.run ?? '')},${what},"startSequence":${stored(root.turnSeq)},${when},${place}` +
+    field('mode', optional(root.mode)) +
+    field('usage', optional(root.usage)) +
+    field('finishReason', optional(root.finishReason)) +
+    field('by', root.by === '' ? '' : optional(root.by)) +
+    field('reason', status === 'interrupted' ? optional(reason) : '') +
+    field('output', output) +
+    field('outputRef', optional(outputRef)) +
+    `${field('error', error)}}`;
+  redis.call('HSET', session.runs, root.run ?? '', run);
+}
+
+/** Where the entries begin of a step that nothing came of: a run that continues says it anew. */
+function noteOpenStep(
+  session: Session,
+  claimed: string | undefined,
+  committed: string | undefined,
+): void {
+  if (!isConversation(session) || num(claimed) <= num(committed)) return;
+  const first = redis.call('HGET', session.writers, `f:m${stored(claimed)}`);
+  if (first !== false) redis.call('HSET', session.root, 'openSeq', first);
+}

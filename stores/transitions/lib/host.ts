@@ -1,0 +1,87 @@
+/**
+ * What a transition is given by whatever runs it: Redis' commands and JSON reader. Inside Redis the
+ * names mean Redis' own (the build drops this module there); in process `runOn` lends them the
+ * commands of an in-process keyspace for the time of one transition.
+ *
+ * Lua and JavaScript differ in what counts as true (in Lua, 0 and '' do), so transitions compare
+ * explicitly; and an absent value is `false` in a reply of Redis, `undefined` everywhere else.
+ */
+export type Argument = string | number;
+export type StreamEntry = [id: string, fields: string[]];
+/** An error as `pcall` gives it. */
+export interface ErrorReply {
+  err: string;
+}
+
+interface Call {
+  (
+    this: void,
+    command: 'GET' | 'HGET' | 'LINDEX' | 'LPOP',
+    key: string,
+    ...args: Argument[]
+  ): string | false;
+  (this: void, command: 'HMGET', key: string, ...fields: Argument[]): (string | false)[];
+  (this: void, command: 'HGETALL' | 'HKEYS' | 'HVALS' | 'LRANGE', key: string, ...args: Argument[]): string[];
+  (this: void, command: 'TIME'): [seconds: string, microseconds: string];
+  (this: void, command: 'XRANGE' | 'XREVRANGE', key: string, ...args: Argument[]): StreamEntry[];
+  (this: void, command: CountingCommand, key: string, ...args: Argument[]): number;
+}
+/** Commands whose replies are numbers, or are of no interest. */
+type CountingCommand =
+  | ('DEL' | 'UNLINK' | 'EXISTS' | 'EXPIRE' | 'PEXPIRE' | 'PERSIST' | 'PTTL' | 'RENAME')
+  | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN')
+  | ('RPUSH' | 'LLEN' | 'LSET' | 'LREM' | 'LTRIM' | 'LINSERT')
+  | ('SADD' | 'SREM' | 'SISMEMBER' | 'SCARD')
+  | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'SPUBLISH');
+
+export interface Host {
+  call: (command: string, ...args: Argument[]) => unknown;
+  encode: (value: string) => string;
+  decode: (json: string) => unknown;
+}
+
+let host: Host | undefined;
+
+/** Runs a transition on a host; transitions are synchronous, so one is set at a time. */
+export function runOn<Result>(lent: Host, transition: () => Result): Result {
+  const before = host;
+  host = lent;
+  try {
+    return transition();
+  } finally {
+    host = before;
+  }
+}
+
+function current(): Host {
+  if (host === undefined) throw new Error('A transition runs on a host.');
+  return host;
+}
+
+export const redis = {
+  /** Executes a command; its errors end the transition. */
+  call: ((command: string, ...args: Argument[]) => current().call(command, ...args)) as Call,
+  /** The same; an error comes back as a value. */
+  pcall: (command: string, ...args: Argument[]): string | ErrorReply => {
+    try {
+      return current().call(command, ...args) as string;
+    } catch (error) {
+      return { err: (error as Error).message };
+    }
+  },
+};
+
+export const cjson = {
+  /** Only texts: what people and models wrote is never encoded from decoded values. */
+  encode: (value: string): string => current().encode(value),
+  decode: (json: string): unknown => current().decode(json),
+};
+
+/** A whole number as text; a plain conversion would round above fourteen digits. */
+export function formatInt(value: number): string {
+  return String(Math.trunc(value));
+}
+
+export function toNumber(text: string): number {
+  return Number(text);
+}

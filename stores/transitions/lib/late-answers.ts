@@ -1,0 +1,45 @@
+import { redis, toNumber } from './host.js';
+import { expireWithRoot } from './expiry.js';
+import { text } from './json.js';
+import { readHead } from './rows.js';
+import type { Session } from './session.js';
+
+interface Lapsed {
+  lapsed: string | undefined;
+  lapsedAt: string | undefined;
+}
+
+/**
+ * An answer to a call of an earlier step that timed out: the model is told of a client's, once, since
+ * it has been told of the timeout. Undefined for any other call.
+ */
+export function takeLateAnswer(
+  session: Session,
+  id: string,
+  call: Lapsed,
+  source: string,
+  answer: string,
+): 'late' | 'expired' | undefined {
+  const { lapsed } = call;
+  if (lapsed === undefined || !isInTranscript(session, id, call.lapsedAt)) return undefined;
+  const isPersons = source === 'approval' || source === 'client';
+  if (isPersons && lapsed.startsWith('approval ')) return 'expired';
+  if (source !== 'client') return undefined;
+  if (lapsed === 'told') return 'late';
+  if (!lapsed.startsWith('client ')) return undefined;
+  redis.call('HSET', session.calls, `lapsed:${id}`, 'told');
+  const name = lapsed.slice('client '.length);
+  const told = `The call "${id}" of "${name}" was answered after its time limit. ${answer}`;
+  const part = `{"type":"text","text":${text(told)}}`;
+  const notice = `{"role":"user","id":${text(`late-${id}`)},"hidden":true,"parts":[${part}]}`;
+  redis.call('RPUSH', session.notices, notice);
+  expireWithRoot(session);
+  return 'late';
+}
+
+/** A rewind drops calls with their rows. */
+function isInTranscript(session: Session, id: string, at: string | undefined): boolean {
+  if (at === undefined) return true;
+  const row = redis.call('LINDEX', session.rows, toNumber(at));
+  return row !== false && readHead(row).toolCallId === id;
+}

@@ -1,0 +1,99 @@
+import { cjson, formatInt, redis, toNumber, type ErrorReply } from './host.js';
+import { num } from './root.js';
+import type { Session } from './session.js';
+
+/**
+ * The log of a conversation as one transition writes it: entries under explicit ids `<sequence>-0`,
+ * one publication for all. The sequence lives in the conversation's root, so it survives the stream.
+ */
+export interface Log {
+  stream: string;
+  channel: string;
+  /** The conversation's. */
+  root: string;
+  /** Before the first entry of this transition. */
+  before: number;
+  /** Of the newest entry. */
+  seq: number;
+  /** `[sequence, writer, message]`, as JSON. */
+  written: string[];
+}
+
+/** @param seq the conversation's sequence, as its root has it */
+export function openLog(session: Session, seq: string | undefined): Log {
+  const { stream, channel, conversation } = session;
+  const at = num(seq);
+  return { stream, channel, root: conversation.root, before: at, seq: at, written: [] };
+}
+
+/** Adds an entry of a writer; the store's own entries have the writer ''. */
+export function write(log: Log, json: string, writer = '', writerJson = '""'): void {
+  log.seq += 1;
+  let added = addEntry(log, json, writer);
+  // A transition that died between an entry and the sequence that counts it has left entries above
+  // that sequence: the log continues behind them. Ids above the newest entry may be used up as well.
+  let step = 1;
+  while (typeof added !== 'string' && added.err.includes('equal or smaller')) {
+    log.seq = Math.max(newestEntry(log) + 1, log.seq + step);
+    if (log.written.length === 0) log.before = log.seq - 1;
+    step *= 2;
+    added = addEntry(log, json, writer);
+  }
+  if (typeof added !== 'string') redis.call('XADD', log.stream, entryId(log), 'w', writer, 'c', json);
+  log.written.push(`[${formatInt(log.seq)},${writerJson},${json}]`);
+}
+
+function addEntry(log: Log, json: string, writer: string): string | ErrorReply {
+  return redis.pcall('XADD', log.stream, entryId(log), 'w', writer, 'c', json);
+}
+
+function entryId(log: Log): string {
+  return `${formatInt(log.seq)}-0`;
+}
+
+function newestEntry(log: Log): number {
+  const newest = redis.call('XREVRANGE', log.stream, '+', '-', 'COUNT', 1)[0];
+  return newest === undefined ? 0 : sequenceOf(newest[0]);
+}
+
+/** The same for a control message of the store; they are counted apart. */
+export function writeControl(log: Log, json: string): void {
+  redis.call('HINCRBY', log.root, 'controls', 1);
+  write(log, json);
+}
+
+/** Adds several messages of one writer. */
+export function writeAll(log: Log, messages: readonly string[], writer: string): void {
+  const writerJson = cjson.encode(writer);
+  for (const message of messages) write(log, message, writer, writerJson);
+}
+
+/** Stores the sequence, with further fields of the conversation's root, and publishes what was written. */
+export function closeLog(log: Log, alongside: readonly string[] = []): void {
+  if (log.written.length === 0) {
+    if (alongside.length > 0) redis.call('HSET', log.root, ...alongside);
+    return;
+  }
+  redis.call('HSET', log.root, 'seq', log.seq, ...alongside);
+  redis.call('SPUBLISH', log.channel, `[${formatInt(log.before)},[${log.written.join(',')}]]`);
+}
+
+/** The sequence in an id of the stream. */
+export function sequenceOf(id: string): number {
+  return toNumber(id.slice(0, id.indexOf('-')));
+}
+
+/** True for the store's control messages; those of today begin with their type. */
+export function isControl(writer: string, json: string): boolean {
+  if (writer !== '') return false;
+  if (json.startsWith('{"type":"')) return isControlType(json.slice(9, json.indexOf('"', 9)));
+  try {
+    return isControlType((cjson.decode(json) as { type?: string }).type);
+  } catch {
+    return false;
+  }
+}
+
+function isControlType(type: string | undefined): boolean {
+  return type === 'stream_end' || type === 'stream_status' || type === 'stream_truncated';
+}

@@ -1,0 +1,63 @@
+import { formatInt, redis } from './host.js';
+import { texts } from './json.js';
+import { num, readField } from './root.js';
+import type { Session } from './session.js';
+
+/** A user message as it is stored. */
+export interface StoredMessage {
+  id: string;
+  hash: string;
+  /** JSON. */
+  row: string;
+  hidden: boolean;
+}
+
+/** A user message of a request: its row is the argument of that number. */
+export interface MessageArgument {
+  id: string;
+  hash: string;
+  row: number;
+  hidden: boolean;
+}
+
+export function toStored(
+  messages: readonly MessageArgument[],
+  args: readonly string[],
+): StoredMessage[] {
+  const found: StoredMessage[] = [];
+  for (const { id, hash, row, hidden } of messages) {
+    found.push({ id, hash, row: args[row] as string, hidden });
+  }
+  return found;
+}
+
+/**
+ * Takes user messages into the transcript, for a turn, and notes where they are.
+ *
+ * @returns the first row, and how many messages people see by then
+ */
+export function storeMessages(
+  session: Session,
+  messages: readonly StoredMessage[],
+  turn: number,
+): { row: number; shown: number } {
+  const rows: string[] = [];
+  const places: (string | number)[] = [];
+  const row = redis.call('LLEN', session.rows);
+  let shown = num(readField(session, 'uiCount'));
+  for (const message of messages) {
+    places.push(`m:${message.id}`, `${formatInt(row + rows.length)} ${formatInt(turn)}`);
+    rows.push(message.row);
+    if (!message.hidden) shown += 1;
+  }
+  redis.call('RPUSH', session.rows, ...rows);
+  redis.call('HSET', session.places, ...places);
+  redis.call('HSET', session.root, 'uiCount', shown);
+  return { row, shown };
+}
+
+export function idsJson(messages: readonly StoredMessage[]): string {
+  const ids: string[] = [];
+  for (const { id } of messages) ids.push(id);
+  return texts(ids);
+}

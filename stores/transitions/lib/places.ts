@@ -1,0 +1,47 @@
+import { redis, toNumber } from './host.js';
+import { int } from './json.js';
+import type { Session } from './session.js';
+
+/** Where things stand, so that nobody searches transcript or log for them. */
+
+export interface Turn {
+  turn: number;
+  /** Its first row. */
+  row: number;
+  /** Before its first entry. */
+  seq: number;
+  /** Of its reply. */
+  messageId: string;
+}
+
+export function noteTurn(session: Session, { turn, row, seq, messageId }: Turn): void {
+  redis.call('HSET', session.places, `t:${int(turn)}`, `${int(row)} ${int(seq)} ${messageId}`);
+}
+
+export function readTurn(session: Session, turn: number): Turn | undefined {
+  const place = redis.call('HGET', session.places, `t:${int(turn)}`);
+  if (place === false) return undefined;
+  const [row = '', seq = '', messageId = ''] = place.split(' ');
+  return { turn, row: toNumber(row), seq: toNumber(seq), messageId };
+}
+
+/** Row and turn of a user message; of one that a rewind dropped, the place it had. */
+export function readMessagePlace(
+  session: Session,
+  id: string,
+): { row: number; turn: number } | undefined {
+  const place = redis.call('HGET', session.places, `m:${id}`);
+  if (place === false) return undefined;
+  const [row = '', turn = ''] = place.split(' ');
+  return { row: toNumber(row), turn: toNumber(turn) };
+}
+
+/** The results of a step's calls come after its commit: its entries end where something else begins. */
+export function noteEndOfStep(session: Session, checkpoint: string | undefined, seq: number): void {
+  if (checkpoint !== undefined) redis.call('HSETNX', session.places, `e:${checkpoint}`, seq);
+}
+
+export function readEndOfStep(session: Session, checkpoint: string): number | undefined {
+  const seq = redis.call('HGET', session.places, `e:${checkpoint}`);
+  return seq === false ? undefined : toNumber(seq);
+}

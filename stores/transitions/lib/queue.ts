@@ -1,0 +1,112 @@
+import { cjson, redis } from './host.js';
+import { ownChunk, type Speaker } from './chunks.js';
+import { field, int, list, optional, text } from './json.js';
+import { write, type Log } from './log.js';
+import { idsJson, storeMessages, type StoredMessage } from './messages.js';
+import { noteTurn } from './places.js';
+import { num, readRoot } from './root.js';
+import type { Session } from './session.js';
+
+export type QueueMode = 'queue' | 'steer' | 'interrupt';
+
+/** Messages that wait for their turn, or that steer. Rows stay texts inside: nothing decodes them. */
+export interface QueueEntry {
+  mode: QueueMode;
+  messages: StoredMessage[];
+  queuedAt: number;
+  by?: string | undefined;
+}
+
+export function entryJson({ mode, messages, queuedAt, by }: QueueEntry): string {
+  const items: string[] = [];
+  for (const { id, hash, hidden, row } of messages) {
+    const which = `"id":${text(id)},"hash":${text(hash)}`;
+    items.push(`{${which},"hidden":${hidden ? 'true' : 'false'},"row":${text(row)}}`);
+  }
+  const first = (messages[0] as StoredMessage).id;
+  const head = `"id":${text(first)},"mode":"${mode}","queuedAt":${int(queuedAt)}`;
+  return `{${head}${field('by', optional(by))},"messages":${list(items)}}`;
+}
+
+export function readEntry(json: string): QueueEntry {
+  return cjson.decode(json) as QueueEntry;
+}
+
+/** Of an entry without its messages, which may be large. */
+function modeOf(json: string): QueueMode {
+  const end = json.indexOf(',"messages":');
+  const head = end < 0 ? json : `${json.slice(0, end)}}`;
+  const isHead = head.startsWith('{"id":');
+  return (cjson.decode(isHead ? head : json) as { mode: QueueMode }).mode;
+}
+
+/** Notes how many entries wait, and tells followers. @param removed ids of messages, as JSON */
+export function noteQueue(session: Session, log: Log, speaker: Speaker, removed: string): void {
+  const queued = redis.call('LLEN', session.queue);
+  redis.call('HSET', session.root, 'queued', queued);
+  const body = `"queued":${int(queued)}${field('removed', removed)}`;
+  write(log, ownChunk(speaker, 'queue_changed', body));
+}
+
+/** Puts messages among those that wait: steering ones before queued ones, interrupting ones first. */
+export function pushQueued(session: Session, log: Log, speaker: Speaker, entry: QueueEntry): void {
+  const json = entryJson(entry);
+  const behind = entry.mode === 'queue' ? undefined : entryBehind(session, entry.mode);
+  if (behind === undefined) redis.call('RPUSH', session.queue, json);
+  else redis.call('LINSERT', session.queue, 'BEFORE', behind, json);
+  noteQueue(session, log, speaker, '');
+}
+
+function entryBehind(session: Session, mode: QueueMode): string | undefined {
+  for (const other of redis.call('LRANGE', session.queue, 0, -1)) {
+    if (mode === 'interrupt' || modeOf(other) !== 'steer') return other;
+  }
+  return undefined;
+}
+
+export function popQueued(session: Session): QueueEntry {
+  const json = redis.call('LPOP', session.queue) as string;
+  redis.call('HSET', session.root, 'queued', redis.call('LLEN', session.queue));
+  return readEntry(json);
+}
+
+export function steeringWaits(session: Session): boolean {
+  const head = redis.call('LINDEX', session.queue, 0);
+  return head !== false && modeOf(head) === 'steer';
+}
+
+/** Steering that came too late waits for a turn of its own. */
+export function queueSteering(session: Session): void {
+  let at = 0;
+  for (const json of redis.call('LRANGE', session.queue, 0, -1)) {
+    if (modeOf(json) === 'steer') {
+      const entry = readEntry(json);
+      entry.mode = 'queue';
+      redis.call('LSET', session.queue, at, entryJson(entry));
+    }
+    at += 1;
+  }
+}
+
+/**
+ * Takes steering messages into the transcript: the run's reply so far is closed, what follows is a
+ * turn of its own. A reply that has not begun is left to begin.
+ */
+export function takeSteering(session: Session, log: Log, speaker: Speaker): void {
+  const root = readRoot(session, ['replied', 'turn', 'run', 'controls']);
+  if (root.replied !== root.turn || !steeringWaits(session)) return;
+  const messages: StoredMessage[] = [];
+  while (steeringWaits(session)) {
+    for (const message of popQueued(session).messages) messages.push(message);
+  }
+  const turn = num(root.turn) + 1;
+  const { row, shown } = storeMessages(session, messages, turn);
+  const messageId = `msg-${int(shown)}`;
+  noteTurn(session, { turn, row, seq: log.seq, messageId });
+  const at: (string | number)[] = ['turn', turn, 'messageId', messageId, 'turnRow', row];
+  at.push('turnSeq', log.seq, 'turnControls', num(root.controls));
+  redis.call('HSET', session.root, ...at);
+  const body = `"runId":${text(root.run ?? '')},"messageId":"${messageId}"`;
+  const about = `"messageIds":${idsJson(messages)},"reason":"steer"`;
+  write(log, ownChunk(speaker, 'turn_started', `${body},${about}`));
+}

@@ -1,0 +1,80 @@
+import { redis } from './host.js';
+import { checkpointAt } from './checkpoints.js';
+import { int } from './json.js';
+import type { Target } from './rewind-target.js';
+import { num, readField } from './root.js';
+import { readHeads } from './rows.js';
+import type { Session } from './session.js';
+import { forgetTurnsAfter } from './state.js';
+
+/** Rows in which a call is looked for whose changes no step has taken in. */
+const NEWEST_ROWS = 200;
+
+/** The version with which the first dropped step was asked; the current one if none is dropped. */
+function wantedVersion(session: Session, target: Target, current: number): number {
+  return checkpointAt(session, target.checkpoints)?.stateVersion ?? current;
+}
+
+/** States of turns long gone are not kept: a session cannot be taken back to them. */
+export function isStateKept(session: Session, target: Target): boolean {
+  const current = num(readField(session, 'stateV'));
+  const wanted = wantedVersion(session, target, current);
+  if (wanted === 0 || wanted === current) return true;
+  return redis.call('HEXISTS', session.states, int(wanted)) === 1;
+}
+
+/**
+ * Gives the agent back the state that the first dropped step was asked with, under a version of its
+ * own, and drops the states that only dropped steps had.
+ */
+export function restoreState(session: Session, target: Target): void {
+  const before = num(readField(session, 'stateV'));
+  const wanted = wantedVersion(session, target, before);
+  let current = before;
+  if (wanted !== before) {
+    const kept = wanted === 0 ? '{}' : redis.call('HGET', session.states, int(wanted));
+    current = before + 1;
+    redis.call('HSET', session.states, current, kept === false ? '{}' : kept);
+    redis.call('HSET', session.root, 'stateV', current);
+  }
+  const last = checkpointAt(session, target.checkpoints - 1)?.stateVersion ?? 0;
+  const dropped: string[] = [];
+  for (const version of redis.call('HKEYS', session.states)) {
+    const n = num(version);
+    if (n > last && n !== current) dropped.push(version);
+  }
+  if (dropped.length > 0) redis.call('HDEL', session.states, ...dropped);
+  redis.call('HSET', session.root, 'checkpointV', last);
+  noteStateOfTurn(session, target);
+  dropStaged(session, target.rows);
+}
+
+/** With which state the turn began, if a step of it stays. */
+function noteStateOfTurn(session: Session, { turn, checkpoints }: Target): void {
+  redis.call('HDEL', session.root, 'turnV');
+  let first: number | undefined;
+  for (let at = checkpoints - 1; at >= 0; at -= 1) {
+    const checkpoint = checkpointAt(session, at);
+    if (checkpoint === undefined || checkpoint.messageCount <= turn.row) break;
+    first = checkpoint.stateVersion;
+  }
+  forgetTurnsAfter(session, first === undefined ? turn.turn - 1 : turn.turn);
+  if (first === undefined) return;
+  redis.call('HSET', session.root, 'turnV', `${int(turn.turn)} ${int(first)}`);
+}
+
+/** Changes that no step has taken in stay if their calls do. */
+function dropStaged(session: Session, rows: number): void {
+  const fields = redis.call('HKEYS', session.staged);
+  if (fields.length === 0) return;
+  const kept: Record<string, boolean> = {};
+  if (rows > 0) {
+    for (const { toolCallId } of readHeads(session, Math.max(0, rows - NEWEST_ROWS), rows - 1)) {
+      if (toolCallId !== undefined) kept[toolCallId] = true;
+    }
+  }
+  for (const field of fields) {
+    const id = field.slice(field.indexOf('/') + 1);
+    if (field !== 'n' && !kept[id]) redis.call('HDEL', session.staged, field);
+  }
+}

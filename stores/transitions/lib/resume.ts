@@ -1,0 +1,108 @@
+import { redis } from './host.js';
+import { hasUnsettled, readCallsField } from './calls.js';
+import { ownChunk, speakerOf } from './chunks.js';
+import { list, nullable, stored, text, texts } from './json.js';
+import { write, type Log } from './log.js';
+import { readField, readRoot } from './root.js';
+import { idOf, isConversation, sessionAt, type Session } from './session.js';
+import { sessionsBelow } from './walk.js';
+
+/** What an answer lets continue: JSON texts, '' where there is nothing. */
+export interface Resumed {
+  /** Of the session that was answered: what its run continues with. */
+  resume: string;
+  /** Other runs of the conversation, with what they continue with. */
+  others: string;
+}
+export const NOTHING_RESUMED: Resumed = { resume: '', others: '' };
+
+/** The stream becomes active again, if it had paused; while siblings still run it has not. */
+export function makeActive({ conversation }: Session, log: Log, now: number): void {
+  const names = ['stream', 'run', 'agent', 'checkpoint', 'committed'] as const;
+  const root = readRoot(conversation, names);
+  if (root.stream === 'paused') {
+    const from = `"fromCheckpointId":${nullable(root.checkpoint)}`;
+    const body = `"runId":${text(root.run ?? '')},${from},"fromStepCount":${stored(root.committed)}`;
+    const speaker = speakerOf(conversation, root.agent, root.committed, now);
+    write(log, ownChunk(speaker, 'run_resumed', `${body},"mode":"continue"`));
+  }
+  redis.call('HSET', conversation.root, 'status', 'running', 'stream', 'active');
+}
+
+/**
+ * The last answer that anybody in the conversation waits for lets all continue: each session that
+ * was answered, its approved calls.
+ */
+export function resumeIfAnswered(asked: Session, log: Log, now: number): Resumed {
+  const sessions = sessionsBelow(asked.conversation);
+  for (const session of sessions) {
+    for (const { value } of readCallsField(session, 'state')) {
+      if (value === 'waiting') return NOTHING_RESUMED;
+    }
+  }
+  makeActive(asked, log, now);
+  let resume = '';
+  const others: string[] = [];
+  for (const session of sessions) {
+    const { approved, isTold } = openAgain(session);
+    redis.call('HSET', session.root, 'status', 'running');
+    if (session.part === asked.part) {
+      resume = release(session, approved);
+    } else if (isTold) {
+      const own = release(session, approved);
+      others.push(wakeJson(session, own));
+    }
+  }
+  return { resume, others: others.length === 0 ? '' : list(others) };
+}
+
+/** The calls that a session may carry out now; `isTold` if one was answered since its run was woken. */
+function openAgain(session: Session): { approved: string[]; isTold: boolean } {
+  const approved: string[] = [];
+  let isTold = false;
+  const states = readCallsField(session, 'state');
+  if (states.length === 0) return { approved, isTold };
+  const asked = readCallsField(session, 'asked');
+  for (let at = 0; at < states.length; at += 1) {
+    const id = states[at]?.id as string;
+    const state = states[at]?.value;
+    if (state === 'approved') approved.push(id);
+    if (state === 'open') redis.call('SADD', session.busy, id);
+    if (asked[at]?.value === undefined) continue;
+    if (redis.call('HSETNX', session.calls, `told:${id}`, '1') === 1) isTold = true;
+  }
+  return { approved, isTold };
+}
+
+/** What a session may continue with, kept until its run takes it. */
+function release(session: Session, approved: readonly string[]): string {
+  if (approved.length > 0) redis.call('SADD', session.busy, ...approved);
+  const step = stored(readField(session, 'committed'));
+  const resumption = `{"step":${step},"approved":${texts(approved)}}`;
+  redis.call('HSET', session.root, 'resume', resumption);
+  if (!isConversation(session)) {
+    const wake = wakeJson(session, resumption);
+    redis.call('HSET', session.conversation.root, `wake:${session.part}`, wake);
+  }
+  return resumption;
+}
+
+function wakeJson(session: Session, resumption: string): string {
+  const run = readField(session, 'run') ?? '';
+  return `{"sessionId":${text(idOf(session))},"runId":${text(run)},"resume":${resumption}}`;
+}
+
+/** A session whose calls are all settled continues although others of the conversation wait. */
+export function continueAlone(session: Session, log: Log, now: number): void {
+  if (hasUnsettled(session)) return;
+  makeActive(session, log, now);
+  let current = session;
+  redis.call('HSET', current.root, 'status', 'running');
+  while (!isConversation(current)) {
+    const { parent, parentCall } = readRoot(current, ['parent', 'parentCall']);
+    const above = sessionAt(current, parent ?? '');
+    redis.call('SADD', above.busy, parentCall ?? '');
+    redis.call('HSET', above.root, 'status', 'running');
+    current = above;
+  }
+}

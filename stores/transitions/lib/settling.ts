@@ -1,0 +1,136 @@
+import { cjson, redis } from './host.js';
+import { conversationSpeaker, ownChunk, type Speaker } from './chunks.js';
+import { undoPatches, withEvents } from './call-events.js';
+import { expireChild } from './expiry.js';
+import { fieldsOf, readCall, readCallsField, type CallState } from './calls.js';
+import { field, int, optional, text } from './json.js';
+import { write, type Log } from './log.js';
+import { readField } from './root.js';
+import { forDisplay } from './rows.js';
+import { isConversation, sessionAt, type Session } from './session.js';
+import { addUsage } from './usage.js';
+
+/** Why calls are settled that nobody carried out, and what the model is told. */
+const CODE_TEXT = {
+  run_stopped: 'The run was stopped before this call was carried out.',
+  run_failed: 'The run failed before this call was carried out.',
+  client_tool_abandoned: 'The user went on without answering this call.',
+  tool_outcome_unknown:
+    'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
+};
+export type SettlingCode = keyof typeof CODE_TEXT;
+
+/** Gives a call its one result; what its sub-agent used counts for this run as well. */
+export function settleRow(session: Session, id: string, row: string): void {
+  const child = redis.call('HGET', session.calls, `child:${id}`);
+  if (child !== false) {
+    addUsage(session, readField(sessionAt(session, child), 'usage'));
+    expireChild(sessionAt(session, child));
+  }
+  redis.call('HSET', session.calls, `state:${id}`, 'settled', `row:${id}`, row);
+  redis.call('SREM', session.busy, id);
+}
+
+/** Who tells of a call: what people were asked for a sub-agent stands in the conversation's message. */
+export function tellerOf(session: Session, asked: string | undefined, speaker: Speaker): Speaker {
+  if (isConversation(session) || asked === undefined) return speaker;
+  return conversationSpeaker(session, speaker.agentType, speaker.now);
+}
+
+/** Settles a call by a code. */
+export function settleByCode(
+  session: Session,
+  log: Log,
+  speaker: Speaker,
+  id: string,
+  code: SettlingCode,
+): void {
+  const names = ['name', 'kind', 'state', 'decision', 'automatic', 'spec', 'ask', 'asked'] as const;
+  const call = readCall(session, id, names);
+  if (code === 'tool_outcome_unknown') undoPatches(session, log, speaker, id);
+  const which = `"toolCallId":${text(id)},"toolName":${text(call.name ?? '')}`;
+  const why = `"error":${text(CODE_TEXT[code])},"errorCode":"${code}"`;
+  const decision = field('decision', call.decision ?? call.automatic ?? decisionIn(call.spec));
+  const row = `{"role":"tool",${which},${why}${decision}}`;
+  settleRow(session, id, call.state === 'started' ? withEvents(session, id, row) : row);
+  // A call that nobody was shown needs no end.
+  if (call.ask !== undefined) return;
+  const isServers = call.kind === 'server' || call.kind === 'subagent';
+  const end = `${which},"result":null,${why}${isServers ? ',"providerExecuted":true' : ''}`;
+  write(log, ownChunk(tellerOf(session, call.asked, speaker), 'tool_end', end));
+}
+
+/** Of a call that was committed before such decisions had a field of their own; they hold no input. */
+function decisionIn(spec: string | undefined): string {
+  if (spec === undefined || !spec.includes('"automatic":true')) return '';
+  const { decision } = cjson.decode(spec) as { decision?: AutomaticDecision };
+  if (decision?.automatic !== true) return '';
+  const { approved, reason, at } = decision;
+  const how = `"approved":${approved ? 'true' : 'false'}${field('reason', optional(reason))}`;
+  return `{${how},"at":${int(at)},"automatic":true}`;
+}
+
+interface AutomaticDecision {
+  approved: boolean;
+  reason?: string;
+  at: number;
+  automatic?: boolean;
+}
+
+/** Settles all calls that are open: those that had started as outcome unknown, the rest by the code. */
+export function closeCalls(session: Session, log: Log, speaker: Speaker, code: SettlingCode): void {
+  for (const { id, value } of readCallsField(session, 'state')) {
+    const state = value as CallState;
+    if (state === 'started') {
+      settleByCode(session, log, speaker, id, 'tool_outcome_unknown');
+    } else if (state !== 'settled') {
+      settleByCode(session, log, speaker, id, code);
+    }
+  }
+}
+
+/**
+ * Takes the settled calls' results into the transcript, in the order of the calls. Those of a
+ * sub-agent that people were asked about are kept for the conversation's history as well.
+ */
+export function takeInResults(session: Session): void {
+  const ids = redis.call('LRANGE', session.order, 0, -1);
+  if (ids.length === 0) return;
+  let at = redis.call('LLEN', session.rows);
+  for (const id of ids) {
+    const call = readCall(session, id, ['row', 'late', 'asked', 'kind', 'name']);
+    const row = call.row as string;
+    redis.call('RPUSH', session.rows, row);
+    redis.call('HDEL', session.calls, ...fieldsOf(id));
+    if (call.late === '1') {
+      const lapsed = `${call.kind as string} ${call.name as string}`;
+      redis.call('HSET', session.calls, `lapsed:${id}`, lapsed, `lapsedAt:${id}`, at);
+    }
+    if (!isConversation(session) && call.asked !== undefined) {
+      redis.call('RPUSH', session.conversation.rows, forDisplay(row));
+    }
+    at += 1;
+  }
+  redis.call('SADD', session.settled, ...ids);
+  redis.call('DEL', session.order);
+}
+
+/** Takes in what came too late to be a result. */
+export function takeInNotices(session: Session): void {
+  const rows = redis.call('LRANGE', session.notices, 0, -1);
+  if (rows.length === 0) return;
+  redis.call('RPUSH', session.rows, ...rows);
+  redis.call('DEL', session.notices);
+}
+
+/** Adds a reply's row; the first one of a turn makes a new visible message. */
+export function pushReply(
+  session: Session,
+  { replied, turn }: { replied: string | undefined; turn: string | undefined },
+  row: string,
+): void {
+  redis.call('RPUSH', session.rows, row);
+  if (replied === turn) return;
+  redis.call('HSET', session.root, 'replied', turn as string);
+  redis.call('HINCRBY', session.root, 'uiCount', 1);
+}

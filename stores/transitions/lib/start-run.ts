@@ -1,0 +1,168 @@
+import { formatInt, redis } from './host.js';
+import { ownChunk, speakerOf } from './chunks.js';
+import { recountControls, trimOldTurns } from './controls.js';
+import { persist } from './expiry.js';
+import { field, int, nullable, stored, text } from './json.js';
+import { closeLog, write, type Log } from './log.js';
+import { idsJson, storeMessages, type StoredMessage } from './messages.js';
+import { noteTurn } from './places.js';
+import { num, readRoot } from './root.js';
+import { idOf, type Session } from './session.js';
+import { takeInNotices } from './settling.js';
+
+/** A run that becomes its session's newest. */
+export interface NewRun {
+  id: string;
+  n: number;
+  mode: string;
+  by: string;
+  turn: number;
+  /** UI message id of the turn's reply. */
+  message: string;
+  /** Before the turn's first entry. */
+  turnSeq: number;
+  turnRow: number;
+  /** Before the run's first entry. */
+  seq: number;
+  /** The last step of its turn that is committed. */
+  step: number;
+}
+
+/** What belonged to the run before. */
+const FORGOTTEN = [
+  'stop',
+  'error',
+  'streamError',
+  'interrupted',
+  'resume',
+  'taken',
+  'snapTurn',
+  'snapAt',
+  'usage',
+  'finishReason',
+  'output',
+  'outputRef',
+  'children',
+  'openSeq',
+];
+
+/** Makes a run the session's newest, active from here on. @param newest sequence of the newest entry */
+export function startRun(session: Session, run: NewRun, newest: number, now: number): void {
+  persist(session);
+  redis.call('DEL', session.busy, session.writers, session.order);
+  redis.call('HDEL', session.root, ...FORGOTTEN);
+  const fields: (string | number)[] = ['run', run.id, 'runN', run.n, 'mode', run.mode, 'by', run.by];
+  fields.push('turn', run.turn, 'status', 'starting', 'stream', 'active', 'messageId', run.message);
+  fields.push('turnSeq', run.turnSeq, 'turnRow', run.turnRow, 'runSeq', run.seq);
+  fields.push('fromStep', run.step, 'outcome', '', 'seq', newest, 'pauseSeq', run.seq);
+  fields.push('claimed', run.step, 'committed', run.step, 'started', now, 'updated', now);
+  redis.call('HSET', session.root, ...fields);
+}
+
+/** Id of the session's next run, and its number. */
+export function nextRun(
+  session: Session,
+  runN: string | undefined,
+  nonce: string,
+): { id: string; n: number } {
+  const n = num(runN) + 1;
+  return { id: `${idOf(session)}:${formatInt(n)}-${nonce}`, n };
+}
+
+/** True if this nonce has made the session's newest run. */
+export function isRunOf(run: string | undefined, nonce: string): boolean {
+  return run !== undefined && run.endsWith(`-${nonce}`);
+}
+
+/** What makes a turn. */
+export interface NewTurn {
+  agent: string;
+  nonce: string;
+  now: number;
+  /** Entries of the log before old turns are trimmed; 0: never. */
+  cap: number;
+  messages: StoredMessage[];
+  /** The messages have waited for their turn. */
+  waited: boolean;
+  /** `new`, or `with_message` of a run that continues after one that has ended. */
+  mode: string;
+  by: string;
+}
+
+/** Makes a turn and its run for user messages, and closes the log. */
+export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
+  const { agent, nonce, now, mode, messages } = made;
+  const names = ['turn', 'runN', 'checkpoint', 'committed'] as const;
+  const root = readRoot(session, names);
+  const { id, n } = nextRun(session, root.runN, nonce);
+  const turn = num(root.turn) + 1;
+  takeInNotices(session);
+  const { row, shown } = storeMessages(session, messages, turn);
+  if (made.cap > 0 && redis.call('XLEN', session.stream) > made.cap) {
+    // Whole old turns only; the turn before this one stays, a reader may be at its end.
+    trimOldTurns(session);
+  }
+  recountControls(session);
+  const start = log.seq;
+  const message = `msg-${formatInt(shown)}`;
+  const speaker = speakerOf(session, agent, undefined, now);
+  const run = `"runId":${text(id)}`;
+  if (made.waited) {
+    const about = `"messageId":"${message}","messageIds":${idsJson(messages)}`;
+    write(log, ownChunk(speaker, 'turn_started', `${run},${about},"reason":"queue"`));
+  }
+  if (mode === 'with_message') {
+    const from = `"fromCheckpointId":${nullable(root.checkpoint)}`;
+    const at = `"fromStepCount":${stored(root.committed)}`;
+    write(log, ownChunk(speaker, 'run_resumed', `${run},${from},${at},"mode":"with_message"`));
+  }
+  closeLog(log);
+  const place = { turn, row, seq: start, messageId: message };
+  noteTurn(session, place);
+  const newRun: NewRun = {
+    id,
+    n,
+    mode,
+    by: made.by,
+    turn,
+    message,
+    turnSeq: start,
+    turnRow: row,
+    seq: start,
+    step: 0,
+  };
+  startRun(session, newRun, log.seq, now);
+  redis.call('HSET', session.root, 'turnControls', num(readRoot(session, ['controls']).controls));
+  return newRun;
+}
+
+/** A run as callers are told of it, without the braces. */
+export function runJson(
+  session: Session,
+  agent: string,
+  run: Pick<NewRun, 'id' | 'turn' | 'message' | 'turnSeq' | 'step' | 'seq'>,
+  startedAt: number,
+): string {
+  const which = `"sessionId":${text(idOf(session))},"runId":${text(run.id)},"agent":${text(agent)}`;
+  const turn = `"turn":${int(run.turn)},"messageId":${text(run.message)}`;
+  const from = run.step > 0 ? `{"step":${int(run.step)},"known":${int(run.seq)}}` : '';
+  const begin = `"startSequence":${int(run.turnSeq)},"startedAt":${int(startedAt)}`;
+  return `${which},${turn},${begin}${field('from', from)}`;
+}
+
+const NEWEST = ['run', 'agent', 'turn', 'messageId', 'turnSeq', 'fromStep', 'runSeq'] as const;
+
+/** The session's newest run, as callers are told of it. */
+export function newestRunJson(session: Session): string {
+  const root = readRoot(session, NEWEST);
+  const { started } = readRoot(session, ['started']);
+  const run = {
+    id: root.run ?? '',
+    turn: num(root.turn),
+    message: root.messageId ?? '',
+    turnSeq: num(root.turnSeq),
+    step: num(root.fromStep),
+    seq: num(root.runSeq),
+  };
+  return runJson(session, root.agent ?? '', run, num(started));
+}

@@ -1,0 +1,60 @@
+import { redis, toNumber } from './host.js';
+import { num, readRoot } from './root.js';
+import type { Session } from './session.js';
+
+/** Turns of which the agent's own state is kept: a session is taken back no further. */
+const TURNS_KEPT = 20;
+
+/** Replaces the agent's own state. A version that a checkpoint names stays. */
+export function putState(session: Session, state: string): number {
+  const { stateV, checkpointV } = readRoot(session, ['stateV', 'checkpointV']);
+  const version = num(stateV);
+  if (version !== num(checkpointV)) redis.call('HDEL', session.states, version);
+  const next = version + 1;
+  redis.call('HSET', session.states, next, state);
+  redis.call('HSET', session.root, 'stateV', next);
+  return next;
+}
+
+/** Notes with which state a turn began, and forgets the states of turns long gone. */
+export function noteStateOfTurn(session: Session, turn: string): void {
+  const { turnV, stateV, keptV } = readRoot(session, ['turnV', 'stateV', 'keptV']);
+  if (turnV?.startsWith(`${turn} `) === true) return;
+  const version = stateV ?? '0';
+  const kept = keptV === undefined ? [] : keptV.split(' ');
+  kept.push(`${turn}:${version}`);
+  let from = 0;
+  if (kept.length > TURNS_KEPT) {
+    from = 1;
+    forgetBefore(session, versionIn(kept[1] as string), toNumber(version));
+  }
+  const newest: string[] = [];
+  for (let at = from; at < kept.length; at += 1) newest.push(kept[at] as string);
+  redis.call('HSET', session.root, 'turnV', `${turn} ${version}`, 'keptV', newest.join(' '));
+}
+
+/** Entries are `<turn>:<version>`. */
+function versionIn(entry: string): number {
+  return toNumber(entry.slice(entry.indexOf(':') + 1));
+}
+
+/** A session that was taken back has begun no turn behind this one. */
+export function forgetTurnsAfter(session: Session, turn: number): void {
+  const { keptV } = readRoot(session, ['keptV']);
+  if (keptV === undefined) return;
+  const stay: string[] = [];
+  for (const entry of keptV.split(' ')) {
+    if (toNumber(entry.slice(0, entry.indexOf(':'))) <= turn) stay.push(entry);
+  }
+  if (stay.length === 0) redis.call('HDEL', session.root, 'keptV');
+  else redis.call('HSET', session.root, 'keptV', stay.join(' '));
+}
+
+function forgetBefore(session: Session, oldest: number, current: number): void {
+  const old: string[] = [];
+  for (const version of redis.call('HKEYS', session.states)) {
+    const n = toNumber(version);
+    if (n < oldest && n !== current) old.push(version);
+  }
+  if (old.length > 0) redis.call('HDEL', session.states, ...old);
+}

@@ -1,0 +1,37 @@
+import { formatInt, redis } from './host.js';
+import { num, readField } from './root.js';
+import type { Session } from './session.js';
+
+/**
+ * Usage as six whole numbers: tokens in, out, cached, written to the cache, of reasoning, and
+ * millionths of a dollar. The last four are told of only above 0.
+ */
+const NAMES = [
+  'inputTokens',
+  'outputTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'costMicroUsd',
+];
+
+/** Adds what a model call, or a sub-agent, used to the run's totals. */
+export function addUsage(session: Session, more: string | undefined): void {
+  if (more === undefined || more === '') return;
+  const before = (readField(session, 'usage') ?? '0 0 0 0 0 0').split(' ');
+  const sums: string[] = [];
+  for (const n of more.split(' ')) sums.push(formatInt(num(n) + num(before[sums.length])));
+  redis.call('HSET', session.root, 'usage', sums.join(' '));
+}
+
+/** Usage as JSON; '' if there is none. */
+export function usageJson(usage: string | undefined): string {
+  if (usage === undefined || usage === '') return '';
+  const known: string[] = [];
+  let at = 0;
+  for (const n of usage.split(' ')) {
+    if (at < 2 || n !== '0') known.push(`"${NAMES[at] as string}":${n}`);
+    at += 1;
+  }
+  return `{${known.join(',')}}`;
+}

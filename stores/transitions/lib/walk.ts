@@ -1,0 +1,50 @@
+import { redis } from './host.js';
+import { readCallsField } from './calls.js';
+import { isLive, readField } from './root.js';
+import { sessionAt, type Session } from './session.js';
+
+/** A session, then each sub-agent's that is at work or waits below it, in the order of the calls. */
+export function sessionsBelow(session: Session): Session[] {
+  const found = [session];
+  // Grows while it is gone through, parents before their children.
+  collect(session, found);
+  return found;
+}
+
+function collect(session: Session, found: Session[]): void {
+  const states = readCallsField(session, 'state');
+  if (states.length === 0) return;
+  const children = readCallsField(session, 'child');
+  for (let at = 0; at < states.length; at += 1) {
+    const part = children[at]?.value;
+    if (part === undefined || states[at]?.value === 'settled') continue;
+    const child = sessionAt(session, part);
+    if (!isLive(readField(child, 'status'))) continue;
+    found.push(child);
+    collect(child, found);
+  }
+}
+
+/**
+ * Answers are given to the conversation: the session whose call it is, which a sub-agent may have made.
+ */
+export function ownerOf(session: Session, id: string): Session {
+  if (redis.call('HEXISTS', session.calls, `state:${id}`) === 1) return session;
+  if (redis.call('SISMEMBER', session.settled, id) === 1) return session;
+  const owner = redis.call('HGET', session.owners, id);
+  return owner === false ? session : sessionAt(session, partOfOwner(owner));
+}
+
+/** A sub-agent's call is found by its id. */
+export function noteOwner(session: Session, id: string): void {
+  const owner = redis.call('HGET', session.owners, id);
+  if (owner === false || partOfOwner(owner) !== session.part) {
+    redis.call('HSET', session.owners, id, session.part);
+  }
+}
+
+/** Stored as the part of the sub-agent's id, and what tells the call from its others. */
+function partOfOwner(owner: string): string {
+  const space = owner.indexOf(' ');
+  return space < 0 ? owner : owner.slice(0, space);
+}

@@ -1,0 +1,101 @@
+import { acceptedMessages } from './accepted-messages.js';
+import { append } from './append.js';
+import { beginChild } from './begin-child.js';
+import { beginQueued } from './begin-queued.js';
+import { begin } from './begin.js';
+import { branch } from './branch.js';
+import { claim } from './claim.js';
+import { closeWriter } from './close-writer.js';
+import { commit } from './commit.js';
+import { discard } from './discard.js';
+import { dropStaged } from './drop-staged.js';
+import { editQueued } from './edit-queued.js';
+import { end } from './end.js';
+import { erase } from './erase.js';
+import { extendDeadline } from './extend-deadline.js';
+import { leaseCall } from './lease-call.js';
+import { cjson, toNumber } from './lib/host.js';
+import { openSession, type Session } from './lib/session.js';
+import { mark } from './mark.js';
+import { noteSnapshot } from './note-snapshot.js';
+import { openWriter } from './open-writer.js';
+import { readPage } from './read-page.js';
+import { readView } from './read-view.js';
+import { removeQueued } from './remove-queued.js';
+import { resumeRun } from './resume-run.js';
+import { rewind } from './rewind.js';
+import { saveState } from './save-state.js';
+import { settleCall } from './settle-call.js';
+import { stage } from './stage.js';
+import { startCall } from './start-call.js';
+import { stop } from './stop.js';
+import { takeCallId } from './take-call-id.js';
+import { takeOver } from './take-over.js';
+import { truncate } from './truncate.js';
+
+/**
+ * The state machine of the record. Each transition decides in this order: already done, its first
+ * result; stop record; fence; expected state. All that it decodes is decoded before its first write.
+ */
+const TRANSITIONS = {
+  acceptedMessages,
+  begin,
+  beginChild,
+  beginQueued,
+  branch,
+  claim,
+  closeWriter,
+  commit,
+  discard,
+  dropStaged,
+  editQueued,
+  end,
+  erase,
+  extendDeadline,
+  leaseCall,
+  mark,
+  noteSnapshot,
+  openWriter,
+  readView,
+  removeQueued,
+  resumeRun,
+  rewind,
+  saveState,
+  settleCall,
+  stage,
+  startCall,
+  stop,
+  takeCallId,
+  takeOver,
+  truncate,
+};
+
+type Transitions = typeof TRANSITIONS;
+export type TransitionName = keyof Transitions;
+export type RequestOf<Name extends TransitionName> = Parameters<Transitions[Name]>[1];
+
+/** Transitions that may run while Redis refuses writes for want of memory: they free some, or end runs. */
+export const FREEING: readonly TransitionName[] = ['stop', 'end', 'discard', 'settleCall', 'erase'];
+/** Transitions that write nothing. */
+export const READING: readonly TransitionName[] = ['acceptedMessages', 'readView'];
+
+type Transition = (session: Session, request: unknown, args: readonly string[]) => unknown;
+
+/**
+ * Runs a transition. args: its name, id of the session, `<stream TTL> <session TTL>` in seconds,
+ * request as JSON, then the content that the request names by the numbers of the arguments.
+ */
+export function run(keys: readonly string[], args: readonly string[]): unknown {
+  const name = args[0] as string;
+  if (name === 'append') return append(keys, args);
+  if (name === 'readPage') return readPage(keys, args);
+  const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
+  if (transition === undefined) return undefined;
+  const ttls = args[2] as string;
+  const space = ttls.indexOf(' ');
+  const session = openSession(args[1] as string, keys, {
+    streamTtlSeconds: toNumber(ttls.slice(0, space)),
+    sessionTtlSeconds: toNumber(ttls.slice(space + 1)),
+  });
+  return transition(session, cjson.decode(args[3] as string), args);
+}

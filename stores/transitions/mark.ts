@@ -1,0 +1,38 @@
+import { redis } from './lib/host.js';
+import { armExpiry } from './lib/expiry.js';
+import { closeLog, openLog, writeControl } from './lib/log.js';
+import { contentAt, only, type Content } from './lib/request.js';
+import { isLive, readRoot } from './lib/root.js';
+import type { Session } from './lib/session.js';
+
+export interface MarkRequest {
+  status: 'active' | 'paused' | 'ended' | 'failed';
+  /** The control message. */
+  message: Content;
+  /** Why it failed. */
+  error?: string;
+  now: number;
+}
+
+/** mark: pauses, resumes or ends a stream that no run owns. The first end counts. */
+export function mark(
+  session: Session,
+  { status, message, error, now }: MarkRequest,
+  args: readonly string[],
+): string {
+  const root = readRoot(session, ['stream', 'status', 'seq', 'agent']);
+  if (root.stream === undefined) return only('not_found');
+  if (isLive(root.status)) return only('owned');
+  const isOver = root.stream === 'ended' || root.stream === 'failed';
+  if (isOver || root.stream === status) return only('unchanged');
+  const log = openLog(session, root.seq);
+  writeControl(log, contentAt(args, message));
+  closeLog(log);
+  redis.call('HSET', session.root, 'stream', status, 'updated', now);
+  if (status === 'ended' || status === 'failed') {
+    if (error !== undefined) redis.call('HSET', session.root, 'streamError', error);
+    redis.call('DEL', session.writers);
+    armExpiry(session, root.agent !== undefined);
+  }
+  return only('marked');
+}

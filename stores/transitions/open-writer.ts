@@ -1,0 +1,53 @@
+import { redis } from './lib/host.js';
+import { ownWriter, readOwner, tellOfDiscard, withdraw } from './lib/attempts.js';
+import { recountControls } from './lib/controls.js';
+import { persist } from './lib/expiry.js';
+import { int, stored } from './lib/json.js';
+import { closeLog, openLog } from './lib/log.js';
+import { MORE, only, type WriterRequest } from './lib/request.js';
+import { readRoot } from './lib/root.js';
+import type { Session } from './lib/session.js';
+
+export interface OpenWriterRequest {
+  writer: Omit<WriterRequest, 'runId'>;
+  /** Tells a repeated call from a second writer of the same attempt. */
+  nonce: string;
+  now: number;
+}
+
+const FIELDS = ['seq', 'stream', 'agent', 'run', 'checkpoint', 'committed'] as const;
+
+/**
+ * open writer: makes an attempt the owner of a writer name that belongs to no run; withdraws what
+ * lower attempts left. Creates the stream if there is none, opens one that has ended; that of a
+ * session is opened by its runs only.
+ */
+export function openWriter(session: Session, { writer, nonce, now }: OpenWriterRequest): string {
+  const { name, token, agentType, step } = writer;
+  const root = readRoot(session, FIELDS);
+  const owner = readOwner(session, name);
+  if (owner.token === token && redis.call('HGET', session.writers, `n:${name}`) === nonce) {
+    return `{"kind":"opened","sequence":${stored(root.seq)}}`;
+  }
+  if (owner.token > token || (owner.token === token && !owner.isWithdrawing)) return only('fenced');
+  const rests = root.stream !== 'active' && root.stream !== 'paused';
+  if (rests && root.agent !== undefined) return only('ended');
+  const log = openLog(session, root.seq);
+  if (owner.token > 0) {
+    const before = withdraw(session, name, token);
+    if (before === undefined) return MORE;
+    const agentId = writer.agentId ?? writer.sessionId;
+    const speaker = { agentId, agentType, step, now };
+    tellOfDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
+  }
+  closeLog(log);
+  ownWriter(session, name, token, log.seq);
+  redis.call('HSET', session.writers, `n:${name}`, nonce);
+  if (rests) {
+    redis.call('HSET', session.root, 'stream', 'active', 'seq', log.seq, 'updated', now);
+    redis.call('HDEL', session.root, 'streamError');
+    recountControls(session);
+    persist(session);
+  }
+  return `{"kind":"opened","sequence":${int(log.seq)}}`;
+}

@@ -1,0 +1,36 @@
+import { redis } from './lib/host.js';
+import { isConversation, type Session } from './lib/session.js';
+import { sessionsBelow } from './lib/walk.js';
+
+export interface ReadViewRequest {
+  /** Leaves rows and queue out. */
+  callsOnly: boolean;
+}
+
+/**
+ * read view: a session with the calls of its sub-agents, at one moment. Not JSON: rows go through as
+ * they are.
+ *
+ * @returns root, rows and queue of the session, then [order, calls] of it and of each sub-agent below
+ */
+export function readView(session: Session, { callsOnly }: ReadViewRequest): unknown[] {
+  const root = redis.call('HGETALL', session.root);
+  if (!isConversation(session)) {
+    const top = session.conversation.root;
+    root.push('seq', textOf(redis.call('HGET', top, 'seq')));
+    root.push('stream', textOf(redis.call('HGET', top, 'stream')));
+    root.push('conversationStep', textOf(redis.call('HGET', top, 'committed')));
+  }
+  const rows = callsOnly ? [] : redis.call('LRANGE', session.rows, 0, -1);
+  const queue = callsOnly ? [] : redis.call('LRANGE', session.queue, 0, -1);
+  const view: unknown[] = [root, rows, queue];
+  for (const below of sessionsBelow(session)) {
+    const order = redis.call('LRANGE', below.order, 0, -1);
+    view.push([order, redis.call('HGETALL', below.calls)]);
+  }
+  return view;
+}
+
+function textOf(value: string | false): string {
+  return value === false ? '' : value;
+}

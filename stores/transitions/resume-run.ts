@@ -1,0 +1,114 @@
+import { cjson, redis } from './lib/host.js';
+import { PAGE } from './lib/attempts.js';
+import { ownChunk, speakerOf } from './lib/chunks.js';
+import { recountControls } from './lib/controls.js';
+import { int, nullable, text } from './lib/json.js';
+import { closeLog, openLog, sequenceOf, write } from './lib/log.js';
+import { MORE, only } from './lib/request.js';
+import { isTerminal, num, readRoot } from './lib/root.js';
+import { readHead } from './lib/rows.js';
+import type { Session } from './lib/session.js';
+import { isRunOf, newestRunJson, nextRun, startRun } from './lib/start-run.js';
+
+export interface ResumeRunRequest {
+  /** The run that is to be continued; the newest one when absent. */
+  runId?: string;
+  nonce: string;
+  now: number;
+  mode: string;
+  /** Who asked. */
+  by: string;
+}
+
+const FIELDS = [
+  'agent',
+  'run',
+  'runN',
+  'status',
+  'error',
+  'committed',
+  'claimed',
+  'turnRow',
+  'runSeq',
+  'seq',
+  'checkpoint',
+  'turn',
+  'messageId',
+  'turnSeq',
+  'openSeq',
+] as const;
+
+/**
+ * resume run: a new run for the turn of one that was interrupted, or failed in a way that may pass.
+ * Its steps continue behind the last one that the transcript has.
+ */
+export function resumeRun(session: Session, request: ResumeRunRequest): string {
+  const { runId, nonce, now, mode, by } = request;
+  const root = readRoot(session, FIELDS);
+  if (root.agent === undefined) return only('not_found');
+  if (isRunOf(root.run, nonce)) return `{"kind":"resumed","run":{${newestRunJson(session)}}}`;
+  const newest = `"runId":${text(root.run ?? '')}`;
+  if (!isTerminal(root.status)) return `{"kind":"active",${newest}}`;
+  if (runId !== undefined && runId !== root.run) return `{"kind":"stale_run",${newest}}`;
+  if (root.status !== 'interrupted' && !mayPass(root.status, root.error)) {
+    return `{"kind":"final","status":"${root.status ?? ''}"}`;
+  }
+  const claimed = num(root.claimed);
+  const step = lastStep(session, num(root.committed), num(root.turnRow));
+  // A step that nothing came of is said anew, under the same number.
+  if (claimed > step) {
+    const first = num(root.openSeq ?? root.runSeq);
+    if (!removeStep(session, first, `m${int(claimed)}`)) return MORE;
+  }
+  recountControls(session);
+  const log = openLog(session, root.seq);
+  const { id, n } = nextRun(session, root.runN, nonce);
+  const from = `"fromCheckpointId":${nullable(root.checkpoint)},"fromStepCount":${int(step)}`;
+  const speaker = speakerOf(session, root.agent, int(step), now);
+  write(log, ownChunk(speaker, 'run_resumed', `"runId":${text(id)},${from},"mode":${text(mode)}`));
+  closeLog(log);
+  const run = {
+    id,
+    n,
+    mode,
+    by,
+    turn: num(root.turn),
+    message: root.messageId ?? '',
+    turnSeq: num(root.turnSeq),
+    turnRow: num(root.turnRow),
+    seq: log.before,
+    step,
+  };
+  startRun(session, run, log.seq, now);
+  return `{"kind":"resumed","run":{${newestRunJson(session)}}}`;
+}
+
+function mayPass(status: string | undefined, error: string | undefined): boolean {
+  if (status !== 'failed' || error === undefined) return false;
+  return (cjson.decode(error) as { retryable?: boolean }).retryable === true;
+}
+
+/** A reply that was folded from the log, for want of its writer, stands in the transcript only. */
+function lastStep(session: Session, committed: number, turnRow: number): number {
+  for (let at = redis.call('LLEN', session.rows) - 1; at >= turnRow; at -= 1) {
+    const row = redis.call('LINDEX', session.rows, at);
+    const head = row === false ? undefined : readHead(row);
+    if (head?.role === 'assistant') return Math.max(committed, head.step ?? 0);
+  }
+  return committed;
+}
+
+/** Removes a page of a writer's entries; true if there are no more. */
+function removeStep(session: Session, after: number, writer: string): boolean {
+  const page = redis.call('XRANGE', session.stream, `(${int(after)}-0`, '+', 'COUNT', PAGE);
+  const ids: string[] = [];
+  let last = '';
+  for (const [id, entry] of page) {
+    if (entry[1] === writer) ids.push(id);
+    last = id;
+  }
+  if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
+  if (page.length < PAGE) return true;
+  redis.call('HSET', session.root, 'openSeq', sequenceOf(last));
+  return false;
+}

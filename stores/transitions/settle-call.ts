@@ -1,0 +1,177 @@
+import { redis } from './lib/host.js';
+import { withEvents } from './lib/call-events.js';
+import { readCall, wasTakenIn } from './lib/calls.js';
+import { speakerOf } from './lib/chunks.js';
+import { noteDeadline } from './lib/deadlines.js';
+import { finish } from './lib/finish.js';
+import { field, int } from './lib/json.js';
+import { takeLateAnswer } from './lib/late-answers.js';
+import { closeLog, openLog, writeAll } from './lib/log.js';
+import { restIfWaiting } from './lib/pause.js';
+import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
+import { continueAlone, NOTHING_RESUMED, resumeIfAnswered } from './lib/resume.js';
+import { addShared, isLive, isTerminal, num, readRoot, storeNow } from './lib/root.js';
+import { sessionAt, type Session } from './lib/session.js';
+import { settleRow } from './lib/settling.js';
+import { stageChanges } from './lib/staging.js';
+import { ownerOf } from './lib/walk.js';
+
+export interface SettleCallRequest {
+  source: 'tool' | 'approval' | 'client' | 'expiry' | 'child';
+  runId: string;
+  toolCallId: string;
+  /** Of source `tool`: the attempt that executed it. */
+  writer?: WriterRequest;
+  now: number;
+  row?: Content;
+  /** The row tells of an error. */
+  isError: boolean;
+  decision?: Content;
+  isApproved: boolean;
+  /** The row's output if it is kept apart. */
+  result?: Content;
+  /** What the model is told of a client's answer whose timeout it knows. */
+  late?: string;
+  /** Changes to the agent's own state. */
+  changes?: Content;
+  /** What the run came to, if this ends it, or where that is kept apart. */
+  output?: Content;
+  outputRef?: string;
+  /** The call said something beside its result, which its row is to keep. */
+  hasEvents: boolean;
+  chunks: Content;
+  chunkCount: number;
+}
+
+const CALL = ['state', 'kind', 'late', 'lapsed', 'lapsedAt', 'ask', 'deadline', 'child'] as const;
+type Call = Record<(typeof CALL)[number], string | undefined>;
+
+/**
+ * settle call: the one result of a call, or a person's decision about it; the first one wins. Answers
+ * are given to the conversation, whichever of its agents asked.
+ */
+export function settleCall(
+  given: Session,
+  request: SettleCallRequest,
+  args: readonly string[],
+): string {
+  const { source, toolCallId: id, runId, now, writer } = request;
+  const session = ownerOf(given, id);
+  const call = readCall(session, id, CALL);
+  const isLate = call.late === '1' && source === 'client' && call.kind === 'client';
+  const lapsed = takeLateAnswer(session, id, call, source, request.late ?? '');
+  if (lapsed !== undefined) return only(lapsed);
+  const isPersons = source === 'approval' || source === 'client';
+  if (isPersons && call.late === '1' && call.kind === 'approval') return only('expired');
+
+  const root = readRoot(session, ['run', 'status', 'seq', 'stream']);
+  addShared(session, root);
+  if (!isLate && (call.state === 'settled' || wasTakenIn(session, id))) {
+    return alreadySettled(session, writer, root.seq);
+  }
+  if (call.state === undefined) return only('not_pending');
+  if (root.run !== runId || isTerminal(root.status)) return only('stale_run');
+  // Nobody was asked yet.
+  if (source !== 'tool' && call.ask !== undefined) return only('not_pending');
+  const refusal = refusalOf(session, request, call, isLate);
+  if (refusal !== undefined) return refusal;
+
+  const log = openLog(session, root.seq);
+  if (source === 'expiry') redis.call('HSET', session.calls, `late:${id}`, '1');
+  if (source === 'child' && call.child !== undefined) endLostChild(session, call.child, log, now);
+  const chunks: string[] = [];
+  for (let at = 0; at < request.chunkCount; at += 1) {
+    chunks.push(args[request.chunks + at] as string);
+  }
+  writeAll(log, chunks, source === 'tool' ? (writer as WriterRequest).name : '');
+  keep(session, request, args);
+  if (source === 'client') redis.call('HDEL', session.calls, `late:${id}`);
+
+  let resumed = NOTHING_RESUMED;
+  if (source === 'child' && root.stream === 'paused') {
+    // The sub-agent was lost while it waited.
+    resumed = resumeIfAnswered(session, log, now);
+    if (resumed.resume === '') continueAlone(session, log, now);
+    noteDeadline(session);
+  } else if (source === 'tool' || source === 'child') {
+    restIfWaiting(session, log, now);
+  } else if (!isLate) {
+    resumed = resumeIfAnswered(session, log, now);
+    noteDeadline(session);
+  }
+  closeLog(log);
+  const goesOn = field('resume', resumed.resume) + field('others', resumed.others);
+  return `{"kind":"stored","sequence":${int(log.seq)}${goesOn}}`;
+}
+
+/** The attempt that settled the call gets the same reply again: its connection may have broken. */
+function alreadySettled(
+  session: Session,
+  writer: WriterRequest | undefined,
+  seq: string | undefined,
+): string {
+  if (writer === undefined) return only('already_completed');
+  const owner = redis.call('HGET', session.writers, `t:${writer.name}`);
+  if (owner === false || num(owner) !== writer.token) return only('already_completed');
+  return `{"kind":"stored","sequence":${seq ?? '0'}}`;
+}
+
+/** Why a call cannot be settled from this source. */
+function refusalOf(
+  session: Session,
+  { source, writer, isError }: SettleCallRequest,
+  { state, kind, deadline }: Call,
+  isLate: boolean,
+): string | undefined {
+  if (source === 'tool') {
+    const { name, token } = writer as WriterRequest;
+    const owner = redis.call('HGET', session.writers, `t:${name}`);
+    const isOwner = owner !== false && num(owner) === token;
+    return isOwner && state === 'started' ? undefined : only('fenced');
+  }
+  if (source === 'child') return kind === 'subagent' ? undefined : only('kind_mismatch');
+  if (kind !== 'approval' && kind !== 'client') return only('kind_mismatch');
+  if (source === 'approval' && kind !== 'approval') return only('kind_mismatch');
+  // An approval may be answered with an error: then it is not carried out.
+  if (source === 'client' && kind === 'approval' && !isError) return only('kind_mismatch');
+  if (state !== 'waiting' && !isLate) return only('already_completed');
+  if (source === 'client') return undefined;
+  const left = deadline === undefined ? undefined : num(deadline) - storeNow();
+  if (source === 'approval') {
+    return left !== undefined && left <= 0 ? only('expired') : undefined;
+  }
+  if (left === undefined) return only('not_due');
+  return left > 0 ? `{"kind":"not_due","dueInMs":${int(left)}}` : undefined;
+}
+
+/** A sub-agent that was lost ends with its call: nobody waits for it any more. */
+function endLostChild(session: Session, part: string, log: ReturnType<typeof openLog>, now: number): void {
+  const child = sessionAt(session, part);
+  const { status, agent, committed } = readRoot(child, ['status', 'agent', 'committed']);
+  if (!isLive(status)) return;
+  const speaker = speakerOf(child, agent, committed, now);
+  finish(child, log, speaker, { status: 'failed', error: '', reason: undefined, code: 'run_failed' });
+}
+
+/** Stores what was given: decision, result, and what the call leaves beside it. */
+function keep(session: Session, request: SettleCallRequest, args: readonly string[]): void {
+  const { toolCallId: id, now, changes, output, outputRef, result, decision } = request;
+  redis.call('HSET', session.root, 'updated', now);
+  redis.call('HSET', session.conversation.root, 'updated', now);
+  if (changes !== undefined) {
+    const { step } = request.writer as WriterRequest;
+    stageChanges(session, `s${int(step)}`, id, contentAt(args, changes));
+  }
+  if (output !== undefined) redis.call('HSETNX', session.root, 'output', contentAt(args, output));
+  if (outputRef !== undefined) redis.call('HSETNX', session.root, 'outputRef', outputRef);
+  if (result !== undefined) redis.call('HSET', session.results, id, contentAt(args, result));
+  if (decision !== undefined) {
+    redis.call('HSET', session.calls, `decision:${id}`, contentAt(args, decision));
+  }
+  if (request.isApproved) {
+    redis.call('HSET', session.calls, `state:${id}`, 'approved');
+    return;
+  }
+  const row = contentAt(args, request.row);
+  settleRow(session, id, request.hasEvents ? withEvents(session, id, row) : row);
+}

@@ -1,0 +1,80 @@
+import { redis } from './lib/host.js';
+import {
+  ownWriter,
+  readOwner,
+  releaseWriter,
+  tellOfWithdrawal,
+  withdraw,
+} from './lib/attempts.js';
+import { readCall, wasTakenIn } from './lib/calls.js';
+import { field, int } from './lib/json.js';
+import { closeLog, openLog } from './lib/log.js';
+import { restIfWaiting } from './lib/pause.js';
+import { MORE, only, type WriterRequest } from './lib/request.js';
+import { addShared, isTerminal, num, readField, readRoot } from './lib/root.js';
+import { idOf, isConversation, type Session } from './lib/session.js';
+import { settleByCode } from './lib/settling.js';
+
+export interface StartCallRequest {
+  writer: WriterRequest;
+  toolCallId: string;
+  now: number;
+}
+
+const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const;
+const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n'] as const;
+
+/**
+ * start call: permission to execute a tool. A call that had started is not executed again unless the
+ * tool is idempotent: it is settled as tool_outcome_unknown.
+ */
+export function startCall(session: Session, { writer, toolCallId, now }: StartCallRequest): string {
+  const { runId, name, token, agentType, step } = writer;
+  const root = readRoot(session, FIELDS);
+  addShared(session, root);
+  const call = readCall(session, toolCallId, CALL);
+  const { state } = call;
+  if (state === 'settled' || wasTakenIn(session, toolCallId)) return only('settled');
+  if (root.run !== runId || isTerminal(root.status)) return only('superseded');
+  if (root.stop !== undefined) return only('stopped');
+  const owner = readOwner(session, name);
+  if (owner.token > token) return only('fenced');
+  if (call.kind === 'subagent') return only('refused');
+  if (state !== 'open' && state !== 'approved' && state !== 'started') return only('refused');
+  // The last answer of a batch releases what was approved; until then the run rests.
+  if (state === 'approved' && redis.call('SISMEMBER', session.busy, toolCallId) === 0) {
+    return only('refused');
+  }
+  const speaker = { agentId: idOf(session), agentType, step, now };
+  const log = openLog(session, root.seq);
+  const isNew = owner.token < token || owner.isWithdrawing;
+  if (state === 'started' && isNew) {
+    if (call.again !== '1') {
+      settleByCode(session, log, speaker, toolCallId, 'tool_outcome_unknown');
+      // The attempt that was lost may live: it has nothing more to say.
+      releaseWriter(session, name);
+      restIfWaiting(session, log, now);
+      closeLog(log);
+      return only('settled');
+    }
+    const before = withdraw(session, name, token);
+    if (before === undefined) return MORE;
+    if (before.removed) tellOfWithdrawal(session, root, log, speaker, toolCallId);
+    closeLog(log);
+  }
+  let executions = num(call.n);
+  if (isNew) {
+    ownWriter(session, name, token, log.seq);
+    redis.call('HSET', session.calls, `state:${toolCallId}`, 'started');
+    executions = redis.call('HINCRBY', session.calls, `n:${toolCallId}`, 1);
+    redis.call('HSET', session.root, 'updated', now);
+    if (state === 'approved') {
+      redis.call('HSET', session.root, 'taken', root.committed ?? '0');
+      redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
+    }
+  }
+  const isShownAbove = !isConversation(session) && call.asked !== undefined;
+  const shownIn = isShownAbove ? int(num(readField(session.conversation, 'committed'))) : '';
+  const rest = field('decision', call.decision) + field('shownIn', shownIn);
+  return `{"kind":"execute","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;
+}

@@ -1,0 +1,62 @@
+import { cjson, formatInt, redis } from './lib/host.js';
+import { PAGE } from './lib/attempts.js';
+import { int, text } from './lib/json.js';
+import { closeLog, openLog, sequenceOf, writeControl } from './lib/log.js';
+import { num, readRoot } from './lib/root.js';
+import type { Session } from './lib/session.js';
+
+export interface TruncateRequest {
+  /** Chunks of steps above it go. */
+  step: number;
+  /** Sequence up to which everything stays: the cursor of a removal in pages. */
+  after: number;
+  /** Only chunks of this agent. */
+  agentId?: string;
+  now: number;
+  /** What pages before this one removed, and the sequence of the last removed. */
+  removed: number;
+  lastRemoved: number;
+}
+
+/**
+ * truncate: removes a page of chunks of steps above a bound; the last page tells attached readers.
+ * Replies with `next`, where the next page begins, while there is one.
+ */
+export function truncate(session: Session, request: TruncateRequest): string {
+  const { step, agentId } = request;
+  let { removed, lastRemoved, after } = request;
+  const from = `(${formatInt(after)}-0`;
+  const page = redis.call('XRANGE', session.stream, from, '+', 'COUNT', PAGE);
+  const ids: string[] = [];
+  for (const [id, entry] of page) {
+    after = sequenceOf(id);
+    if (!isAbove(entry[3] as string, step, agentId)) continue;
+    ids.push(id);
+    removed += 1;
+    lastRemoved = after;
+  }
+  if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
+  const before = readRoot(session, ['seq']).seq;
+  const done = `"removed":${int(removed)},"lastRemoved":${int(lastRemoved)},"atSequence":${int(num(before))}`;
+  if (page.length === PAGE) return `{${done},"next":${int(after)}}`;
+  if (removed > 0) {
+    const log = openLog(session, before);
+    const at = `"truncatedAtStep":${int(step)},"atSequence":${int(num(before))}`;
+    const of = `"streamId":${text(session.conversationId)},"timestamp":${int(request.now)}`;
+    const last = `"lastRemoved":${int(lastRemoved)}`;
+    writeControl(log, `{"type":"stream_truncated",${of},${at},${last}}`);
+    closeLog(log);
+  }
+  return `{${done}}`;
+}
+
+/** A foreign value is not ours to remove. */
+function isAbove(json: string, step: number, agentId: string | undefined): boolean {
+  try {
+    const chunk = cjson.decode(json) as { step?: unknown; agentId?: string };
+    if (typeof chunk.step !== 'number' || chunk.step <= step) return false;
+    return agentId === undefined || chunk.agentId === agentId;
+  } catch {
+    return false;
+  }
+}
