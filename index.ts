@@ -192,7 +192,7 @@ export type {
 export { FINISH_TOOL_NAME, isSessionId } from './protocol/ids.js';
 export { LIMITS } from './protocol/limits.js';
 export { COMMON_METADATA_KEYS } from './protocol/metadata-keys.js';
-export { isStalled } from './stores/stalled.js';
+export { isStalled } from './stores/record/stalled.js';
 export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './protocol/rows.js';
 export { isTerminal } from './protocol/run.js';
 export type {
@@ -219,7 +219,7 @@ export type {
   StreamManager,
   StreamReader,
   StreamWriter,
-} from './stores/stream-manager.js';
+} from './stores/log/stream-manager.js';
 export type {
   AppendResult,
   LogPosition,
@@ -229,7 +229,7 @@ export type {
   StreamMark,
   TruncateOptions,
   TruncateResult,
-} from './stores/stream-log.js';
+} from './stores/contract/log.js';
 export type {
   Checkpoint,
   CheckpointPage,

@@ -3,8 +3,8 @@ import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import type { AnswerActivities, AnswerOutcome, AnswerRef } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
-import { expireCalls } from '../stores/answers/expire-calls.js';
-import { submitAnswer } from '../stores/answers/submit-answer.js';
+import { expireCalls } from '../stores/record/expire-calls.js';
+import { submitAnswer } from '../stores/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
 import { wakeOthers } from './wake-others.js';
 

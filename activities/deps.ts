@@ -1,7 +1,7 @@
 import type { AgentRegistry } from '../agents/registry.js';
-import type { StartNext } from '../stores/begin-next.js';
+import type { StartNext } from '../stores/record/begin-next.js';
 import type { SessionStore, Wake } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 /** The part of a logger that activities use. */
 export interface ActivityLogger {

@@ -1,5 +1,5 @@
 import type { SessionRecord, SessionView } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { createMessageFrames } from './message-frames.js';

@@ -1,4 +1,4 @@
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { SessionStore } from '../stores/session-store.js';
 import { formatSse, SSE_DONE } from './sse.js';
 import { createTurnFrames } from './turn-frames.js';

@@ -1,7 +1,7 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { ConfigurationError } from './frontend-errors.js';
 
 /** An executor's transitions: those of `createAgentExecutor` stand under `runs`. */

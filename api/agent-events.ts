@@ -3,7 +3,7 @@ import { isTerminal } from '../protocol/run.js';
 import { toWireEvents, type StreamEvent } from '../protocol/wire-events.js';
 import { formatWireEvent } from '../protocol/wire-text.js';
 import type { SessionRecord } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 type Log = Pick<StreamManager, 'read' | 'follow'>;
 

@@ -2,7 +2,7 @@ import type { AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { CrossOriginOptions } from './edge/cross-origin.js';
 import type { ApiLimits } from './edge/limits.js';
 import type { IdentityOptions } from './identity.js';

@@ -1,9 +1,9 @@
 import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '../ai-sdk/index.js';
 import type { StreamMessage } from '../protocol/chunk.js';
 import type { SessionEvent } from '../protocol/http.js';
-import { isStalled } from '../stores/stalled.js';
+import { isStalled } from '../stores/record/stalled.js';
 import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 export interface SessionEventDeps {
   stateStore: Pick<SessionStore, 'readCalls' | 'readQueue'>;

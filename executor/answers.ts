@@ -4,8 +4,8 @@ import { parseToolAnswer, type ToolAnswerInput } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import type { AnswerSignal, Resumption } from '../protocol/run.js';
-import { expireCalls } from '../stores/answers/expire-calls.js';
-import { submitAnswer, type AnswerResult } from '../stores/answers/submit-answer.js';
+import { expireCalls } from '../stores/record/expire-calls.js';
+import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
 import type {
   ExtendDeadlineResult,
   LeaseCallResult,

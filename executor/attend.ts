@@ -1,5 +1,5 @@
 import type { Resumption } from '../protocol/run.js';
-import type { StartNext } from '../stores/begin-next.js';
+import type { StartNext } from '../stores/record/begin-next.js';
 import type { SessionRecord, SessionStore } from '../stores/session-store.js';
 import { decideSweep } from './decide-sweep.js';
 import type { RunWorkflows } from './run-workflows.js';

@@ -2,9 +2,9 @@ import type { LogEntry } from '../protocol/chunk.js';
 import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal } from '../protocol/run.js';
-import { throughOutage } from '../stores/outage.js';
+import { throughOutage } from '../stores/record/outage.js';
 import type { SessionRecord, SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
 /** Where a run rests. */

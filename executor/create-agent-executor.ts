@@ -7,7 +7,7 @@ import { isSessionId } from '../protocol/ids.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import type { CustomState, RunInfo } from '../stores/session-state.js';
 import type { SessionStore, StopResult } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { BranchInput, RetryInput } from './agent-executor.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';

@@ -2,7 +2,7 @@ import type { StreamChunk } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
 import type { StreamStatus } from '../protocol/run.js';
 import type { SessionStore } from '../stores/session-store.js';
-import type { StoredChunk, StreamManager } from '../stores/stream-manager.js';
+import type { StoredChunk, StreamManager } from '../stores/log/stream-manager.js';
 
 /** The chunks of one run. */
 export interface RunStream extends AsyncIterable<StreamChunk> {

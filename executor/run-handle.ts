@@ -1,7 +1,7 @@
 import { toAnswerError, type ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import type { SessionStore, StopResult } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { readEndedResult, readSuspendedResult, type AgentResult } from './agent-result.js';
 import { awaitRest } from './await-rest.js';

@@ -2,15 +2,15 @@ import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type Resumption, type RunError, type RunInput } from '../protocol/run.js';
-import { beginNextAfterEnds, type StartNext } from '../stores/begin-next.js';
+import { beginNextAfterEnds, type StartNext } from '../stores/record/begin-next.js';
 import type {
   BeginResult,
   RunRecord,
   SessionRecord,
   SessionStore,
 } from '../stores/session-store.js';
-import { endSilent } from '../stores/end-silent.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import { endSilent } from '../stores/record/end-silent.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
 import { createAttend, type Attended } from './attend.js';

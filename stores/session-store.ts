@@ -2,7 +2,7 @@ import type { Row } from '../protocol/rows.js';
 import type { StopRequest } from '../protocol/run.js';
 import type { OpenCall, SessionCalls, SessionRecord, SessionView } from './session-record.js';
 import type { SessionDocuments } from './session-state.js';
-import type { SessionOwner, WaitingPage, WaitingPageOptions } from './waiting-page.js';
+import type { SessionOwner, WaitingPage, WaitingPageOptions } from './record/waiting-page.js';
 import type {
   BeginQueuedInput,
   BeginQueuedResult,
@@ -64,7 +64,7 @@ export type {
   WaitingPage,
   WaitingPageOptions,
   WaitingSession,
-} from './waiting-page.js';
+} from './record/waiting-page.js';
 export type { QueuedEntry, UserMessage } from './queued-entry.js';
 export type {
   BeginQueuedInput,

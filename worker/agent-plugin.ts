@@ -11,7 +11,7 @@ import {
   registerSearchAttributes,
 } from '../executor/index.js';
 import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { startSweeper } from './sweeper.js';
 import { makeCurrent, toDeploymentOptions, type WorkerVersioning } from './versioning.js';
 import { WORKER_SETTINGS, WORKER_SLOTS } from './worker-settings.js';

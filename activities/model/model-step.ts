@@ -10,8 +10,8 @@ import {
   type StepOutcome,
   type StopRequest,
 } from '../../protocol/run.js';
-import { endSilent } from '../../stores/end-silent.js';
-import { addUsage } from '../../stores/run-usage.js';
+import { endSilent } from '../../stores/record/end-silent.js';
+import { addUsage } from '../../stores/record/run-usage.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';

@@ -2,7 +2,7 @@ import type { ToolDefinition } from '../../agents/definitions.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import { closedCall } from '../../stores/closed-call.js';
+import { closedCall } from '../../stores/record/closed-call.js';
 import type { NewCall } from '../../stores/session-store.js';
 import { ruleOn, type Ruling } from './approval-ruling.js';
 import { checkInput, parseInput } from './call-input.js';

@@ -7,10 +7,10 @@ import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../pr
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type { CallRef, RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
-import { addUsage } from '../../stores/run-usage.js';
+import { addUsage } from '../../stores/record/run-usage.js';
 import type { CommitInput, NewCall, RunUsage, Writer } from '../../stores/session-store.js';
-import { closedCall, closingChunks, CUT_CALLS } from '../../stores/closed-call.js';
-import { toChildRef } from '../../stores/sub-agent-calls.js';
+import { closedCall, closingChunks, CUT_CALLS } from '../../stores/record/closed-call.js';
+import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';

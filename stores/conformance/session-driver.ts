@@ -4,8 +4,8 @@ import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
 import type { BeginQueuedResult } from '../queue-transitions.js';
 import type { SessionStore, UserMessage } from '../session-store.js';
-import type { AppendResult } from '../stream-log.js';
-import type { StreamManager } from '../stream-manager.js';
+import type { AppendResult } from '../contract/log.js';
+import type { StreamManager } from '../log/stream-manager.js';
 import type { ResumeRunInput, ResumeRunResult, RewindResult } from '../rerun-transitions.js';
 import type {
   BeginInput,

@@ -1,5 +1,5 @@
 import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
+import type { StreamManager } from '../log/stream-manager.js';
 import { newSessionId } from './fixtures.js';
 import { drive, type SessionDriver } from './session-driver.js';
 

@@ -1,6 +1,6 @@
-import { checkSessionId } from '../checked-ids.js';
-import { toCheckedJson } from '../checked-messages.js';
-import { createSessionDocuments } from '../session-documents.js';
+import { checkSessionId } from '../record/checked-ids.js';
+import { toCheckedJson } from '../record/checked-messages.js';
+import { createSessionDocuments } from '../record/session-documents.js';
 import type { SessionStore } from '../session-store.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import type { MemoryData } from './memory-data.js';
@@ -27,7 +27,7 @@ import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
 import { takeCallId } from './transitions/take-call-id.js';
 import { takeOver } from './transitions/take-over.js';
-import { isQuestion } from '../waiting-page.js';
+import { isQuestion } from '../record/waiting-page.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions in memory: each transition is one file, this file is its calling form. */

@@ -1,7 +1,7 @@
-import { toStoredJson } from '../to-stored-json.js';
-import { parseUsage } from '../run-usage.js';
+import { toStoredJson } from '../record/to-stored-json.js';
+import { parseUsage } from '../record/run-usage.js';
 import { childPartOf } from '../../protocol/ids.js';
-import type { DocumentPrimitives, NumberedChanges } from '../session-documents.js';
+import type { DocumentPrimitives, NumberedChanges } from '../record/session-documents.js';
 import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
 import type { RedisContext } from './context.js';
 import { reach } from './connection.js';

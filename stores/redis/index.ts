@@ -1,6 +1,6 @@
 import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
-import { createStreamManager } from '../streams/create-stream-manager.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
 import { closeClient } from './clients.js';
 import { connectCommands, connectSubscriber, reach, type RedisRole } from './connection.js';
 import { createContext, type RedisStoreOptions } from './create-context.js';

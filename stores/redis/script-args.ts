@@ -1,13 +1,13 @@
-import { toStoredJson } from '../to-stored-json.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { toCallSpec } from '../call-spec.js';
+import { toCallSpec } from '../record/call-spec.js';
 import { interruptBy } from '../queued-entry.js';
-import { toCheckedJson } from '../checked-messages.js';
-import { formatUsage } from '../run-usage.js';
+import { toCheckedJson } from '../record/checked-messages.js';
+import { formatUsage } from '../record/run-usage.js';
 import type { StagedChanges } from '../session-state.js';
-import { toBriefRow, toShownPart } from '../sub-agent-calls.js';
+import { toBriefRow, toShownPart } from '../record/sub-agent-calls.js';
 import { keepApart } from './large-results.js';
 import type {
   BeginChildInput,

@@ -5,7 +5,7 @@ import {
   type StopRequest,
   type TerminalStatus,
 } from '../../protocol/run.js';
-import { parseUsage } from '../run-usage.js';
+import { parseUsage } from '../record/run-usage.js';
 import type {
   BeginInput,
   BeginQueuedInput,

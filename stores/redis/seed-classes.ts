@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
-import { createStreamManager } from '../streams/create-stream-manager.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
 import { closeClient } from './clients.js';
 import { duplicateForSubscriptions } from './connection.js';
 import { createContext } from './create-context.js';

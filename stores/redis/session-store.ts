@@ -1,7 +1,7 @@
-import { toStoredJson } from '../to-stored-json.js';
-import { formatUsage } from '../run-usage.js';
-import { checkSessionId } from '../checked-ids.js';
-import { createSessionDocuments } from '../session-documents.js';
+import { toStoredJson } from '../record/to-stored-json.js';
+import { formatUsage } from '../record/run-usage.js';
+import { checkSessionId } from '../record/checked-ids.js';
+import { createSessionDocuments } from '../record/session-documents.js';
 import type { SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
@@ -40,7 +40,7 @@ import { toBeginChildResult } from './sub-agent-replies.js';
 import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
-import { isQuestion } from '../waiting-page.js';
+import { isQuestion } from '../record/waiting-page.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions in Redis: each transition is one Lua file, this file is its calling form. */

@@ -3,7 +3,7 @@ import type { Row } from '../../protocol/rows.js';
 import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { CallState, OpenCall, QueuedEntry, SessionRecord, Wake } from '../session-store.js';
-import { parseUsage } from '../run-usage.js';
+import { parseUsage } from '../record/run-usage.js';
 import { corrupt, parseStored } from './stored-json.js';
 
 /** Hashes as Redis gives them → the record and calls of a session. Pure but for the clock. */

@@ -1,6 +1,11 @@
 import { rootOf } from '../../protocol/ids.js';
 import type { SessionStore } from '../session-store.js';
-import { asks, readWaitingPage, type SessionOwner, type WaitingEntry } from '../waiting-page.js';
+import {
+  asks,
+  readWaitingPage,
+  type SessionOwner,
+  type WaitingEntry,
+} from '../record/waiting-page.js';
 import type { RedisContext } from './context.js';
 import { reach } from './connection.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
-import { endSilent } from '../../stores/end-silent.js';
+import { endSilent } from '../../stores/record/end-silent.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';

@@ -3,7 +3,7 @@ import { applyPatch, type Operation } from 'rfc6902';
 import { buildSnapshot, handleChatStream, type UIMessage } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import type { SessionStore } from '../../stores/session-store.js';
-import type { StreamManager } from '../../stores/stream-manager.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { assistantRow } from '../../stores/conformance/fixtures.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';

@@ -2,7 +2,7 @@ import { createMemoryData, type MemoryData } from '../../stores/memory/index.js'
 import { createMemorySessionStore } from '../../stores/memory/session-store.js';
 import { createMemoryStreamLog } from '../../stores/memory/stream-log.js';
 import type { SessionStore } from '../../stores/session-store.js';
-import { createStreamManager } from '../../stores/streams/create-stream-manager.js';
+import { createStreamManager } from '../../stores/log/create-stream-manager.js';
 import { drive, type SessionDriver } from '../support/session-driver.js';
 import type { Carry, CallsOutcome } from '../../workflows/carry.js';
 

@@ -1,4 +1,4 @@
-import type { StreamManager } from '../../stores/stream-manager.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { Writer } from '../../stores/transitions.js';
 import type { SessionStore } from '../../stores/session-store.js';
 import { drive, type SessionDriver } from './session-driver.js';

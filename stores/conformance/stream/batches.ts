@@ -1,6 +1,6 @@
 import { equal, includes } from '../assertions.js';
 import { AGENT, textChunk, textIn } from '../fixtures.js';
-import { NO_RUN } from '../../stream-log.js';
+import { NO_RUN } from '../../contract/log.js';
 import type { Writer } from '../../transitions.js';
 import type { Suite } from '../suite.js';
 

@@ -1,6 +1,6 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import { isTerminal } from '../../../protocol/run.js';
-import { NO_RUN, type AppendResult } from '../../stream-log.js';
+import { NO_RUN, type AppendResult } from '../../contract/log.js';
 import type { Writer } from '../../transitions.js';
 import type { Json } from '../json.js';
 import { write } from '../log.js';

@@ -1,4 +1,4 @@
-import type { OpenWriterResult } from '../../stream-log.js';
+import type { OpenWriterResult } from '../../contract/log.js';
 import type { Writer } from '../../transitions.js';
 import { discardAttempt, ownWriter } from '../attempts.js';
 import { keepForEver } from '../expiry.js';

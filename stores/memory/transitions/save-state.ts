@@ -1,4 +1,4 @@
-import type { NumberedChanges } from '../../session-documents.js';
+import type { NumberedChanges } from '../../record/session-documents.js';
 import type { CustomState } from '../../session-state.js';
 import { toJson } from '../json.js';
 import type { MemorySession, StoreContext } from '../session.js';

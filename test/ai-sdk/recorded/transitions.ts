@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../../stores/session-store.js';
-import type { StreamManager } from '../../../stores/stream-manager.js';
+import type { StreamManager } from '../../../stores/log/stream-manager.js';
 import { rootOf } from '../../../protocol/ids.js';
 
 /** Every call by which a run, or who talks to it, changes a session. */

@@ -1,4 +1,4 @@
-import { NO_RUN } from '../../../../stores/stream-log.js';
+import { NO_RUN } from '../../../../stores/contract/log.js';
 import type { Writer } from '../../../../stores/transitions.js';
 import type { Scene } from './scene.js';
 import type { EventOf } from './session-event.js';

@@ -1,4 +1,4 @@
-import { HelixError } from '../protocol/errors.js';
+import { HelixError } from '../../protocol/errors.js';
 
 /** Whoever waits for a store that is away waits this long, then gives up. */
 const OUTAGE_MS = 30_000;

@@ -1,5 +1,5 @@
-import { rootOf } from '../protocol/ids.js';
-import type { SessionStore } from './session-store.js';
+import { rootOf } from '../../protocol/ids.js';
+import type { SessionStore } from '../session-store.js';
 
 /** Begins the session's next queued run, unless one is at work or nothing waits. */
 export type StartNext = (sessionId: string) => Promise<void>;

@@ -1,8 +1,8 @@
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { checkCount, checkStreamId } from '../checked-ids.js';
-import type { LogPosition, StreamLog, StreamMark } from '../stream-log.js';
-import type { StreamManager } from '../stream-manager.js';
+import { checkCount, checkStreamId } from '../record/checked-ids.js';
+import type { LogPosition, StreamLog, StreamMark } from '../contract/log.js';
+import type { StreamManager } from './stream-manager.js';
 import { readChunks } from './read-all.js';
 import { ChunkSource } from './stream-reader.js';
 import { openStreamWriter } from './stream-writer.js';

@@ -1,6 +1,6 @@
-import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
-import type { StreamStatus } from '../protocol/run.js';
-import type { Writer } from './transitions.js';
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import type { StreamStatus } from '../../protocol/run.js';
+import type { Writer } from '../transitions.js';
 
 /**
  * The log of a stream's messages: fenced appends, reads by position, a live tail. What a store has

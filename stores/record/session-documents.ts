@@ -1,10 +1,10 @@
-import { HelixError, StaleStateError } from '../protocol/errors.js';
-import { runNumberOf } from '../protocol/ids.js';
-import type { Row } from '../protocol/rows.js';
+import { HelixError, StaleStateError } from '../../protocol/errors.js';
+import { runNumberOf } from '../../protocol/ids.js';
+import type { Row } from '../../protocol/rows.js';
 import { applyChanges } from './apply-changes.js';
 import { fitChanges } from './fit-changes.js';
 import { checkCount, checkStreamId } from './checked-ids.js';
-import type { SessionRecord, SessionView } from './session-record.js';
+import type { SessionRecord, SessionView } from '../session-record.js';
 import type {
   Checkpoint,
   CustomState,
@@ -12,7 +12,7 @@ import type {
   RunInfo,
   SessionDocuments,
   StagedChanges,
-} from './session-state.js';
+} from '../session-state.js';
 import { toPendingCalls, toRunInfo, toSuspension } from './session-summaries.js';
 
 /** What a store brings so that `SessionDocuments` can be made of it. */

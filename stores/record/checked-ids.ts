@@ -1,5 +1,5 @@
-import { HelixError } from '../protocol/errors.js';
-import { isSessionId, isStreamId } from '../protocol/ids.js';
+import { HelixError } from '../../protocol/errors.js';
+import { isSessionId, isStreamId } from '../../protocol/ids.js';
 
 /** @throws HelixError `validation_error` unless it is the id of a session or of a sub-agent's */
 export function checkStreamId(streamId: unknown): asserts streamId is string {

@@ -1,5 +1,5 @@
 import type { ControlMessage } from '../../protocol/control-message.js';
-import type { StreamMark } from '../stream-log.js';
+import type { StreamMark } from '../contract/log.js';
 
 /** What readers of a stream are told of a change of its status. */
 export function toControlMessage(streamId: string, mark: StreamMark, now: number): ControlMessage {

@@ -1,8 +1,8 @@
 import { isControlMessage } from '../../protocol/control-guard.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { StreamLog } from '../stream-log.js';
-import type { StoredChunk } from '../stream-manager.js';
+import type { StreamLog } from '../contract/log.js';
+import type { StoredChunk } from './stream-manager.js';
 
 /** The entries that a log keeps after a sequence, page by page. */
 export async function* readPages(

@@ -1,6 +1,6 @@
-import type { ToolRow } from '../protocol/rows.js';
-import type { OpenCall, SessionRecord, SessionView } from './session-record.js';
-import type { PendingCall, RunInfo, SuspensionContext } from './session-state.js';
+import type { ToolRow } from '../../protocol/rows.js';
+import type { OpenCall, SessionRecord, SessionView } from '../session-record.js';
+import type { PendingCall, RunInfo, SuspensionContext } from '../session-state.js';
 
 /** What the session's record and calls say, in the forms of the Helix state store. Pure. */
 

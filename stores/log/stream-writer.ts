@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { toCheckedJson } from '../checked-messages.js';
-import { throughOutage } from '../outage.js';
-import { checkStreamId } from '../checked-ids.js';
-import { NO_RUN, type AppendResult, type StreamLog } from '../stream-log.js';
-import type { CreateWriterOptions, StreamWriter } from '../stream-manager.js';
+import { toCheckedJson } from '../record/checked-messages.js';
+import { throughOutage } from '../record/outage.js';
+import { checkStreamId } from '../record/checked-ids.js';
+import { NO_RUN, type AppendResult, type StreamLog } from '../contract/log.js';
+import type { CreateWriterOptions, StreamWriter } from './stream-manager.js';
 import type { Writer } from '../transitions.js';
 
 interface Pending {

@@ -1,13 +1,13 @@
-import { LIMITS } from '../protocol/limits.js';
-import { formatCheckpointId, formatModelWriter } from '../protocol/ids.js';
-import { createReplyFold, toPartialInput, type ReplyFold } from '../protocol/reply-fold.js';
-import type { AssistantPart, AssistantRow } from '../protocol/rows.js';
-import type { RunError, StepOutcome, TerminalStatus } from '../protocol/run.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
+import { createReplyFold, toPartialInput, type ReplyFold } from '../../protocol/reply-fold.js';
+import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
+import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
-import type { SessionRecord, SessionStore } from './session-store.js';
-import type { Interruption } from '../protocol/interruption.js';
-import type { StreamManager } from './stream-manager.js';
-import type { CommitInput } from './transitions.js';
+import type { SessionRecord, SessionStore } from '../session-store.js';
+import type { Interruption } from '../../protocol/interruption.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import type { CommitInput } from '../transitions.js';
 
 export interface Silencing {
   store: Pick<SessionStore, 'takeOver' | 'commit' | 'end'>;

@@ -1,6 +1,6 @@
-import type { StreamChunk } from '../protocol/chunk.js';
-import type { StreamStatus } from '../protocol/run.js';
-import type { StreamLog, TruncateOptions } from './stream-log.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import type { StreamStatus } from '../../protocol/run.js';
+import type { StreamLog, TruncateOptions } from '../contract/log.js';
 
 /**
  * Streams as the Helix stream protocol knows them, over any `StreamLog`. A stream's id is that of

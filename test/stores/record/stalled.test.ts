@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { LIMITS } from '../../protocol/limits.js';
-import { isStalled } from '../../stores/stalled.js';
+import { LIMITS } from '../../../protocol/limits.js';
+import { isStalled } from '../../../stores/record/stalled.js';
 
 const atWork = { status: 'running', stream: 'active', updatedAt: 1_000 } as const;
 const late = 1_000 + LIMITS.stalledMs + 1;

@@ -1,7 +1,7 @@
 import { applyPatch, type Operation } from 'rfc6902';
-import type { JsonPatchOperation } from '../protocol/chunk.js';
-import { HelixError } from '../protocol/errors.js';
-import type { CustomState, StagedChanges } from './session-state.js';
+import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { CustomState, StagedChanges } from '../session-state.js';
 
 /**
  * The state that changes lead to, in their order, all or none. Pure.

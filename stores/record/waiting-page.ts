@@ -1,6 +1,6 @@
-import { HelixError } from '../protocol/errors.js';
-import type { CallKind } from '../protocol/run.js';
-import type { OpenCall, SessionCalls } from './session-record.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { CallKind } from '../../protocol/run.js';
+import type { OpenCall, SessionCalls } from '../session-record.js';
 
 /** Whose sessions are asked for. */
 export interface SessionOwner {

@@ -1,6 +1,6 @@
-import { StreamMessageSchema, type StreamMessage } from '../protocol/chunk.js';
-import { HelixError } from '../protocol/errors.js';
-import { LIMITS } from '../protocol/limits.js';
+import { StreamMessageSchema, type StreamMessage } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { toStoredJson } from './to-stored-json.js';
 
 const DELTAS = new Set<StreamMessage['type']>(['text_delta', 'thinking', 'tool_arg_stream_delta']);

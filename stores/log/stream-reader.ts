@@ -1,8 +1,8 @@
 import type { LogEntry, StreamChunk } from '../../protocol/chunk.js';
 import { StreamTruncatedError } from '../../protocol/errors.js';
 import type { StreamStatus } from '../../protocol/run.js';
-import type { LogPosition, StreamLog } from '../stream-log.js';
-import type { ReaderState, StoredChunk } from '../stream-manager.js';
+import type { LogPosition, StreamLog } from '../contract/log.js';
+import type { ReaderState, StoredChunk } from './stream-manager.js';
 import { readPages, toStoredChunk } from './read-all.js';
 
 interface ReaderInput {
