@@ -220,6 +220,18 @@ export type {
   StreamReader,
   StreamWriter,
 } from './stores/log/stream-manager.js';
+export type { CallSpec, CallState, OpenCall, NewCall } from './stores/contract/call-record.js';
+export type {
+  PendingCall,
+  SuspensionContext,
+  SettleCallInput,
+  SettleCallResult,
+  StartCallInput,
+  StartCallResult,
+} from './stores/contract/calls.js';
+export type { Checkpoint, CheckpointPage } from './stores/contract/checkpoints.js';
+export type { CustomState, VersionedState } from './stores/contract/custom-state.js';
+export type { MessagePage, SessionState } from './stores/contract/documents.js';
 export type {
   AppendResult,
   LogPosition,
@@ -229,54 +241,31 @@ export type {
   StreamMark,
   TruncateOptions,
   TruncateResult,
+  Writer,
 } from './stores/contract/log.js';
+export type { QueuedEntry } from './stores/contract/queue.js';
 export type {
-  Checkpoint,
-  CheckpointPage,
-  CustomState,
-  MessagePage,
-  PendingCall,
-  PromotedState,
   RunInfo,
-  SessionDocuments,
-  SessionState,
-  StagedChanges,
-  SuspensionContext,
-  VersionedState,
-} from './stores/session-state.js';
-export type {
-  CallSpec,
-  CallState,
   InterruptRecord,
-  OpenCall,
-  QueuedEntry,
   RunUsage,
-  SessionCalls,
-  SessionOwner,
-  SessionRecord,
-  SessionStore,
-  SessionView,
-  WaitingPage,
-  WaitingSession,
-} from './stores/session-store.js';
-export type {
   BeginInput,
   BeginResult,
+  EndInput,
+  EndResult,
+  RunRecord,
+  StopResult,
+  UserMessage,
+} from './stores/contract/runs.js';
+export type { SessionCalls, SessionRecord, SessionView } from './stores/contract/sessions.js';
+export type { PromotedState, StagedChanges } from './stores/contract/staging.js';
+export type {
   ClaimInput,
   ClaimResult,
   CommitInput,
   CommitResult,
   DiscardInput,
   DiscardResult,
-  EndInput,
-  EndResult,
-  NewCall,
-  RunRecord,
-  SettleCallInput,
-  SettleCallResult,
-  StartCallInput,
-  StartCallResult,
-  StopResult,
-  UserMessage,
-  Writer,
-} from './stores/session-store.js';
+} from './stores/contract/steps.js';
+export type { SessionOwner, WaitingPage, WaitingSession } from './stores/contract/waiting.js';
+export type { SessionDocuments } from './stores/session-store.js';
+export type { SessionStore } from './stores/session-store.js';

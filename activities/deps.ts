@@ -1,6 +1,7 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { StartNext } from '../stores/record/begin-next.js';
-import type { SessionStore, Wake } from '../stores/session-store.js';
+import type { Wake } from '../stores/contract/call-record.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 /** The part of a logger that activities use. */

@@ -1,4 +1,4 @@
-import type { SessionRecord, SessionView } from '../stores/session-store.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';

@@ -1,9 +1,10 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { FrontendSnapshot as Snapshot } from '../protocol/http.js';
-import type { SessionRecord, SessionStore, SessionView } from '../stores/session-store.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
+import type { StagedChanges } from '../stores/contract/staging.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { fitChanges } from '../stores/record/fit-changes.js';
-import type { StagedChanges } from '../stores/session-state.js';
 import { isStalled } from '../stores/record/stalled.js';
 import { toRuns, type RunsOf } from './chat-deps.js';
 import { isOwner, type Caller } from './ownership.js';

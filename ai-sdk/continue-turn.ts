@@ -1,7 +1,7 @@
 import type { ChunkOf, StreamMessage } from '../protocol/chunk.js';
 import type { PostedMessage } from '../protocol/http.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { SessionRecord, SessionView } from '../stores/session-store.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import { readProfile, toTailSpan } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';

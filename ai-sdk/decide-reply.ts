@@ -1,6 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
-import type { SessionRecord, SessionView, UserMessage } from '../stores/session-store.js';
+import type { UserMessage } from '../stores/contract/runs.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 import { attachReader } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';

@@ -1,4 +1,5 @@
-import type { SessionView, UserMessage } from '../stores/session-store.js';
+import type { UserMessage } from '../stores/contract/runs.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { toCaller } from './ownership.js';

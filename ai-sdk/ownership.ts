@@ -1,4 +1,5 @@
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { SessionStore } from '../stores/session-store.js';
 import { notFound } from './refusals.js';
 
 /** Who asks. */

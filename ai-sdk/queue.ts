@@ -1,6 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import type { QueuedMessages } from '../protocol/http.js';
-import type { QueuedEntry, SessionStore } from '../stores/session-store.js';
+import type { QueuedEntry } from '../stores/contract/queue.js';
+import type { SessionStore } from '../stores/session-store.js';
 import { convertToUIMessages } from './convert-messages.js';
 import type { UIMessage } from './ui-message.js';
 import { withText } from './user-messages.js';

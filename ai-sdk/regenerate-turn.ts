@@ -1,7 +1,8 @@
 import { AgentAlreadyRunningError } from '../protocol/errors.js';
 import type { Row } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
-import type { SessionView, UserMessage } from '../stores/session-store.js';
+import type { UserMessage } from '../stores/contract/runs.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';

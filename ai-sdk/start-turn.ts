@@ -1,5 +1,6 @@
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
-import type { RunRecord, SessionView, UserMessage } from '../stores/session-store.js';
+import type { RunRecord, UserMessage } from '../stores/contract/runs.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from './awaited-turn.js';
 import type { ChatDeps } from './chat-deps.js';

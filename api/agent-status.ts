@@ -1,5 +1,5 @@
 import type { AgentStatus } from '../protocol/agent-server.js';
-import type { SessionView } from '../stores/session-store.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 
 /** How a session's newest run stands. */

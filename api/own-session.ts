@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { readOwned, toReplyHeaders } from '../ai-sdk/index.js';
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { Identity, ReadIdentity } from './identity.js';
 
 /**

@@ -1,7 +1,6 @@
 import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
 import type { RunError } from '../protocol/run.js';
-import type { RunUsage } from '../stores/session-record.js';
-import type { RunInfo } from '../stores/session-state.js';
+import type { RunUsage, RunInfo } from '../stores/contract/runs.js';
 import type { SessionStore } from '../stores/session-store.js';
 
 interface Suspended<Kind extends SuspensionMarkerChunk['kind']> {

@@ -6,12 +6,9 @@ import { sessionOfRun } from '../protocol/ids.js';
 import type { AnswerSignal, Resumption } from '../protocol/run.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
-import type {
-  ExtendDeadlineResult,
-  LeaseCallResult,
-  SessionStore,
-  Wake,
-} from '../stores/session-store.js';
+import type { Wake } from '../stores/contract/call-record.js';
+import type { ExtendDeadlineResult, LeaseCallResult } from '../stores/contract/calls.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** What people say about pending calls. */

@@ -1,6 +1,7 @@
 import type { Resumption } from '../protocol/run.js';
 import type { StartNext } from '../stores/record/begin-next.js';
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { SessionStore } from '../stores/session-store.js';
 import { decideSweep } from './decide-sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 

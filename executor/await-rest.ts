@@ -3,7 +3,8 @@ import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal } from '../protocol/run.js';
 import { throughOutage } from '../stores/record/outage.js';
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;

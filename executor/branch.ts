@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import type { Row } from '../protocol/rows.js';
+import type { CustomState } from '../stores/contract/custom-state.js';
 import type { SessionStore } from '../stores/session-store.js';
-import type { CustomState } from '../stores/session-state.js';
 import { toUserMessage } from '../stores/record/user-message.js';
 import type { AgentExecutor, BranchInput } from './agent-executor.js';
 import { describeRows, endOfMessage, endOfStep, withoutOpenCalls } from './branch-rows.js';

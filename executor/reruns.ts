@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { Resumption } from '../protocol/run.js';
-import type { RunRecord, SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { RunRecord } from '../stores/contract/runs.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { AgentExecutor, ResumeInput, ResumeResult, RetryInput } from './agent-executor.js';
 import { decideResume } from './can-resume.js';
 

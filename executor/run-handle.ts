@@ -1,6 +1,7 @@
 import { toAnswerError, type ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import type { SessionStore, StopResult } from '../stores/session-store.js';
+import type { StopResult } from '../stores/contract/runs.js';
+import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { readEndedResult, readSuspendedResult, type AgentResult } from './agent-result.js';

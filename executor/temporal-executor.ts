@@ -3,12 +3,9 @@ import type { AgentRegistry } from '../agents/registry.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type Resumption, type RunError, type RunInput } from '../protocol/run.js';
 import { beginNextAfterEnds, type StartNext } from '../stores/record/begin-next.js';
-import type {
-  BeginResult,
-  RunRecord,
-  SessionRecord,
-  SessionStore,
-} from '../stores/session-store.js';
+import type { BeginResult, RunRecord } from '../stores/contract/runs.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { SessionStore } from '../stores/session-store.js';
 import { endSilent } from '../stores/record/end-silent.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';

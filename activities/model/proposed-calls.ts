@@ -3,7 +3,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { closedCall } from '../../stores/record/closed-call.js';
-import type { NewCall } from '../../stores/session-store.js';
+import type { NewCall } from '../../stores/contract/call-record.js';
 import { ruleOn, type Ruling } from './approval-ruling.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './step-reply.js';

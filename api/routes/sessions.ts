@@ -8,7 +8,8 @@ import {
   type Caller,
 } from '../../ai-sdk/index.js';
 import { WaitingQuery, type SessionPending, type WaitingSessions } from '../../protocol/http.js';
-import type { SessionCalls, WaitingSession } from '../../stores/session-store.js';
+import type { SessionCalls } from '../../stores/contract/sessions.js';
+import type { WaitingSession } from '../../stores/contract/waiting.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { parseQuery, parseSessionId } from '../validate.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatCheckpointId } from '../../protocol/ids.js';
 import type { RedisStores } from '../../stores/redis/index.js';
-import type { Writer } from '../../stores/session-store.js';
+import type { Writer } from '../../stores/contract/log.js';
 
 /** The API's name for everybody, who may then read what was seeded. */
 const OWNER = 'anonymous';

@@ -112,43 +112,47 @@ export function storeConformance(options: ConformanceOptions): void {
 }
 
 /** What each transition of a store takes and gives. */
+export type { NewCall, Wake } from '../contract/call-record.js';
+export type {
+  ExtendDeadlineInput,
+  ExtendDeadlineResult,
+  SettleCallInput,
+  SettleCallResult,
+  StartCallInput,
+  StartCallResult,
+} from '../contract/calls.js';
+export type { Writer } from '../contract/log.js';
+export type {
+  BeginQueuedInput,
+  BeginQueuedResult,
+  EditQueuedInput,
+  EditQueuedResult,
+  RemoveQueuedInput,
+  RemoveQueuedResult,
+} from '../contract/queue.js';
 export type {
   BeginChildInput,
   BeginChildResult,
   BeginInput,
-  BeginQueuedInput,
-  BeginQueuedResult,
   BeginResult,
+  EndInput,
+  EndResult,
+  ResumeRunInput,
+  ResumeRunResult,
+  RewindInput,
+  RewindResult,
+  RunRecord,
+  StopResult,
+} from '../contract/runs.js';
+export type { BranchInput, BranchResult } from '../contract/sessions.js';
+export type {
   ClaimInput,
   ClaimResult,
   CommitInput,
   CommitResult,
   DiscardInput,
   DiscardResult,
-  EditQueuedInput,
-  EditQueuedResult,
-  EndInput,
-  EndResult,
-  ExtendDeadlineInput,
-  ExtendDeadlineResult,
-  FoundInput,
-  FoundResult,
-  NewCall,
-  RemoveQueuedInput,
-  RemoveQueuedResult,
-  ResumeRunInput,
-  ResumeRunResult,
-  RewindInput,
-  RewindResult,
-  RunRecord,
-  SettleCallInput,
-  SettleCallResult,
-  StartCallInput,
-  StartCallResult,
-  StopResult,
   TakeOverInput,
   TakeOverResult,
-  WaitingPageOptions,
-  Wake,
-  Writer,
-} from '../session-store.js';
+} from '../contract/steps.js';
+export type { WaitingPageOptions } from '../contract/waiting.js';

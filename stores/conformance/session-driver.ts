@@ -2,30 +2,30 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
-import type { BeginQueuedResult } from '../queue-transitions.js';
-import type { SessionStore, UserMessage } from '../session-store.js';
-import type { AppendResult } from '../contract/log.js';
-import type { StreamManager } from '../log/stream-manager.js';
-import type { ResumeRunInput, ResumeRunResult, RewindResult } from '../rerun-transitions.js';
-import type {
-  BeginInput,
-  BeginResult,
-  ClaimResult,
-  CommitInput,
-  CommitResult,
-  EndInput,
-  EndResult,
-  NewCall,
-  RunRecord,
-  StopResult,
-  Writer,
-} from '../transitions.js';
+import type { NewCall } from '../contract/call-record.js';
 import type {
   ExtendDeadlineResult,
   LeaseCallResult,
   SettleCallResult,
   StartCallResult,
-} from '../call-transitions.js';
+} from '../contract/calls.js';
+import type { AppendResult, Writer } from '../contract/log.js';
+import type { BeginQueuedResult } from '../contract/queue.js';
+import type {
+  UserMessage,
+  ResumeRunInput,
+  ResumeRunResult,
+  RewindResult,
+  BeginInput,
+  BeginResult,
+  EndInput,
+  EndResult,
+  RunRecord,
+  StopResult,
+} from '../contract/runs.js';
+import type { ClaimResult, CommitInput, CommitResult } from '../contract/steps.js';
+import type { SessionStore } from '../session-store.js';
+import type { StreamManager } from '../log/stream-manager.js';
 import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
 
 /** One session, driven transition by transition, as API and workers would. */

@@ -1,7 +1,7 @@
 import { ok } from 'node:assert/strict';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import type { ChildRef } from '../../protocol/run.js';
-import type { NewCall } from '../transitions.js';
+import type { NewCall } from '../contract/call-record.js';
 import { AGENT, newCall, newNonce } from './fixtures.js';
 import { drive, type SessionDriver } from './session-driver.js';
 import type { Case } from './suite.js';

@@ -1,6 +1,5 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { StreamStatus } from '../../protocol/run.js';
-import type { Writer } from '../transitions.js';
 
 /**
  * The log of a stream's messages: fenced appends, reads by position, a live tail. What a store has
@@ -60,6 +59,20 @@ export interface StreamLog {
   ) => Promise<TruncateResult>;
   /** Calls back when a stop is asked for in this session. Resolves once listening. */
   onStop: (sessionId: string, listener: () => void) => Promise<() => void>;
+}
+
+/** Identity of a writer: a higher token fences lower ones off. */
+export interface Writer {
+  sessionId: string;
+  runId: string;
+  /** `m<step>` or `t:<toolCallId>`. */
+  name: string;
+  token: number;
+  /** Who speaks: the base fields of the chunks that the store writes by itself. */
+  agentType: string;
+  /** Default: the session's id. */
+  agentId?: string;
+  step: number;
 }
 
 /** `runId` of a writer that belongs to no run. */

@@ -5,9 +5,8 @@ import { LIMITS } from '../../protocol/limits.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { throughOutage } from '../record/outage.js';
 import { checkStreamId } from '../record/checked-ids.js';
-import { NO_RUN, type AppendResult, type StreamLog } from '../contract/log.js';
+import { NO_RUN, type AppendResult, type StreamLog, type Writer } from '../contract/log.js';
 import type { CreateWriterOptions, StreamWriter } from './stream-manager.js';
-import type { Writer } from '../transitions.js';
 
 interface Pending {
   chunk: StreamChunk;

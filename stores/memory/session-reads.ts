@@ -1,4 +1,5 @@
-import type { SessionCalls, SessionStore } from '../session-store.js';
+import type { SessionCalls } from '../contract/sessions.js';
+import type { SessionStore } from '../session-store.js';
 import { fromJson } from './json.js';
 import type { MemoryData } from './memory-data.js';
 import { toOpenCall, toRecord } from './record.js';

@@ -1,7 +1,8 @@
 import { checkSessionId } from '../record/checked-ids.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { createSessionDocuments } from '../record/session-documents.js';
-import type { SessionStore } from '../session-store.js';
+import { isQuestion } from '../record/waiting-page.js';
+import { withNouns, type SessionStore } from '../session-store.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import type { MemoryData } from './memory-data.js';
 import { change, tellOfStop } from './session-access.js';
@@ -27,14 +28,13 @@ import { startCall } from './transitions/start-call.js';
 import { stop } from './transitions/stop.js';
 import { takeCallId } from './transitions/take-call-id.js';
 import { takeOver } from './transitions/take-over.js';
-import { isQuestion } from '../record/waiting-page.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions in memory: each transition is one file, this file is its calling form. */
 export function createMemorySessionStore(data: MemoryData): SessionStore {
   const reads = createSessionReads(data);
   const { noteAsking, ...waiting } = createWaitingIndex(data, reads.readCalls);
-  return {
+  return withNouns({
     ...reads,
     ...createSessionIndex(data),
     ...waiting,
@@ -100,5 +100,5 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
     takeOver: async (input) => change(data, input.sessionId, (session) => takeOver(session, input)),
     end: async (input) =>
       change(data, input.sessionId, (session, context) => end(session, input, context)),
-  };
+  });
 }

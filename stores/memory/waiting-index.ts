@@ -1,6 +1,7 @@
 import { rootOf } from '../../protocol/ids.js';
+import type { SessionOwner } from '../contract/waiting.js';
+import { readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
 import type { SessionStore } from '../session-store.js';
-import { readWaitingPage, type SessionOwner, type WaitingEntry } from '../record/waiting-page.js';
 import type { MemoryData } from './memory-data.js';
 import { findSession } from './session-access.js';
 

@@ -1,7 +1,8 @@
 import { applyPatch, type Operation } from 'rfc6902';
 import type { JsonPatchOperation } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
-import type { CustomState, StagedChanges } from '../session-state.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { StagedChanges } from '../contract/staging.js';
 
 /**
  * The state that changes lead to, in their order, all or none. Pure.

@@ -1,7 +1,7 @@
 import { formatApprovalId } from '../../protocol/ids.js';
-import type { CallSpec } from '../session-record.js';
+import type { CallSpec, NewCall } from '../contract/call-record.js';
+import type { Writer } from '../contract/log.js';
 import { toChildRef } from './sub-agent-calls.js';
-import type { NewCall, Writer } from '../transitions.js';
 
 /** What is kept of a call that a step opens; the only authority for its execution. Pure. */
 export function toCallSpec(

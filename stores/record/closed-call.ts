@@ -2,7 +2,7 @@ import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import type { Interruption } from '../../protocol/interruption.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
-import type { NewCall } from '../transitions.js';
+import type { NewCall } from '../contract/call-record.js';
 
 /** In whose name a step's chunks are written. */
 export interface StepScope {

@@ -4,10 +4,11 @@ import { createReplyFold, toPartialInput, type ReplyFold } from '../../protocol/
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
 import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
-import type { SessionRecord, SessionStore } from '../session-store.js';
+import type { SessionRecord } from '../contract/sessions.js';
+import type { CommitInput } from '../contract/steps.js';
+import type { SessionStore } from '../session-store.js';
 import type { Interruption } from '../../protocol/interruption.js';
 import type { StreamManager } from '../log/stream-manager.js';
-import type { CommitInput } from '../transitions.js';
 
 export interface Silencing {
   store: Pick<SessionStore, 'takeOver' | 'commit' | 'end'>;

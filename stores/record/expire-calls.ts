@@ -1,7 +1,7 @@
 import { sessionOfRun } from '../../protocol/ids.js';
-import type { OpenCall } from '../session-record.js';
+import type { OpenCall } from '../contract/call-record.js';
+import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionStore } from '../session-store.js';
-import type { SettleCallResult } from '../call-transitions.js';
 import { toExpiryInput } from './settle-inputs.js';
 
 type Stored = Extract<SettleCallResult, { kind: 'stored' }>;

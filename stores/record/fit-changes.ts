@@ -1,7 +1,8 @@
 import type { JsonPatchOperation } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { applyChanges } from './apply-changes.js';
-import type { CustomState, StagedChanges } from '../session-state.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { StagedChanges } from '../contract/staging.js';
 
 /**
  * The state that calls' changes lead to when they ran side by side: the later one's word counts, and

@@ -1,4 +1,4 @@
-import type { RunUsage } from '../session-record.js';
+import type { RunUsage } from '../contract/runs.js';
 
 /** Names of the numbers, in the order in which they are stored. */
 const FIELDS = [

@@ -4,15 +4,12 @@ import type { Row } from '../../protocol/rows.js';
 import { applyChanges } from './apply-changes.js';
 import { fitChanges } from './fit-changes.js';
 import { checkCount, checkStreamId } from './checked-ids.js';
-import type { SessionRecord, SessionView } from '../session-record.js';
-import type {
-  Checkpoint,
-  CustomState,
-  PromotedState,
-  RunInfo,
-  SessionDocuments,
-  StagedChanges,
-} from '../session-state.js';
+import type { Checkpoint } from '../contract/checkpoints.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { RunInfo } from '../contract/runs.js';
+import type { SessionRecord, SessionView } from '../contract/sessions.js';
+import type { PromotedState, StagedChanges } from '../contract/staging.js';
+import type { SessionDocuments } from '../session-store.js';
 import { toPendingCalls, toRunInfo, toSuspension } from './session-summaries.js';
 
 /** What a store brings so that `SessionDocuments` can be made of it. */

@@ -1,6 +1,8 @@
 import type { ToolRow } from '../../protocol/rows.js';
-import type { OpenCall, SessionRecord, SessionView } from '../session-record.js';
-import type { PendingCall, RunInfo, SuspensionContext } from '../session-state.js';
+import type { OpenCall } from '../contract/call-record.js';
+import type { PendingCall, SuspensionContext } from '../contract/calls.js';
+import type { RunInfo } from '../contract/runs.js';
+import type { SessionRecord, SessionView } from '../contract/sessions.js';
 
 /** What the session's record and calls say, in the forms of the Helix state store. Pure. */
 

@@ -3,8 +3,9 @@ import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import type { CallSpec, SessionRecord } from '../session-record.js';
-import type { SettleCallInput } from '../call-transitions.js';
+import type { CallSpec } from '../contract/call-record.js';
+import type { SettleCallInput } from '../contract/calls.js';
+import type { SessionRecord } from '../contract/sessions.js';
 
 /** Answers, and their absence, as the transition takes them. Pure. */
 

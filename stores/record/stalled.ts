@@ -1,6 +1,6 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { isTerminal } from '../../protocol/run.js';
-import type { SessionRecord } from '../session-record.js';
+import type { SessionRecord } from '../contract/sessions.js';
 
 /** True for a run at work that has written nothing for long: no worker, or a model that is silent. Pure. */
 export function isStalled(

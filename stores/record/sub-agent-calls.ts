@@ -1,7 +1,7 @@
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { ChildRef } from '../../protocol/run.js';
 import type { AssistantPart, UserRow } from '../../protocol/rows.js';
-import type { NewCall } from '../transitions.js';
+import type { NewCall } from '../contract/call-record.js';
 
 /** What stores keep of calls beside their specs. Pure. */
 

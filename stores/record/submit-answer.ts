@@ -1,8 +1,9 @@
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, sessionOfRun } from '../../protocol/ids.js';
-import type { CallSpec, SessionRecord } from '../session-record.js';
+import type { CallSpec } from '../contract/call-record.js';
+import type { SettleCallResult } from '../contract/calls.js';
+import type { SessionRecord } from '../contract/sessions.js';
 import type { SessionStore } from '../session-store.js';
-import type { SettleCallResult } from '../call-transitions.js';
 import { toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { UserRow } from '../../protocol/rows.js';
-import type { UserMessage } from '../session-store.js';
+import type { UserMessage } from '../contract/runs.js';
 
 /** A row as a session accepts it: its id is taken once, and with one content only. Pure. */
 export function toUserMessage(row: UserRow): UserMessage {

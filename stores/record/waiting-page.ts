@@ -1,30 +1,13 @@
 import { HelixError } from '../../protocol/errors.js';
 import type { CallKind } from '../../protocol/run.js';
-import type { OpenCall, SessionCalls } from '../session-record.js';
-
-/** Whose sessions are asked for. */
-export interface SessionOwner {
-  owner: string;
-  tenant?: string;
-}
-
-export interface WaitingPageOptions {
-  /** Most sessions of one page. */
-  limit: number;
-  /** Of the page before. */
-  cursor?: string;
-}
-
-export interface WaitingSession extends SessionCalls {
-  /** When its newest question was asked, ms since the epoch. */
-  since: number;
-}
-
-export interface WaitingPage {
-  sessions: WaitingSession[];
-  /** Pass on to read on; absent on the last page. */
-  cursor?: string;
-}
+import type { OpenCall } from '../contract/call-record.js';
+import type { SessionCalls } from '../contract/sessions.js';
+import type {
+  SessionOwner,
+  WaitingPage,
+  WaitingPageOptions,
+  WaitingSession,
+} from '../contract/waiting.js';
 
 /** A session on an owner's list. */
 export interface WaitingEntry {

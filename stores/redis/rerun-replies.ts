@@ -1,12 +1,12 @@
 import type { TerminalStatus } from '../../protocol/run.js';
 import type {
-  FoundResult,
   ResumeRunInput,
   ResumeRunResult,
   RewindInput,
   RewindResult,
   RunRecord,
-} from '../session-store.js';
+} from '../contract/runs.js';
+import type { BranchResult } from '../contract/sessions.js';
 import type { ScriptReply } from './scripts.js';
 
 /** Replies of the scripts that make runs for turns that had one → results. Pure. */
@@ -66,7 +66,7 @@ export function toRewindResult(reply: ScriptReply, input: RewindInput): RewindRe
   }
 }
 
-export function toFoundResult([kind]: ScriptReply): FoundResult {
+export function toFoundResult([kind]: ScriptReply): BranchResult {
   if (kind === 'FOUNDED') return { kind: 'founded' };
   if (kind === 'EXISTS') return { kind: 'exists' };
   throw new Error(`script found replied ${String(kind)}`);

@@ -1,5 +1,6 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { OpenCall, SessionStore } from '../session-store.js';
+import type { OpenCall } from '../contract/call-record.js';
+import type { SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
 import { reach, unpack } from './connection.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';

@@ -2,7 +2,8 @@ import { toStoredJson } from '../record/to-stored-json.js';
 import { formatUsage } from '../record/run-usage.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import { createSessionDocuments } from '../record/session-documents.js';
-import type { SessionStore } from '../session-store.js';
+import { isQuestion } from '../record/waiting-page.js';
+import { withNouns, type SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
 import {
@@ -40,7 +41,6 @@ import { toBeginChildResult } from './sub-agent-replies.js';
 import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
-import { isQuestion } from '../record/waiting-page.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** The record of sessions in Redis: each transition is one Lua file, this file is its calling form. */
@@ -55,7 +55,7 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
   const primitives = createDocumentPrimitives(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
 
-  return {
+  return withNouns({
     ...reads,
     ...createSessionIndex(context),
     ...waiting,
@@ -147,5 +147,5 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
     takeOver: async ({ sessionId, runId, name }) =>
       toTakeOverResult(await run('take-over', sessionId, [runId, name])),
     end: async (input) => toEndResult(await run('end', input.sessionId, endArgs(input))),
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import { childPartOf } from '../../protocol/ids.js';
-import type { SessionCalls, SessionStore, SessionView } from '../session-store.js';
+import type { SessionCalls, SessionView } from '../contract/sessions.js';
+import type { SessionStore } from '../session-store.js';
 import type { RedisContext } from './context.js';
 import { reach, unpack } from './connection.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';

@@ -2,7 +2,9 @@ import type { FinishReason } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
-import type { CallState, OpenCall, QueuedEntry, SessionRecord, Wake } from '../session-store.js';
+import type { CallState, OpenCall, Wake } from '../contract/call-record.js';
+import type { QueuedEntry } from '../contract/queue.js';
+import type { SessionRecord } from '../contract/sessions.js';
 import { parseUsage } from '../record/run-usage.js';
 import { corrupt, parseStored } from './stored-json.js';
 

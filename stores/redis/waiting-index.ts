@@ -1,11 +1,7 @@
 import { rootOf } from '../../protocol/ids.js';
+import type { SessionOwner } from '../contract/waiting.js';
+import { asks, readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
 import type { SessionStore } from '../session-store.js';
-import {
-  asks,
-  readWaitingPage,
-  type SessionOwner,
-  type WaitingEntry,
-} from '../record/waiting-page.js';
 import type { RedisContext } from './context.js';
 import { reach } from './connection.js';
 

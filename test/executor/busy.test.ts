@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { editQueuedMessage } from '../../ai-sdk/index.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { BeginResult, RunRecord } from '../../stores/session-store.js';
+import type { BeginResult, RunRecord } from '../../stores/contract/runs.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';

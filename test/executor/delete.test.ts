@@ -4,7 +4,7 @@ import { createLabAgent } from '../../examples/lab/agent.js';
 import { createTemporalExecutor } from '../../executor/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { RunRecord } from '../../stores/session-store.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
 import { charge } from '../support/lab-calls.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createGatedAgent } from '../support/gated-agent.js';

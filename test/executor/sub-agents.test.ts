@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { OpenCall } from '../../stores/session-store.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
 import { charge } from '../support/lab-calls.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

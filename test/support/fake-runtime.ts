@@ -4,7 +4,7 @@ import type { ToolAnswerInput } from '../../protocol/answers.js';
 import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { UserRow } from '../../protocol/rows.js';
-import type { BeginResult } from '../../stores/session-store.js';
+import type { BeginResult } from '../../stores/contract/runs.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { FakeSession } from './fake-session.js';
 

@@ -23,7 +23,8 @@ import {
 } from '../../executor/index.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
-import type { RunRecord, SessionRecord } from '../../stores/session-store.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import type { TestStores } from './test-stores.js';

@@ -1,5 +1,5 @@
 import type { StreamManager } from '../../stores/log/stream-manager.js';
-import type { Writer } from '../../stores/transitions.js';
+import type { Writer } from '../../stores/contract/log.js';
 import type { SessionStore } from '../../stores/session-store.js';
 import { drive, type SessionDriver } from './session-driver.js';
 

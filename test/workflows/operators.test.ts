@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { RunRecord } from '../../stores/session-store.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
-import type { SessionRecord } from '../../stores/session-store.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 

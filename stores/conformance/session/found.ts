@@ -1,5 +1,5 @@
 import type { Row } from '../../../protocol/rows.js';
-import type { FoundInput } from '../../rerun-transitions.js';
+import type { BranchInput } from '../../contract/sessions.js';
 import { equal, includes } from '../assertions.js';
 import { AGENT, newNonce, newSessionId, userMessage } from '../fixtures.js';
 import { drive } from '../session-driver.js';
@@ -26,7 +26,7 @@ const rows: Row[] = [
   },
 ];
 
-function copy(sessionId: string, extra: Partial<FoundInput> = {}): FoundInput {
+function copy(sessionId: string, extra: Partial<BranchInput> = {}): BranchInput {
   return {
     sessionId,
     agent: AGENT,

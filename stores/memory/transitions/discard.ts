@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { DiscardInput, DiscardResult } from '../../transitions.js';
+import type { DiscardInput, DiscardResult } from '../../contract/steps.js';
 import { addUsage } from '../../record/run-usage.js';
 import { discardAttempt } from '../attempts.js';
 import { speakerOf } from '../own-chunks.js';

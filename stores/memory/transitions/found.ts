@@ -1,4 +1,4 @@
-import type { FoundInput, FoundResult } from '../../rerun-transitions.js';
+import type { BranchInput, BranchResult } from '../../contract/sessions.js';
 import { armExpiry } from '../expiry.js';
 import { close } from '../finish.js';
 import { toJson } from '../json.js';
@@ -8,9 +8,9 @@ import { startRun } from '../start-run.js';
 /** Makes a session out of rows of another one. It is at rest: its run number 0 has completed. */
 export function found(
   session: MemorySession,
-  input: FoundInput,
+  input: BranchInput,
   context: StoreContext,
-): FoundResult {
+): BranchResult {
   const { nonce, now } = input;
   const { identity, run } = session;
   if (identity?.born === nonce && run?.mode === 'branch') return { kind: 'founded' };

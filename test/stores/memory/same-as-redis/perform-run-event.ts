@@ -1,6 +1,6 @@
 import { formatCheckpointId } from '../../../../protocol/ids.js';
-import type { UserMessage } from '../../../../stores/queued-entry.js';
-import type { NewCall } from '../../../../stores/transitions.js';
+import type { NewCall } from '../../../../stores/contract/call-record.js';
+import type { UserMessage } from '../../../../stores/contract/runs.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { AGENT, type Scene } from './scene.js';
 import type { EventOf } from './session-event.js';

@@ -5,7 +5,8 @@ import {
   rootOf,
 } from '../../../../protocol/ids.js';
 import type { ToolRow } from '../../../../protocol/rows.js';
-import type { NewCall, Writer } from '../../../../stores/session-store.js';
+import type { NewCall } from '../../../../stores/contract/call-record.js';
+import type { Writer } from '../../../../stores/contract/log.js';
 import { userMessage } from '../../../support/session-driver.js';
 import type { Kind, TreeEvent } from './tree-event.js';
 import { agentAt, choose, type Agent, type Call, type Pair, type World } from './world.js';

@@ -1,10 +1,39 @@
-import type { JsonPatchOperation, StreamMessage } from '../protocol/chunk.js';
-import type { Decision, ToolRow } from '../protocol/rows.js';
-import type { Resumption } from '../protocol/run.js';
-import type { CallSpec, Wake } from './session-record.js';
-import type { Writer } from './transitions.js';
+import type { JsonPatchOperation, StreamMessage } from '../../protocol/chunk.js';
+import type { Decision, ToolRow } from '../../protocol/rows.js';
+import type { Resumption } from '../../protocol/run.js';
+import type { CallSpec, OpenCall, Wake } from './call-record.js';
+import type { Writer } from './log.js';
 
-/** Inputs and results of what is done to single calls; what they mean stands at SessionStore. */
+/** Calls: each is executed only by permission, and settled once. */
+export interface Calls {
+  /** Permission to execute a tool. */
+  start: (input: StartCallInput) => Promise<StartCallResult>;
+  /** Stores the one result of a call, or the decision about it; the first one wins. */
+  settle: (input: SettleCallInput) => Promise<SettleCallResult>;
+  /** Gives people more time to answer a call that waits. */
+  extendDeadline: (input: ExtendDeadlineInput) => Promise<ExtendDeadlineResult>;
+  /**
+   * Reserves a client tool for one of several pages, for a while; the same page may renew it. Pages
+   * agree among themselves with it: answers are accepted from all of them.
+   */
+  lease: (input: LeaseCallInput) => Promise<LeaseCallResult>;
+  /**
+   * One call of the newest committed step, or undefined once a later step has taken it in. Calls of
+   * sub-agents are found at the conversation.
+   */
+  read: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
+  /**
+   * An id for a sub-agent's call that no other call of the conversation has: the wanted one, or that
+   * with `_<n>` behind it. The same `call` gets the same id again.
+   */
+  takeId: (sessionId: string, call: string, wanted: string) => Promise<string>;
+  /** Ids of the calls that sub-agents of this conversation have made. */
+  readSubAgentIds: (sessionId: string) => Promise<string[]>;
+  /** The calls of the newest step that people or clients answer, by id. @throws HelixError `not_found` */
+  pending: (sessionId: string) => Promise<Record<string, PendingCall>>;
+  /** What a paused run waits for; null while it is not paused. @throws HelixError `not_found` */
+  suspension: (sessionId: string) => Promise<SuspensionContext | null>;
+}
 
 export interface StartCallInput {
   writer: Writer;
@@ -127,6 +156,22 @@ export interface ExtendDeadlineInput {
   now: number;
 }
 
+export type ExtendDeadlineResult =
+  | {
+      kind: 'extended';
+      /** ms since the epoch by the store's clock. */
+      deadline: number;
+      dueInMs: number;
+    }
+  | { kind: 'already_completed' }
+  | { kind: 'not_pending' }
+  | { kind: 'stale_run' }
+  /** The call waits without a deadline, or its clock does not run yet. */
+  | { kind: 'no_deadline' }
+  | { kind: 'expired' }
+  /** Further ahead than LIMITS.deadlineAheadMs. */
+  | { kind: 'too_far' };
+
 export interface LeaseCallInput {
   sessionId: string;
   /** The run that asked. */
@@ -146,17 +191,27 @@ export type LeaseCallResult =
   | { kind: 'stale_run' }
   | { kind: 'kind_mismatch' };
 
-export type ExtendDeadlineResult =
-  | {
-      kind: 'extended';
-      /** ms since the epoch by the store's clock. */ deadline: number;
-      dueInMs: number;
-    }
-  | { kind: 'already_completed' }
-  | { kind: 'not_pending' }
-  | { kind: 'stale_run' }
-  /** The call waits without a deadline, or its clock does not run yet. */
-  | { kind: 'no_deadline' }
-  | { kind: 'expired' }
-  /** Further ahead than LIMITS.deadlineAheadMs. */
-  | { kind: 'too_far' };
+/** A call that waits, or waited, for a person or a client; of the newest committed step. */
+export interface PendingCall {
+  toolCallId: string;
+  toolName: string;
+  kind: 'approval' | 'client';
+  input: unknown;
+  runId: string;
+  approvalId?: string;
+  /** ms since the epoch by the store's clock; set when the run paused. */
+  deadline?: number;
+  /** Present once answered. */
+  response?: { decision?: Decision; row?: ToolRow };
+}
+
+/** Why a run rests. */
+export interface SuspensionContext {
+  kind: 'suspended_client_tool' | 'suspended_awaiting_children' | 'suspended_step_partial';
+  runId: string;
+  stepId: string;
+  /** Calls that are not answered yet. */
+  toolCallIds: string[];
+  /** Sequence of the pause. */
+  sequence: number;
+}

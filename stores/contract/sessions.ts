@@ -1,80 +1,36 @@
-import type { FinishReason } from '../protocol/chunk.js';
-import type { Decision, Row } from '../protocol/rows.js';
+import type { FinishReason } from '../../protocol/chunk.js';
+import type { Row } from '../../protocol/rows.js';
 import type {
-  CallKind,
-  OnExpiry,
-  ChildRef,
   Resumption,
   RunError,
   RunMode,
   RunStatus,
-  StopMode,
   StopRequest,
   StreamStatus,
-} from '../protocol/run.js';
-import type { QueuedEntry } from './queued-entry.js';
+} from '../../protocol/run.js';
+import type { OpenCall, Wake } from './call-record.js';
+import type { CustomState } from './custom-state.js';
+import type { QueuedEntry } from './queue.js';
+import type { InterruptRecord, RunUsage, UserMessage } from './runs.js';
 
-/** What the store tells of a session. */
-
-/** What was asked for, as committed; the only authority for an execution. */
-export interface CallSpec {
-  toolCallId: string;
-  toolName: string;
-  kind: CallKind;
-  input: unknown;
-  runId: string;
-  step: number;
-  approvalId?: string;
-  /** How long people may take to answer, from the pause on. */
-  deadlineMs?: number;
-  /** What becomes of the call when nobody answers in time. */
-  onExpiry?: OnExpiry;
-  /** A decision that was made without asking anybody. */
-  decision?: Decision;
-  /** The run that carries out a call of kind `subagent`. */
-  child?: ChildRef;
-}
-
-export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';
-
-/** A call of the newest committed step that no later step has taken in yet. */
-export interface OpenCall {
-  spec: CallSpec;
-  state: CallState;
-  /** Present once settled. */
-  row?: Row;
-  decision?: Decision;
-  /** Sequence of the pause that asked. */
-  askedAt?: number;
-  /** ms since the epoch by the store's clock. */
-  deadline?: number;
-  /** Nobody has been asked yet: that waits until the conversation pauses. */
-  held?: boolean;
-}
-
-/** How a run was stopped. */
-export interface InterruptRecord {
-  runId: string;
-  mode: StopMode;
-  reason?: string;
-  by?: string;
-  /** ms since the epoch. */
-  at: number;
-  checkpointId: string | null;
-}
-
-/** What a run's model calls have used, those of discarded attempts included. Fields at 0 are absent. */
-export interface RunUsage {
-  inputTokens: number;
-  outputTokens: number;
-  /** Part of `inputTokens`: read from the provider's cache. */
-  cachedTokens?: number;
-  /** Part of `inputTokens`: written to the provider's cache. */
-  cacheWriteTokens?: number;
-  /** Part of `outputTokens`. */
-  reasoningTokens?: number;
-  /** Millionths of a dollar, by the agent's `pricing`. */
-  costMicroUsd?: number;
+/** Sessions: reads of one, and what makes or removes it as a whole. */
+export interface Sessions {
+  /** The session's record, or undefined. One read, consistent in itself. */
+  read: (sessionId: string) => Promise<SessionRecord | undefined>;
+  /** Rows of the transcript `from` (inclusive, 0-based) up to `to` (exclusive; all when absent). */
+  rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
+  /** Everything a snapshot is made of, read at one moment, with the calls of sub-agents. */
+  view: (sessionId: string) => Promise<SessionView | undefined>;
+  /** The same without transcript and queue: the record and the calls that the session waits for. */
+  withCalls: (sessionId: string) => Promise<SessionCalls | undefined>;
+  /** Which of these user message ids the session has accepted. */
+  acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
+  /** Remembers for 60 s that a snapshot of an active turn was handed out. */
+  noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
+  /** Makes a session at rest out of rows of another one. */
+  branch: (input: BranchInput) => Promise<BranchResult>;
+  /** Erases the session and its stream; readers see the end. Harmless when there is none. */
+  erase: (sessionId: string) => Promise<void>;
 }
 
 export interface SessionRecord {
@@ -154,9 +110,25 @@ export interface SessionView {
 /** A session and the calls of its newest step, without the transcript. */
 export type SessionCalls = Pick<SessionView, 'record' | 'openCalls'>;
 
-/** A run that answers let go on. */
-export interface Wake {
+export interface BranchInput {
   sessionId: string;
-  runId: string;
-  resume: Resumption;
+  agent: string;
+  owner: string;
+  tenant?: string;
+  /** Tells this session from another of the same id. */
+  nonce: string;
+  /** Who asked, for the record. */
+  by?: string;
+  /** The transcript, in which every call has its result. */
+  rows: Row[];
+  /** Its user messages, as they were accepted. */
+  messages: Pick<UserMessage, 'id' | 'hash'>[];
+  /** Its newest turn: number, first row, the reply's id and last step. */
+  turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
+  /** How many messages people see. */
+  visibleMessages: number;
+  state?: CustomState;
+  now: number;
 }
+
+export type BranchResult = { kind: 'founded' } | { kind: 'exists' };

@@ -1,7 +1,28 @@
-import type { UserMessage } from './queued-entry.js';
-import type { RunRecord } from './transitions.js';
+import type { QueueMode } from '../../protocol/busy.js';
+import type { RunRecord, UserMessage } from './runs.js';
 
-/** Inputs and results of what is done to a queue; what they mean stands at SessionStore. */
+/** The queue of a session: accepted messages that wait for their turn. */
+export interface Queue {
+  /** Makes a run for the messages that have waited longest, unless one is active. */
+  begin: (input: BeginQueuedInput) => Promise<BeginQueuedResult>;
+  /** Replaces a message that waits. */
+  edit: (input: EditQueuedInput) => Promise<EditQueuedResult>;
+  /** Removes messages that wait; their ids count as never accepted. */
+  remove: (input: RemoveQueuedInput) => Promise<RemoveQueuedResult>;
+  /** The entries that wait, in the order in which they are answered. */
+  read: (sessionId: string) => Promise<QueuedEntry[]>;
+}
+
+/** Accepted messages that wait for their turn. */
+export interface QueuedEntry {
+  /** Id of its first message. */
+  id: string;
+  mode: QueueMode;
+  messages: UserMessage[];
+  /** ms since the epoch. */
+  queuedAt: number;
+  by?: string;
+}
 
 export interface BeginQueuedInput {
   sessionId: string;
