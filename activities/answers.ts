@@ -28,13 +28,13 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
 
   return {
     expireCalls: async ({ sessionId, runId, step }) => {
-      const view = await store.readView(sessionId);
+      const view = await store.sessions.view(sessionId);
       if (view?.record.runId !== runId) return {};
       const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
       const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
       for (const { result } of settled) await wakeOthers(deps, result.others);
       // An attempt before this one may have settled the last call, and died with the reply.
-      const record = settled.length === 0 ? view.record : await store.readRecord(sessionId);
+      const record = settled.length === 0 ? view.record : await store.sessions.read(sessionId);
       const resume = record?.runId === runId ? record.resume : undefined;
       const wait = nextDueMs ?? unaskedMs;
       return {

@@ -63,7 +63,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
 
   async function readResult(ref: ChildEndRef): Promise<Result> {
     const { sessionId, runId, agent } = ref.child;
-    const found = await store.readRecord(sessionId);
+    const found = await store.sessions.read(sessionId);
     const record = found?.runId === runId ? found : undefined;
     if (record === undefined) return LOST;
     if (isTerminal(record.status)) return toResult(record);
@@ -77,7 +77,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       now: Date.now(),
     });
     // It may have come to its end by itself a moment ago.
-    const ended = await store.readRecord(sessionId);
+    const ended = await store.sessions.read(sessionId);
     return ended === undefined ? LOST : toResult(ended);
   }
 
@@ -95,7 +95,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   /** Its structured result, else the last text that it said. */
   async function readOutput({ sessionId, output }: SessionRecord): Promise<unknown> {
     if (output !== undefined) return output;
-    const rows = await store.readRows(sessionId, 0);
+    const rows = await store.sessions.rows(sessionId, 0);
     const texts = rows.map((row) =>
       row.role !== 'assistant'
         ? ''

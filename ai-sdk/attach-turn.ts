@@ -25,7 +25,7 @@ export async function attachReader(
   const position = toPosition(deps, params);
   if (!wantsTurn(record, position, params.sawActiveSince))
     return { kind: 'nothing', runId: record.runId };
-  const view = await deps.stateStore.readView(record.sessionId);
+  const view = await deps.stateStore.sessions.view(record.sessionId);
   if (view === undefined) return { kind: 'nothing' };
   return replayTurn(deps, view, readProfile(params), position);
 }

@@ -19,10 +19,10 @@ export interface PastSnapshotParams {
  * @returns null if there is no such session or checkpoint, or it belongs to somebody else
  */
 export async function buildPastSnapshot(
-  { stateStore }: { stateStore: Pick<SessionStore, 'readView' | 'getCheckpoint'> },
+  { stateStore }: { stateStore: Pick<SessionStore, 'sessions' | 'getCheckpoint'> },
   { sessionId, checkpointId, caller }: PastSnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
-  const view = await stateStore.readView(sessionId);
+  const view = await stateStore.sessions.view(sessionId);
   if (view === undefined) return null;
   if (caller !== undefined && !isOwner(view.record, caller)) return null;
   const checkpoint = await stateStore.getCheckpoint(sessionId, checkpointId);

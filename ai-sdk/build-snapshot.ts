@@ -23,7 +23,7 @@ export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
 };
 
 export interface SnapshotDeps {
-  stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'readState' | 'noteActiveSnapshot'>;
+  stateStore: Pick<SessionStore, 'sessions' | 'readState'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
   executor?: RunsOf<Pick<AgentExecutor, 'expireCalls'>>;
@@ -65,7 +65,7 @@ export async function buildSnapshot<State = Record<string, unknown>>(
 async function isCurrent({ stateStore }: SnapshotDeps, { record }: SessionView): Promise<boolean> {
   // A turn at work is followed from a place of which the state is known.
   if (record.stateVersion === 0 || record.stream === 'active') return true;
-  const now = await stateStore.readRecord(record.sessionId);
+  const now = await stateStore.sessions.read(record.sessionId);
   return now?.sequence === record.sequence && now.born === record.born;
 }
 
@@ -78,7 +78,7 @@ async function toSnapshot(
   const { sessionId } = record;
   const isActive = record.stream === 'active';
   // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
-  if (isActive) await deps.stateStore.noteActiveSnapshot(sessionId, record.turn);
+  if (isActive) await deps.stateStore.sessions.noteActiveSnapshot(sessionId, record.turn);
   const messages = isActive ? toSettledMessages(view) : toAllMessages(view);
   const isReplayed = isActive && !includePartialContent;
   const { message, changes } =
@@ -109,13 +109,13 @@ async function readCurrent(
   sessionId: string,
   caller: Caller | undefined,
 ): Promise<SessionView | undefined> {
-  const view = await stateStore.readView(sessionId);
+  const view = await stateStore.sessions.view(sessionId);
   if (view === undefined) return undefined;
   if (caller !== undefined && !isOwner(view.record, caller)) return undefined;
   const { deadline = Infinity } = view.record;
   const runs = executor && toRuns(executor);
   const isOverdue = deadline <= Date.now() && (await runs?.expireCalls(sessionId)) === true;
-  return isOverdue ? stateStore.readView(sessionId) : view;
+  return isOverdue ? stateStore.sessions.view(sessionId) : view;
 }
 
 /**

@@ -16,7 +16,7 @@ type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult'
 /** What the bridge works with. */
 export interface ChatDeps {
   executor: ChatExecutor;
-  stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
+  stateStore: Pick<SessionStore, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** Which agents there are. */
   agents: { has: (name: string) => boolean };

@@ -82,7 +82,7 @@ async function repeatTail(
   { stored, rejected }: Submission,
 ): Promise<ChatReply | undefined> {
   // Read anew: what was asked beside these answers may have been answered a moment ago.
-  const view = await deps.stateStore.readView(params.sessionId);
+  const view = await deps.stateStore.sessions.view(params.sessionId);
   if (view === undefined) return undefined;
   const { record } = view;
   const known = rejected.filter(({ reason }) => reason !== 'stale-run');

@@ -34,7 +34,7 @@ export async function editTurn(
     });
     return streamTurn(deps, params, run);
   } catch (error) {
-    const now = isOvertaken(error) ? await deps.stateStore.readView(sessionId) : undefined;
+    const now = isOvertaken(error) ? await deps.stateStore.sessions.view(sessionId) : undefined;
     if (now === undefined || isOther(now, edited)) throw error;
     // The same edit, posted twice: it is shown like any message that was accepted before.
     return undefined;

@@ -22,11 +22,11 @@ export function isOwner(session: { owner: string; tenant?: string }, caller: Cal
  * @throws HelixError `not_found`, to strangers as well: they learn nothing
  */
 export async function readOwned(
-  stateStore: Pick<SessionStore, 'readRecord'>,
+  stateStore: Pick<SessionStore, 'sessions'>,
   sessionId: string,
   caller: Caller,
 ): Promise<SessionRecord> {
-  const record = await stateStore.readRecord(sessionId);
+  const record = await stateStore.sessions.read(sessionId);
   if (record === undefined || !isOwner(record, caller)) throw notFound();
   return record;
 }

@@ -23,7 +23,7 @@ export async function regenerateTurn(
   said: readonly UserMessage[],
 ): Promise<ChatReply | undefined> {
   const { sessionId } = params;
-  const view = await deps.stateStore.readView(sessionId);
+  const view = await deps.stateStore.sessions.view(sessionId);
   if (view === undefined) return undefined;
   const messageId = findMessage(view.rows, params.messageId, said);
   if (messageId === undefined && said.length > 0) return undefined;
@@ -38,7 +38,7 @@ export async function regenerateTurn(
     return streamTurn(deps, params, run);
   } catch (error) {
     if (!isOvertaken(error)) throw error;
-    const now = await deps.stateStore.readView(sessionId);
+    const now = await deps.stateStore.sessions.view(sessionId);
     const other = now && (await attachAgain(deps, params, now, messageId));
     if (other === undefined) throw error;
     return other;

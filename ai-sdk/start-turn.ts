@@ -96,7 +96,7 @@ async function repeatTurn(
   params: HandleChatStreamParams,
   messages: UserMessage[],
 ): Promise<ChatReply> {
-  const view = await deps.stateStore.readView(params.sessionId);
+  const view = await deps.stateStore.sessions.view(params.sessionId);
   if (view === undefined) throw notFound();
   if (isWaiting(view, messages)) return awaitTurn(deps, params, messages, view.record.sequence);
   if (!isOfNewestTurn(view, messages)) {

@@ -15,12 +15,9 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
   stateStore: Pick<
     SessionStore,
-    | 'readRecord'
-    | 'readView'
-    | 'readCalls'
+    | 'sessions'
     | 'waitingSessions'
     | 'readState'
-    | 'noteActiveSnapshot'
     | 'getCheckpoint'
     | 'listCheckpoints'
     | 'readQueue'

@@ -17,7 +17,7 @@ export type FindOwn = (
 ) => Promise<{ record: SessionRecord; caller: Identity }>;
 
 export function createFindOwn(
-  { stateStore }: { stateStore: Pick<SessionStore, 'readRecord'> },
+  { stateStore }: { stateStore: Pick<SessionStore, 'sessions'> },
   readIdentity: ReadIdentity,
 ): FindOwn {
   return async (request, response, sessionId) => {

@@ -6,7 +6,7 @@ import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 export interface SessionEventDeps {
-  stateStore: Pick<SessionStore, 'readCalls' | 'readQueue'>;
+  stateStore: Pick<SessionStore, 'sessions' | 'readQueue'>;
   streamManager: Pick<StreamManager, 'follow'>;
 }
 
@@ -83,7 +83,7 @@ async function readEvent(
   sessionId: string,
 ): Promise<SessionEvent<UIMessage> | undefined> {
   const [found, queue] = await Promise.all([
-    stateStore.readCalls(sessionId),
+    stateStore.sessions.withCalls(sessionId),
     stateStore.readQueue(sessionId),
   ]);
   if (found === undefined) return undefined;

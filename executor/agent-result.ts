@@ -31,7 +31,7 @@ export type AgentResult = {
   | Suspended<'suspended_awaiting_children'>
 );
 
-type ResultStore = Pick<SessionStore, 'readRecord' | 'readRows' | 'listRuns'>;
+type ResultStore = Pick<SessionStore, 'sessions' | 'listRuns'>;
 
 const FAILED: RunError = {
   code: 'run_failed',
@@ -87,8 +87,11 @@ async function readSaid(
   sessionId: string,
   { runId, usage }: Pick<RunInfo, 'runId' | 'usage'>,
 ): Promise<Pick<AgentResult, 'sessionId' | 'runId' | 'text' | 'usage'>> {
-  const record = await store.readRecord(sessionId);
-  const rows = await store.readRows(sessionId, record?.runId === runId ? record.turnStartRow : 0);
+  const record = await store.sessions.read(sessionId);
+  const rows = await store.sessions.rows(
+    sessionId,
+    record?.runId === runId ? record.turnStartRow : 0,
+  );
   const said = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
   const parts = said?.role === 'assistant' ? said.parts : [];
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');

@@ -97,7 +97,7 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
       return result;
     },
     expireCalls: async (sessionId) => {
-      const view = await store.readView(sessionId);
+      const view = await store.sessions.view(sessionId);
       if (view === undefined) return false;
       const waiting = view.openCalls.filter(({ state }) => state === 'waiting');
       const due = new Set(

@@ -6,7 +6,7 @@ import { decideSweep } from './decide-sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 export interface AttendDeps {
-  store: Pick<SessionStore, 'readRecord' | 'noteWaiting'>;
+  store: Pick<SessionStore, 'sessions' | 'noteWaiting'>;
   workflows: Pick<RunWorkflows, 'state' | 'stop'>;
   startRun: (record: SessionRecord) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
@@ -36,7 +36,7 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
   }
 
   return async (sessionId) => {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     const first = decideSweep(record, undefined, Date.now());
     if (record === undefined || first === 'forget') return 'rests';
     if (first === 'begin') {
@@ -45,7 +45,7 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
     }
     const state = await workflows.state(record.runId);
     // The run may have ended while Temporal was asked.
-    const current = await store.readRecord(sessionId);
+    const current = await store.sessions.read(sessionId);
     if (current?.runId !== record.runId) return 'lives';
     // Inboxes find it by a list that is not of one piece with the record.
     if (current.stream === 'paused') await store.noteWaiting(sessionId);

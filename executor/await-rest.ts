@@ -12,7 +12,7 @@ type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
 export type Rest = { kind: 'ended' } | { kind: 'suspended'; marker: Marker };
 
 export interface RestDeps {
-  store: Pick<SessionStore, 'readRecord' | 'getSuspensionContext'>;
+  store: Pick<SessionStore, 'sessions' | 'getSuspensionContext'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
 }
 
@@ -33,7 +33,7 @@ export async function awaitRest(
 ): Promise<Rest> {
   for (;;) {
     signal.throwIfAborted();
-    const record = await throughOutage(() => deps.store.readRecord(sessionId), signal);
+    const record = await throughOutage(() => deps.store.sessions.read(sessionId), signal);
     if (record === undefined) throw new HelixError('not_found', 'There is no such session.');
     if (record.runId !== runId || isTerminal(record.status)) return { kind: 'ended' };
     if (record.stream === 'paused') {

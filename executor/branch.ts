@@ -14,7 +14,7 @@ const PAGE = 100;
 export function createBranch(store: SessionStore): AgentExecutor['branch'] {
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by } = input;
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record === undefined) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
@@ -24,7 +24,7 @@ export function createBranch(store: SessionStore): AgentExecutor['branch'] {
     }
     const state = await stateBehind(sessionId, rows.length);
     const { agent, owner, tenant } = record;
-    const { kind } = await store.found({
+    const { kind } = await store.sessions.branch({
       sessionId: newSessionId,
       agent,
       owner,
@@ -52,7 +52,7 @@ export function createBranch(store: SessionStore): AgentExecutor['branch'] {
     checkpointId,
     messageIndex,
   }: BranchInput): Promise<readonly Row[]> {
-    const rows = await store.readRows(sessionId, 0);
+    const rows = await store.sessions.rows(sessionId, 0);
     if (checkpointId !== undefined) {
       const checkpoint = await store.getCheckpoint(sessionId, checkpointId);
       if (checkpoint === null) {

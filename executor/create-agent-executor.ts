@@ -163,7 +163,7 @@ export function createExecutorOf(deps: {
       return handleOf(sessionId, await findRunOf(store, sessionId, messages.at(-1)?.id ?? ''));
     },
     getHandle: async (sessionId, runId) => {
-      const record = await store.readRecord(sessionId);
+      const record = await store.sessions.read(sessionId);
       if (record === undefined) return null;
       if (runId === undefined || runId === record.runId) return handleOf(sessionId, record.runId);
       const listed = await store.listRuns(sessionId);
@@ -178,7 +178,7 @@ export function createExecutorOf(deps: {
     deleteSession: (sessionId) => runs.deleteSession(sessionId),
     abort: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'abort' }),
     getCurrentRun: async (sessionId) => {
-      const record = await store.readRecord(sessionId);
+      const record = await store.sessions.read(sessionId);
       return record === undefined ? null : store.getCurrentRun(sessionId);
     },
     listRuns: (sessionId) => store.listRuns(sessionId),
@@ -187,11 +187,11 @@ export function createExecutorOf(deps: {
 
 /** The run that answered a message which was accepted before; the newest one if none has yet. */
 export async function findRunOf(
-  store: Pick<SessionStore, 'readView'>,
+  store: Pick<SessionStore, 'sessions'>,
   sessionId: string,
   messageId: string,
 ): Promise<string> {
-  const view = await store.readView(sessionId);
+  const view = await store.sessions.view(sessionId);
   if (view === undefined) throw new HelixError('not_found', 'There is no such session.');
   const { rows, record } = view;
   const asked = rows.findIndex((row) => row.role === 'user' && row.id === messageId);

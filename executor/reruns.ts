@@ -27,7 +27,7 @@ export function createReruns(
   const { store, execute, stop, startRun, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record === undefined) throw notFound();
     return record;
   }
@@ -161,7 +161,7 @@ export function createReruns(
 
   return {
     retry: async (input) => doAgain(input, await atRest(input)),
-    canResume: async (sessionId) => decideResume(await store.readRecord(sessionId)),
+    canResume: async (sessionId) => decideResume(await store.sessions.read(sessionId)),
     resume: async (input) => {
       const record = await existing(input.sessionId);
       if (input.mode === 'with_message') return goOnWithMessage(input, record);

@@ -30,7 +30,7 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
   /** A run may begin between the look and the removal: then its session belongs on the list. */
   async function forget(sessionId: string): Promise<void> {
     await Promise.all([store.forgetDue(sessionId), store.forgetWaiting(sessionId)]);
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (decideSweep(record, 'closed', Date.now()) !== 'forget') await store.noteDue(sessionId, 0);
   }
 

@@ -99,7 +99,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
 
   /** No writer confirmed: it is fenced off, and what it had said is committed in its place. */
   async function enforceStop(sessionId: string, runId: string): Promise<void> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || isTerminal(record.status)) return;
     const status = record.stop?.mode === 'abort' ? 'aborted' : 'interrupted';
     await endSilent({ store, streamManager }, record, { status, now: Date.now() });
@@ -148,7 +148,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
 
   /** A run that holds up messages and says nothing may be lost; true if somebody saw to it. */
   async function attendSilent(sessionId: string): Promise<boolean> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record === undefined) return false;
     const isSilent = Date.now() - record.updatedAt > LIMITS.silentMs;
     if (!isSilent && !isTerminal(record.status)) return false;
@@ -189,7 +189,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     ...createReruns({ store, execute, stop, startRun, wake, lostSignal }),
     stop,
     deleteSession: async (sessionId, by) => {
-      const record = await store.readRecord(sessionId);
+      const record = await store.sessions.read(sessionId);
       if (record !== undefined && !isTerminal(record.status)) {
         // Told before anything else: without the record nobody knows any more whom to tell.
         await workflows.stop(record.runId, { recorded: true });
@@ -197,7 +197,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
         // On the bare store: what waits for its turn is erased, not begun.
         await deps.store.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
       }
-      await store.delete(sessionId);
+      await store.sessions.erase(sessionId);
     },
     startRun: restart,
     wake,

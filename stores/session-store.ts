@@ -27,7 +27,7 @@ export interface FlatStore extends SessionDocuments {
   removeQueued: Queue['remove'];
   resumeRun: Runs['resume'];
   rewind: Runs['rewind'];
-  found: Sessions['branch'];
+  branch: Sessions['branch'];
   claim: Steps['claim'];
   discard: Steps['discard'];
   commit: Steps['commit'];
@@ -69,7 +69,7 @@ export function withNouns(flat: FlatStore): SessionStore {
       withCalls: flat.readCalls,
       acceptedMessages: flat.acceptedMessages,
       noteActiveSnapshot: flat.noteActiveSnapshot,
-      branch: flat.found,
+      branch: flat.branch,
       erase: flat.delete,
     },
     runs: {

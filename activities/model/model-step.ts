@@ -36,7 +36,7 @@ import { callIdTaker, createQuietness, readTakenCallIds } from './sub-agents.js'
  */
 export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] {
   const { store, streamManager, agents, logger } = deps;
-  const rowsCache = createRowsCache(store);
+  const rowsCache = createRowsCache(store.sessions);
 
   return async (ref) => {
     const progress = { step: ref.step, sequence: 0, failures: 0 };
@@ -161,7 +161,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
    * had said stays, since people saw it.
    */
   async function endStopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
-    const record = await store.readRecord(ref.sessionId);
+    const record = await store.sessions.read(ref.sessionId);
     if (record?.runId !== ref.runId) return { kind: 'superseded' };
     const status = mode === 'abort' ? 'aborted' : 'interrupted';
     await endSilent(deps, record, { status, now: Date.now() });
@@ -203,7 +203,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
 
   /** A run that was ended by somebody else, a stop for instance, still says how it ended. */
   async function endedElsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };
     const { status, error } = record;
     return { kind: 'ended', step, status, ...(error !== undefined && { error }) };

@@ -104,7 +104,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   }
 
   async function stopped(): Promise<Committed> {
-    const record = await deps.store.readRecord(ref.sessionId);
+    const record = await deps.store.sessions.read(ref.sessionId);
     const mode = record?.stop?.mode ?? 'interrupt';
     const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status };

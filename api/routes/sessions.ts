@@ -46,7 +46,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 
   /** @throws HelixError `not_found`, to strangers as well */
   async function readCurrent(sessionId: string, caller: Caller): Promise<SessionCalls> {
-    const found = await store.readCalls(sessionId);
+    const found = await store.sessions.withCalls(sessionId);
     if (found === undefined || !isOwner(found.record, caller)) throw notFound();
     return (await expired(found)) ?? found;
   }
@@ -55,7 +55,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
   async function expired({ record }: SessionCalls): Promise<SessionCalls | undefined> {
     const { sessionId, deadline = Infinity } = record;
     if (deadline > Date.now() || !(await executor.expireCalls(sessionId))) return undefined;
-    return store.readCalls(sessionId);
+    return store.sessions.withCalls(sessionId);
   }
 
   /** Nothing, if its questions were overdue. */

@@ -59,7 +59,7 @@ export async function seedDeltas(
 /** Commits the step and ends the run. */
 export async function endTurn({ store }: Stores, writer: Writer, text: string): Promise<void> {
   const { sessionId, runId, step } = writer;
-  const record = await store.readRecord(sessionId);
+  const record = await store.sessions.read(sessionId);
   if (record === undefined) throw new Error('the turn is gone');
   await store.commit({
     writer,

@@ -70,13 +70,13 @@ export function badInputCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
-      const before = await store.readView(session.id);
+      const before = await store.sessions.view(session.id);
       const calls = [newCall('s', 'server')];
       for (const chunk of NO_CHUNKS) {
         await refuses(session.commit(writer, { calls, chunks: [chunk] }), 'invalid_chunk');
       }
       await refuses(session.commit(writer, { calls, chunks: [OVERSIZED] }), 'chunk_too_large');
-      equal(await store.readView(session.id), before);
+      equal(await store.sessions.view(session.id), before);
       await session.commit(writer, { calls });
       await session.start(runId, 1, 's');
       const settle = {
@@ -179,6 +179,6 @@ function sessionWork({ store }: Case, id: string): (() => Promise<unknown>)[] {
     () => store.getPendingCalls(id),
     () => store.getSuspensionContext(id),
     () => store.getInterruptRecord(id),
-    () => store.delete(id),
+    () => store.sessions.erase(id),
   ];
 }

@@ -26,7 +26,7 @@ import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
 import { leaseCases } from './session/lease-call.js';
-import { foundCases } from './session/found.js';
+import { branchCases } from './session/branch.js';
 import { queueCases } from './session/queue.js';
 import { resumeRunCases } from './session/resume-run.js';
 import { rewindEditCases } from './session/rewind-edits.js';
@@ -56,7 +56,7 @@ const SESSION = [
   resumeRunCases,
   rewindCases,
   rewindEditCases,
-  foundCases,
+  branchCases,
   abandonmentCases,
   queueCases,
   steerCases,

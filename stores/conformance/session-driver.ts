@@ -166,7 +166,7 @@ export function drive(
   });
   const again = async <T extends RewindExtra>(extra?: T) => ({
     sessionId: id,
-    runId: (await store.readRecord(id))?.runId ?? '',
+    runId: (await store.sessions.read(id))?.runId ?? '',
     nonce: newNonce(),
     now: Date.now(),
     ...extra,

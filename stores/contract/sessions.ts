@@ -131,4 +131,4 @@ export interface BranchInput {
   now: number;
 }
 
-export type BranchResult = { kind: 'founded' } | { kind: 'exists' };
+export type BranchResult = { kind: 'branched' } | { kind: 'exists' };

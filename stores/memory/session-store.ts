@@ -19,7 +19,7 @@ import { editQueued } from './transitions/edit-queued.js';
 import { end } from './transitions/end.js';
 import { leaseCall } from './transitions/lease-call.js';
 import { extendDeadline } from './transitions/extend-deadline.js';
-import { found } from './transitions/found.js';
+import { branch } from './transitions/branch.js';
 import { removeQueued } from './transitions/remove-queued.js';
 import { resumeRun } from './transitions/resume-run.js';
 import { rewind } from './transitions/rewind.js';
@@ -61,9 +61,9 @@ export function createMemorySessionStore(data: MemoryData): SessionStore {
       change(data, sessionId, (session) => takeCallId(session, call, wanted)),
     resumeRun: async (input) =>
       change(data, input.sessionId, (session) => resumeRun(session, input)),
-    found: async (input) => {
+    branch: async (input) => {
       checkSessionId(input.sessionId);
-      return change(data, input.sessionId, (session, context) => found(session, input, context));
+      return change(data, input.sessionId, (session, context) => branch(session, input, context));
     },
     rewind: async (input) => change(data, input.sessionId, (session) => rewind(session, input)),
     claim: async (input) =>

@@ -21,7 +21,7 @@ export interface Expiry {
  * by the store's clock.
  */
 export async function expireCalls(
-  store: Pick<SessionStore, 'readRecord' | 'settleCall'>,
+  store: Pick<SessionStore, 'sessions' | 'settleCall'>,
   calls: readonly OpenCall[],
   now: number,
 ): Promise<Expiry> {
@@ -33,7 +33,7 @@ export async function expireCalls(
       expiry.unaskedMs = Math.min(expiry.unaskedMs ?? Infinity, deadlineMs);
       continue;
     }
-    const record = await store.readRecord(sessionOfRun(runId));
+    const record = await store.sessions.read(sessionOfRun(runId));
     if (record === undefined) continue;
     const result = await store.settleCall(toExpiryInput(spec, record, now));
     if (result.kind === 'stored') expiry.settled.push({ toolCallId, runId, result });

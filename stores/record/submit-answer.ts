@@ -7,7 +7,7 @@ import type { SessionStore } from '../session-store.js';
 import { toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {
-  store: Pick<SessionStore, 'readCall' | 'readRecord' | 'settleCall'>;
+  store: Pick<SessionStore, 'readCall' | 'sessions' | 'settleCall'>;
   /**
    * Checks the answer to a call that waits against its tool; what it returns is stored.
    *
@@ -36,10 +36,10 @@ export async function submitAnswer(
   const { sessionId, toolCallId } = answer;
   const [call, conversation] = await Promise.all([
     store.readCall(sessionId, toolCallId),
-    store.readRecord(sessionId),
+    store.sessions.read(sessionId),
   ]);
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
-  const record = owner === sessionId ? conversation : await store.readRecord(owner);
+  const record = owner === sessionId ? conversation : await store.sessions.read(owner);
   if (record === undefined) return { result: { kind: 'not_pending' }, runId: '' };
   const runId = namedRun(answer) ?? call?.spec.runId ?? record.runId;
   const done = (result: AnswerResult): SubmittedAnswer => ({ result, runId, record });

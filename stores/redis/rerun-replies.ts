@@ -66,8 +66,8 @@ export function toRewindResult(reply: ScriptReply, input: RewindInput): RewindRe
   }
 }
 
-export function toFoundResult([kind]: ScriptReply): BranchResult {
-  if (kind === 'FOUNDED') return { kind: 'founded' };
+export function toBranchResult([kind]: ScriptReply): BranchResult {
+  if (kind === 'BRANCHED') return { kind: 'branched' };
   if (kind === 'EXISTS') return { kind: 'exists' };
-  throw new Error(`script found replied ${String(kind)}`);
+  throw new Error(`script branch replied ${String(kind)}`);
 }

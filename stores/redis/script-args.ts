@@ -79,7 +79,7 @@ export function rewindArgs(input: RewindInput): (string | number)[] {
   return [sessionId, runId, nonce, now, mode, by, ...turn];
 }
 
-export function foundArgs(input: BranchInput): (string | number)[] {
+export function branchArgs(input: BranchInput): (string | number)[] {
   const { turn, rows, messages } = input;
   const stored = rows.map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
   const results = stored.flatMap((kept) =>

@@ -14,11 +14,11 @@ import {
   extendArgs,
   resumeRunArgs,
   rewindArgs,
-  foundArgs,
+  branchArgs,
   settleArgs,
   writerArgs,
 } from './script-args.js';
-import { toFoundResult, toResumeRunResult, toRewindResult } from './rerun-replies.js';
+import { toBranchResult, toResumeRunResult, toRewindResult } from './rerun-replies.js';
 import {
   toExtendResult,
   toLeaseResult,
@@ -96,9 +96,9 @@ export function createRedisSessionStore(context: RedisContext): SessionStore {
     },
     resumeRun: async (input) =>
       toResumeRunResult(await run('resume-run', input.sessionId, resumeRunArgs(input)), input),
-    found: async (input) => {
+    branch: async (input) => {
       checkSessionId(input.sessionId);
-      return toFoundResult(await run('found', input.sessionId, foundArgs(input)));
+      return toBranchResult(await run('branch', input.sessionId, branchArgs(input)));
     },
     rewind: async (input) =>
       toRewindResult(await run('rewind', input.sessionId, rewindArgs(input)), input),

@@ -48,12 +48,12 @@ describe('a writer that does not answer', () => {
     await confirms.step;
 
     const silent = await speaking();
-    const record = await silent.store.readRecord(silent.session.id);
+    const record = await silent.store.sessions.read(silent.session.id);
     if (record === undefined) throw new Error('there is a record');
     await endSilent(silent, record, { status: 'interrupted', now: Date.now() });
 
     const [expected, stored] = await Promise.all(
-      [confirms, silent].map(({ store, session }) => store.readRows(session.id, 1)),
+      [confirms, silent].map(({ store, session }) => store.sessions.rows(session.id, 1)),
     );
     expect(withoutIds(stored ?? [])).toEqual(withoutIds(expected ?? []));
     expect(stored).toMatchObject([
@@ -77,22 +77,22 @@ describe('a writer that does not answer', () => {
 
   it('that is ended twice at the same moment has ended once', async () => {
     const { session, store, streamManager } = await speaking();
-    const record = await store.readRecord(session.id);
+    const record = await store.sessions.read(session.id);
     if (record === undefined) throw new Error('there is a record');
     const end = { status: 'interrupted' as const, now: Date.now() };
     await Promise.all([1, 2, 3].map(() => endSilent({ store, streamManager }, record, end)));
     expect(await session.messages('stream_end')).toHaveLength(1);
-    expect(await store.readRows(session.id, 1)).toHaveLength(3);
+    expect(await store.sessions.rows(session.id, 1)).toHaveLength(3);
   });
 
   it('whose workflow is gone is kept as cut by a failure', async () => {
     const { session, store, streamManager } = await speaking();
-    const record = await store.readRecord(session.id);
+    const record = await store.sessions.read(session.id);
     if (record === undefined) throw new Error('there is a record');
     const error = { code: 'framework_run_lost', message: 'Lost.', retryable: true };
     await endSilent({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
-    expect(await store.readRecord(session.id)).toMatchObject({ status: 'failed', error });
-    expect(await store.readRows(session.id, 1)).toMatchObject([
+    expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed', error });
+    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
       { interrupted: 'failure' },
       { toolCallId: 'done', errorCode: 'run_failed' },
       { toolCallId: 'cut', errorCode: 'run_failed' },

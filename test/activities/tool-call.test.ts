@@ -117,7 +117,7 @@ describe('tool call', () => {
     expect(await first).toBe('settled');
     expect(await result()).toMatchObject({ output: 'try 2' });
     expect(await session.messages('tool_end')).toHaveLength(1);
-    expect(await stores.store.readRows(session.id, 0)).toHaveLength(2);
+    expect(await stores.store.sessions.rows(session.id, 0)).toHaveLength(2);
   });
 
   it('that takes longer than allowed says so', async () => {
@@ -137,7 +137,7 @@ describe('tool call', () => {
     await stores.store.stop(session.id, { mode: 'interrupt' });
     expect(await running).toBe('stopped');
     expect(signal?.aborted).toBe(true);
-    expect(await stores.store.readRows(session.id, 2)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 2)).toMatchObject([
       { toolCallId: 'c1', errorCode: 'tool_outcome_unknown' },
     ]);
   });
@@ -198,7 +198,7 @@ describe('tool call', () => {
     });
     expect(await outcome(run, 1, 'c1')).toMatchObject({ kind: 'settled', finish: true });
     expect(await outcome(run, 1, 'c1', 2)).toEqual({ kind: 'settled', finish: true });
-    expect((await stores.store.readRecord(session.id))?.output).toEqual({ twice: 4 });
+    expect((await stores.store.sessions.read(session.id))?.output).toEqual({ twice: 4 });
   });
 
   it('that ends the run with something else than the agent promises tells the model', async () => {

@@ -139,7 +139,7 @@ describe.each([
     const session = drive(stores);
     const progress = { isOver: false };
     const writing = writeTurn(stores, session).finally(() => (progress.isOver = true));
-    await until('the turn has begun', () => stores.store.readRecord(session.id));
+    await until('the turn has begun', () => stores.store.sessions.read(session.id));
     const pages: Promise<Shown>[] = [];
     while (!progress.isOver) {
       pages.push(readOn(stores, session.id, isPartial));

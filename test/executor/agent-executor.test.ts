@@ -120,7 +120,7 @@ describe('a result', () => {
       status: 'failed',
       error: { code: expect.stringContaining('') as unknown, retryable: false },
     });
-    expect((await stores.store.readRecord(handle.sessionId))?.error).toEqual(
+    expect((await stores.store.sessions.read(handle.sessionId))?.error).toEqual(
       ((await handle.result()) as { error?: unknown }).error,
     );
   });

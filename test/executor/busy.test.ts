@@ -42,7 +42,7 @@ async function held(verb: 'speak' | 'call'): Promise<[gate: string, id: string, 
 
 /** What was said by whom, tool results as such. */
 async function told(sessionId: string): Promise<string[]> {
-  return (await stores.store.readRows(sessionId, 0)).map((row) => {
+  return (await stores.store.sessions.rows(sessionId, 0)).map((row) => {
     if (row.role === 'tool') return 'tool';
     const text = row.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     return `${row.role}: ${text}`;
@@ -54,7 +54,7 @@ async function untilRests(sessionId: string): Promise<void> {
   await until(
     'the session rests',
     async () => {
-      const record = await stores.store.readRecord(sessionId);
+      const record = await stores.store.sessions.read(sessionId);
       return record?.status === 'completed' && record.queued === 0;
     },
     30_000,
@@ -101,7 +101,7 @@ describe('messages that come while a run is at work', () => {
       'user: rather this',
       'assistant: You said rather this',
     ]);
-    const ids = (await stores.store.readRows(id, 0)).flatMap((row) =>
+    const ids = (await stores.store.sessions.rows(id, 0)).flatMap((row) =>
       row.role === 'assistant' ? [row.messageId] : [],
     );
     expect(ids).toEqual(['msg-1', 'msg-3']);
@@ -179,7 +179,10 @@ describe('what waits while nobody begins it', () => {
       runId: run.runId,
       next: true,
     });
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'interrupted', queued: 1 });
+    expect(await stores.store.sessions.read(id)).toMatchObject({
+      status: 'interrupted',
+      queued: 1,
+    });
     await runs.sweep(id);
     await untilRests(id);
     expect((await told(id)).at(-1)).toBe('assistant: You said forgotten');

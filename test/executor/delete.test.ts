@@ -107,7 +107,7 @@ describe('a session that is erased', () => {
     open(id);
     await isOver(old);
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 1 });
-    expect((await stores.store.readRows(id, 0)).map(({ role }) => role)).toEqual([
+    expect((await stores.store.sessions.rows(id, 0)).map(({ role }) => role)).toEqual([
       'user',
       'assistant',
     ]);
@@ -126,7 +126,7 @@ describe('a session that is erased', () => {
       logger: { warn: () => undefined },
     });
     await expect(executor.deleteSession(id)).rejects.toBe(outage);
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'waiting_approval' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'waiting_approval' });
     await runs.executor.deleteSession(id);
     await isOver(run);
   });

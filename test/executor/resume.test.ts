@@ -184,7 +184,7 @@ describe('resume', () => {
     await runs.executor.stop(id, { mode: 'interrupt' });
     await runs.executor.resume({ sessionId: id });
     await runs.untilStatus(id, 'completed');
-    expect(await stores.store.readRows(id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
       { role: 'assistant', step: 1 },
       { role: 'tool', errorCode: 'run_stopped' },
       { role: 'assistant', step: 2 },
@@ -227,6 +227,6 @@ describe('resume', () => {
     await stores.store.resumeRun({ sessionId: id, nonce: 'n', mode: 'continue', now: Date.now() });
     await runs.sweep(id);
     await runs.untilStatus(id, 'completed');
-    expect(await stores.store.readRows(id, 1)).toMatchObject([{ step: 1 }, { step: 2 }]);
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([{ step: 1 }, { step: 2 }]);
   });
 });

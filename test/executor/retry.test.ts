@@ -69,7 +69,7 @@ describe('retry', () => {
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
     expect(executed.slice(before)).toEqual(['call-0_1', 'call-1_1']);
     expect(asked.get(id)?.[3]).toEqual(asked.get(id)?.[0]);
-    const rows = await stores.store.readRows(id, 0);
+    const rows = await stores.store.sessions.rows(id, 0);
     expect(rows.map(({ role }) => role).join(' ')).toBe(
       'user assistant tool assistant tool assistant',
     );
@@ -94,7 +94,7 @@ describe('retry', () => {
     expect(await runs.result(resumed.run)).toEqual({ status: 'completed', steps: 3 });
     expect(asked.get(id)?.[3]).toEqual(asked.get(id)?.[1]);
     expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
-    expect(await stores.store.readRows(id, 0)).toMatchObject([
+    expect(await stores.store.sessions.rows(id, 0)).toMatchObject([
       { role: 'user' },
       { role: 'assistant', step: 1 },
       { role: 'tool', toolCallId: 'call-0', output: 1 },
@@ -146,10 +146,10 @@ describe('branch', () => {
     const id = await play();
     const { checkpoints } = await stores.store.listCheckpoints(id);
     const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
-    const before = await stores.store.readView(id);
+    const before = await stores.store.sessions.view(id);
     const { sessionId } = await runs.executor.branch({ sessionId: id, checkpointId, by: 'ann' });
-    expect(await stores.store.readView(id)).toEqual(before);
-    expect(await stores.store.readRows(sessionId, 0)).toEqual(before?.rows.slice(0, 3));
+    expect(await stores.store.sessions.view(id)).toEqual(before);
+    expect(await stores.store.sessions.rows(sessionId, 0)).toEqual(before?.rows.slice(0, 3));
     expect(await stores.store.load(sessionId)).toMatchObject({
       owner: 'ann',
       tenant: 'acme',
@@ -175,13 +175,13 @@ describe('branch', () => {
     const next = await runs.begin(id, agent.name, 'more');
     await runs.result(next);
     const all = await runs.executor.branch({ sessionId: id });
-    expect(await stores.store.readRows(all.sessionId, 0)).toEqual(
-      await stores.store.readRows(id, 0),
+    expect(await stores.store.sessions.rows(all.sessionId, 0)).toEqual(
+      await stores.store.sessions.rows(id, 0),
     );
     const newSessionId = runs.newSessionId();
     const input = { sessionId: id, messageIndex: 1, newSessionId };
     expect(await runs.executor.branch(input)).toEqual({ sessionId: newSessionId });
-    expect(await stores.store.readRows(newSessionId, 0)).toHaveLength(6);
+    expect(await stores.store.sessions.rows(newSessionId, 0)).toHaveLength(6);
     expect(await stores.store.load(newSessionId)).toMatchObject({ customState: { n: 2 } });
     await expect(runs.executor.branch(input)).rejects.toMatchObject({
       code: 'session_exists',

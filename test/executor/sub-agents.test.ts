@@ -27,7 +27,7 @@ const delegate = (id: string, ...entries: object[]): object => ({
 /** The sub-agent's call, once people are asked about it. */
 async function untilAsked(sessionId: string, toolCallId: string): Promise<OpenCall> {
   return until(`${toolCallId} is asked`, async () => {
-    const record = await stores.store.readRecord(sessionId);
+    const record = await stores.store.sessions.read(sessionId);
     if (record?.stream !== 'paused') return undefined;
     const call = await stores.store.readCall(sessionId, toolCallId);
     return call?.state === 'waiting' ? call : undefined;
@@ -35,7 +35,7 @@ async function untilAsked(sessionId: string, toolCallId: string): Promise<OpenCa
 }
 
 async function resultOf(sessionId: string, toolCallId: string): Promise<unknown> {
-  const rows = await stores.store.readRows(sessionId, 0);
+  const rows = await stores.store.sessions.rows(sessionId, 0);
   return rows.find((row) => row.role === 'tool' && row.toolCallId === toolCallId);
 }
 
@@ -82,7 +82,7 @@ describe('a sub-agent', () => {
     expect(stored).toMatchObject({ kind: 'stored', resume: { approved: ['c1'] } });
     await until('the answer is overdue', async () => {
       await runs.sweep(sessionId);
-      const record = await stores.store.readRecord(sessionId);
+      const record = await stores.store.sessions.read(sessionId);
       return record?.status === 'completed' ? record : undefined;
     });
     expect(await resultOf(sessionId, 'd1')).toMatchObject({ output: 'paid' });

@@ -37,11 +37,11 @@ describe('the sweep', () => {
     );
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
     await runs.sweep(id);
-    expect(await stores.store.readRecord(id)).toMatchObject({
+    expect(await stores.store.sessions.read(id)).toMatchObject({
       status: 'failed',
       error: { code: 'framework_run_lost' },
     });
-    expect(await stores.store.readRows(id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
       { interrupted: 'failure', parts: [{ text: 'And' }] },
     ]);
     const next = await runs.begin(id, agent.name, 'hello?');
@@ -54,7 +54,7 @@ describe('the sweep', () => {
     await runs.untilStatus(id, 'waiting_approval');
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
     await runs.sweep(id);
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'failed' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
     expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
   });
 
@@ -65,7 +65,7 @@ describe('the sweep', () => {
     const run = await idle.begin(id, agent.name, 'hello');
     await idle.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
     await idle.sweep(id);
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'failed' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
   });
 
   it('leaves a run alone that waits for a person, and one that waits for a worker', async () => {
@@ -76,14 +76,14 @@ describe('the sweep', () => {
     await runs.begin(waiting, agent.name, charge(`${waiting}-c`));
     await runs.untilStatus(waiting, 'waiting_approval');
     const [before, log] = [
-      await stores.store.readRecord(waiting),
+      await stores.store.sessions.read(waiting),
       await drive(stores, waiting).log(),
     ];
     await runs.sweep(waiting);
     await idle.sweep(starting);
-    expect(await stores.store.readRecord(waiting)).toEqual(before);
+    expect(await stores.store.sessions.read(waiting)).toEqual(before);
     expect(await drive(stores, waiting).log()).toEqual(log);
-    expect(await stores.store.readRecord(starting)).toMatchObject({ status: 'starting' });
+    expect(await stores.store.sessions.read(starting)).toMatchObject({ status: 'starting' });
     await runs.executor.stop(waiting, { mode: 'abort' });
     await idle.executor.stop(starting, { mode: 'abort' });
   });
@@ -92,7 +92,7 @@ describe('the sweep', () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
-    const { owner = '', tenant = '' } = (await stores.store.readRecord(id)) ?? {};
+    const { owner = '', tenant = '' } = (await stores.store.sessions.read(id)) ?? {};
     const isListed = async (cursor?: string): Promise<boolean> => {
       const page = { limit: 100, ...(cursor !== undefined && { cursor }) };
       const found = await stores.store.waitingSessions({ owner, tenant }, page);
@@ -119,7 +119,7 @@ describe('the sweep', () => {
     });
     await until('the sweep wakes it', async () => {
       await runs.sweep(id);
-      return (await stores.store.readRecord(id))?.status === 'completed';
+      return (await stores.store.sessions.read(id))?.status === 'completed';
     });
     expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
   });

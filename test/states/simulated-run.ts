@@ -112,7 +112,7 @@ async function end(world: World, run: SimulatedRun, status: TerminalStatus): Pro
 export async function sweep(world: World): Promise<void> {
   world.clock.now += 10_000;
   const store = storeOf(world);
-  const record = await store.readRecord(SESSION);
+  const record = await store.sessions.read(SESSION);
   if (record === undefined) return;
   const run = world.runs[record.runId];
   const workflow = run === undefined ? 'unknown' : run.isClosed ? 'closed' : 'running';

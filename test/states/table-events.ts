@@ -21,7 +21,7 @@ function later({ clock }: World): number {
 }
 
 async function erase(world: World): Promise<{ kind: string }> {
-  await storeOf(world).delete(SESSION);
+  await storeOf(world).sessions.erase(SESSION);
   return { kind: 'erased' };
 }
 
@@ -30,7 +30,7 @@ async function sweep(
   world: World,
   workflow: 'running' | 'closed' | 'unknown',
 ): Promise<{ kind: string }> {
-  const record = await storeOf(world).readRecord(SESSION);
+  const record = await storeOf(world).sessions.read(SESSION);
   const kind = decideSweep(record, workflow, world.clock.now + 3_600_000);
   if (kind === 'fail' && record !== undefined) {
     const error = { code: 'framework_run_lost', message: 'lost', retryable: true };

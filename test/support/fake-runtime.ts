@@ -97,18 +97,25 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       branch: notPlayed,
     },
     stateStore: {
-      readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
-      readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
-      readCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+      sessions: {
+        read: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
+        rows: (sessionId, from, to) =>
+          Promise.resolve(sessions.get(sessionId)?.view().rows.slice(from, to) ?? []),
+        view: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+        withCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+        noteActiveSnapshot: (sessionId, turn) => {
+          const session = sessions.get(sessionId);
+          if (session !== undefined) session.record.activeSnapshotTurn = turn;
+          return Promise.resolve();
+        },
+        acceptedMessages: notPlayed,
+        branch: notPlayed,
+        erase: notPlayed,
+      },
       waitingSessions: notPlayed,
       readState: () => Promise.resolve({ customState: {}, version: 0 }),
       getCheckpoint: () => Promise.resolve(null),
       listCheckpoints: () => Promise.resolve({ checkpoints: [] }),
-      noteActiveSnapshot: (sessionId, turn) => {
-        const session = sessions.get(sessionId);
-        if (session !== undefined) session.record.activeSnapshotTurn = turn;
-        return Promise.resolve();
-      },
       // Nothing waits here: a busy session refuses.
       readQueue: () => Promise.resolve([]),
       editQueued: () => Promise.resolve({ kind: 'not_queued' }),

@@ -173,7 +173,7 @@ export async function createRunHarness(
     },
     untilStatus: (sessionId, ...statuses) =>
       until(`the run is ${statuses.join(' or ')}`, async () => {
-        const record = await store.readRecord(sessionId);
+        const record = await store.sessions.read(sessionId);
         return record !== undefined && statuses.includes(record.status) ? record : undefined;
       }),
     result: ({ runId }) =>

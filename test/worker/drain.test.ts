@@ -45,7 +45,7 @@ async function held(verb: 'speak' | 'call') {
 }
 
 async function saidIn(sessionId: string): Promise<string> {
-  const rows = await stores.store.readRows(sessionId, 1);
+  const rows = await stores.store.sessions.rows(sessionId, 1);
   return JSON.stringify(rows.map((row) => (row.role === 'tool' ? row.output : row.parts)));
 }
 

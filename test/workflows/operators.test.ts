@@ -64,7 +64,7 @@ describe('an operator in Temporal', () => {
       }));
 
   async function resultOf({ sessionId }: RunRecord): Promise<unknown> {
-    return (await stores.store.readRows(sessionId, 2, 3))[0];
+    return (await stores.store.sessions.rows(sessionId, 2, 3))[0];
   }
 
   it('approves, with another input', async () => {
@@ -106,7 +106,7 @@ describe('an operator in Temporal', () => {
       'stopping',
     );
     expect(await runs.result(run)).toMatchObject({ status: 'aborted' });
-    expect((await stores.store.readRecord(run.sessionId))?.interrupted).toMatchObject({
+    expect((await stores.store.sessions.read(run.sessionId))?.interrupted).toMatchObject({
       mode: 'abort',
       reason: 'enough',
       by: 'olga',
@@ -139,7 +139,7 @@ describe('an operator in Temporal', () => {
     expect(await update(run, 'approve', { toolCallId: 'other' })).toEqual({
       refused: 'not_pending',
     });
-    expect((await stores.store.readRecord(run.sessionId))?.status).toBe('waiting_tool');
+    expect((await stores.store.sessions.read(run.sessionId))?.status).toBe('waiting_tool');
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 });

@@ -59,11 +59,11 @@ export function dueSessionCases({ describe, it }: Suite): void {
   describe('noteActiveSnapshot', () => {
     it('remembers the turn of a snapshot until the next one begins', async ({ store, session }) => {
       await session.newRun();
-      await store.noteActiveSnapshot(session.id, 1);
-      equal((await store.readRecord(session.id))?.activeSnapshotTurn, 1);
+      await store.sessions.noteActiveSnapshot(session.id, 1);
+      equal((await store.sessions.read(session.id))?.activeSnapshotTurn, 1);
       await session.stop();
       await session.newRun();
-      equal((await store.readRecord(session.id))?.activeSnapshotTurn, undefined);
+      equal((await store.sessions.read(session.id))?.activeSnapshotTurn, undefined);
     });
   });
 }

@@ -54,7 +54,7 @@ export function pendingCallCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       equal(await store.getSuspensionContext(session.id), null);
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
-      const { sequence } = (await store.readRecord(session.id)) ?? {};
+      const { sequence } = (await store.sessions.read(session.id)) ?? {};
       const waits = { runId, stepId: 's1', sequence };
       equal(await store.getSuspensionContext(session.id), {
         ...waits,

@@ -192,7 +192,7 @@ export function stagingCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 'b', 1);
       await settle(given, runId, 'a', [], { first: [] });
       await settle(given, runId, 'b', [], 'second');
-      includes(await store.readRecord(session.id), { output: { first: [] } });
+      includes(await store.sessions.read(session.id), { output: { first: [] } });
       await session.end(runId, 'completed');
       includes(await session.messages('output'), [{ output: { first: [] } }]);
     });
@@ -240,7 +240,7 @@ export function stagingCases({ describe, it }: Suite): void {
       for (let attempt = 0; attempt < 32; attempt += 1) {
         await stage('c', set('/value', `old ${String(attempt)}`));
         const promoting = promote();
-        for (let reads = attempt % 8; reads > 0; reads -= 1) await store.readRecord(session.id);
+        for (let reads = attempt % 8; reads > 0; reads -= 1) await store.sessions.read(session.id);
         await stage('c', set('/value', `new ${String(attempt)}`));
         await promoting;
         await promote();

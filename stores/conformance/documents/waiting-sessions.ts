@@ -24,7 +24,7 @@ async function waitingIds({ store }: Case, owner: string, tenant?: string): Prom
 }
 
 async function runOf({ store }: Case, { id }: SessionDriver): Promise<string> {
-  return (await store.readRecord(id))?.runId ?? '';
+  return (await store.sessions.read(id))?.runId ?? '';
 }
 
 export function waitingSessionCases({ describe, it }: Suite): void {
@@ -85,7 +85,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       ];
       await answered.decide(await runOf(given, answered), 'c1', true);
       await stopped.stop();
-      await given.store.delete(erased.id);
+      await given.store.sessions.erase(erased.id);
       equal(await waitingIds(given, owner), [waiting.id]);
     });
 
@@ -132,12 +132,12 @@ export function waitingSessionCases({ describe, it }: Suite): void {
   describe('readCalls', () => {
     it('gives the record and the calls of a view', async (given) => {
       const { id } = await newAsking(given, newOwner());
-      const view = await given.store.readView(id);
-      equal(await given.store.readCalls(id), {
+      const view = await given.store.sessions.view(id);
+      equal(await given.store.sessions.withCalls(id), {
         record: view?.record,
         openCalls: view?.openCalls,
       });
-      equal(await given.store.readCalls(newSessionId()), undefined);
+      equal(await given.store.sessions.withCalls(newSessionId()), undefined);
     });
   });
 }

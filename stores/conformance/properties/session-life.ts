@@ -41,7 +41,7 @@ export async function liveSession(
   let words = 0;
 
   async function live(event: SessionEvent): Promise<void> {
-    const record = await store.readRecord(session.id);
+    const record = await store.sessions.read(session.id);
     const runId = record?.runId ?? 'none';
     const step = (record?.committedStep ?? 0) + 1;
     const attemptOf = (token: number): Attempt => {
@@ -137,14 +137,14 @@ export async function liveSession(
     await checkRest(store, session.id);
   }
   // Whatever happened, every run can be brought to an end.
-  const last = await store.readRecord(session.id);
+  const last = await store.sessions.read(session.id);
   if (last !== undefined) await session.end(last.runId, 'interrupted');
   return life;
 }
 
 /** A run rests exactly when a person, and nobody else, can go on. */
 async function checkRest(store: SessionStore, sessionId: string): Promise<void> {
-  const view = await store.readView(sessionId);
+  const view = await store.sessions.view(sessionId);
   if (view === undefined || isTerminal(view.record.status)) return;
   const { record, openCalls } = view;
   const isModelBusy = record.claimedStep > record.committedStep || record.status === 'starting';

@@ -37,7 +37,7 @@ export function sessionProperties({ describe, it, runs }: Suite): void {
           const words = text.split(' ').filter((word) => word !== '');
           equal(new Set(words).size, words.length);
 
-          const { asked, answered } = callsOf(await store.readRows(session.id, 0));
+          const { asked, answered } = callsOf(await store.sessions.rows(session.id, 0));
           equal(answered, asked);
           ok([...life.executed.values()].every((times) => times === 1));
           // A client's result may replace its timeout, nothing else replaces anything.

@@ -40,7 +40,7 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await store.readCall(session.id, 'c'), {
         row: { errorCode: 'client_tool_timeout' },
       });
-      includes(await store.readRecord(session.id), { stream: 'active' });
+      includes(await store.sessions.read(session.id), { stream: 'active' });
       equal(await session.expire(runId, 'c'), { kind: 'already_completed' });
     });
 
@@ -102,8 +102,8 @@ export function expiryCases({ describe, it }: Suite): void {
       await session.claim(session.writer(runId, 2, 1));
       equal(await session.answer(runId, 'c', { output: 'too late' }), already);
       await session.claim(session.writer(runId, 2, 2));
-      equal((await store.readRows(session.id, 2)).length, 1);
-      includes(await store.readRows(session.id, 2), [{ toolCallId: 'c', output: 'late' }]);
+      equal((await store.sessions.rows(session.id, 2)).length, 1);
+      includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 'c', output: 'late' }]);
       equal((await session.messages('run_resumed')).length, 1);
     });
 
@@ -163,20 +163,20 @@ export function expiryCases({ describe, it }: Suite): void {
       const deadlineOf = async (id: string): Promise<number | undefined> =>
         (await store.readCall(session.id, id))?.deadline;
       const [c, d] = [await deadlineOf('c'), await deadlineOf('d')];
-      includes(await store.readRecord(session.id), { deadline: d });
+      includes(await store.sessions.read(session.id), { deadline: d });
       includes(await session.messages('run_paused'), [{ deadline: d }]);
       await session.answer(runId, 'd', { output: 1 });
-      includes(await store.readRecord(session.id), { deadline: c });
+      includes(await store.sessions.read(session.id), { deadline: c });
       await session.answer(runId, 'c', { output: 1 });
-      equal((await store.readRecord(session.id))?.deadline, undefined);
+      equal((await store.sessions.read(session.id))?.deadline, undefined);
       await session.answer(runId, 'e', { output: 1 });
       await session.claim(session.writer(runId, 2, 1));
       await session.commit(session.writer(runId, 2, 1), {
         calls: [newCall('f', 'client', { deadlineMs: 60_000 })],
       });
-      equal((await store.readRecord(session.id))?.deadline, await deadlineOf('f'));
+      equal((await store.sessions.read(session.id))?.deadline, await deadlineOf('f'));
       await session.stop();
-      equal((await store.readRecord(session.id))?.deadline, undefined);
+      equal((await store.sessions.read(session.id))?.deadline, undefined);
     });
   });
 
@@ -195,7 +195,7 @@ export function expiryCases({ describe, it }: Suite): void {
       await session.start(runId, 2, 's');
       await session.finishCall(runId, 2, 's', 1);
       await session.claim(session.writer(runId, 3, 1));
-      const rows = await store.readRows(session.id, 4);
+      const rows = await store.sessions.rows(session.id, 4);
       includes(rows, [
         { role: 'tool', toolCallId: 's' },
         { role: 'user', id: 'late-c', hidden: true },
@@ -205,7 +205,7 @@ export function expiryCases({ describe, it }: Suite): void {
       ok(text.includes('of \\"client-tool\\"') && text.includes('Rome'), text);
       ok(!text.includes('Paris'));
       await session.claim(session.writer(runId, 3, 2));
-      equal((await store.readRows(session.id, 4)).length, 2);
+      equal((await store.sessions.rows(session.id, 4)).length, 2);
       equal(await session.answer(runId, 'c', { output: 'Oslo' }), late);
     });
 
@@ -219,12 +219,12 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [userMessage('u2')] }), {
         run: { messageId: 'msg-3' },
       });
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { role: 'tool', errorCode: 'client_tool_timeout' },
         { role: 'user', id: 'late-c' },
         { role: 'user', id: 'u2' },
       ]);
-      includes(await store.readRecord(session.id), { turnStartRow: 4 });
+      includes(await store.sessions.read(session.id), { turnStartRow: 4 });
       equal(await session.answer(runId, 'c', { output: 'Rome' }), { kind: 'late' });
     });
   });
@@ -242,7 +242,7 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(result, { kind: 'extended', deadline: first + 6_000 });
       ok(result.kind === 'extended' && result.dueInMs > 0 && result.dueInMs <= 66_000);
       includes(await store.readCall(session.id, 'c'), { deadline: first + 6_000 });
-      includes(await store.readRecord(session.id), { deadline: first + 6_000 });
+      includes(await store.sessions.read(session.id), { deadline: first + 6_000 });
       equal(await session.extend(runId, 'c', LIMITS.deadlineAheadMs), { kind: 'too_far' });
       includes(await store.readCall(session.id, 'c'), { deadline: first + 6_000 });
     });

@@ -9,7 +9,7 @@ export function rewindCases({ describe, it }: Suite): void {
     it('does the newest turn again from its beginning', async ({ store, session }) => {
       const first = await playTurn(session, 'u1');
       const second = await playTurn(session, 'u2');
-      const before = await store.readRecord(session.id);
+      const before = await store.sessions.read(session.id);
       const result = await session.retry({ nonce: 'again', now: 77, by: 'ann' });
       includes(result, {
         kind: 'rewound',
@@ -20,7 +20,7 @@ export function rewindCases({ describe, it }: Suite): void {
           startedAt: 77,
         },
       });
-      const record = await store.readRecord(session.id);
+      const record = await store.sessions.read(session.id);
       includes(record, {
         status: 'starting',
         stream: 'active',
@@ -32,7 +32,7 @@ export function rewindCases({ describe, it }: Suite): void {
         checkpointId: `cpv1-${session.id}-s3-${first.runId.split(':')[1] ?? ''}`,
       });
       equal((record?.turnStartSequence ?? 0) > (before?.sequence ?? Infinity), true);
-      includes((await store.readRows(session.id, 0)).slice(5), [
+      includes((await store.sessions.rows(session.id, 0)).slice(5), [
         { role: 'assistant', step: 3 },
         { role: 'user', id: 'u2' },
       ]);
@@ -58,8 +58,8 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await session.retry({ messageId: first.messageId }), {
         run: { turn: 1, messageId: 'msg-1' },
       });
-      includes(await store.readRows(session.id, 0), [{ role: 'user', id: 'u1' }]);
-      equal(await store.acceptedMessages(session.id, ['u1', 'u2', 'u3']), ['u1']);
+      includes(await store.sessions.rows(session.id, 0), [{ role: 'user', id: 'u1' }]);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', 'u3']), ['u1']);
       includes(await store.listRuns(session.id), [
         { rewound: true },
         { rewound: true },
@@ -79,10 +79,10 @@ export function rewindCases({ describe, it }: Suite): void {
       await session.steer('u3');
       await takeStep(session, { ...run, messageId: 'msg-5', turn: 3 }, 2);
       await conclude(session, { ...run, messageId: 'msg-5' }, 3);
-      includes(await store.readRecord(session.id), { turn: 3, messageId: 'msg-5' });
+      includes(await store.sessions.read(session.id), { turn: 3, messageId: 'msg-5' });
       includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
-      includes((await store.readRows(session.id, 0)).slice(6), [{ role: 'user', id: 'u2' }]);
-      equal((await store.readRows(session.id, 0)).length, 7);
+      includes((await store.sessions.rows(session.id, 0)).slice(6), [{ role: 'user', id: 'u2' }]);
+      equal((await store.sessions.rows(session.id, 0)).length, 7);
       equal(await session.messages('turn_started'), []);
     });
 
@@ -96,22 +96,22 @@ export function rewindCases({ describe, it }: Suite): void {
       await conclude(session, run, 3);
       const { checkpoints } = await store.listCheckpoints(session.id);
       const id = checkpoints.at(-1)?.id ?? '';
-      const before = await store.readRecord(session.id);
+      const before = await store.sessions.read(session.id);
       const result = await session.rewindTo(id, { nonce: 'back' });
       includes(result, {
         kind: 'rewound',
         run: { runId: `${session.id}:2-back`, turn: 1, messageId: 'msg-1', startSequence: 0 },
       });
-      const record = await store.readRecord(session.id);
+      const record = await store.sessions.read(session.id);
       includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
       equal(record?.born === before?.born, false);
       includes(await store.load(session.id), { customState: { step: 1 }, version: 4 });
-      includes(await store.readRows(session.id, 0), [
+      includes(await store.sessions.rows(session.id, 0), [
         { role: 'user' },
         { role: 'assistant', step: 1 },
         { role: 'tool', output: 1 },
       ]);
-      equal((await store.readRows(session.id, 0)).length, 3);
+      equal((await store.sessions.rows(session.id, 0)).length, 3);
       const log = await session.log();
       equal(textIn(log).split('>').length, 2);
       equal(log.filter(({ message }) => message.type === 'tool_end').length, 1);
@@ -189,10 +189,10 @@ export function rewindCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       equal(await session.retry(), { kind: 'busy', runId });
       await session.stop();
-      const before = await store.readView(session.id);
+      const before = await store.sessions.view(session.id);
       equal(await session.retry({ messageId: 'nobody' }), { kind: 'message_not_found' });
       equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
-      equal(await store.readView(session.id), before);
+      equal(await store.sessions.view(session.id), before);
     });
 
     it('fences off the writers of the run before', async ({ session }) => {
@@ -223,7 +223,7 @@ export function rewindCases({ describe, it }: Suite): void {
       const result = await session.retry();
       if (result.kind !== 'rewound') throw new Error(result.kind);
       await session.claim(session.writer(result.run.runId, 1, 1));
-      equal((await store.readRows(session.id, 0)).length, 1);
+      equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
   });
 }

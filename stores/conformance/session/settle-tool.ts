@@ -43,7 +43,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       equal(end?.resultRef, undefined);
       includes(await store.readCall(session.id, 's'), { row: { output } });
       await session.claim(session.writer(runId, 2, 1));
-      includes(await store.readRows(session.id, 2), [{ toolCallId: 's', output }]);
+      includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 's', output }]);
     });
 
     it('creates nothing for a session that is not there', async ({ store, session }) => {
@@ -55,8 +55,8 @@ export function settleToolCases({ describe, it }: Suite): void {
       equal(await session.commit(lost), { kind: 'superseded' });
       equal(await session.end('r', 'failed'), { kind: 'superseded' });
       equal(await session.stop({ mode: 'abort' }), { kind: 'nothing' });
-      await store.noteActiveSnapshot(session.id, 1);
-      equal(await store.readRecord(session.id), undefined);
+      await store.sessions.noteActiveSnapshot(session.id, 1);
+      equal(await store.sessions.read(session.id), undefined);
       equal(await store.load(session.id), null);
       equal(await session.log(), []);
     });

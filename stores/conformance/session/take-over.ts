@@ -29,7 +29,7 @@ export function takeOverCases({ describe, it }: Suite): void {
       const { name } = lost;
       const silent = { ...lost, token: 2 };
       await session.claim(silent);
-      const before = (await store.readRecord(session.id))?.sequence;
+      const before = (await store.sessions.read(session.id))?.sequence;
       await session.say(silent, 1, 'said');
       const taken = await store.takeOver({ sessionId: session.id, runId, name });
       equal(taken, { kind: 'taken', token: 3, first: before });

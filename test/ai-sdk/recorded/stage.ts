@@ -82,7 +82,7 @@ export function setStage(runs: RunHarness, { store, streamManager }: TestStores)
     },
     untilOver: async (run) => {
       const record = await until('all is over', async () => {
-        const now = await store.readRecord(run.sessionId);
+        const now = await store.sessions.read(run.sessionId);
         const isOver = now !== undefined && isTerminal(now.status) && now.queued === 0;
         return isOver ? now : undefined;
       });

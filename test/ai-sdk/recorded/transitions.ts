@@ -12,7 +12,7 @@ export const SESSION_CALLS = [
   'removeQueued',
   'resumeRun',
   'rewind',
-  'found',
+  'branch',
   'claim',
   'discard',
   'commit',

@@ -42,7 +42,7 @@ describe('a value that somebody else put into Redis', () => {
       status: 'failed',
       now: 1,
     });
-    expect(await store.readRecord(session.id)).toMatchObject({ status: 'failed' });
+    expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed' });
   });
 
   it.each(['rows', 'checkpoints'])('as an item of %s that is not JSON', async (name) => {
@@ -62,7 +62,7 @@ describe('a value that somebody else put into Redis', () => {
   it.each(['seq', 'turn', 'committed'])('as a %s that is no number', async (field) => {
     const { redis, store, session, key } = await openSession();
     await redis.hset(key('root'), field, 'many');
-    await expect(store.readRecord(session.id)).rejects.toMatchObject(corrupt);
+    await expect(store.sessions.read(session.id)).rejects.toMatchObject(corrupt);
   });
 
   it.each(['stream', 'rows', 'root', 'calls'])('under the key of %s', async (name) => {

@@ -87,9 +87,9 @@ describe('the log in Redis', () => {
     await store.discard({ writer: lost, failure: 1, reason: 'x', now: 1 });
     await session.stop();
     await session.end(lost.runId, 'failed');
-    await store.noteActiveSnapshot(id, 1);
+    await store.sessions.noteActiveSnapshot(id, 1);
     await store.discardStaging(id, 's1');
-    await store.delete(id);
+    await store.sessions.erase(id);
     await streamManager.cleanupToStep(id, 0);
     await streamManager.mark(id, { status: 'paused' }, 1);
     await streamManager.createReader(id);

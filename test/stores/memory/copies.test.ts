@@ -28,7 +28,7 @@ describe('what memory stores', () => {
     const session = drive({ store, streamManager });
     const message = userMessage('u1');
     await session.begin({ messages: [message] });
-    const { runId } = (await store.readRecord(session.id)) ?? { runId: '' };
+    const { runId } = (await store.sessions.read(session.id)) ?? { runId: '' };
     const writer = session.writer(runId, 1, 1);
     await session.claim(writer);
     const chunk = textChunk('said');
@@ -54,8 +54,8 @@ describe('what memory stores', () => {
     const everything = () =>
       Promise.all([
         store.load(session.id),
-        store.readView(session.id),
-        store.readRows(session.id, 0),
+        store.sessions.view(session.id),
+        store.sessions.rows(session.id, 0),
         store.readCall(session.id, 'a'),
         store.listRuns(session.id),
         store.listCheckpoints(session.id),

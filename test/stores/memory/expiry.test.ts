@@ -28,7 +28,7 @@ describe('expiry in memory', () => {
     pass(2 * HOUR);
     expect(await session.log()).toEqual([]);
     expect(await streamManager.inspect(session.id)).toMatchObject({ sequence, chunks: 0 });
-    expect(await store.readRows(session.id, 0)).toHaveLength(2);
+    expect(await store.sessions.rows(session.id, 0)).toHaveLength(2);
 
     const next = await session.newRun('u2');
     expect(next.startSequence).toBe(sequence);
@@ -50,7 +50,7 @@ describe('expiry in memory', () => {
     pass(59_000);
     await session.newRun('u2');
     pass(5_000 * HOUR);
-    expect(await store.readRows(session.id, 0)).toHaveLength(3);
+    expect(await store.sessions.rows(session.id, 0)).toHaveLength(3);
   });
 
   it('takes the whole session after its own time, as if it had never been', async () => {
@@ -81,15 +81,15 @@ describe('expiry in memory', () => {
     pass(2 * HOUR);
     await drive({ store, streamManager }).newRun();
     pass(-2 * HOUR);
-    expect(await store.readRecord(session.id)).toBeUndefined();
+    expect(await store.sessions.read(session.id)).toBeUndefined();
   });
 
   it('runs deadlines, snapshots, due times and leases by the same clock', async () => {
     const { session, store, pass } = storesWithClock();
     await session.begin({ messages: [userMessage('u1')] });
-    const { runId = '' } = (await store.readRecord(session.id)) ?? {};
+    const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
     await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 500 })]);
-    await store.noteActiveSnapshot(session.id, 1);
+    await store.sessions.noteActiveSnapshot(session.id, 1);
     await store.noteDue(session.id, 500);
     expect(await store.leaseSweep('one', 500)).toBe(true);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'not_due' });
@@ -100,9 +100,9 @@ describe('expiry in memory', () => {
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
     expect(await store.dueSessions(5, 1_000)).toEqual([session.id]);
     expect(await store.leaseSweep('two', 500)).toBe(true);
-    expect(await store.readRecord(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
+    expect(await store.sessions.read(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
 
     pass(60_000);
-    expect((await store.readRecord(session.id))?.activeSnapshotTurn).toBeUndefined();
+    expect((await store.sessions.read(session.id))?.activeSnapshotTurn).toBeUndefined();
   });
 });

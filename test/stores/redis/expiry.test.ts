@@ -99,7 +99,7 @@ describe('the keys of a session', () => {
     const stores = await openStores(sharedRedisUrl(), 'worker', { sessionTtlSeconds: 3 * DAY });
     const session = drive(stores);
     await finish(session, await runUntilPause(session));
-    await stores.store.noteActiveSnapshot(session.id, 1);
+    await stores.store.sessions.noteActiveSnapshot(session.id, 1);
     await stores.store.stageChanges(session.id, 's1', { toolCallId: 'b', patches: [] });
     await stores.store.save(session.id, { customState: { note: 'late' }, version: 0 });
     const names = Object.keys(await lifetimes(redis, session.id));

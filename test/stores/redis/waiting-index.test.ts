@@ -64,7 +64,7 @@ describe('sessions that wait for people', () => {
   it('leave a list as soon as they are erased', async () => {
     const owner = newSessionId();
     const id = await newAsking(owner);
-    await stores.store.delete(id);
+    await stores.store.sessions.erase(id);
     expect(await stores.redis.exists(keys.waitingIndex({ owner }))).toBe(0);
   });
 });

@@ -13,7 +13,7 @@ function delegates(script: object[], ...besides: object[]): object[] {
 async function untilAsked(stage: Stage): Promise<[run: RunRecord, child: string]> {
   const run = await stage.play(delegates([pay]));
   const call = await until('the sub-agent asks', async () => {
-    const record = await stage.stores.store.readRecord(run.sessionId);
+    const record = await stage.stores.store.sessions.read(run.sessionId);
     const found = await stage.stores.store.readCall(run.sessionId, 'c1');
     return record?.stream === 'paused' ? found : undefined;
   });

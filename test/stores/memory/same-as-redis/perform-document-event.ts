@@ -23,8 +23,8 @@ export function performDocumentEvent(event: DocumentEvent, { known, id }: Scene)
       return async ({ store }) =>
         (await store.discardStaging(sessionId, `s${String(event.step)}`)).sort();
     case 'snapshot':
-      return ({ store }) => store.noteActiveSnapshot(sessionId, record?.turn ?? 1);
+      return ({ store }) => store.sessions.noteActiveSnapshot(sessionId, record?.turn ?? 1);
     case 'delete':
-      return ({ store }) => store.delete(sessionId);
+      return ({ store }) => store.sessions.erase(sessionId);
   }
 }

@@ -76,8 +76,8 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
     }
     case 'rewind':
       return async ({ store }) => {
-        const rows = await store.readRows(sessionId, 0);
-        const record = await store.readRecord(sessionId);
+        const rows = await store.sessions.rows(sessionId, 0);
+        const record = await store.sessions.read(sessionId);
         const { checkpoints } =
           record === undefined ? { checkpoints: [] } : await store.listCheckpoints(sessionId);
         const row = event.turn === undefined ? undefined : rows[event.turn];

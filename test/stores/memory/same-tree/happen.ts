@@ -65,7 +65,7 @@ async function step(
   const { memory, both } = pair;
   const agent = await agentAt(world, of, pair);
   if (agent === undefined) return;
-  const record = await memory.store.readRecord(agent.sessionId);
+  const record = await memory.store.sessions.read(agent.sessionId);
   const at = (record?.committedStep ?? 0) + 1;
   const writer: Writer = {
     ...agent,

@@ -6,14 +6,14 @@ import type { MemorySession, StoreContext } from '../session.js';
 import { startRun } from '../start-run.js';
 
 /** Makes a session out of rows of another one. It is at rest: its run number 0 has completed. */
-export function found(
+export function branch(
   session: MemorySession,
   input: BranchInput,
   context: StoreContext,
 ): BranchResult {
   const { nonce, now } = input;
   const { identity, run } = session;
-  if (identity?.born === nonce && run?.mode === 'branch') return { kind: 'founded' };
+  if (identity?.born === nonce && run?.mode === 'branch') return { kind: 'branched' };
   if (session.stream !== undefined) return { kind: 'exists' };
   const { agent, owner, tenant = '', turn, messages } = input;
   session.rows.push(...input.rows.map((row) => toJson(row)));
@@ -42,5 +42,5 @@ export function found(
   session.stream = 'ended';
   close(session, made, { status: 'completed' }, now);
   armExpiry(session, context);
-  return { kind: 'founded' };
+  return { kind: 'branched' };
 }

@@ -1,14 +1,14 @@
---[[ found: makes a session out of rows of another one. It is at rest: its run number 0 has completed.
+--[[ branch: makes a session out of rows of another one. It is at rest: its run number 0 has completed.
      ARGV 1 sessionId  2 agent  3 owner  4 tenant  5 nonce  6 now  7 who asked, or ''
           8 turn  9 its first row  10 id of its reply  11 step behind which it ended  12 '1' if it has a reply
           13 how many messages people see  14 the agent's own state, or ''
           15 row count, rows, then message count and per message: id, hash, then result count and per
           result: id of its call, large output or ''
-     -> FOUNDED                made before under this nonce, too
+     -> BRANCHED               made before under this nonce, too
         EXISTS ]]
 local sessionId, nonce, now = ARGV[1], ARGV[5], tonumber(ARGV[6])
 local r = root_table()
-if r.agent and r.born == nonce and r.mode == 'branch' then return { 'FOUNDED' } end
+if r.agent and r.born == nonce and r.mode == 'branch' then return { 'BRANCHED' } end
 if next(r) then return { 'EXISTS' } end
 
 local at = 16
@@ -39,4 +39,4 @@ start_run({
 redis.call('HSET', K.root, 'replied', ARGV[12] == '1' and ARGV[8] or '', 'stream', 'ended')
 close_run(root_table(), { now = now }, 'completed', '', nil)
 arm_expiry(true)
-return { 'FOUNDED' }
+return { 'BRANCHED' }

@@ -43,11 +43,11 @@ function copy(sessionId: string, extra: Partial<BranchInput> = {}): BranchInput 
   };
 }
 
-export function foundCases({ describe, it }: Suite): void {
-  describe('found', () => {
+export function branchCases({ describe, it }: Suite): void {
+  describe('branch', () => {
     it('makes a session at rest out of rows', async ({ store, session }) => {
-      equal(await store.found(copy(session.id, { nonce: 'n' })), { kind: 'founded' });
-      includes(await store.readRecord(session.id), {
+      equal(await store.sessions.branch(copy(session.id, { nonce: 'n' })), { kind: 'branched' });
+      includes(await store.sessions.read(session.id), {
         agent: AGENT,
         owner: 'ann',
         runId: `${session.id}:0-n`,
@@ -61,13 +61,13 @@ export function foundCases({ describe, it }: Suite): void {
         sequence: 0,
         createdAt: 5,
       });
-      equal(await store.readRows(session.id, 0), rows);
+      equal(await store.sessions.rows(session.id, 0), rows);
       includes(await store.load(session.id), { customState: { n: 1, list: [] }, version: 1 });
       includes(await store.listRuns(session.id), [{ mode: 'branch', status: 'completed' }]);
     });
 
     it('goes on like any other', async ({ store, session }) => {
-      await store.found(copy(session.id));
+      await store.sessions.branch(copy(session.id));
       equal(await session.begin(), { kind: 'accepted' });
       includes(await session.begin({ owner: 'eve' }), { kind: 'foreign' });
       const run = await session.newRun('u2');
@@ -82,7 +82,7 @@ export function foundCases({ describe, it }: Suite): void {
       await session.commit(session.writer(run.runId, 1, 1));
       // And back into what it was made with.
       includes(await session.retry({ messageId: 'u1' }), { run: { turn: 1, messageId: 'msg-1' } });
-      equal((await store.readRows(session.id, 0)).length, 1);
+      equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
     it('is done once, and leaves a session that is there alone', async ({
@@ -91,14 +91,14 @@ export function foundCases({ describe, it }: Suite): void {
       session,
     }) => {
       const input = copy(session.id);
-      equal(await store.found(input), { kind: 'founded' });
-      equal(await store.found(input), { kind: 'founded' });
-      equal(await store.found(copy(session.id)), { kind: 'exists' });
-      equal((await store.readRows(session.id, 0)).length, rows.length);
+      equal(await store.sessions.branch(input), { kind: 'branched' });
+      equal(await store.sessions.branch(input), { kind: 'branched' });
+      equal(await store.sessions.branch(copy(session.id)), { kind: 'exists' });
+      equal((await store.sessions.rows(session.id, 0)).length, rows.length);
       const other = drive({ store, streamManager }, newSessionId());
       await other.newRun();
-      equal(await store.found(copy(other.id)), { kind: 'exists' });
-      equal((await store.readRows(other.id, 0)).length, 1);
+      equal(await store.sessions.branch(copy(other.id)), { kind: 'exists' });
+      equal((await store.sessions.rows(other.id, 0)).length, 1);
     });
   });
 }
