@@ -67,7 +67,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     const record = found?.runId === runId ? found : undefined;
     if (record === undefined) return LOST;
     if (isTerminal(record.status)) return toResult(record);
-    await store.end({
+    await store.runs.end({
       sessionId,
       runId,
       agentType: agent,

@@ -31,7 +31,7 @@ export type AgentResult = {
   | Suspended<'suspended_awaiting_children'>
 );
 
-type ResultStore = Pick<SessionStore, 'sessions' | 'listRuns'>;
+type ResultStore = Pick<SessionStore, 'sessions' | 'runs'>;
 
 const FAILED: RunError = {
   code: 'run_failed',
@@ -50,7 +50,7 @@ export async function readEndedResult(
   sessionId: string,
   runId: string,
 ): Promise<AgentResult | undefined> {
-  const info = (await store.listRuns(sessionId)).find((run) => run.runId === runId);
+  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
   if (info?.endedAt === undefined) return undefined;
   const base = await readSaid(store, sessionId, info);
   switch (info.status) {
@@ -76,7 +76,7 @@ export async function readSuspendedResult(
   runId: string,
   { kind, payload }: Pick<SuspensionMarkerChunk, 'kind' | 'payload'>,
 ): Promise<AgentResult> {
-  const info = (await store.listRuns(sessionId)).find((run) => run.runId === runId);
+  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
   const base = await readSaid(store, sessionId, info ?? { runId });
   // The marker's kind and payload belong together: its schema says so.
   return { ...base, status: kind, suspended: payload } as AgentResult;

@@ -166,7 +166,7 @@ export function createExecutorOf(deps: {
       const record = await store.sessions.read(sessionId);
       if (record === undefined) return null;
       if (runId === undefined || runId === record.runId) return handleOf(sessionId, record.runId);
-      const listed = await store.listRuns(sessionId);
+      const listed = await store.runs.list(sessionId);
       return listed.some((run) => run.runId === runId) ? handleOf(sessionId, runId) : null;
     },
     resume: async (options) => handleOf(options.sessionId, await resumeSession(runs, options)),
@@ -179,9 +179,9 @@ export function createExecutorOf(deps: {
     abort: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'abort' }),
     getCurrentRun: async (sessionId) => {
       const record = await store.sessions.read(sessionId);
-      return record === undefined ? null : store.getCurrentRun(sessionId);
+      return record === undefined ? null : store.runs.current(sessionId);
     },
-    listRuns: (sessionId) => store.listRuns(sessionId),
+    listRuns: (sessionId) => store.runs.list(sessionId),
   };
 }
 

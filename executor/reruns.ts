@@ -36,7 +36,7 @@ export function createReruns(
     const { sessionId, runId, by, mode } = input;
     const [, result] = await Promise.all([
       store.noteDue(sessionId, FIRST_SWEEP_MS),
-      store.resumeRun({
+      store.runs.resume({
         sessionId,
         nonce: newNonce(),
         mode: mode === 'with_confirmation' ? mode : 'continue',
@@ -115,7 +115,7 @@ export function createReruns(
   ): Promise<RunRecord> {
     const [, result] = await Promise.all([
       store.noteDue(sessionId, FIRST_SWEEP_MS),
-      store.rewind({
+      store.runs.rewind({
         sessionId,
         runId,
         nonce: newNonce(),

@@ -13,7 +13,7 @@ export interface RunStream extends AsyncIterable<StreamChunk> {
 }
 
 interface ChunkDeps {
-  store: Pick<SessionStore, 'listRuns'>;
+  store: Pick<SessionStore, 'runs'>;
   streamManager: StreamManager;
 }
 
@@ -66,7 +66,7 @@ async function findSpan(
   sessionId: string,
   runId: string,
 ): Promise<{ after: number; until?: number }> {
-  const runs = await store.listRuns(sessionId);
+  const runs = await store.runs.list(sessionId);
   const at = runs.findIndex((run) => run.runId === runId);
   const run = runs[at];
   if (run === undefined) throw new HelixError('not_found', 'There is no such run.');

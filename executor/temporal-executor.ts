@@ -138,7 +138,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     // One connection keeps the order: the index is written before the run exists.
     const [, result] = await Promise.all([
       store.noteDue(input.sessionId, FIRST_SWEEP_MS),
-      store.begin({ ...input, nonce: newNonce(), now: Date.now() }),
+      store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() }),
     ]);
     if (result.kind === 'begun') await launch(result.run, input.tenant);
     else if (result.kind === 'queued' && result.begun) await launch(result.begun, input.tenant);
@@ -173,7 +173,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   }
 
   const stop: AgentExecutor['stop'] = async (sessionId, request) => {
-    const result = await store.stop(sessionId, request);
+    const result = await store.runs.stop(sessionId, request);
     if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
     else if (result.kind === 'ended') {
       const { runId } = result;
@@ -195,7 +195,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
         await workflows.stop(record.runId, { recorded: true });
         const who = by === undefined ? {} : { by };
         // On the bare store: what waits for its turn is erased, not begun.
-        await deps.store.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
+        await deps.store.runs.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
       }
       await store.sessions.erase(sessionId);
     },

@@ -51,10 +51,10 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       if (ref.parent !== undefined && ref.step === 1) {
         const { sessionId, runId, agent } = ref;
         const child = { sessionId, runId, agent };
-        const begun = await store.beginChild({ child, parent: ref.parent, now: Date.now() });
+        const begun = await store.runs.beginChild({ child, parent: ref.parent, now: Date.now() });
         if (begun.kind !== 'begun') return await endedElsewhere(ref);
       }
-      const claim = await store.claim({ writer, known: ref.known, now: Date.now() });
+      const claim = await store.steps.claim({ writer, known: ref.known, now: Date.now() });
       if (claim.kind === 'done') return claim.outcome;
       if (claim.kind === 'stopped') return await endStopped(ref, claim.stop);
       if (claim.kind === 'superseded') return await endedElsewhere(ref);
@@ -120,7 +120,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         if (!failure.retryable || progress.failures + 1 >= LIMITS.stepTries) {
           return await settled(ref, commit.failed(failure));
         }
-        const discard = await store.discard({
+        const discard = await store.steps.discard({
           writer,
           failure: progress.failures + 1,
           reason: failure.code,
@@ -178,7 +178,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       retryable: false,
     };
     const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
-    await store.end({ ...end, status: 'failed', error });
+    await store.runs.end({ ...end, status: 'failed', error });
     return { kind: 'ended', step, status: 'failed', error };
   }
 
@@ -189,7 +189,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       retryable: false,
     };
     const { sessionId, runId, agent: agentType, step } = ref;
-    await store.end({
+    await store.runs.end({
       sessionId,
       runId,
       agentType,

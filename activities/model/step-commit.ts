@@ -161,7 +161,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
           };
     const finish = reply.finish();
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
-    const result = await deps.store.commit({
+    const result = await deps.store.steps.commit({
       writer,
       known: known(),
       ...(row !== undefined && { row }),

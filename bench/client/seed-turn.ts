@@ -14,7 +14,7 @@ type Stores = Pick<RedisStores, 'store' | 'streamManager'>;
 export async function seedTurn({ store }: Stores, sessionId: string, id = 'u1'): Promise<Writer> {
   const now = Date.now();
   const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: 'go' }] };
-  const result = await store.begin({
+  const result = await store.runs.begin({
     sessionId,
     agent: 'lab',
     owner: OWNER,
@@ -25,7 +25,7 @@ export async function seedTurn({ store }: Stores, sessionId: string, id = 'u1'):
   if (result.kind !== 'begun') throw new Error(`the turn was refused: ${result.kind}`);
   const { runId } = result.run;
   const writer = { sessionId, runId, name: 'm1', token: now, agentType: 'lab', step: 1 };
-  const claimed = await store.claim({ writer, known: 0, now });
+  const claimed = await store.steps.claim({ writer, known: 0, now });
   if (claimed.kind !== 'claimed') throw new Error(`the step was refused: ${claimed.kind}`);
   return writer;
 }
@@ -61,7 +61,7 @@ export async function endTurn({ store }: Stores, writer: Writer, text: string): 
   const { sessionId, runId, step } = writer;
   const record = await store.sessions.read(sessionId);
   if (record === undefined) throw new Error('the turn is gone');
-  await store.commit({
+  await store.steps.commit({
     writer,
     known: record.sequence,
     row: {

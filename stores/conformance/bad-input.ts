@@ -164,12 +164,12 @@ function streamWork({ streamManager }: Case, id: string): (() => Promise<unknown
 function sessionWork({ store }: Case, id: string): (() => Promise<unknown>)[] {
   const begin = { agent: AGENT, owner: 'ann', nonce: 'n', messages: [userMessage('u1')], now: 1 };
   return [
-    () => store.begin({ sessionId: id, ...begin }),
+    () => store.runs.begin({ sessionId: id, ...begin }),
     () => store.load(id),
     () => store.save(id, { customState: {}, version: 0 }),
     () => store.getMessages(id),
-    () => store.getCurrentRun(id),
-    () => store.listRuns(id),
+    () => store.runs.current(id),
+    () => store.runs.list(id),
     () => store.getCheckpoint(id, 'cpv1-x'),
     () => store.getLatestCheckpoint(id),
     () => store.listCheckpoints(id),
@@ -178,7 +178,7 @@ function sessionWork({ store }: Case, id: string): (() => Promise<unknown>)[] {
     () => store.discardStaging(id, 's1'),
     () => store.getPendingCalls(id),
     () => store.getSuspensionContext(id),
-    () => store.getInterruptRecord(id),
+    () => store.runs.interruption(id),
     () => store.sessions.erase(id),
   ];
 }

@@ -125,7 +125,7 @@ export function drive(
     name: `t:${toolCallId}`,
   });
   const begin: SessionDriver['begin'] = (input = {}) =>
-    store.begin({
+    store.runs.begin({
       sessionId: id,
       agent: AGENT,
       owner: 'ann',
@@ -135,11 +135,11 @@ export function drive(
       ...input,
     });
   const claim: SessionDriver['claim'] = (by, known = 0) =>
-    store.claim({ writer: by, known, now: Date.now() });
+    store.steps.claim({ writer: by, known, now: Date.now() });
   const commit: SessionDriver['commit'] = (by, extra = {}) => {
     const calls = extra.calls ?? [];
     const refs = calls.map(({ toolCallId, toolName, kind }) => ({ toolCallId, toolName, kind }));
-    return store.commit({
+    return store.steps.commit({
       writer: by,
       known: 0,
       row: assistantRow(by, calls),
@@ -185,16 +185,16 @@ export function drive(
     steer: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
     beginNext: () => store.beginQueued({ sessionId: id, nonce: newNonce(), now: Date.now() }),
     resume: (input = {}) =>
-      store.resumeRun({
+      store.runs.resume({
         sessionId: id,
         nonce: newNonce(),
         mode: 'continue',
         now: Date.now(),
         ...input,
       }),
-    retry: async (input) => store.rewind({ ...(await again(input)), mode: 'retry' }),
+    retry: async (input) => store.runs.rewind({ ...(await again(input)), mode: 'retry' }),
     rewindTo: async (checkpointId, input) =>
-      store.rewind({ ...(await again(input)), mode: 'from_checkpoint', checkpointId }),
+      store.runs.rewind({ ...(await again(input)), mode: 'from_checkpoint', checkpointId }),
     writer,
     callWriter,
     claim,
@@ -276,9 +276,9 @@ export function drive(
         ...extra,
         now: Date.now(),
       }),
-    stop: (stop = {}) => store.stop(id, { mode: 'interrupt', ...stop }),
+    stop: (stop = {}) => store.runs.stop(id, { mode: 'interrupt', ...stop }),
     end: (runId, status, extra = {}) =>
-      store.end({
+      store.runs.end({
         sessionId: id,
         runId,
         agentType: AGENT,

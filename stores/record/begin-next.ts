@@ -32,8 +32,14 @@ export function beginNextAfterEnds(
 
   return {
     ...store,
-    commit: (input) => after(input.writer.sessionId, store.commit(input)),
-    stop: (sessionId, stop) => after(sessionId, store.stop(sessionId, stop)),
-    end: (input) => after(input.sessionId, store.end(input)),
+    steps: {
+      ...store.steps,
+      commit: (input) => after(input.writer.sessionId, store.steps.commit(input)),
+    },
+    runs: {
+      ...store.runs,
+      stop: (sessionId, stop) => after(sessionId, store.runs.stop(sessionId, stop)),
+      end: (input) => after(input.sessionId, store.runs.end(input)),
+    },
   };
 }

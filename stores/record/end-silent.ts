@@ -11,7 +11,7 @@ import type { Interruption } from '../../protocol/interruption.js';
 import type { StreamManager } from '../log/stream-manager.js';
 
 export interface Silencing {
-  store: Pick<SessionStore, 'takeOver' | 'commit' | 'end'>;
+  store: Pick<SessionStore, 'steps' | 'runs'>;
   streamManager: Pick<StreamManager, 'read'>;
 }
 
@@ -35,19 +35,19 @@ export async function endSilent(
   const isSpeaking = claimedStep > committedStep;
   if (isSpeaking) {
     const name = formatModelWriter(sessionId, claimedStep);
-    const taken = await store.takeOver({ sessionId, runId, name });
+    const taken = await store.steps.takeOver({ sessionId, runId, name });
     if (taken.kind === 'superseded') return;
     if (taken.kind === 'taken') {
       const { token, first } = taken;
       const writer = { sessionId, runId, name, token, agentType, step: claimedStep };
       const said = await readReply(streamManager, sessionId, name, first);
-      const { kind } = await store.commit({ writer, ...toCutCommit(record, said, how) });
+      const { kind } = await store.steps.commit({ writer, ...toCutCommit(record, said, how) });
       if (kind !== 'rewound') return;
     }
   }
   const { status, error, now } = how;
   const step = isSpeaking ? claimedStep : committedStep;
-  await store.end({ sessionId, runId, agentType, step, status, ...(error && { error }), now });
+  await store.runs.end({ sessionId, runId, agentType, step, status, ...(error && { error }), now });
 }
 
 /** What a writer has in the log beyond a position. */

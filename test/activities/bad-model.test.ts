@@ -218,7 +218,7 @@ describe('a model that says odd things', () => {
     const { begin, step, store, session } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await session.messages('step_end')).toMatchObject([{ finishReason: reason }]);
-    expect(await store.getCurrentRun(session.id)).toMatchObject({ finishReason: reason });
+    expect(await store.runs.current(session.id)).toMatchObject({ finishReason: reason });
   });
 
   it('and counts tokens that are no numbers has them left out', async () => {

@@ -181,7 +181,7 @@ describe('model step', () => {
     const { session, begin, step } = createHarness(stores, { model });
     const running = step(await begin(), 1);
     await until('it speaks', async () => textIn(await session.log()) === 'So far');
-    await stores.store.stop(session.id, { mode });
+    await stores.store.runs.stop(session.id, { mode });
     const status = mode === 'abort' ? 'aborted' : 'interrupted';
     expect(await running).toMatchObject({ kind: 'ended', step: 1, status });
     expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
@@ -208,7 +208,7 @@ describe('model step', () => {
       'the call is on its way',
       async () => (await session.messages('tool_arg_stream_delta')).length === 1,
     );
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     await running;
     expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
       { parts: [{ text: 'I will' }, { type: 'tool-call', toolCallId: 'c1', input: {} }] },
@@ -222,7 +222,7 @@ describe('model step', () => {
     const { session, begin, step } = createHarness(stores, { model });
     const running = step(await begin(), 1);
     await until('it speaks', async () => textIn(await session.log()) === 'Deaf');
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
   });
 
@@ -234,7 +234,7 @@ describe('model step', () => {
     const dead = session.writer(run.runId, 1, 1);
     await session.claim(dead);
     await session.say(dead, 1, 'Last words');
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     expect(await step(run, 1, 2)).toEqual({ kind: 'ended', step: 1, status: 'interrupted' });
     expect(model.doStreamCalls).toHaveLength(0);
     expect(textIn(await session.log())).toBe('Last words');
@@ -248,7 +248,7 @@ describe('model step', () => {
     const model = fakeModel(sayInTurn());
     const { session, begin, step } = createHarness(stores, { model });
     const run = await begin();
-    await stores.store.stop(session.id, { mode: 'abort' });
+    await stores.store.runs.stop(session.id, { mode: 'abort' });
     expect(await step(run, 1)).toEqual({ kind: 'ended', step: 1, status: 'aborted' });
     await begin();
     expect(await step(run, 1)).toEqual({ kind: 'superseded' });

@@ -44,7 +44,7 @@ const withoutIds = (rows: Row[]): unknown =>
 describe('a writer that does not answer', () => {
   it('leaves the same as one that confirms the stop', async () => {
     const confirms = await speaking();
-    await confirms.store.stop(confirms.session.id, { mode: 'interrupt' });
+    await confirms.store.runs.stop(confirms.session.id, { mode: 'interrupt' });
     await confirms.step;
 
     const silent = await speaking();
@@ -72,7 +72,7 @@ describe('a writer that does not answer', () => {
       (await session.log()).map(({ message }) => message.type);
     expect(await types(silent)).toEqual(await types(confirms));
     // It finds out with its next write, and the run has ended as the record says.
-    await silent.store.stop(silent.session.id, { mode: 'interrupt' });
+    await silent.store.runs.stop(silent.session.id, { mode: 'interrupt' });
   });
 
   it('that is ended twice at the same moment has ended once', async () => {

@@ -41,7 +41,7 @@ describe('what a run uses', () => {
       status: 'completed',
       spent: { tokens: 15, microUsd: 117 },
     });
-    expect(await given.store.getCurrentRun(given.session.id)).toMatchObject({
+    expect(await given.store.runs.current(given.session.id)).toMatchObject({
       usage: { inputTokens: 9, outputTokens: 6, costMicroUsd: 117 },
     });
   });

@@ -134,7 +134,7 @@ describe('tool call', () => {
     });
     const running = tool(run, 1, 'c1');
     await until('it runs', () => signal !== undefined);
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     expect(await running).toBe('stopped');
     expect(signal?.aborted).toBe(true);
     expect(await stores.store.sessions.rows(session.id, 2)).toMatchObject([

@@ -174,7 +174,7 @@ describe('what waits while nobody begins it', () => {
     const [, id, run] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
     // The store alone: nobody is there to begin what it says is next.
-    expect(await stores.store.stop(id, { mode: 'interrupt' })).toEqual({
+    expect(await stores.store.runs.stop(id, { mode: 'interrupt' })).toEqual({
       kind: 'ended',
       runId: run.runId,
       next: true,
@@ -191,7 +191,7 @@ describe('what waits while nobody begins it', () => {
   it('is begun by the next message, which is refused for it', async () => {
     const [, id] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
-    await stores.store.stop(id, { mode: 'interrupt' });
+    await stores.store.runs.stop(id, { mode: 'interrupt' });
     expect(await send(id, 'z', 'me first', 'reject')).toEqual({ kind: 'busy' });
     await untilRests(id);
     expect((await told(id)).at(-1)).toBe('assistant: You said forgotten');
@@ -213,7 +213,7 @@ describe('a run that says nothing for long', () => {
     const id = runs.newSessionId();
     const input = { sessionId: id, agent: agent.name, owner: 'ann', tenant: 'acme' };
     const old = Date.now() - 10_000;
-    await stores.store.begin({
+    await stores.store.runs.begin({
       ...input,
       nonce: 'lost',
       messages: [userMessage('a', 'hello')],

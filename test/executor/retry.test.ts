@@ -75,7 +75,7 @@ describe('retry', () => {
     );
     expect(JSON.stringify(rows)).toContain('Asked 6 times.');
     expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
-    expect(await stores.store.listRuns(id)).toMatchObject([
+    expect(await stores.store.runs.list(id)).toMatchObject([
       { mode: 'new', rewound: true },
       { mode: 'retry', by: 'ann', status: 'completed' },
     ]);
@@ -116,7 +116,7 @@ describe('retry', () => {
       }
     }
     await runs.untilStatus(id, 'completed');
-    expect(await stores.store.listRuns(id)).toHaveLength(2);
+    expect(await stores.store.runs.list(id)).toHaveLength(2);
   });
 
   it('refuses what there is not', async () => {
@@ -164,7 +164,7 @@ describe('branch', () => {
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
       expect(await stores.store.load(session)).toMatchObject({ customState: { n } });
     }
-    expect(await stores.store.listRuns(sessionId)).toMatchObject([
+    expect(await stores.store.runs.list(sessionId)).toMatchObject([
       { mode: 'branch', status: 'completed' },
       { mode: 'new', status: 'completed', turn: 2 },
     ]);

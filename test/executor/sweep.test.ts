@@ -129,7 +129,7 @@ describe('the sweep', () => {
     const { runId } = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
     // Stored, as the API would, by a process that died before it could signal.
-    await stores.store.stop(id, { mode: 'interrupt' });
+    await stores.store.runs.stop(id, { mode: 'interrupt' });
     expect(await runs.workflows.state(runId)).toBe('running');
     await runs.sweep(id);
     await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
@@ -156,7 +156,7 @@ describe('the sweep', () => {
     const logger = { warn: () => undefined };
     await createSweep({ store, executor, holder: 'x', logger })();
     expect(await stores.redis.zscore('hx:active', session.id)).not.toBeNull();
-    await stores.store.stop(session.id, { mode: 'abort' });
+    await stores.store.runs.stop(session.id, { mode: 'abort' });
   });
 
   it('forgets sessions that rest', async () => {

@@ -112,7 +112,7 @@ async function reply(world: World, run: SimulatedRun, kinds: readonly CallKind[]
 }
 
 async function endStopped(world: World, run: SimulatedRun, step: number): Promise<StepOutcome> {
-  const ended = await storeOf(world).end({
+  const ended = await storeOf(world).runs.end({
     sessionId: SESSION,
     runId: run.runId,
     agentType: 'tester',

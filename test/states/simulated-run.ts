@@ -97,7 +97,7 @@ export async function goOn(world: World, run: SimulatedRun): Promise<void> {
 
 async function end(world: World, run: SimulatedRun, status: TerminalStatus): Promise<void> {
   const { runId, carry } = run;
-  await storeOf(world).end({
+  await storeOf(world).runs.end({
     sessionId: SESSION,
     runId,
     agentType: 'tester',
@@ -136,7 +136,7 @@ export async function sweep(world: World): Promise<void> {
       }
       break;
     case 'fail':
-      await store.end({
+      await store.runs.end({
         sessionId: SESSION,
         runId: record.runId,
         agentType: 'tester',

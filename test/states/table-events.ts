@@ -35,7 +35,7 @@ async function sweep(
   if (kind === 'fail' && record !== undefined) {
     const error = { code: 'framework_run_lost', message: 'lost', retryable: true };
     const { runId, committedStep: step } = record;
-    await storeOf(world).end({
+    await storeOf(world).runs.end({
       ...{ sessionId: SESSION, runId, agentType: 'tester', step, status: 'failed', error },
       now: world.clock.now,
     });

@@ -82,7 +82,7 @@ export function checkpointCases({ describe, it }: Suite): void {
       const begun = { sessionId: streamId, agent: 'tester', owner: 'bob', nonce: 'n', now: 1 };
       const row = { role: 'user' as const, id: 'u', parts: [] };
       const messages = [{ id: 'u', hash: 'u', row, hidden: false }];
-      await store.begin({ ...begun, messages });
+      await store.runs.begin({ ...begun, messages });
       equal(await store.getCheckpoint(streamId, id), null);
       equal(await store.getCheckpoint(session.id, 'cpv1-nothing'), null);
       await refuses(store.getCheckpoint('no-such-session', id), 'not_found');

@@ -119,7 +119,7 @@ export async function liveSession(
       case 'discard': {
         const writer = session.writer(runId, step, event.token);
         const failure = { failure: 1 + words, reason: 'x', now: 1 };
-        const result = await store.discard({ writer, ...failure });
+        const result = await store.steps.discard({ writer, ...failure });
         if (result.kind === 'discarded') attemptOf(event.token).said = '';
         break;
       }

@@ -45,7 +45,7 @@ export function sessionProperties({ describe, it, runs }: Suite): void {
           const ends = await session.messages('stream_end');
           equal(ends.length, life.runs.length);
           equal(
-            (await store.listRuns(session.id)).map(({ runId }) => runId),
+            (await store.runs.list(session.id)).map(({ runId }) => runId),
             life.runs,
           );
 

@@ -63,7 +63,7 @@ export function branchCases({ describe, it }: Suite): void {
       });
       equal(await store.sessions.rows(session.id, 0), rows);
       includes(await store.load(session.id), { customState: { n: 1, list: [] }, version: 1 });
-      includes(await store.listRuns(session.id), [{ mode: 'branch', status: 'completed' }]);
+      includes(await store.runs.list(session.id), [{ mode: 'branch', status: 'completed' }]);
     });
 
     it('goes on like any other', async ({ store, session }) => {

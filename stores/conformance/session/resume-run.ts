@@ -75,7 +75,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       const first = await session.resume(input);
       equal(await session.resume({ ...input, now: 6 }), first);
       equal((await session.messages('run_resumed')).length, 1);
-      equal((await store.listRuns(session.id)).length, 2);
+      equal((await store.runs.list(session.id)).length, 2);
     });
 
     it('makes one run of many that are asked for at the same moment', async ({
@@ -175,7 +175,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
         { role: 'assistant', step: 2 },
         { role: 'assistant', step: 3 },
       ]);
-      includes(await store.listRuns(session.id), [
+      includes(await store.runs.list(session.id), [
         { mode: 'new', turn: 1 },
         { mode: 'continue', turn: 1 },
         { mode: 'continue', turn: 1, status: 'interrupted' },

@@ -36,12 +36,12 @@ export function rewindCases({ describe, it }: Suite): void {
         { role: 'assistant', step: 3 },
         { role: 'user', id: 'u2' },
       ]);
-      includes(await store.listRuns(session.id), [
+      includes(await store.runs.list(session.id), [
         { turn: 1, status: 'completed' },
         { turn: 2, status: 'completed', rewound: true },
         { turn: 2, mode: 'retry', by: 'ann' },
       ]);
-      equal((await store.listRuns(session.id))[0]?.rewound, undefined);
+      equal((await store.runs.list(session.id))[0]?.rewound, undefined);
       const said = textIn(await session.log());
       equal([said.includes(nameOf(first)), said.includes(nameOf(second))], [true, false]);
       includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 7 }]);
@@ -60,7 +60,7 @@ export function rewindCases({ describe, it }: Suite): void {
       });
       includes(await store.sessions.rows(session.id, 0), [{ role: 'user', id: 'u1' }]);
       equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', 'u3']), ['u1']);
-      includes(await store.listRuns(session.id), [
+      includes(await store.runs.list(session.id), [
         { rewound: true },
         { rewound: true },
         { rewound: true },
@@ -162,7 +162,7 @@ export function rewindCases({ describe, it }: Suite): void {
       const input = { runId, nonce: 'same', now: 5 };
       const first = await session.retry(input);
       equal(await session.retry({ ...input, now: 6 }), first);
-      equal((await store.listRuns(session.id)).length, 2);
+      equal((await store.runs.list(session.id)).length, 2);
       equal((await session.messages('stream_resync')).length, 1);
     });
 
@@ -177,7 +177,7 @@ export function rewindCases({ describe, it }: Suite): void {
         Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? session : other).retry({ runId })),
       );
       equal(results.map(({ kind }) => kind).sort(), [...Array<string>(9).fill('busy'), 'rewound']);
-      equal((await store.listRuns(session.id)).length, 2);
+      equal((await store.runs.list(session.id)).length, 2);
       await session.stop();
       includes(await session.retry({ runId }), { kind: 'stale_run' });
     });

@@ -66,7 +66,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(tree.root.id), { usage });
       await tree.root.stop();
       const both = { inputTokens: 20, outputTokens: 4, costMicroUsd: 10 };
-      includes(await store.listRuns(tree.root.id), [{ status: 'interrupted', usage: both }]);
+      includes(await store.runs.list(tree.root.id), [{ status: 'interrupted', usage: both }]);
     });
 
     it('that is told to stop stops the conversation', async (given) => {

@@ -34,7 +34,7 @@ describe('a value that somebody else put into Redis', () => {
     await expect(streamManager.read(session.id, 0, 100)).rejects.toMatchObject(corrupt);
     await expect(streamManager.getAllChunks(session.id)).rejects.toMatchObject(corrupt);
     // The session itself is whole, and ends as ever.
-    await store.end({
+    await store.runs.end({
       sessionId: session.id,
       runId,
       agentType: 'tester',

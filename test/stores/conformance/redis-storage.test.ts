@@ -84,7 +84,7 @@ describe('the log in Redis', () => {
     await session.decide(lost.runId, 'a', true);
     await session.answer(lost.runId, 'a', { output: 1 });
     await session.expire(lost.runId, 'a');
-    await store.discard({ writer: lost, failure: 1, reason: 'x', now: 1 });
+    await store.steps.discard({ writer: lost, failure: 1, reason: 'x', now: 1 });
     await session.stop();
     await session.end(lost.runId, 'failed');
     await store.sessions.noteActiveSnapshot(id, 1);

@@ -57,7 +57,7 @@ describe('what memory stores', () => {
         store.sessions.view(session.id),
         store.sessions.rows(session.id, 0),
         store.readCall(session.id, 'a'),
-        store.listRuns(session.id),
+        store.runs.list(session.id),
         store.listCheckpoints(session.id),
         store.getPendingCalls(session.id),
         session.start(runId, 1, 'a'),

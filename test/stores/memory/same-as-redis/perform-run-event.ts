@@ -31,7 +31,7 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
   switch (event.do) {
     case 'begin':
       return ({ store }) =>
-        store.begin({
+        store.runs.begin({
           sessionId,
           agent: event.as === 'other agent' ? 'another' : AGENT,
           owner: event.as === 'stranger' ? 'eve' : 'alice',
@@ -70,8 +70,8 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
         now,
       };
       return async ({ store }) => {
-        const first = await store.resumeRun(input);
-        return event.isAgain ? [first, await store.resumeRun(input)] : first;
+        const first = await store.runs.resume(input);
+        return event.isAgain ? [first, await store.runs.resume(input)] : first;
       };
     }
     case 'rewind':
@@ -97,12 +97,12 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
                 checkpointId: checkpoints[event.checkpoint]?.id ?? 'unknown',
               }),
         };
-        const first = await store.rewind(input);
-        return event.isAgain ? [first, await store.rewind(input)] : first;
+        const first = await store.runs.rewind(input);
+        return event.isAgain ? [first, await store.runs.rewind(input)] : first;
       };
     case 'claim':
       return ({ store }) =>
-        store.claim({
+        store.steps.claim({
           writer: writer(event.token, Math.max(1, step - 1 + event.step)),
           known: sequence + Number(event.isAhead),
           now,
@@ -121,7 +121,7 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
       return performCommit(event, scene);
     case 'discard':
       return ({ store }) =>
-        store.discard({
+        store.steps.discard({
           writer: writer(event.token),
           failure: event.failure,
           reason: 'x',
@@ -130,17 +130,17 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
         });
     case 'stop':
       return ({ store }) =>
-        store.stop(sessionId, {
+        store.runs.stop(sessionId, {
           mode: event.mode,
           reason: id,
           by: 'ann',
           ...(!event.isOfThisRun && { runId: 'another' }),
         });
     case 'take over':
-      return ({ store }) => store.takeOver({ sessionId, runId, name: `m${String(step)}` });
+      return ({ store }) => store.steps.takeOver({ sessionId, runId, name: `m${String(step)}` });
     case 'end':
       return ({ store }) =>
-        store.end({
+        store.runs.end({
           sessionId,
           runId,
           agentType: AGENT,
@@ -170,7 +170,7 @@ function performCommit(event: EventOf<'commit'>, scene: Scene): Perform {
   const { final } = event;
   const error = { code: 'provider_error', message: 'No.', retryable: false };
   return ({ store }) =>
-    store.commit({
+    store.steps.commit({
       writer: writer(event.token),
       known: (known.record?.sequence ?? 0) + Number(event.isAhead),
       ...(event.hasRow && { row: scene.reply() }),

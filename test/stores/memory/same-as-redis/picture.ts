@@ -15,7 +15,7 @@ export async function takePicture(
     store.sessions.rows(sessionId, 1, 3),
     Promise.all(calls.map((id) => store.readCall(sessionId, id))),
     store.sessions.acceptedMessages(sessionId, ['u0', 'unknown']),
-    orCode(store.listRuns(sessionId)),
+    orCode(store.runs.list(sessionId)),
     orCode(store.listCheckpoints(sessionId, { limit: 2 })),
     orCode(store.getLatestCheckpoint(sessionId)),
     orCode(checkpointStates(store, sessionId)),

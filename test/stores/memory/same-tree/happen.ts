@@ -28,7 +28,7 @@ export async function happen(world: World, what: TreeEvent, pair: Pair): Promise
         policy: 'reject' as const,
       };
       const input = { ...base, nonce: `n${String(world.n)}`, messages: [message], now };
-      const result = (await both(({ store }) => store.begin(input))) as {
+      const result = (await both(({ store }) => store.runs.begin(input))) as {
         kind: string;
         run?: Agent;
       };
@@ -41,12 +41,12 @@ export async function happen(world: World, what: TreeEvent, pair: Pair): Promise
       if (agent === undefined) return;
       const { sessionId, runId } = agent;
       if (what.do === 'stop') {
-        await both(({ store }) => store.stop(sessionId, { mode: 'interrupt', runId }));
+        await both(({ store }) => store.runs.stop(sessionId, { mode: 'interrupt', runId }));
         return;
       }
       const end = { sessionId, runId, agentType: AGENT, step: 1, status: 'failed' as const, now };
       const error = { code: 'lost', message: 'Lost.', retryable: false };
-      await both(({ store }) => store.end({ ...end, error }));
+      await both(({ store }) => store.runs.end({ ...end, error }));
       return;
     }
     case 'step':
@@ -74,13 +74,13 @@ async function step(
     agentType: AGENT,
     step: at,
   };
-  await both(({ store }) => store.claim({ writer, known: 0, now }));
+  await both(({ store }) => store.steps.claim({ writer, known: 0, now }));
   const calls = kinds.map((kind, index) => toCall(world, agent, kind, index));
   const isOver = calls.length === 0;
   const parts = [{ type: 'text' as const, text: `step ${String(at)}` }];
   const row = { role: 'assistant' as const, messageId: 'm', runId: agent.runId, step: at, parts };
   const result = (await both(({ store }) =>
-    store.commit({
+    store.steps.commit({
       writer,
       known: 0,
       row,
@@ -102,7 +102,7 @@ async function step(
     const { sessionId, runId, agent: name } = call.child;
     const child = { sessionId, runId, agent: name };
     const parent = { ...agent, toolCallId: call.id };
-    await both(({ store }) => store.beginChild({ child, parent, now }));
+    await both(({ store }) => store.runs.beginChild({ child, parent, now }));
     world.agents.push({ sessionId, runId });
   }
 }
