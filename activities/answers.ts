@@ -47,11 +47,11 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
     answerCall: (ref) => orRefused(() => answerCall(ref)),
     extendDeadline: ({ sessionId, toolCallId, byMs, by }) =>
       orRefused(async () => {
-        const call = await store.readCall(sessionId, toolCallId);
+        const call = await store.calls.read(sessionId, toolCallId);
         const runId = call?.spec.runId ?? `${sessionId}:0-none`;
         const asker = sessionOfRun(runId);
         const input = { sessionId: asker, runId, toolCallId, byMs, now: Date.now() };
-        const result = await store.extendDeadline(input);
+        const result = await store.calls.extendDeadline(input);
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
         const { deadline, dueInMs } = result;
         logger.info({ runId, toolCallId, byMs, by }, 'a deadline was put off');

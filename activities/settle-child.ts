@@ -14,7 +14,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   const { store } = deps;
 
   return async (ref) => {
-    const call = await store.readCall(ref.sessionId, ref.toolCallId);
+    const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call === undefined || call.state === 'settled') return { kind: 'settled' };
     const result = await readResult(ref);
     const { toolName } = call.spec;
@@ -33,7 +33,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       // The call's own end tells of a large one.
       result: failed ? { error: result.error, code: result.errorCode } : toSmall(output),
     };
-    const settled = await store.settleCall({
+    const settled = await store.calls.settle({
       source: 'child',
       sessionId,
       agentType,

@@ -15,14 +15,7 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
   stateStore: Pick<
     SessionStore,
-    | 'sessions'
-    | 'waitingSessions'
-    | 'readState'
-    | 'getCheckpoint'
-    | 'listCheckpoints'
-    | 'readQueue'
-    | 'editQueued'
-    | 'removeQueued'
+    'sessions' | 'waitingSessions' | 'readState' | 'getCheckpoint' | 'listCheckpoints' | 'queue'
   >;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {

@@ -6,7 +6,7 @@ import type { SessionStore } from '../stores/session-store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 export interface SessionEventDeps {
-  stateStore: Pick<SessionStore, 'sessions' | 'readQueue'>;
+  stateStore: Pick<SessionStore, 'sessions' | 'queue'>;
   streamManager: Pick<StreamManager, 'follow'>;
 }
 
@@ -84,7 +84,7 @@ async function readEvent(
 ): Promise<SessionEvent<UIMessage> | undefined> {
   const [found, queue] = await Promise.all([
     stateStore.sessions.withCalls(sessionId),
-    stateStore.readQueue(sessionId),
+    stateStore.queue.read(sessionId),
   ]);
   if (found === undefined) return undefined;
   const { record, openCalls } = found;

@@ -72,7 +72,7 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     sessionId: string,
     toolCallId: string,
   ): Promise<{ sessionId: string; runId: string }> {
-    const call = await store.readCall(sessionId, toolCallId);
+    const call = await store.calls.read(sessionId, toolCallId);
     const runId = call?.spec.runId ?? `${sessionId}:0-none`;
     return { sessionId: sessionOfRun(runId), runId };
   }
@@ -114,10 +114,10 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     },
     extendDeadline: async ({ sessionId, toolCallId, byMs }) => {
       const asked = await findAsker(sessionId, toolCallId);
-      return store.extendDeadline({ ...asked, toolCallId, byMs, now: Date.now() });
+      return store.calls.extendDeadline({ ...asked, toolCallId, byMs, now: Date.now() });
     },
     leaseCall: async ({ sessionId, ...lease }) =>
-      store.leaseCall({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),
+      store.calls.lease({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),
   };
 }
 

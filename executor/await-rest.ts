@@ -12,7 +12,7 @@ type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
 export type Rest = { kind: 'ended' } | { kind: 'suspended'; marker: Marker };
 
 export interface RestDeps {
-  store: Pick<SessionStore, 'sessions' | 'getSuspensionContext'>;
+  store: Pick<SessionStore, 'sessions' | 'calls'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
 }
 
@@ -86,7 +86,7 @@ async function readMarker(
       isOfSession(entry, sessionId),
   );
   if (found?.message.type === 'suspension_marker') return found.message;
-  const context = await store.getSuspensionContext(sessionId);
+  const context = await store.calls.suspension(sessionId);
   if (context === null) return undefined;
   const { kind, toolCallIds, stepId } = context;
   if (kind === 'suspended_awaiting_children') return { kind, payload: { children: [] } };

@@ -118,7 +118,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   async function startNext(sessionId: string): Promise<void> {
     const [, result] = await Promise.all([
       deps.store.noteDue(sessionId, FIRST_SWEEP_MS),
-      deps.store.beginQueued({ sessionId, nonce: newNonce(), now: Date.now() }),
+      deps.store.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() }),
     ]);
     if (result.kind === 'begun') await launch(result.run, result.tenant);
   }

@@ -50,19 +50,19 @@ export function createQuietness(
 
 /** Ids of calls that this session may not use, beside those of its own transcript. */
 export async function readTakenCallIds(
-  store: Pick<SessionStore, 'readSubAgentCallIds'>,
+  store: Pick<SessionStore, 'calls'>,
   sessionId: string,
   { tools }: AgentDefinition,
 ): Promise<string[]> {
   const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-  return mayDelegate ? store.readSubAgentCallIds(rootOf(sessionId)) : [];
+  return mayDelegate ? store.calls.readSubAgentIds(rootOf(sessionId)) : [];
 }
 
 /** Of a sub-agent's step: gives its calls ids that nobody else in the conversation has. */
 export function callIdTaker(
-  store: Pick<SessionStore, 'takeCallId'>,
+  store: Pick<SessionStore, 'calls'>,
   { sessionId, step }: Pick<StepRef, 'sessionId' | 'step'>,
 ): ((wanted: string) => Promise<string>) | undefined {
   if (childPartOf(sessionId) === '') return undefined;
-  return (wanted) => store.takeCallId(sessionId, `${String(step)} ${wanted}`, wanted);
+  return (wanted) => store.calls.takeId(sessionId, `${String(step)} ${wanted}`, wanted);
 }

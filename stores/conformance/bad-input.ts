@@ -87,10 +87,10 @@ export function badInputCases({ describe, it }: Suite): void {
         now: 1,
       };
       await refuses(
-        store.settleCall({ ...settle, chunks: NO_CHUNKS.slice(1, 2) }),
+        store.calls.settle({ ...settle, chunks: NO_CHUNKS.slice(1, 2) }),
         'invalid_chunk',
       );
-      includes(await store.readCall(session.id, 's'), { state: 'started' });
+      includes(await store.calls.read(session.id, 's'), { state: 'started' });
     });
 
     it('ids of streams that are none are refused', async (given) => {
@@ -176,8 +176,8 @@ function sessionWork({ store }: Case, id: string): (() => Promise<unknown>)[] {
     () => store.stageChanges(id, 's1', { toolCallId: 'a', patches: [] }),
     () => store.promoteStaging(id, 's1'),
     () => store.discardStaging(id, 's1'),
-    () => store.getPendingCalls(id),
-    () => store.getSuspensionContext(id),
+    () => store.calls.pending(id),
+    () => store.calls.suspension(id),
     () => store.runs.interruption(id),
     () => store.sessions.erase(id),
   ];

@@ -183,7 +183,7 @@ export function drive(
     },
     enqueue: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'queue' }),
     steer: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
-    beginNext: () => store.beginQueued({ sessionId: id, nonce: newNonce(), now: Date.now() }),
+    beginNext: () => store.queue.begin({ sessionId: id, nonce: newNonce(), now: Date.now() }),
     resume: (input = {}) =>
       store.runs.resume({
         sessionId: id,
@@ -216,7 +216,7 @@ export function drive(
         denied: true,
         decision,
       };
-      return store.settleCall({
+      return store.calls.settle({
         source: 'approval',
         ...asked(runId, toolCallId),
         decision,
@@ -225,14 +225,14 @@ export function drive(
       });
     },
     answer: (runId, toolCallId, result) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'client',
         ...asked(runId, toolCallId),
         row: { role: 'tool', toolCallId, toolName: 'client-tool', ...result },
         late: 'It said: ' + JSON.stringify(result),
       }),
     expire: (runId, toolCallId, now = Date.now()) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'expiry',
         ...asked(runId, toolCallId),
         row: {
@@ -247,7 +247,7 @@ export function drive(
     expireAs: (runId, toolCallId, approved) => {
       const decision = { approved, automatic: true, at: 1 };
       const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
-      return store.settleCall({
+      return store.calls.settle({
         source: 'expiry',
         ...asked(runId, toolCallId),
         decision,
@@ -255,17 +255,17 @@ export function drive(
       });
     },
     extend: (runId, toolCallId, byMs) =>
-      store.extendDeadline({ sessionId: id, runId, toolCallId, byMs, now: Date.now() }),
+      store.calls.extendDeadline({ sessionId: id, runId, toolCallId, byMs, now: Date.now() }),
     lease: (runId, toolCallId, holder, forMs = 60_000) =>
-      store.leaseCall({ sessionId: id, runId, toolCallId, holder, forMs }),
+      store.calls.lease({ sessionId: id, runId, toolCallId, holder, forMs }),
     start: (runId, step, toolCallId, token = 1) =>
-      store.startCall({
+      store.calls.start({
         writer: callWriter(runId, step, toolCallId, token),
         toolCallId,
         now: Date.now(),
       }),
     finishCall: (runId, step, toolCallId, output, token = 1, extra = {}) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'tool',
         writer: callWriter(runId, step, toolCallId, token),
         toolCallId,

@@ -2,6 +2,7 @@ import { ok } from 'node:assert/strict';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import type { ChildRef } from '../../protocol/run.js';
 import type { NewCall } from '../contract/call-record.js';
+import type { SettleCallResult } from '../contract/calls.js';
 import type { BeginChildResult } from '../contract/runs.js';
 import { AGENT, newCall, newNonce } from './fixtures.js';
 import { drive, type SessionDriver } from './session-driver.js';
@@ -92,8 +93,8 @@ export function settleChild(
   parent: SessionDriver,
   runId: string,
   toolCallId: string,
-): ReturnType<Case['store']['settleCall']> {
-  return store.settleCall({
+): Promise<SettleCallResult> {
+  return store.calls.settle({
     source: 'child',
     sessionId: parent.id,
     agentType: AGENT,

@@ -21,7 +21,7 @@ export interface Expiry {
  * by the store's clock.
  */
 export async function expireCalls(
-  store: Pick<SessionStore, 'sessions' | 'settleCall'>,
+  store: Pick<SessionStore, 'sessions' | 'calls'>,
   calls: readonly OpenCall[],
   now: number,
 ): Promise<Expiry> {
@@ -35,7 +35,7 @@ export async function expireCalls(
     }
     const record = await store.sessions.read(sessionOfRun(runId));
     if (record === undefined) continue;
-    const result = await store.settleCall(toExpiryInput(spec, record, now));
+    const result = await store.calls.settle(toExpiryInput(spec, record, now));
     if (result.kind === 'stored') expiry.settled.push({ toolCallId, runId, result });
     if (result.kind === 'not_due' && result.dueInMs !== undefined) {
       expiry.nextDueMs = Math.min(expiry.nextDueMs ?? Infinity, result.dueInMs);

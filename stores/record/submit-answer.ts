@@ -7,7 +7,7 @@ import type { SessionStore } from '../session-store.js';
 import { toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {
-  store: Pick<SessionStore, 'readCall' | 'sessions' | 'settleCall'>;
+  store: Pick<SessionStore, 'calls' | 'sessions'>;
   /**
    * Checks the answer to a call that waits against its tool; what it returns is stored.
    *
@@ -35,7 +35,7 @@ export async function submitAnswer(
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
   const [call, conversation] = await Promise.all([
-    store.readCall(sessionId, toolCallId),
+    store.calls.read(sessionId, toolCallId),
     store.sessions.read(sessionId),
   ]);
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
@@ -50,7 +50,7 @@ export async function submitAnswer(
   const asked = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
   const input = toAnswerInput(checked, record, asked, now);
   // Of a call that is not there nothing is told.
-  const result = await store.settleCall(call === undefined ? { ...input, chunks: [] } : input);
+  const result = await store.calls.settle(call === undefined ? { ...input, chunks: [] } : input);
   if (result.kind === 'fenced' || result.kind === 'not_due') {
     throw new Error(`an answer was refused as ${result.kind}`);
   }

@@ -30,7 +30,7 @@ async function openCall(execute: Execute, extra: object = {}, outputSchema?: z.Z
   const run = await harness.begin();
   await harness.step(run, 1);
   const result = async (): Promise<unknown> => {
-    const call = await stores.store.readCall(harness.session.id, 'c1');
+    const call = await stores.store.calls.read(harness.session.id, 'c1');
     return call?.row;
   };
   return { ...harness, stores, run, result };
@@ -219,7 +219,7 @@ describe('tool call', () => {
       const { tool, run, result, stores, session } = await openCall((given) => given, {
         requireApproval: true,
       });
-      await stores.store.settleCall({
+      await stores.store.calls.settle({
         source: 'approval',
         sessionId: session.id,
         agentType: 'lab',

@@ -171,7 +171,7 @@ describe('the state that tools change', () => {
       updateState<{ memory: unknown }>((draft) => (draft.memory = 1));
     });
     await tool(run, 1, 'a');
-    expect((await stores.store.readCall(session.id, 'a'))?.row).toMatchObject({
+    expect((await stores.store.calls.read(session.id, 'a'))?.row).toMatchObject({
       errorCode: 'state_invalid',
       error: expect.stringContaining('memory'),
     });

@@ -51,7 +51,7 @@ async function writeTurn({ store, streamManager }: Stores, session: SessionDrive
       const by = session.callWriter(runId, step, toolCallId, 1);
       await streamManager.append(by, 1, [{ type: 'state_patch', patches: changes, ...speaker }]);
       await nextTurn();
-      await store.settleCall({
+      await store.calls.settle({
         source: 'tool',
         writer: by,
         toolCallId,

@@ -60,7 +60,7 @@ async function delegate(input: object, target: Target = {}) {
     return (await reply.json()) as Record<string, unknown>;
   };
   const row = async (): Promise<unknown> =>
-    (await stores.store.readCall(harness.session.id, 'c1'))?.row;
+    (await stores.store.calls.read(harness.session.id, 'c1'))?.row;
   return { ...harness, stores, run, theirs, said, status, row };
 }
 

@@ -72,7 +72,7 @@ describe('answers to a real run', () => {
     expect(await answer({ ...approve, approvalId: `${sessionId}:9-x::${a}` })).toBe('stale_run');
     expect(await answer({ ...approve, input: { amount: 'much' } })).toBe('invalid_input');
     expect(
-      Object.values(await stores.store.getPendingCalls(sessionId)).map(({ response }) => response),
+      Object.values(await stores.store.calls.pending(sessionId)).map(({ response }) => response),
     ).toEqual([undefined, undefined, undefined]);
 
     const results = await Promise.all(

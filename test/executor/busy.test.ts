@@ -73,7 +73,7 @@ describe('messages that come while a run is at work', () => {
     }
     expect(await send(id, 'b', 'secnod', 'queue')).toEqual({ kind: 'accepted' });
     await editQueuedMessage(stores.store, { sessionId: id, id: 'b', text: 'second' });
-    await stores.store.removeQueued({ sessionId: id, messageId: 'c', now: Date.now() });
+    await stores.store.queue.remove({ sessionId: id, messageId: 'c', now: Date.now() });
     open(gate);
     await untilRests(id);
     expect(await told(id)).toEqual([

@@ -56,7 +56,7 @@ describe('a session that is erased', () => {
       script({ calls: [{ tool: 'delegate', id: 'd1', args }] }),
     );
     const call = await until('the sub-agent asks', async () => {
-      const found = await stores.store.readCall(id, 'c1');
+      const found = await stores.store.calls.read(id, 'c1');
       return found?.state === 'waiting' ? found : undefined;
     });
     const child = { ...run, runId: call.spec.runId };

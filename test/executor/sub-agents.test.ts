@@ -29,7 +29,7 @@ async function untilAsked(sessionId: string, toolCallId: string): Promise<OpenCa
   return until(`${toolCallId} is asked`, async () => {
     const record = await stores.store.sessions.read(sessionId);
     if (record?.stream !== 'paused') return undefined;
-    const call = await stores.store.readCall(sessionId, toolCallId);
+    const call = await stores.store.calls.read(sessionId, toolCallId);
     return call?.state === 'waiting' ? call : undefined;
   });
 }
@@ -69,7 +69,7 @@ describe('a sub-agent', () => {
     const { spec } = await untilAsked(sessionId, 'c1');
     // The wake-up is lost, and given again by a sweep.
     const now = Date.now();
-    const stored = await stores.store.settleCall({
+    const stored = await stores.store.calls.settle({
       source: 'approval',
       sessionId,
       agentType: 'lab',

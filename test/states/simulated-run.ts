@@ -118,7 +118,7 @@ export async function sweep(world: World): Promise<void> {
   const workflow = run === undefined ? 'unknown' : run.isClosed ? 'closed' : 'running';
   switch (decideSweep(record, workflow, world.clock.now)) {
     case 'begin': {
-      const next = await store.beginQueued({
+      const next = await store.queue.begin({
         sessionId: SESSION,
         nonce: nextNonce(world),
         now: world.clock.now,

@@ -117,9 +117,12 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       getCheckpoint: () => Promise.resolve(null),
       listCheckpoints: () => Promise.resolve({ checkpoints: [] }),
       // Nothing waits here: a busy session refuses.
-      readQueue: () => Promise.resolve([]),
-      editQueued: () => Promise.resolve({ kind: 'not_queued' }),
-      removeQueued: () => Promise.resolve({ kind: 'removed', count: 0 }),
+      queue: {
+        begin: notPlayed,
+        read: () => Promise.resolve([]),
+        edit: () => Promise.resolve({ kind: 'not_queued' }),
+        remove: () => Promise.resolve({ kind: 'removed', count: 0 }),
+      },
     },
     streamManager: {
       read: (sessionId, from, limit) =>

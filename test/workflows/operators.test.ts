@@ -94,7 +94,7 @@ describe('an operator in Temporal', () => {
 
   it('puts a deadline off', async () => {
     const run = await ask('pay');
-    const before = (await stores.store.readCall(run.sessionId, 'c1'))?.deadline ?? 0;
+    const before = (await stores.store.calls.read(run.sessionId, 'c1'))?.deadline ?? 0;
     const wish = { toolCallId: 'c1', byMs: 3_600_000 };
     expect(await update(run, 'extendDeadline', wish)).toEqual({ deadline: before + wish.byMs });
     await runs.executor.stop(run.sessionId, { mode: 'abort' });

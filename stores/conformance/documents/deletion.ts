@@ -14,7 +14,7 @@ export function deletionCases({ describe, it }: Suite): void {
       await store.sessions.erase(session.id);
       equal(await store.load(session.id), null);
       equal(await store.sessions.rows(session.id, 0), []);
-      equal(await store.readCall(session.id, 'a'), undefined);
+      equal(await store.calls.read(session.id, 'a'), undefined);
       equal(await store.sessions.acceptedMessages(session.id, ['u1']), []);
       equal(await streamManager.getStreamInfo(session.id), null);
       equal(await streamManager.getAllChunks(session.id), []);

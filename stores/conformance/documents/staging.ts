@@ -133,7 +133,7 @@ export function stagingCases({ describe, it }: Suite): void {
       changes: JsonPatchOperation[],
       output?: unknown,
     ) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'tool',
         writer: session.callWriter(runId, 1, toolCallId, 1),
         toolCallId,

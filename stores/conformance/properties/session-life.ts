@@ -156,6 +156,6 @@ async function checkRest(store: SessionStore, sessionId: string): Promise<void> 
     [rests, rests],
     JSON.stringify(view),
   );
-  const context = await store.getSuspensionContext(sessionId);
+  const context = await store.calls.suspension(sessionId);
   ok((context !== null) === rests);
 }

@@ -157,7 +157,7 @@ export function claimCases({ describe, it }: Suite): void {
         { toolCallId: 'x', output: 'result of x' },
         { toolCallId: 'y', output: 'result of y' },
       ]);
-      equal(await store.readCall(session.id, 'x'), undefined);
+      equal(await store.calls.read(session.id, 'x'), undefined);
     });
 
     it('tells a session from an erased one of the same id', async ({ store, session }) => {

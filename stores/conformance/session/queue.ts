@@ -7,7 +7,7 @@ import type { SessionStore } from '../../session-store.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
 async function idsOf(store: SessionStore, { id }: SessionDriver): Promise<string[]> {
-  return (await store.readQueue(id)).map((entry) => entry.id);
+  return (await store.queue.read(id)).map((entry) => entry.id);
 }
 
 export function queueCases({ describe, it }: Suite): void {
@@ -21,12 +21,12 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [userMessage('u3')], policy: 'queue', by: 'ann' }), {
         kind: 'queued',
       });
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u2', mode: 'queue', messages: [{ id: 'u2', row: { id: 'u2' } }] },
         { id: 'u3', by: 'ann' },
       ]);
       includes(await store.sessions.read(session.id), { queued: 2, runId: first.runId });
-      equal((await store.sessions.view(session.id))?.queue, await store.readQueue(session.id));
+      equal((await store.sessions.view(session.id))?.queue, await store.queue.read(session.id));
 
       equal(await session.beginNext(), { kind: 'busy' });
       includes(await session.ask(first.runId, 1, []), { kind: 'committed', next: true });
@@ -138,7 +138,7 @@ export function queueCases({ describe, it }: Suite): void {
       const begun = results.find(({ kind }) => kind === 'begun');
       const nonce = runOf(begun).split('-').at(-1) ?? '';
       const now = Date.now();
-      includes(await store.beginQueued({ sessionId: session.id, nonce, now }), {
+      includes(await store.queue.begin({ sessionId: session.id, nonce, now }), {
         kind: 'begun',
         run: { runId: runOf(begun) },
       });
@@ -149,7 +149,7 @@ export function queueCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
       const edit = (text: string, expectedHash: string) =>
-        store.editQueued({
+        store.queue.edit({
           sessionId: session.id,
           message: userMessage('u2', text),
           expectedHash,
@@ -172,7 +172,7 @@ export function queueCases({ describe, it }: Suite): void {
       await session.begin({ messages: ['u2', 'u3'].map((id) => userMessage(id)), policy: 'queue' });
       await session.enqueue('u4');
       const remove = (messageId?: string) =>
-        store.removeQueued({
+        store.queue.remove({
           sessionId: session.id,
           ...(messageId !== undefined && { messageId }),
           now: Date.now(),
@@ -226,9 +226,9 @@ export function queueCases({ describe, it }: Suite): void {
       await session.newRun('u1');
       await session.enqueue('u2');
       await store.sessions.erase(session.id);
-      equal(await store.readQueue(session.id), []);
+      equal(await store.queue.read(session.id), []);
       const begin = { sessionId: session.id, nonce: newNonce(), now: Date.now() };
-      equal(await store.beginQueued(begin), { kind: 'empty' });
+      equal(await store.queue.begin(begin), { kind: 'empty' });
     });
   });
 

@@ -210,7 +210,7 @@ export function rewindCases({ describe, it }: Suite): void {
       await session.enqueue('u2');
       await session.end(runId, 'completed');
       includes(await session.retry(), { kind: 'rewound' });
-      includes(await store.readQueue(session.id), [{ id: 'u2' }]);
+      includes(await store.queue.read(session.id), [{ id: 'u2' }]);
       includes(await session.beginNext(), { kind: 'busy' });
     });
 

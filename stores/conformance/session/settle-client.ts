@@ -34,7 +34,7 @@ export function settleClientCases({ describe, it }: Suite): void {
         ...Array<string>(9).fill('already_completed'),
         'stored',
       ]);
-      includes(await store.readCall(session.id, 'c'), { row: { output: winner } });
+      includes(await store.calls.read(session.id, 'c'), { row: { output: winner } });
     });
 
     it('may not give the result of an approval, but may call it off with an error', async ({

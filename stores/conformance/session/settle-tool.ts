@@ -23,7 +23,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       await session.finishCall(runId, 1, 's', 'first');
       equal(await session.finishCall(runId, 1, 's', 'second'), { kind: 'already_completed' });
       includes(await session.messages('tool_end'), [{ result: 'first' }]);
-      includes(await store.readCall(session.id, 's'), {
+      includes(await store.calls.read(session.id, 's'), {
         state: 'settled',
         row: { output: 'first' },
       });
@@ -41,7 +41,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       const [end] = await session.messages('tool_end');
       equal(end?.result, output);
       equal(end?.resultRef, undefined);
-      includes(await store.readCall(session.id, 's'), { row: { output } });
+      includes(await store.calls.read(session.id, 's'), { row: { output } });
       await session.claim(session.writer(runId, 2, 1));
       includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 's', output }]);
     });

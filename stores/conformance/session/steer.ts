@@ -69,7 +69,7 @@ export function steerCases({ describe, it }: Suite): void {
       const next = session.writer(runId, 2, 2);
       includes(await session.claim(next), { kind: 'claimed', messageId: 'msg-3', rowCount: 3 });
       includes(await session.commit(next), { kind: 'committed' });
-      equal(await store.readQueue(session.id), []);
+      equal(await store.queue.read(session.id), []);
     });
 
     it('of a run that fails or is stopped is queued, before what was queued', async ({
@@ -82,7 +82,7 @@ export function steerCases({ describe, it }: Suite): void {
       await session.enqueue('u2');
       await session.steer('u3');
       await session.steer('u4');
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u3', mode: 'steer' },
         { id: 'u4', mode: 'steer' },
         { id: 'u2', mode: 'queue' },
@@ -93,7 +93,7 @@ export function steerCases({ describe, it }: Suite): void {
           error: { code: 'provider_error', message: 'No.', retryable: false },
         },
       });
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u3', mode: 'queue' },
         { id: 'u4', mode: 'queue' },
         { id: 'u2', mode: 'queue' },
@@ -112,7 +112,7 @@ export function steerCases({ describe, it }: Suite): void {
       await session.steer('u2');
       await session.begin({ messages: [userMessage('u3')], policy: 'interrupt' });
       await session.end(runId, 'interrupted');
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u3', mode: 'interrupt' },
         { id: 'u2', mode: 'queue' },
       ]);

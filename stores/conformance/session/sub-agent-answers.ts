@@ -26,12 +26,12 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await tree.root.messages('run_paused'), [
         { agentId: tree.root.id, reason: 'awaiting_children', pendingToolCallId: 'a' },
       ]);
-      equal(Object.keys(await store.getPendingCalls(tree.root.id)), ['a']);
-      includes(await store.getSuspensionContext(tree.root.id), {
+      equal(Object.keys(await store.calls.pending(tree.root.id)), ['a']);
+      includes(await store.calls.suspension(tree.root.id), {
         kind: 'suspended_awaiting_children',
         toolCallIds: ['a'],
       });
-      includes(await store.readCall(tree.root.id, 'a'), { spec: { runId: ref.runId } });
+      includes(await store.calls.read(tree.root.id, 'a'), { spec: { runId: ref.runId } });
       equal(await tree.root.decide(tree.runId, 'a', true), { kind: 'stale_run' });
       const resume = { step: 1, approved: ['a'] };
       includes(await tree.root.decide(ref.runId, 'a', true), { kind: 'stored', resume });
@@ -64,7 +64,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
       // Nobody has been asked anything.
-      equal(await store.getPendingCalls(tree.root.id), {});
+      equal(await store.calls.pending(tree.root.id), {});
       equal(await tree.root.decide(tree.runId, 'r', true), { kind: 'not_pending' });
       equal(await tree.root.messages('tool_approval_request'), []);
       await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'c', 'client')]);
@@ -140,7 +140,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
         status: 'waiting_children',
         stream: 'paused',
       });
-      equal(Object.keys(await store.getPendingCalls(tree.root.id)), ['a2']);
+      equal(Object.keys(await store.calls.pending(tree.root.id)), ['a2']);
       equal((await tree.root.messages('run_paused')).length, 2);
     });
 
@@ -149,7 +149,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       const tree = await grow(given, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'c', 'client', { deadlineMs: 1 })]);
-      ok(((await store.readCall(tree.root.id, 'c'))?.deadline ?? Infinity) < Infinity);
+      ok(((await store.calls.read(tree.root.id, 'c'))?.deadline ?? Infinity) < Infinity);
       let result = await driver.expire(ref.runId, 'c');
       while (result.kind === 'not_due') result = await driver.expire(ref.runId, 'c');
       includes(result, { kind: 'stored', resume: { step: 1, approved: [] } });

@@ -137,7 +137,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(tree.root.id), { stream: 'active' });
       await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
       includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
-      equal(Object.keys(await store.getPendingCalls(tree.root.id)), ['x', 'y']);
+      equal(Object.keys(await store.calls.pending(tree.root.id)), ['x', 'y']);
       // Its own sub-agent is lost: it goes on although the other one waits.
       await below.end(child.runId, 'failed');
       await settleChild(given, one.driver, one.ref.runId, 'e1');

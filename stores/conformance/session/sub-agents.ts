@@ -110,12 +110,12 @@ export function subAgentCases({ describe, it }: Suite): void {
       const { store } = given;
       const tree = await grow(given, 2, () => []);
       const [one, two] = [childAt(tree, 0).driver, childAt(tree, 1).driver];
-      equal(await store.takeCallId(one.id, '1 c', 'c'), 'c');
-      equal(await store.takeCallId(one.id, '1 c', 'c'), 'c');
-      equal(await store.takeCallId(two.id, '1 c', 'c'), 'c_1');
-      equal(await store.takeCallId(one.id, '2 c', 'c'), 'c_2');
-      equal(await store.takeCallId(two.id, '1 d', 'd1'), 'd1_1');
-      equal((await store.readSubAgentCallIds(tree.root.id)).sort(), ['c', 'c_1', 'c_2', 'd1_1']);
+      equal(await store.calls.takeId(one.id, '1 c', 'c'), 'c');
+      equal(await store.calls.takeId(one.id, '1 c', 'c'), 'c');
+      equal(await store.calls.takeId(two.id, '1 c', 'c'), 'c_1');
+      equal(await store.calls.takeId(one.id, '2 c', 'c'), 'c_2');
+      equal(await store.calls.takeId(two.id, '1 d', 'd1'), 'd1_1');
+      equal((await store.calls.readSubAgentIds(tree.root.id)).sort(), ['c', 'c_1', 'c_2', 'd1_1']);
     });
 
     it('goes with its conversation', async (given) => {

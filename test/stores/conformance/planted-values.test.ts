@@ -55,8 +55,8 @@ describe('a value that somebody else put into Redis', () => {
   it('as a call that was cut', async () => {
     const { redis, store, session, key } = await openSession();
     await redis.hset(key('calls'), 'spec:a', '{"toolCallId":');
-    await expect(store.readCall(session.id, 'a')).rejects.toMatchObject(corrupt);
-    await expect(store.getPendingCalls(session.id)).rejects.toMatchObject(corrupt);
+    await expect(store.calls.read(session.id, 'a')).rejects.toMatchObject(corrupt);
+    await expect(store.calls.pending(session.id)).rejects.toMatchObject(corrupt);
   });
 
   it.each(['seq', 'turn', 'committed'])('as a %s that is no number', async (field) => {

@@ -56,10 +56,10 @@ describe('what memory stores', () => {
         store.load(session.id),
         store.sessions.view(session.id),
         store.sessions.rows(session.id, 0),
-        store.readCall(session.id, 'a'),
+        store.calls.read(session.id, 'a'),
         store.runs.list(session.id),
         store.listCheckpoints(session.id),
-        store.getPendingCalls(session.id),
+        store.calls.pending(session.id),
         session.start(runId, 1, 'a'),
         session.log(),
       ]);

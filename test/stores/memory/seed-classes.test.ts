@@ -66,6 +66,6 @@ describe('a large result in memory', () => {
     const output = { text: 'ü'.repeat(LIMITS.chunkBytes) };
     expect(await session.finishCall(runId, 1, 't', output)).toMatchObject({ kind: 'stored' });
     expect(await session.messages('tool_end')).toMatchObject([{ result: output }]);
-    expect(await stores.store.readCall(session.id, 't')).toMatchObject({ row: { output } });
+    expect(await stores.store.calls.read(session.id, 't')).toMatchObject({ row: { output } });
   });
 });

@@ -90,7 +90,7 @@ describe('the keys of a session', () => {
     await session.enqueue('later');
     await session.end(runId, 'failed');
     expect(await lifetimes(redis, session.id)).toMatchObject(all(-1, 'queue', 'stream'));
-    await stores.store.removeQueued({ sessionId: session.id, messageId: 'later', now: Date.now() });
+    await stores.store.queue.remove({ sessionId: session.id, messageId: 'later', now: Date.now() });
     expect((await lifetimes(redis, session.id))['stream']).toBeGreaterThan(DAY - 60);
   });
 

@@ -14,7 +14,7 @@ async function untilAsked(stage: Stage): Promise<[run: RunRecord, child: string]
   const run = await stage.play(delegates([pay]));
   const call = await until('the sub-agent asks', async () => {
     const record = await stage.stores.store.sessions.read(run.sessionId);
-    const found = await stage.stores.store.readCall(run.sessionId, 'c1');
+    const found = await stage.stores.store.calls.read(run.sessionId, 'c1');
     return record?.stream === 'paused' ? found : undefined;
   });
   await stage.untilWaits({ ...run, runId: call.spec.runId });

@@ -43,22 +43,22 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
           now,
         });
     case 'begin queued':
-      return ({ store }) => store.beginQueued({ sessionId, nonce: `n${String(n)}`, now });
+      return ({ store }) => store.queue.begin({ sessionId, nonce: `n${String(n)}`, now });
     case 'edit queued':
       return async ({ store }) => {
-        const waiting = (await store.readQueue(sessionId)).flatMap(({ messages }) => messages);
+        const waiting = (await store.queue.read(sessionId)).flatMap(({ messages }) => messages);
         const { id: messageId, hash } = waiting[event.at] ?? userMessage('unknown');
         const message = userMessage(messageId, id);
         const expectedHash = event.isStale ? 'other' : hash;
-        return store.editQueued({ sessionId, message, expectedHash, now });
+        return store.queue.edit({ sessionId, message, expectedHash, now });
       };
     case 'remove queued':
       return async ({ store }) => {
-        const entry = (await store.readQueue(sessionId))[event.at];
+        const entry = (await store.queue.read(sessionId))[event.at];
         // Rarely everything: then little would ever wait.
         const messageId =
           event.at > 5 ? {} : { messageId: entry?.messages.at(-1)?.id ?? 'unknown' };
-        return store.removeQueued({ sessionId, ...messageId, now });
+        return store.queue.remove({ sessionId, ...messageId, now });
       };
     case 'resume': {
       const input = {

@@ -13,7 +13,7 @@ export async function takePicture(
     store.sessions.view(sessionId),
     store.load(sessionId),
     store.sessions.rows(sessionId, 1, 3),
-    Promise.all(calls.map((id) => store.readCall(sessionId, id))),
+    Promise.all(calls.map((id) => store.calls.read(sessionId, id))),
     store.sessions.acceptedMessages(sessionId, ['u0', 'unknown']),
     orCode(store.runs.list(sessionId)),
     orCode(store.listCheckpoints(sessionId, { limit: 2 })),

@@ -146,7 +146,7 @@ async function settle(
     world.calls.filter(({ kind }) => kinds.includes(kind)),
     what.call,
     async ({ id }) => {
-      const state = (await memory.store.readCall(world.rootId, id))?.state;
+      const state = (await memory.store.calls.read(world.rootId, id))?.state;
       return state !== undefined && state !== 'settled';
     },
   );
@@ -159,7 +159,7 @@ async function settle(
   const asked = { ...base, sessionId: world.rootId };
   switch (what.do) {
     case 'start':
-      await both(({ store }) => store.startCall({ writer, toolCallId, now }));
+      await both(({ store }) => store.calls.start({ writer, toolCallId, now }));
       return;
     case 'finish': {
       const input = {
@@ -171,7 +171,7 @@ async function settle(
         chunks: [],
         now,
       };
-      await both(({ store }) => store.settleCall(input));
+      await both(({ store }) => store.calls.settle(input));
       return;
     }
     case 'decide': {
@@ -185,16 +185,16 @@ async function settle(
       };
       const denied = what.yes ? {} : { row: denial };
       await both(({ store }) =>
-        store.settleCall({ source: 'approval', ...asked, decision, ...denied }),
+        store.calls.settle({ source: 'approval', ...asked, decision, ...denied }),
       );
       return;
     }
     case 'answer':
-      await both(({ store }) => store.settleCall({ source: 'client', ...asked, row }));
+      await both(({ store }) => store.calls.settle({ source: 'client', ...asked, row }));
       return;
     case 'settle child': {
       const { sessionId } = owner;
-      await both(({ store }) => store.settleCall({ source: 'child', ...base, sessionId, row }));
+      await both(({ store }) => store.calls.settle({ source: 'child', ...base, sessionId, row }));
     }
   }
 }
