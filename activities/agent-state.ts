@@ -19,17 +19,20 @@ export interface TakenState {
  * @throws StateError if what is stored does not fit the schema
  */
 export async function takeInState(
-  store: Pick<SessionStore, 'promoteSettled' | 'save'>,
+  store: Pick<SessionStore, 'staging' | 'documents'>,
   schema: z.ZodType,
   sessionId: string,
 ): Promise<TakenState> {
   for (;;) {
-    const { customState: stored, version } = await store.promoteSettled(sessionId);
+    const { customState: stored, version } = await store.staging.promoteSettled(sessionId);
     const state = parseState(schema, stored);
     const added = createPatch(stored, state) as JsonPatchOperation[];
     if (added.length === 0) return { state, added };
     try {
-      await store.save(sessionId, { customState: state as Record<string, unknown>, version });
+      await store.documents.save(sessionId, {
+        customState: state as Record<string, unknown>,
+        version,
+      });
       return { state, added };
     } catch (error) {
       // Somebody saved the state in between; theirs is the one to start from.

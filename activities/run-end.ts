@@ -11,7 +11,7 @@ export function createRunEnd({
     endRun: async ({ sessionId, runId, agent, step, status, error, known }) => {
       // What the last step's calls changed counts as well.
       if (agents.get(agent, { sessionId, runId })?.stateSchema !== undefined) {
-        await store.promoteSettled(sessionId).catch(unlessErased);
+        await store.staging.promoteSettled(sessionId).catch(unlessErased);
       }
       const result = await store.runs.end({
         sessionId,

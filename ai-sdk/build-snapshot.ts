@@ -23,7 +23,7 @@ export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
 };
 
 export interface SnapshotDeps {
-  stateStore: Pick<SessionStore, 'sessions' | 'readState'>;
+  stateStore: Pick<SessionStore, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
   executor?: RunsOf<Pick<AgentExecutor, 'expireCalls'>>;
@@ -130,6 +130,6 @@ async function readAgentState(
 ): Promise<FrontendSnapshot['state']> {
   if (stateVersion === 0 && (changes ?? []).length === 0) return null;
   const at = changes === undefined ? 'now' : 'turn';
-  const { customState } = await stateStore.readState(sessionId, at);
+  const { customState } = await stateStore.documents.readState(sessionId, at);
   return fitChanges(customState, changes ?? []);
 }

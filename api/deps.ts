@@ -15,7 +15,7 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
   stateStore: Pick<
     SessionStore,
-    'sessions' | 'waitingSessions' | 'readState' | 'getCheckpoint' | 'listCheckpoints' | 'queue'
+    'sessions' | 'waitingSessions' | 'documents' | 'checkpoints' | 'queue'
   >;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {

@@ -54,7 +54,7 @@ export function createBranch(store: SessionStore): AgentExecutor['branch'] {
   }: BranchInput): Promise<readonly Row[]> {
     const rows = await store.sessions.rows(sessionId, 0);
     if (checkpointId !== undefined) {
-      const checkpoint = await store.getCheckpoint(sessionId, checkpointId);
+      const checkpoint = await store.checkpoints.get(sessionId, checkpointId);
       if (checkpoint === null) {
         throw new HelixError('checkpoint_not_found', 'This conversation has no such checkpoint.');
       }
@@ -73,13 +73,13 @@ export function createBranch(store: SessionStore): AgentExecutor['branch'] {
     let cursor: string | undefined;
     do {
       const at = cursor === undefined ? {} : { cursor };
-      const page = await store.listCheckpoints(sessionId, { limit: PAGE, ...at });
+      const page = await store.checkpoints.list(sessionId, { limit: PAGE, ...at });
       const later = page.checkpoints.filter(({ messageCount }) => messageCount > count);
       next = later.at(-1)?.id ?? next;
       cursor = later.length < page.checkpoints.length ? undefined : page.cursor;
     } while (cursor !== undefined);
-    const found = next === undefined ? undefined : await store.getCheckpoint(sessionId, next);
-    const { customState } = found ?? (await store.readState(sessionId));
+    const found = next === undefined ? undefined : await store.checkpoints.get(sessionId, next);
+    const { customState } = found ?? (await store.documents.readState(sessionId));
     return Object.keys(customState).length === 0 ? undefined : customState;
   }
 }

@@ -42,7 +42,7 @@ export async function openCallContext(
   const state: AgentState | undefined =
     stateSchema === undefined
       ? undefined
-      : createAgentState(stateSchema, (await store.readState(ref.sessionId)).customState);
+      : createAgentState(stateSchema, (await store.documents.readState(ref.sessionId)).customState);
   let isOver = false;
   let hasEvents = false;
   let eventBytes = 0;

@@ -46,8 +46,9 @@ async function openCalls(execute: Execute, extra: object = {}) {
   await harness.step(run, 1);
   const { session } = harness;
   const state = async (): Promise<unknown> =>
-    (await stores.store.readState(session.id)).customState;
-  const promoted = async (): Promise<unknown> => (await stores.store.load(session.id))?.customState;
+    (await stores.store.documents.readState(session.id)).customState;
+  const promoted = async (): Promise<unknown> =>
+    (await stores.store.documents.load(session.id))?.customState;
   return { ...harness, stores, model, run, state, promoted };
 }
 

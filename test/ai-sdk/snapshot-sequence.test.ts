@@ -32,7 +32,7 @@ async function writeTurn({ store, streamManager }: Stores, session: SessionDrive
   for (let step = 1; step <= STEPS; step += 1) {
     const writer = session.writer(runId, step, 1);
     await session.claim(writer);
-    await store.promoteSettled(session.id);
+    await store.staging.promoteSettled(session.id);
     const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step };
     await streamManager.append(writer, 1, [{ type: 'step_start', ...speaker }]);
     for (let word = 1; word <= WORDS; word += 1) {

@@ -77,7 +77,7 @@ describe('what a program does with a run that rests', () => {
     const first = await executor.execute(agent, 'one');
     const { sessionId } = first;
     await first.result();
-    const [checkpoint] = (await stores.store.listCheckpoints(sessionId)).checkpoints;
+    const [checkpoint] = (await stores.store.checkpoints.list(sessionId)).checkpoints;
     const second = await executor.execute(agent, 'two', { sessionId });
     await second.result();
 

@@ -106,7 +106,7 @@ describe('a run', () => {
 
   it('has the state that it was given before it begins', async () => {
     const handle = await executor.execute(agent, { message: 'hello', state: { plan: ['a'] } });
-    expect(await stores.store.load(handle.sessionId)).toMatchObject({
+    expect(await stores.store.documents.load(handle.sessionId)).toMatchObject({
       customState: { plan: ['a'] },
     });
     await handle.result();

@@ -113,9 +113,17 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         erase: notPlayed,
       },
       waitingSessions: notPlayed,
-      readState: () => Promise.resolve({ customState: {}, version: 0 }),
-      getCheckpoint: () => Promise.resolve(null),
-      listCheckpoints: () => Promise.resolve({ checkpoints: [] }),
+      documents: {
+        load: notPlayed,
+        save: notPlayed,
+        messages: notPlayed,
+        readState: () => Promise.resolve({ customState: {}, version: 0 }),
+      },
+      checkpoints: {
+        get: () => Promise.resolve(null),
+        latest: () => Promise.resolve(null),
+        list: () => Promise.resolve({ checkpoints: [] }),
+      },
       // Nothing waits here: a busy session refuses.
       queue: {
         begin: notPlayed,

@@ -8,11 +8,11 @@ export function deletionCases({ describe, it }: Suite): void {
   describe('delete', () => {
     it('erases the session and its stream', async ({ store, streamManager, session }) => {
       const { runId } = await session.newRun();
-      await store.save(session.id, { customState: { a: 1 }, version: 0 });
+      await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
       await session.ask(runId, 1, [newCall('a', 'approval')]);
-      await store.stageChanges(session.id, 's1', { toolCallId: 'a', patches: [] });
+      await store.staging.stage(session.id, 's1', { toolCallId: 'a', patches: [] });
       await store.sessions.erase(session.id);
-      equal(await store.load(session.id), null);
+      equal(await store.documents.load(session.id), null);
       equal(await store.sessions.rows(session.id, 0), []);
       equal(await store.calls.read(session.id, 'a'), undefined);
       equal(await store.sessions.acceptedMessages(session.id, ['u1']), []);

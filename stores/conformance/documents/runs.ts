@@ -87,7 +87,7 @@ export function runCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.stop();
       const { checkpointId } = (await store.runs.interruption(session.id)) ?? {};
-      equal(checkpointId, (await store.getLatestCheckpoint(session.id))?.id);
+      equal(checkpointId, (await store.checkpoints.latest(session.id))?.id);
     });
   });
 }

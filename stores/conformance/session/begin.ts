@@ -55,10 +55,13 @@ export function beginCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun('u1');
       await session.begin({ messages: [userMessage('u2')], state: { n: 'busy' } });
       await session.begin({ messages: [userMessage('u1')], state: { n: 'accepted' } });
-      includes(await store.load(session.id), { customState: {}, version: 0 });
+      includes(await store.documents.load(session.id), { customState: {}, version: 0 });
       await session.end(runId, 'completed');
       await session.begin({ messages: [userMessage('u3')], state: { n: 1, list: [] } });
-      includes(await store.load(session.id), { customState: { n: 1, list: [] }, version: 1 });
+      includes(await store.documents.load(session.id), {
+        customState: { n: 1, list: [] },
+        version: 1,
+      });
     });
 
     it('refuses an accepted id with other content, and stores nothing beside it', async ({

@@ -62,7 +62,10 @@ export function branchCases({ describe, it }: Suite): void {
         createdAt: 5,
       });
       equal(await store.sessions.rows(session.id, 0), rows);
-      includes(await store.load(session.id), { customState: { n: 1, list: [] }, version: 1 });
+      includes(await store.documents.load(session.id), {
+        customState: { n: 1, list: [] },
+        version: 1,
+      });
       includes(await store.runs.list(session.id), [{ mode: 'branch', status: 'completed' }]);
     });
 

@@ -66,7 +66,7 @@ export function rewindCases({ describe, it }: Suite): void {
         { rewound: true },
         { mode: 'retry' },
       ]);
-      equal(await store.listCheckpoints(session.id), { checkpoints: [] });
+      equal(await store.checkpoints.list(session.id), { checkpoints: [] });
     });
 
     it('finds a turn by its user message, and one that was steered away from', async ({
@@ -88,13 +88,13 @@ export function rewindCases({ describe, it }: Suite): void {
 
     it('goes back to a checkpoint with the state of that moment', async ({ store, session }) => {
       const run = await session.newRun('u1');
-      await store.save(session.id, { customState: { step: 0 }, version: 0 });
+      await store.documents.save(session.id, { customState: { step: 0 }, version: 0 });
       await takeStep(session, run, 1);
-      await store.save(session.id, { customState: { step: 1 }, version: 1 });
+      await store.documents.save(session.id, { customState: { step: 1 }, version: 1 });
       await takeStep(session, run, 2);
-      await store.save(session.id, { customState: { step: 2 }, version: 2 });
+      await store.documents.save(session.id, { customState: { step: 2 }, version: 2 });
       await conclude(session, run, 3);
-      const { checkpoints } = await store.listCheckpoints(session.id);
+      const { checkpoints } = await store.checkpoints.list(session.id);
       const id = checkpoints.at(-1)?.id ?? '';
       const before = await store.sessions.read(session.id);
       const result = await session.rewindTo(id, { nonce: 'back' });
@@ -105,7 +105,7 @@ export function rewindCases({ describe, it }: Suite): void {
       const record = await store.sessions.read(session.id);
       includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
       equal(record?.born === before?.born, false);
-      includes(await store.load(session.id), { customState: { step: 1 }, version: 4 });
+      includes(await store.documents.load(session.id), { customState: { step: 1 }, version: 4 });
       includes(await store.sessions.rows(session.id, 0), [
         { role: 'user' },
         { role: 'assistant', step: 1 },
@@ -120,7 +120,7 @@ export function rewindCases({ describe, it }: Suite): void {
         { message: { type: 'run_resumed', mode: 'from_checkpoint', fromStepCount: 1 } },
       ]);
       equal((log.at(-1)?.sequence ?? 0) > (before?.sequence ?? Infinity), true);
-      includes(await store.listCheckpoints(session.id), { checkpoints: [{ id }] });
+      includes(await store.checkpoints.list(session.id), { checkpoints: [{ id }] });
       if (result.kind !== 'rewound') throw new Error(result.kind);
       // Its steps count on behind the checkpoint, and it is one message.
       includes(await session.claim(session.writer(result.run.runId, 2, 1)), {
@@ -134,10 +134,10 @@ export function rewindCases({ describe, it }: Suite): void {
 
     it('does not restore a state that nothing changed', async ({ store, session }) => {
       await playTurn(session, 'u1');
-      await store.save(session.id, { customState: { a: 1 }, version: 0 });
+      await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
       await playTurn(session, 'u2');
       await session.retry();
-      includes(await store.load(session.id), { customState: { a: 1 }, version: 1 });
+      includes(await store.documents.load(session.id), { customState: { a: 1 }, version: 1 });
     });
 
     it('keeps changes that no step has taken in if their calls stay', async ({
@@ -147,14 +147,14 @@ export function rewindCases({ describe, it }: Suite): void {
       const run = await session.newRun('u1');
       await takeStep(session, run, 1);
       const changes = { toolCallId: 'c1-1', patches: [], mergeChanges: { by: 'c1-1' } };
-      await store.stageChanges(session.id, 's1', changes);
+      await store.staging.stage(session.id, 's1', changes);
       await session.stop();
-      const { id = '' } = (await store.getLatestCheckpoint(session.id)) ?? {};
+      const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
       includes(await session.rewindTo(id), { kind: 'rewound' });
-      includes(await store.readState(session.id), { customState: { by: 'c1-1' } });
+      includes(await store.documents.readState(session.id), { customState: { by: 'c1-1' } });
       await session.stop();
       includes(await session.retry(), { kind: 'rewound' });
-      equal((await store.readState(session.id)).customState, {});
+      equal((await store.documents.readState(session.id)).customState, {});
     });
 
     it('is done once, also if it is asked for again', async ({ store, session }) => {

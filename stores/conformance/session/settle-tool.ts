@@ -57,7 +57,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       equal(await session.stop({ mode: 'abort' }), { kind: 'nothing' });
       await store.sessions.noteActiveSnapshot(session.id, 1);
       equal(await store.sessions.read(session.id), undefined);
-      equal(await store.load(session.id), null);
+      equal(await store.documents.load(session.id), null);
       equal(await session.log(), []);
     });
   });

@@ -48,7 +48,8 @@ describe('a value that somebody else put into Redis', () => {
   it.each(['rows', 'checkpoints'])('as an item of %s that is not JSON', async (name) => {
     const { redis, store, session, key } = await openSession();
     await redis.rpush(key(name), '{"role":"us');
-    const work = name === 'rows' ? store.load(session.id) : store.listCheckpoints(session.id);
+    const work =
+      name === 'rows' ? store.documents.load(session.id) : store.checkpoints.list(session.id);
     await expect(work).rejects.toMatchObject(corrupt);
   });
 
@@ -72,7 +73,7 @@ describe('a value that somebody else put into Redis', () => {
     for (const work of [
       ...(isOfStream ? [() => streamManager.getStreamInfo(session.id)] : []),
       ...(name === 'stream' ? [() => streamManager.getAllChunks(session.id)] : []),
-      ...(name === 'stream' ? [] : [() => store.load(session.id)]),
+      ...(name === 'stream' ? [] : [() => store.documents.load(session.id)]),
     ]) {
       await expect(work()).rejects.toMatchObject(corrupt);
     }

@@ -88,7 +88,7 @@ describe('the log in Redis', () => {
     await session.stop();
     await session.end(lost.runId, 'failed');
     await store.sessions.noteActiveSnapshot(id, 1);
-    await store.discardStaging(id, 's1');
+    await store.staging.discard(id, 's1');
     await store.sessions.erase(id);
     await streamManager.cleanupToStep(id, 0);
     await streamManager.mark(id, { status: 'paused' }, 1);
@@ -96,7 +96,7 @@ describe('the log in Redis', () => {
     await expect(streamManager.createWriter(id, 'a', 't', { attempt: -1 })).rejects.toMatchObject({
       code: 'validation_error',
     });
-    await expect(store.save(id, { customState: {}, version: 0 })).rejects.toMatchObject({
+    await expect(store.documents.save(id, { customState: {}, version: 0 })).rejects.toMatchObject({
       code: 'not_found',
     });
     expect(await redis.keys(`*${id}*`)).toEqual([]);

@@ -38,9 +38,9 @@ describe('expiry in memory', () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun();
     await session.ask(runId, 1, [newCall('a', 'approval')]);
-    const before = [await store.load(session.id), await session.log()];
+    const before = [await store.documents.load(session.id), await session.log()];
     pass(5_000 * HOUR);
-    expect([await store.load(session.id), await session.log()]).toEqual(before);
+    expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
   });
 
   it('spares a session that goes on', async () => {
@@ -58,7 +58,7 @@ describe('expiry in memory', () => {
     const { runId } = await session.newRun('u1');
     await session.ask(runId, 1, []);
     pass(60_000);
-    expect(await store.load(session.id)).toBeNull();
+    expect(await store.documents.load(session.id)).toBeNull();
     expect(await streamManager.getStreamInfo(session.id)).toBeNull();
     expect(await session.log()).toEqual([]);
     expect(await session.newRun('u1')).toMatchObject({ turn: 1, startSequence: 0 });

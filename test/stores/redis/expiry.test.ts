@@ -100,8 +100,8 @@ describe('the keys of a session', () => {
     const session = drive(stores);
     await finish(session, await runUntilPause(session));
     await stores.store.sessions.noteActiveSnapshot(session.id, 1);
-    await stores.store.stageChanges(session.id, 's1', { toolCallId: 'b', patches: [] });
-    await stores.store.save(session.id, { customState: { note: 'late' }, version: 0 });
+    await stores.store.staging.stage(session.id, 's1', { toolCallId: 'b', patches: [] });
+    await stores.store.documents.save(session.id, { customState: { note: 'late' }, version: 0 });
     const names = Object.keys(await lifetimes(redis, session.id));
     expect(names).toEqual(expect.arrayContaining(['staged', 'states']));
     expect(Object.values(await lifetimes(redis, session.id))).not.toContain(-1);

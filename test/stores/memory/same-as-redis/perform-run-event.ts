@@ -79,7 +79,7 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
         const rows = await store.sessions.rows(sessionId, 0);
         const record = await store.sessions.read(sessionId);
         const { checkpoints } =
-          record === undefined ? { checkpoints: [] } : await store.listCheckpoints(sessionId);
+          record === undefined ? { checkpoints: [] } : await store.checkpoints.list(sessionId);
         const row = event.turn === undefined ? undefined : rows[event.turn];
         const named = row?.role === 'user' ? row.id : 'unknown';
         const input = {
