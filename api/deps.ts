@@ -13,10 +13,7 @@ import type { ApiLogger } from './refusals.js';
 /** What the HTTP side is made of. */
 export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
-  stateStore: Pick<
-    SessionStore,
-    'sessions' | 'waitingSessions' | 'documents' | 'checkpoints' | 'queue'
-  >;
+  stateStore: Pick<SessionStore, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {
     has: (name: string) => boolean;

@@ -6,7 +6,7 @@ import { decideSweep } from './decide-sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 export interface AttendDeps {
-  store: Pick<SessionStore, 'sessions' | 'noteWaiting'>;
+  store: Pick<SessionStore, 'sessions' | 'waiting'>;
   workflows: Pick<RunWorkflows, 'state' | 'stop'>;
   startRun: (record: SessionRecord) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
@@ -48,7 +48,7 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
     const current = await store.sessions.read(sessionId);
     if (current?.runId !== record.runId) return 'lives';
     // Inboxes find it by a list that is not of one piece with the record.
-    if (current.stream === 'paused') await store.noteWaiting(sessionId);
+    if (current.stream === 'paused') await store.waiting.note(sessionId);
     switch (decideSweep(current, state, Date.now())) {
       case 'begin':
         await deps.startNext(sessionId);

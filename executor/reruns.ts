@@ -35,7 +35,7 @@ export function createReruns(
   async function goOn(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
     const { sessionId, runId, by, mode } = input;
     const [, result] = await Promise.all([
-      store.noteDue(sessionId, FIRST_SWEEP_MS),
+      store.due.note(sessionId, FIRST_SWEEP_MS),
       store.runs.resume({
         sessionId,
         nonce: newNonce(),
@@ -114,7 +114,7 @@ export function createReruns(
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
     const [, result] = await Promise.all([
-      store.noteDue(sessionId, FIRST_SWEEP_MS),
+      store.due.note(sessionId, FIRST_SWEEP_MS),
       store.runs.rewind({
         sessionId,
         runId,

@@ -117,7 +117,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   /** What ends a run goes on with what waits; so does whoever finds it waiting. */
   async function startNext(sessionId: string): Promise<void> {
     const [, result] = await Promise.all([
-      deps.store.noteDue(sessionId, FIRST_SWEEP_MS),
+      deps.store.due.note(sessionId, FIRST_SWEEP_MS),
       deps.store.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() }),
     ]);
     if (result.kind === 'begun') await launch(result.run, result.tenant);
@@ -137,7 +137,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   async function accept(input: ExecuteInput): Promise<BeginResult> {
     // One connection keeps the order: the index is written before the run exists.
     const [, result] = await Promise.all([
-      store.noteDue(input.sessionId, FIRST_SWEEP_MS),
+      store.due.note(input.sessionId, FIRST_SWEEP_MS),
       store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() }),
     ]);
     if (result.kind === 'begun') await launch(result.run, input.tenant);

@@ -24,7 +24,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
     const whose = { owner, ...(tenant !== undefined && { tenant }) };
     const { limit, cursor } = parseQuery(WaitingQuery, request);
     const more = cursor === undefined ? {} : { cursor };
-    const page = await store.waitingSessions(whose, { limit, ...more });
+    const page = await store.waiting.page(whose, { limit, ...more });
     const sessions = await Promise.all(page.sessions.map(toWaiting));
     response.set('cache-control', 'no-store').json({
       sessions: sessions.flat(),

@@ -95,12 +95,12 @@ describe('the sweep', () => {
     const { owner = '', tenant = '' } = (await stores.store.sessions.read(id)) ?? {};
     const isListed = async (cursor?: string): Promise<boolean> => {
       const page = { limit: 100, ...(cursor !== undefined && { cursor }) };
-      const found = await stores.store.waitingSessions({ owner, tenant }, page);
+      const found = await stores.store.waiting.page({ owner, tenant }, page);
       if (found.sessions.some(({ record }) => record.sessionId === id)) return true;
       return found.cursor !== undefined && isListed(found.cursor);
     };
     expect(await isListed()).toBe(true);
-    await stores.store.forgetWaiting(id);
+    await stores.store.waiting.forget(id);
     expect(await isListed()).toBe(false);
     await runs.sweep(id);
     expect(await isListed()).toBe(true);
@@ -143,13 +143,16 @@ describe('the sweep', () => {
     await session.ask(runId, 1, []);
     const store = {
       ...stores.store,
-      leaseSweep: () => Promise.resolve(true),
-      dueSessions: () => Promise.resolve([session.id]),
-      // The next message comes just before the session is taken off the list.
-      forgetDue: async (sessionId: string) => {
-        await stores.store.noteDue(sessionId, 3_000);
-        await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
-        await stores.store.forgetDue(sessionId);
+      due: {
+        ...stores.store.due,
+        leaseSweep: () => Promise.resolve(true),
+        take: () => Promise.resolve([session.id]),
+        // The next message comes just before the session is taken off the list.
+        forget: async (sessionId: string) => {
+          await stores.store.due.note(sessionId, 3_000);
+          await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
+          await stores.store.due.forget(sessionId);
+        },
       },
     };
     const { executor } = runs;
@@ -162,7 +165,7 @@ describe('the sweep', () => {
   it('forgets sessions that rest', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
-    await stores.store.noteDue(session.id, 0);
+    await stores.store.due.note(session.id, 0);
     await session.ask(runId, 1, []);
     await runs.sweep(session.id);
     expect(await stores.redis.zscore('hx:active', session.id)).toBeNull();
@@ -172,14 +175,14 @@ describe('the sweep', () => {
 describe('the list of sessions to look at', () => {
   it('gives what is due, oldest first, and not again before its time', async () => {
     const ids = [drive(stores).id, drive(stores).id, drive(stores).id] as const;
-    await stores.store.noteDue(ids[0], -1_000_000);
-    await stores.store.noteDue(ids[1], -2_000_000);
-    await stores.store.noteDue(ids[2], 60_000);
-    const due = (await stores.store.dueSessions(10_000, 60_000)).filter((id) =>
+    await stores.store.due.note(ids[0], -1_000_000);
+    await stores.store.due.note(ids[1], -2_000_000);
+    await stores.store.due.note(ids[2], 60_000);
+    const due = (await stores.store.due.take(10_000, 60_000)).filter((id) =>
       (ids as readonly string[]).includes(id),
     );
     expect(due).toEqual([ids[1], ids[0]]);
-    expect(await stores.store.dueSessions(10_000, 60_000)).not.toContain(ids[0]);
-    for (const id of ids) await stores.store.forgetDue(id);
+    expect(await stores.store.due.take(10_000, 60_000)).not.toContain(ids[0]);
+    for (const id of ids) await stores.store.due.forget(id);
   });
 });

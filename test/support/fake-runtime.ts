@@ -112,7 +112,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         branch: notPlayed,
         erase: notPlayed,
       },
-      waitingSessions: notPlayed,
+      waiting: { page: notPlayed, note: notPlayed, forget: notPlayed },
       documents: {
         load: notPlayed,
         save: notPlayed,

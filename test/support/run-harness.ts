@@ -142,8 +142,11 @@ export async function createRunHarness(
       // The list of the test's own session only: the index is shared with other tests.
       const own = {
         ...store,
-        leaseSweep: () => Promise.resolve(true),
-        dueSessions: () => Promise.resolve([sessionId]),
+        due: {
+          ...store.due,
+          leaseSweep: () => Promise.resolve(true),
+          take: () => Promise.resolve([sessionId]),
+        },
       };
       return createSweep({ store: own, executor, holder: taskQueue, logger: quiet })();
     },

@@ -14,7 +14,7 @@ export function answersAhead(transitions: readonly Transition[]): GivenAnswer[] 
   const given: GivenAnswer[] = [];
   for (const { name, args, result } of transitions) {
     const [input] = args as [SettleCallInput];
-    if (name !== 'settleCall') return [];
+    if (name !== 'calls.settle') return [];
     if (input.source === 'approval' && input.decision.input === undefined) {
       given.push({ toolCallId: input.toolCallId, decision: input.decision });
     } else if (input.source === 'client') {

@@ -90,16 +90,16 @@ describe('expiry in memory', () => {
     const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
     await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 500 })]);
     await store.sessions.noteActiveSnapshot(session.id, 1);
-    await store.noteDue(session.id, 500);
-    expect(await store.leaseSweep('one', 500)).toBe(true);
+    await store.due.note(session.id, 500);
+    expect(await store.due.leaseSweep('one', 500)).toBe(true);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'not_due' });
-    expect(await store.dueSessions(5, 1_000)).toEqual([]);
-    expect(await store.leaseSweep('two', 500)).toBe(false);
+    expect(await store.due.take(5, 1_000)).toEqual([]);
+    expect(await store.due.leaseSweep('two', 500)).toBe(false);
 
     pass(500);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
-    expect(await store.dueSessions(5, 1_000)).toEqual([session.id]);
-    expect(await store.leaseSweep('two', 500)).toBe(true);
+    expect(await store.due.take(5, 1_000)).toEqual([session.id]);
+    expect(await store.due.leaseSweep('two', 500)).toBe(true);
     expect(await store.sessions.read(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
 
     pass(60_000);
