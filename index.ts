@@ -220,18 +220,19 @@ export type {
   StreamReader,
   StreamWriter,
 } from './stores/log/stream-manager.js';
-export type { CallSpec, CallState, OpenCall, NewCall } from './stores/contract/call-record.js';
+export type { CallSpec, CallState, NewCall, OpenCall } from './stores/contract/call-record.js';
 export type {
   PendingCall,
-  SuspensionContext,
   SettleCallInput,
   SettleCallResult,
   StartCallInput,
   StartCallResult,
+  SuspensionContext,
 } from './stores/contract/calls.js';
 export type { Checkpoint, CheckpointPage } from './stores/contract/checkpoints.js';
 export type { CustomState, VersionedState } from './stores/contract/custom-state.js';
 export type { MessagePage, SessionState } from './stores/contract/documents.js';
+export type { HelixStateStore } from './stores/contract/helix-state-store.js';
 export type {
   AppendResult,
   LogPosition,
@@ -245,14 +246,14 @@ export type {
 } from './stores/contract/log.js';
 export type { QueuedEntry } from './stores/contract/queue.js';
 export type {
-  RunInfo,
-  InterruptRecord,
-  RunUsage,
   BeginInput,
   BeginResult,
   EndInput,
   EndResult,
+  InterruptRecord,
+  RunInfo,
   RunRecord,
+  RunUsage,
   StopResult,
   UserMessage,
 } from './stores/contract/runs.js';
@@ -266,6 +267,5 @@ export type {
   DiscardInput,
   DiscardResult,
 } from './stores/contract/steps.js';
+export type { Store } from './stores/contract/store.js';
 export type { SessionOwner, WaitingPage, WaitingSession } from './stores/contract/waiting.js';
-export type { SessionDocuments } from './stores/session-store.js';
-export type { SessionStore } from './stores/session-store.js';

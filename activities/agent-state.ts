@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { parseState } from '../agents/agent-state.js';
 import type { JsonPatchOperation } from '../protocol/chunk.js';
 import { StaleStateError } from '../protocol/errors.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 
 export interface TakenState {
   /** Deeply frozen. */
@@ -19,7 +19,7 @@ export interface TakenState {
  * @throws StateError if what is stored does not fit the schema
  */
 export async function takeInState(
-  store: Pick<SessionStore, 'staging' | 'documents'>,
+  store: Pick<Store, 'staging' | 'documents'>,
   schema: z.ZodType,
   sessionId: string,
 ): Promise<TakenState> {

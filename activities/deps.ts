@@ -1,7 +1,7 @@
 import type { AgentRegistry } from '../agents/registry.js';
 import type { StartNext } from '../stores/record/begin-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 /** The part of a logger that activities use. */
@@ -11,7 +11,7 @@ export interface ActivityLogger {
 }
 
 export interface ActivityDeps {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
   agents: AgentRegistry;
   /** Handed to tools as they are. */

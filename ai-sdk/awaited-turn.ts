@@ -1,12 +1,12 @@
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { formatSse, SSE_DONE } from './sse.js';
 import { createTurnFrames } from './turn-frames.js';
 import { StreamBrokenError } from './turn-progress.js';
 import type { StreamProfile } from './ui-stream-part.js';
 
 export interface AwaitedTurnDeps {
-  stateStore: Pick<SessionStore, 'sessions'>;
+  stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
 }
 

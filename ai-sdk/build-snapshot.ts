@@ -2,7 +2,7 @@ import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { FrontendSnapshot as Snapshot } from '../protocol/http.js';
 import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import type { StagedChanges } from '../stores/contract/staging.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { fitChanges } from '../stores/record/fit-changes.js';
 import { isStalled } from '../stores/record/stalled.js';
@@ -23,7 +23,7 @@ export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
 };
 
 export interface SnapshotDeps {
-  stateStore: Pick<SessionStore, 'sessions' | 'documents'>;
+  stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
   executor?: RunsOf<Pick<AgentExecutor, 'expireCalls'>>;

@@ -1,6 +1,6 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { ConfigurationError } from './frontend-errors.js';
 
@@ -16,7 +16,7 @@ type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult'
 /** What the bridge works with. */
 export interface ChatDeps {
   executor: ChatExecutor;
-  stateStore: Pick<SessionStore, 'sessions'>;
+  stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** Which agents there are. */
   agents: { has: (name: string) => boolean };

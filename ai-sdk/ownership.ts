@@ -1,5 +1,5 @@
 import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { notFound } from './refusals.js';
 
 /** Who asks. */
@@ -22,7 +22,7 @@ export function isOwner(session: { owner: string; tenant?: string }, caller: Cal
  * @throws HelixError `not_found`, to strangers as well: they learn nothing
  */
 export async function readOwned(
-  stateStore: Pick<SessionStore, 'sessions'>,
+  stateStore: Pick<Store, 'sessions'>,
   sessionId: string,
   caller: Caller,
 ): Promise<SessionRecord> {

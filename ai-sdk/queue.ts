@@ -1,7 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import type { QueuedMessages } from '../protocol/http.js';
 import type { QueuedEntry } from '../stores/contract/queue.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { convertToUIMessages } from './convert-messages.js';
 import type { UIMessage } from './ui-message.js';
 import { withText } from './user-messages.js';
@@ -20,7 +20,7 @@ export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessa
  * @throws HelixError `not_found` if it does not wait, `message_too_large`
  */
 export async function editQueuedMessage(
-  store: Pick<SessionStore, 'queue'>,
+  store: Pick<Store, 'queue'>,
   { sessionId, id, text }: { sessionId: string; id: string; text: string },
 ): Promise<void> {
   for (;;) {

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { CrossOriginOptions } from './edge/cross-origin.js';
 import type { ApiLimits } from './edge/limits.js';
@@ -13,7 +13,7 @@ import type { ApiLogger } from './refusals.js';
 /** What the HTTP side is made of. */
 export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
-  stateStore: Pick<SessionStore, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'>;
+  stateStore: Pick<Store, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {
     has: (name: string) => boolean;

@@ -2,11 +2,11 @@ import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '
 import type { StreamMessage } from '../protocol/chunk.js';
 import type { SessionEvent } from '../protocol/http.js';
 import { isStalled } from '../stores/record/stalled.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 export interface SessionEventDeps {
-  stateStore: Pick<SessionStore, 'sessions' | 'queue'>;
+  stateStore: Pick<Store, 'sessions' | 'queue'>;
   streamManager: Pick<StreamManager, 'follow'>;
 }
 

@@ -1,7 +1,7 @@
 import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
 import type { RunError } from '../protocol/run.js';
 import type { RunUsage, RunInfo } from '../stores/contract/runs.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 
 interface Suspended<Kind extends SuspensionMarkerChunk['kind']> {
   status: Kind;
@@ -31,7 +31,7 @@ export type AgentResult = {
   | Suspended<'suspended_awaiting_children'>
 );
 
-type ResultStore = Pick<SessionStore, 'sessions' | 'runs'>;
+type ResultStore = Pick<Store, 'sessions' | 'runs'>;
 
 const FAILED: RunError = {
   code: 'run_failed',

@@ -8,7 +8,7 @@ import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { ExtendDeadlineResult, LeaseCallResult } from '../stores/contract/calls.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** What people say about pending calls. */
@@ -44,7 +44,7 @@ export interface ExtendInput {
 }
 
 export interface AnswersDeps {
-  store: SessionStore;
+  store: Store;
   agents: Pick<AgentRegistry, 'get'>;
   workflows: Pick<RunWorkflows, 'answer'>;
   logger: { warn: (fields: object, message: string) => void };

@@ -1,12 +1,12 @@
 import type { Resumption } from '../protocol/run.js';
 import type { StartNext } from '../stores/record/begin-next.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { decideSweep } from './decide-sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 export interface AttendDeps {
-  store: Pick<SessionStore, 'sessions' | 'waiting'>;
+  store: Pick<Store, 'sessions' | 'waiting'>;
   workflows: Pick<RunWorkflows, 'state' | 'stop'>;
   startRun: (record: SessionRecord) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;

@@ -4,7 +4,7 @@ import { HelixError } from '../protocol/errors.js';
 import { isTerminal } from '../protocol/run.js';
 import { throughOutage } from '../stores/record/outage.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
@@ -12,7 +12,7 @@ type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
 export type Rest = { kind: 'ended' } | { kind: 'suspended'; marker: Marker };
 
 export interface RestDeps {
-  store: Pick<SessionStore, 'sessions' | 'calls'>;
+  store: Pick<Store, 'sessions' | 'calls'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import type { Row } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { toUserMessage } from '../stores/record/user-message.js';
 import type { AgentExecutor, BranchInput } from './agent-executor.js';
 import { describeRows, endOfMessage, endOfStep, withoutOpenCalls } from './branch-rows.js';
@@ -11,7 +11,7 @@ import { newNonce } from './reruns.js';
 const PAGE = 100;
 
 /** Copies conversations. Reads of the source are not of one moment: what was there first is not lost. */
-export function createBranch(store: SessionStore): AgentExecutor['branch'] {
+export function createBranch(store: Store): AgentExecutor['branch'] {
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by } = input;
     const record = await store.sessions.read(sessionId);

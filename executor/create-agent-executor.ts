@@ -7,7 +7,7 @@ import { isSessionId } from '../protocol/ids.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { BranchInput, RetryInput } from './agent-executor.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
@@ -101,7 +101,7 @@ export interface ExecutorOptions {
   taskQueue?: string;
   /** The agents by name. Nothing is executed here: models and tools are the workers'. */
   agents: AgentRegistry | readonly AgentDefinition[];
-  stores: { store: SessionStore; streamManager: StreamManager };
+  stores: { store: Store; streamManager: StreamManager };
   /** For operators: what the runs' model is called, and where a conversation can be seen. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
@@ -133,7 +133,7 @@ export async function createAgentExecutor(
 export function createExecutorOf(deps: {
   runs: RunExecutor;
   agents: AgentRegistry;
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
 }): TemporalAgentExecutor {
   const { runs, agents, store } = deps;
@@ -187,7 +187,7 @@ export function createExecutorOf(deps: {
 
 /** The run that answered a message which was accepted before; the newest one if none has yet. */
 export async function findRunOf(
-  store: Pick<SessionStore, 'sessions'>,
+  store: Pick<Store, 'sessions'>,
   sessionId: string,
   messageId: string,
 ): Promise<string> {

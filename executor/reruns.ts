@@ -3,7 +3,7 @@ import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { Resumption } from '../protocol/run.js';
 import type { RunRecord } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { AgentExecutor, ResumeInput, ResumeResult, RetryInput } from './agent-executor.js';
 import { decideResume } from './can-resume.js';
 
@@ -11,7 +11,7 @@ import { decideResume } from './can-resume.js';
 export const FIRST_SWEEP_MS = 3_000;
 
 export interface RerunDeps {
-  store: SessionStore;
+  store: Store;
   execute: AgentExecutor['execute'];
   stop: AgentExecutor['stop'];
   startRun: (run: RunRecord, tenant?: string) => Promise<void>;

@@ -1,7 +1,7 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
 import type { StreamStatus } from '../protocol/run.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { StoredChunk, StreamManager } from '../stores/log/stream-manager.js';
 
 /** The chunks of one run. */
@@ -13,7 +13,7 @@ export interface RunStream extends AsyncIterable<StreamChunk> {
 }
 
 interface ChunkDeps {
-  store: Pick<SessionStore, 'runs'>;
+  store: Pick<Store, 'runs'>;
   streamManager: StreamManager;
 }
 

@@ -1,5 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { decideSweep } from './decide-sweep.js';
 import type { RunExecutor } from './temporal-executor.js';
 
@@ -10,7 +10,7 @@ const PER_SWEEP = 200;
 const AT_ONCE = 10;
 
 export interface SweepDeps {
-  store: SessionStore;
+  store: Store;
   executor: Pick<RunExecutor, 'attend'>;
   /** Who sweeps; only one process does at a time. */
   holder: string;

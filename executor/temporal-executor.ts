@@ -5,7 +5,7 @@ import { isTerminal, type Resumption, type RunError, type RunInput } from '../pr
 import { beginNextAfterEnds, type StartNext } from '../stores/record/begin-next.js';
 import type { BeginResult, RunRecord } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { endSilent } from '../stores/record/end-silent.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
@@ -22,7 +22,7 @@ const STOP_CONFIRM_MS = 2_000;
 const MAY_HOLD_UP: ReadonlySet<BeginResult['kind']> = new Set(['busy', 'queued', 'steered']);
 
 export interface ExecutorDeps {
-  store: SessionStore;
+  store: Store;
   streamManager: Pick<StreamManager, 'read'>;
   workflows: RunWorkflows;
   agents: AgentRegistry;

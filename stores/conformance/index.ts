@@ -1,5 +1,5 @@
 /**
- * The contract of the stores as tests: certifies any pair of SessionStore and StreamManager under
+ * The contract of the stores as tests: certifies any pair of Store and StreamManager under
  * jest, vitest or node:test. Needs fast-check (an optional peer) for its property tests.
  */
 import { badInputCases } from './bad-input.js';

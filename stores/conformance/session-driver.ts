@@ -24,7 +24,7 @@ import type {
   StopResult,
 } from '../contract/runs.js';
 import type { ClaimResult, CommitInput, CommitResult } from '../contract/steps.js';
-import type { SessionStore } from '../session-store.js';
+import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
 
@@ -107,7 +107,7 @@ interface RewindExtra {
 }
 
 export function drive(
-  { store, streamManager }: { store: SessionStore; streamManager: StreamManager },
+  { store, streamManager }: { store: Store; streamManager: StreamManager },
   id = newSessionId(),
 ): SessionDriver {
   let messages = 0;

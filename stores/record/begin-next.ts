@@ -1,5 +1,5 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { SessionStore } from '../session-store.js';
+import type { Store } from '../contract/store.js';
 
 /** Begins the session's next queued run, unless one is at work or nothing waits. */
 export type StartNext = (sessionId: string) => Promise<void>;
@@ -13,10 +13,7 @@ export interface BeginNextDeps {
  * A store whose transitions go on with what waits: whoever ends a run begins the next one. A
  * failure to do so is no failure of what has ended; the sweeper begins what nobody began.
  */
-export function beginNextAfterEnds(
-  store: SessionStore,
-  { startNext, logger }: BeginNextDeps,
-): SessionStore {
+export function beginNextAfterEnds(store: Store, { startNext, logger }: BeginNextDeps): Store {
   async function after<R extends { kind: string }>(
     sessionId: string,
     transition: Promise<R>,

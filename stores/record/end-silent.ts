@@ -6,12 +6,12 @@ import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.j
 import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import type { CommitInput } from '../contract/steps.js';
-import type { SessionStore } from '../session-store.js';
+import type { Store } from '../contract/store.js';
 import type { Interruption } from '../../protocol/interruption.js';
 import type { StreamManager } from '../log/stream-manager.js';
 
 export interface Silencing {
-  store: Pick<SessionStore, 'steps' | 'runs'>;
+  store: Pick<Store, 'steps' | 'runs'>;
   streamManager: Pick<StreamManager, 'read'>;
 }
 

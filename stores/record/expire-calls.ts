@@ -1,7 +1,7 @@
 import { sessionOfRun } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
-import type { SessionStore } from '../session-store.js';
+import type { Store } from '../contract/store.js';
 import { toExpiryInput } from './settle-inputs.js';
 
 type Stored = Extract<SettleCallResult, { kind: 'stored' }>;
@@ -21,7 +21,7 @@ export interface Expiry {
  * by the store's clock.
  */
 export async function expireCalls(
-  store: Pick<SessionStore, 'sessions' | 'calls'>,
+  store: Pick<Store, 'sessions' | 'calls'>,
   calls: readonly OpenCall[],
   now: number,
 ): Promise<Expiry> {

@@ -3,11 +3,11 @@ import { parseApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionRecord } from '../contract/sessions.js';
-import type { SessionStore } from '../session-store.js';
+import type { Store } from '../contract/store.js';
 import { toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {
-  store: Pick<SessionStore, 'calls' | 'sessions'>;
+  store: Pick<Store, 'calls' | 'sessions'>;
   /**
    * Checks the answer to a call that waits against its tool; what it returns is stored.
    *

@@ -1,4 +1,4 @@
-import type { SessionStore } from '../session-store.js';
+import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { createStreamManager } from '../log/create-stream-manager.js';
 import { closeClient } from './clients.js';
@@ -12,7 +12,7 @@ export { RedisStateStore, RedisStreamManager } from './seed-classes.js';
 export type { RedisStoreOptions } from './create-context.js';
 
 export interface RedisStores {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
   /** Resolves when Redis answers. @throws HelixError `unavailable` */
   ping: () => Promise<void>;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool, type ToolDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { StepRef } from '../../protocol/activities.js';
-import type { SessionStore } from '../../stores/session-store.js';
+import type { Store } from '../../stores/contract/store.js';
 import { attemptOf, createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -26,7 +26,7 @@ const Answer = z.object({ answer: z.number(), unit: z.string().default('m') });
 
 interface GivenAgent extends ActivityHarness {
   model: ReturnType<typeof fakeModel>;
-  store: SessionStore;
+  store: Store;
 }
 
 async function harnessOf(

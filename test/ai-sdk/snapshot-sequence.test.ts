@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { applyPatch, type Operation } from 'rfc6902';
 import { buildSnapshot, handleChatStream, type UIMessage } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
-import type { SessionStore } from '../../stores/session-store.js';
+import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { assistantRow } from '../../stores/conformance/fixtures.js';
@@ -17,7 +17,7 @@ import { nextTurn } from './recorded/next-turn.js';
  */
 
 interface Stores {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
 }
 

@@ -10,7 +10,7 @@ async function begun(given: Case, customState: Record<string, unknown> = {}) {
   await session.newRun();
   await store.documents.save(session.id, { customState, version: 0 });
   return {
-    stage: (toolCallId: string, ...patches: Parameters<typeof store.stageChanges>[2]['patches']) =>
+    stage: (toolCallId: string, ...patches: Parameters<typeof store.staging.stage>[2]['patches']) =>
       store.staging.stage(session.id, 's1', { toolCallId, patches }),
     promote: () => store.staging.promote(session.id, 's1'),
     state: async () => (await store.documents.load(session.id))?.customState,

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { isTerminal } from '../../../protocol/run.js';
-import type { SessionStore } from '../../session-store.js';
+import type { Store } from '../../contract/store.js';
 import { equal, includes } from '../assertions.js';
 import { newCall, userMessage } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
@@ -25,7 +25,7 @@ export interface SessionLife {
 
 /** Lives through the events and brings the last run to its end. */
 export async function liveSession(
-  store: SessionStore,
+  store: Store,
   session: SessionDriver,
   events: readonly SessionEvent[],
 ): Promise<SessionLife> {
@@ -143,7 +143,7 @@ export async function liveSession(
 }
 
 /** A run rests exactly when a person, and nobody else, can go on. */
-async function checkRest(store: SessionStore, sessionId: string): Promise<void> {
+async function checkRest(store: Store, sessionId: string): Promise<void> {
   const view = await store.sessions.view(sessionId);
   if (view === undefined || isTerminal(view.record.status)) return;
   const { record, openCalls } = view;

@@ -3,10 +3,10 @@ import { eventually } from '../eventually.js';
 import { newCall, newNonce, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
-import type { SessionStore } from '../../session-store.js';
+import type { Store } from '../../contract/store.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
-async function idsOf(store: SessionStore, { id }: SessionDriver): Promise<string[]> {
+async function idsOf(store: Store, { id }: SessionDriver): Promise<string[]> {
   return (await store.queue.read(id)).map((entry) => entry.id);
 }
 
