@@ -177,7 +177,10 @@ export const workers = [
     defence: 'Sweep: a session is not forgotten while a run begins',
     file: 'executor/sweep.ts',
     edits: [
-      ["!== 'forget') await store.noteDue", "=== 'look') await Promise.resolve() && store.noteDue"],
+      [
+        "!== 'forget') await store.due.note",
+        "=== 'look') await Promise.resolve() && store.due.note",
+      ],
     ],
     suite: SWEEP,
     test: 'the sweep does not lose sight of a run that begins while the one before is forgotten',

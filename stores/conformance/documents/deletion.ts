@@ -5,7 +5,7 @@ import type { Suite } from '../suite.js';
 import { collect } from '../stream/collect.js';
 
 export function deletionCases({ describe, it }: Suite): void {
-  describe('delete', () => {
+  describe('erase', () => {
     it('erases the session and its stream', async ({ store, streamManager, session }) => {
       const { runId } = await session.newRun();
       await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });

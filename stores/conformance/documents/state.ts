@@ -87,7 +87,7 @@ export function stateCases({ describe, it }: Suite): void {
     });
   });
 
-  describe('getMessages', () => {
+  describe('messages', () => {
     it('pages through the transcript', async ({ store, session }) => {
       const messages = Array.from({ length: 7 }, (_, n) => userMessage(`u${String(n)}`));
       await session.begin({ messages });

@@ -126,7 +126,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
     });
   });
 
-  describe('readCalls', () => {
+  describe('withCalls', () => {
     it('gives the record and the calls of a view', async (given) => {
       const { id } = await newAsking(given, newOwner());
       const view = await given.store.sessions.view(id);
