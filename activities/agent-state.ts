@@ -19,17 +19,17 @@ export interface TakenState {
  * @throws StateError if what is stored does not fit the schema
  */
 export async function takeInState(
-  store: Pick<Store, 'staging' | 'documents'>,
+  { staging, documents }: Pick<Store, 'staging' | 'documents'>,
   schema: z.ZodType,
   sessionId: string,
 ): Promise<TakenState> {
   for (;;) {
-    const { customState: stored, version } = await store.staging.promoteSettled(sessionId);
+    const { customState: stored, version } = await staging.promoteSettled(sessionId);
     const state = parseState(schema, stored);
     const added = createPatch(stored, state) as JsonPatchOperation[];
     if (added.length === 0) return { state, added };
     try {
-      await store.documents.save(sessionId, {
+      await documents.save(sessionId, {
         customState: state as Record<string, unknown>,
         version,
       });

@@ -20,16 +20,16 @@ export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessa
  * @throws HelixError `not_found` if it does not wait, `message_too_large`
  */
 export async function editQueuedMessage(
-  store: Pick<Store, 'queue'>,
+  { queue }: Pick<Store, 'queue'>,
   { sessionId, id, text }: { sessionId: string; id: string; text: string },
 ): Promise<void> {
   for (;;) {
-    const waiting = (await store.queue.read(sessionId)).flatMap(({ messages }) => messages);
+    const waiting = (await queue.read(sessionId)).flatMap(({ messages }) => messages);
     const message = waiting.find((candidate) => candidate.id === id);
     if (message === undefined) throw notQueued();
     const expectedHash = message.hash;
     const edited = withText(message, text);
-    const result = await store.queue.edit({
+    const result = await queue.edit({
       sessionId,
       message: edited,
       expectedHash,

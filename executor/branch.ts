@@ -11,10 +11,14 @@ import { newNonce } from './reruns.js';
 const PAGE = 100;
 
 /** Copies conversations. Reads of the source are not of one moment: what was there first is not lost. */
-export function createBranch(store: Store): AgentExecutor['branch'] {
+export function createBranch({
+  sessions,
+  checkpoints,
+  documents,
+}: Pick<Store, 'sessions' | 'checkpoints' | 'documents'>): AgentExecutor['branch'] {
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by } = input;
-    const record = await store.sessions.read(sessionId);
+    const record = await sessions.read(sessionId);
     if (record === undefined) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
@@ -24,7 +28,7 @@ export function createBranch(store: Store): AgentExecutor['branch'] {
     }
     const state = await stateBehind(sessionId, rows.length);
     const { agent, owner, tenant } = record;
-    const { kind } = await store.sessions.branch({
+    const { kind } = await sessions.branch({
       sessionId: newSessionId,
       agent,
       owner,
@@ -52,9 +56,9 @@ export function createBranch(store: Store): AgentExecutor['branch'] {
     checkpointId,
     messageIndex,
   }: BranchInput): Promise<readonly Row[]> {
-    const rows = await store.sessions.rows(sessionId, 0);
+    const rows = await sessions.rows(sessionId, 0);
     if (checkpointId !== undefined) {
-      const checkpoint = await store.checkpoints.get(sessionId, checkpointId);
+      const checkpoint = await checkpoints.get(sessionId, checkpointId);
       if (checkpoint === null) {
         throw new HelixError('checkpoint_not_found', 'This conversation has no such checkpoint.');
       }
@@ -73,13 +77,13 @@ export function createBranch(store: Store): AgentExecutor['branch'] {
     let cursor: string | undefined;
     do {
       const at = cursor === undefined ? {} : { cursor };
-      const page = await store.checkpoints.list(sessionId, { limit: PAGE, ...at });
+      const page = await checkpoints.list(sessionId, { limit: PAGE, ...at });
       const later = page.checkpoints.filter(({ messageCount }) => messageCount > count);
       next = later.at(-1)?.id ?? next;
       cursor = later.length < page.checkpoints.length ? undefined : page.cursor;
     } while (cursor !== undefined);
-    const found = next === undefined ? undefined : await store.checkpoints.get(sessionId, next);
-    const { customState } = found ?? (await store.documents.readState(sessionId));
+    const found = next === undefined ? undefined : await checkpoints.get(sessionId, next);
+    const { customState } = found ?? (await documents.readState(sessionId));
     return Object.keys(customState).length === 0 ? undefined : customState;
   }
 }

@@ -187,11 +187,11 @@ export function createExecutorOf(deps: {
 
 /** The run that answered a message which was accepted before; the newest one if none has yet. */
 export async function findRunOf(
-  store: Pick<Store, 'sessions'>,
+  { sessions }: Pick<Store, 'sessions'>,
   sessionId: string,
   messageId: string,
 ): Promise<string> {
-  const view = await store.sessions.view(sessionId);
+  const view = await sessions.view(sessionId);
   if (view === undefined) throw new HelixError('not_found', 'There is no such session.');
   const { rows, record } = view;
   const asked = rows.findIndex((row) => row.role === 'user' && row.id === messageId);

@@ -11,7 +11,7 @@ import { decideResume } from './can-resume.js';
 export const FIRST_SWEEP_MS = 3_000;
 
 export interface RerunDeps {
-  store: Store;
+  store: Pick<Store, 'runs' | 'sessions' | 'due'>;
   execute: AgentExecutor['execute'];
   stop: AgentExecutor['stop'];
   startRun: (run: RunRecord, tenant?: string) => Promise<void>;

@@ -10,7 +10,7 @@ const PER_SWEEP = 200;
 const AT_ONCE = 10;
 
 export interface SweepDeps {
-  store: Store;
+  store: Pick<Store, 'due' | 'waiting' | 'sessions'>;
   executor: Pick<RunExecutor, 'attend'>;
   /** Who sweeps; only one process does at a time. */
   holder: string;

@@ -50,19 +50,19 @@ export function createQuietness(
 
 /** Ids of calls that this session may not use, beside those of its own transcript. */
 export async function readTakenCallIds(
-  store: Pick<Store, 'calls'>,
+  { calls }: Pick<Store, 'calls'>,
   sessionId: string,
   { tools }: AgentDefinition,
 ): Promise<string[]> {
   const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-  return mayDelegate ? store.calls.readSubAgentIds(rootOf(sessionId)) : [];
+  return mayDelegate ? calls.readSubAgentIds(rootOf(sessionId)) : [];
 }
 
 /** Of a sub-agent's step: gives its calls ids that nobody else in the conversation has. */
 export function callIdTaker(
-  store: Pick<Store, 'calls'>,
+  { calls }: Pick<Store, 'calls'>,
   { sessionId, step }: Pick<StepRef, 'sessionId' | 'step'>,
 ): ((wanted: string) => Promise<string>) | undefined {
   if (childPartOf(sessionId) === '') return undefined;
-  return (wanted) => store.calls.takeId(sessionId, `${String(step)} ${wanted}`, wanted);
+  return (wanted) => calls.takeId(sessionId, `${String(step)} ${wanted}`, wanted);
 }
