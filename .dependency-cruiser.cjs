@@ -77,6 +77,19 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
+      name: 'contract-is-types',
+      comment: 'What a store promises knows none that keeps it, nor what is done with it.',
+      severity: 'error',
+      from: { path: '^stores/contract/' },
+      to: { path: '^stores/', pathNot: '^stores/contract/' },
+    },
+    {
+      name: 'record-and-log-over-any-store',
+      severity: 'error',
+      from: { path: '^stores/(record|log)/' },
+      to: { path: '^stores/', pathNot: '^stores/(contract|record|log)/' },
+    },
+    {
       name: 'stores-by-their-seam',
       comment: 'Only composition roots know which store it is.',
       severity: 'error',

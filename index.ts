@@ -192,7 +192,7 @@ export type {
 export { FINISH_TOOL_NAME, isSessionId } from './protocol/ids.js';
 export { LIMITS } from './protocol/limits.js';
 export { COMMON_METADATA_KEYS } from './protocol/metadata-keys.js';
-export { isStalled } from './stores/stalled.js';
+export { isStalled } from './stores/record/stalled.js';
 export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './protocol/rows.js';
 export { isTerminal } from './protocol/run.js';
 export type {
@@ -219,7 +219,20 @@ export type {
   StreamManager,
   StreamReader,
   StreamWriter,
-} from './stores/stream-manager.js';
+} from './stores/log/stream-manager.js';
+export type { CallSpec, CallState, NewCall, OpenCall } from './stores/contract/call-record.js';
+export type {
+  PendingCall,
+  SettleCallInput,
+  SettleCallResult,
+  StartCallInput,
+  StartCallResult,
+  SuspensionContext,
+} from './stores/contract/calls.js';
+export type { Checkpoint, CheckpointPage } from './stores/contract/checkpoints.js';
+export type { CustomState, VersionedState } from './stores/contract/custom-state.js';
+export type { MessagePage, SessionState } from './stores/contract/documents.js';
+export type { HelixStateStore } from './stores/contract/helix-state-store.js';
 export type {
   AppendResult,
   LogPosition,
@@ -229,54 +242,30 @@ export type {
   StreamMark,
   TruncateOptions,
   TruncateResult,
-} from './stores/stream-log.js';
-export type {
-  Checkpoint,
-  CheckpointPage,
-  CustomState,
-  MessagePage,
-  PendingCall,
-  PromotedState,
-  RunInfo,
-  SessionDocuments,
-  SessionState,
-  StagedChanges,
-  SuspensionContext,
-  VersionedState,
-} from './stores/session-state.js';
-export type {
-  CallSpec,
-  CallState,
-  InterruptRecord,
-  OpenCall,
-  QueuedEntry,
-  RunUsage,
-  SessionCalls,
-  SessionOwner,
-  SessionRecord,
-  SessionStore,
-  SessionView,
-  WaitingPage,
-  WaitingSession,
-} from './stores/session-store.js';
+  Writer,
+} from './stores/contract/log.js';
+export type { QueuedEntry } from './stores/contract/queue.js';
 export type {
   BeginInput,
   BeginResult,
+  EndInput,
+  EndResult,
+  InterruptRecord,
+  RunInfo,
+  RunRecord,
+  RunUsage,
+  StopResult,
+  UserMessage,
+} from './stores/contract/runs.js';
+export type { SessionCalls, SessionRecord, SessionView } from './stores/contract/sessions.js';
+export type { PromotedState, StagedChanges } from './stores/contract/staging.js';
+export type {
   ClaimInput,
   ClaimResult,
   CommitInput,
   CommitResult,
   DiscardInput,
   DiscardResult,
-  EndInput,
-  EndResult,
-  NewCall,
-  RunRecord,
-  SettleCallInput,
-  SettleCallResult,
-  StartCallInput,
-  StartCallResult,
-  StopResult,
-  UserMessage,
-  Writer,
-} from './stores/session-store.js';
+} from './stores/contract/steps.js';
+export type { Store } from './stores/contract/store.js';
+export type { SessionOwner, WaitingPage, WaitingSession } from './stores/contract/waiting.js';

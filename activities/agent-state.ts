@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { parseState } from '../agents/agent-state.js';
 import type { JsonPatchOperation } from '../protocol/chunk.js';
 import { StaleStateError } from '../protocol/errors.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 
 export interface TakenState {
   /** Deeply frozen. */
@@ -19,17 +19,20 @@ export interface TakenState {
  * @throws StateError if what is stored does not fit the schema
  */
 export async function takeInState(
-  store: Pick<SessionStore, 'promoteSettled' | 'save'>,
+  { staging, documents }: Pick<Store, 'staging' | 'documents'>,
   schema: z.ZodType,
   sessionId: string,
 ): Promise<TakenState> {
   for (;;) {
-    const { customState: stored, version } = await store.promoteSettled(sessionId);
+    const { customState: stored, version } = await staging.promoteSettled(sessionId);
     const state = parseState(schema, stored);
     const added = createPatch(stored, state) as JsonPatchOperation[];
     if (added.length === 0) return { state, added };
     try {
-      await store.save(sessionId, { customState: state as Record<string, unknown>, version });
+      await documents.save(sessionId, {
+        customState: state as Record<string, unknown>,
+        version,
+      });
       return { state, added };
     } catch (error) {
       // Somebody saved the state in between; theirs is the one to start from.

@@ -3,8 +3,8 @@ import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import type { AnswerActivities, AnswerOutcome, AnswerRef } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
-import { expireCalls } from '../stores/answers/expire-calls.js';
-import { submitAnswer } from '../stores/answers/submit-answer.js';
+import { expireCalls } from '../stores/record/expire-calls.js';
+import { submitAnswer } from '../stores/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
 import { wakeOthers } from './wake-others.js';
 
@@ -28,13 +28,13 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
 
   return {
     expireCalls: async ({ sessionId, runId, step }) => {
-      const view = await store.readView(sessionId);
+      const view = await store.sessions.view(sessionId);
       if (view?.record.runId !== runId) return {};
       const own = view.openCalls.filter(({ spec }) => spec.runId === runId);
       const { settled, nextDueMs, unaskedMs } = await expireCalls(store, own, Date.now());
       for (const { result } of settled) await wakeOthers(deps, result.others);
       // An attempt before this one may have settled the last call, and died with the reply.
-      const record = settled.length === 0 ? view.record : await store.readRecord(sessionId);
+      const record = settled.length === 0 ? view.record : await store.sessions.read(sessionId);
       const resume = record?.runId === runId ? record.resume : undefined;
       const wait = nextDueMs ?? unaskedMs;
       return {
@@ -47,11 +47,11 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
     answerCall: (ref) => orRefused(() => answerCall(ref)),
     extendDeadline: ({ sessionId, toolCallId, byMs, by }) =>
       orRefused(async () => {
-        const call = await store.readCall(sessionId, toolCallId);
+        const call = await store.calls.read(sessionId, toolCallId);
         const runId = call?.spec.runId ?? `${sessionId}:0-none`;
         const asker = sessionOfRun(runId);
         const input = { sessionId: asker, runId, toolCallId, byMs, now: Date.now() };
-        const result = await store.extendDeadline(input);
+        const result = await store.calls.extendDeadline(input);
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
         const { deadline, dueInMs } = result;
         logger.info({ runId, toolCallId, byMs, by }, 'a deadline was put off');

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { formatModelWriter } from '../protocol/ids.js';
-import type { Writer } from '../stores/session-store.js';
+import type { Writer } from '../stores/contract/log.js';
 
 const HEARTBEAT_MS = 1_000;
 

@@ -1,9 +1,8 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import { splitOversized } from './split-deltas.js';
-import type { Writer } from '../stores/session-store.js';
-import type { AppendResult } from '../stores/stream-log.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { Writer, AppendResult } from '../stores/contract/log.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 /** Why an attempt owns its writer no more; `rewound`: the store became older than the writer. */
 export type WriterLoss = 'fenced' | 'superseded' | 'rewound';

@@ -1,7 +1,8 @@
 import type { AgentRegistry } from '../agents/registry.js';
-import type { StartNext } from '../stores/begin-next.js';
-import type { SessionStore, Wake } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StartNext } from '../stores/record/begin-next.js';
+import type { Wake } from '../stores/contract/call-record.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 /** The part of a logger that activities use. */
 export interface ActivityLogger {
@@ -10,7 +11,7 @@ export interface ActivityLogger {
 }
 
 export interface ActivityDeps {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
   agents: AgentRegistry;
   /** Handed to tools as they are. */

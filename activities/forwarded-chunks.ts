@@ -1,6 +1,6 @@
 import { StreamChunkSchema, type StreamChunk } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
-import { toCheckedJson } from '../stores/checked-messages.js';
+import { toCheckedJson } from '../stores/record/checked-messages.js';
 
 /** Frames of a sub-agent are the parent's own word about it. */
 const FRAMES: ReadonlySet<string> = new Set(['subagent_start', 'subagent_end']);

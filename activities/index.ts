@@ -1,6 +1,6 @@
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
 import { createAnswers } from './answers.js';
-import { beginNextAfterEnds } from '../stores/begin-next.js';
+import { beginNextAfterEnds } from '../stores/record/begin-next.js';
 import type { ActivityDeps } from './deps.js';
 import { createModelStep } from './model/model-step.js';
 import { createRunEnd } from './run-end.js';

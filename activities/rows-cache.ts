@@ -1,5 +1,5 @@
 import type { Row } from '../protocol/rows.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Sessions } from '../stores/contract/sessions.js';
 
 /** Rows are immutable, so what was read once stays true: only new rows are loaded. */
 export interface RowsCache {
@@ -15,26 +15,23 @@ interface CachedRows {
 /** What a worker may keep of its sessions' transcripts; those used longest ago go first. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
-export function createRowsCache(
-  store: Pick<SessionStore, 'readRows'>,
-  maxBytes = MAX_BYTES,
-): RowsCache {
+export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX_BYTES): RowsCache {
   // A Map keeps insertion order, so the first key is the one used longest ago.
-  const sessions = new Map<string, CachedRows>();
+  const cache = new Map<string, CachedRows>();
   let total = 0;
 
   function forget(key: string): void {
-    total -= sessions.get(key)?.bytes ?? 0;
-    sessions.delete(key);
+    total -= cache.get(key)?.bytes ?? 0;
+    cache.delete(key);
   }
 
   function keep(key: string, cached: CachedRows): void {
     forget(key);
     // One that would push out everything else is loaded anew each time.
     if (cached.bytes > maxBytes) return;
-    sessions.set(key, cached);
+    cache.set(key, cached);
     total += cached.bytes;
-    for (const oldest of sessions.keys()) {
+    for (const oldest of cache.keys()) {
       if (total <= maxBytes) return;
       forget(oldest);
     }
@@ -43,11 +40,11 @@ export function createRowsCache(
   return {
     load: async ({ sessionId, born }, count) => {
       const key = `${sessionId}/${born}`;
-      const cached = sessions.get(key) ?? { rows: [], bytes: 0 };
+      const cached = cache.get(key) ?? { rows: [], bytes: 0 };
       // More rows than the store has: it was restored.
       const kept = cached.rows.length <= count ? cached : { rows: [], bytes: 0 };
       const from = kept.rows.length;
-      const fresh = from < count ? await store.readRows(sessionId, from, count) : [];
+      const fresh = from < count ? await sessions.rows(sessionId, from, count) : [];
       const rows = [...kept.rows, ...fresh];
       keep(key, { rows, bytes: kept.bytes + roughBytes(fresh) });
       return rows;

@@ -11,9 +11,9 @@ export function createRunEnd({
     endRun: async ({ sessionId, runId, agent, step, status, error, known }) => {
       // What the last step's calls changed counts as well.
       if (agents.get(agent, { sessionId, runId })?.stateSchema !== undefined) {
-        await store.promoteSettled(sessionId).catch(unlessErased);
+        await store.staging.promoteSettled(sessionId).catch(unlessErased);
       }
-      const result = await store.end({
+      const result = await store.runs.end({
         sessionId,
         runId,
         agentType: agent,
@@ -26,7 +26,7 @@ export function createRunEnd({
       return result.kind === 'ended' ? result.status : 'superseded';
     },
     stopRun: async ({ sessionId, runId, stop }) => {
-      await store.stop(sessionId, { ...stop, runId });
+      await store.runs.stop(sessionId, { ...stop, runId });
     },
   };
 }

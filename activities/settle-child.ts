@@ -3,7 +3,7 @@ import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
 import type { ToolRow } from '../protocol/rows.js';
-import type { SessionRecord } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { ActivityDeps } from './deps.js';
 import { wakeOthers } from './wake-others.js';
 
@@ -14,7 +14,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   const { store } = deps;
 
   return async (ref) => {
-    const call = await store.readCall(ref.sessionId, ref.toolCallId);
+    const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call === undefined || call.state === 'settled') return { kind: 'settled' };
     const result = await readResult(ref);
     const { toolName } = call.spec;
@@ -33,7 +33,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       // The call's own end tells of a large one.
       result: failed ? { error: result.error, code: result.errorCode } : toSmall(output),
     };
-    const settled = await store.settleCall({
+    const settled = await store.calls.settle({
       source: 'child',
       sessionId,
       agentType,
@@ -63,11 +63,11 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
 
   async function readResult(ref: ChildEndRef): Promise<Result> {
     const { sessionId, runId, agent } = ref.child;
-    const found = await store.readRecord(sessionId);
+    const found = await store.sessions.read(sessionId);
     const record = found?.runId === runId ? found : undefined;
     if (record === undefined) return LOST;
     if (isTerminal(record.status)) return toResult(record);
-    await store.end({
+    await store.runs.end({
       sessionId,
       runId,
       agentType: agent,
@@ -77,7 +77,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       now: Date.now(),
     });
     // It may have come to its end by itself a moment ago.
-    const ended = await store.readRecord(sessionId);
+    const ended = await store.sessions.read(sessionId);
     return ended === undefined ? LOST : toResult(ended);
   }
 
@@ -95,7 +95,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   /** Its structured result, else the last text that it said. */
   async function readOutput({ sessionId, output }: SessionRecord): Promise<unknown> {
     if (output !== undefined) return output;
-    const rows = await store.readRows(sessionId, 0);
+    const rows = await store.sessions.rows(sessionId, 0);
     const texts = rows.map((row) =>
       row.role !== 'assistant'
         ? ''

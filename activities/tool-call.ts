@@ -3,7 +3,8 @@ import type { ToolDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/state-error.js';
 import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
-import type { StartCallResult, Writer } from '../stores/session-store.js';
+import type { StartCallResult } from '../stores/contract/calls.js';
+import type { Writer } from '../stores/contract/log.js';
 import { callWriter, openAttempt, type Attempt } from './attempt.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
@@ -25,7 +26,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       unlisten = await streamManager.onStop(ref.sessionId, () => {
         attempt.cut('stop');
       });
-      const start = await store.startCall({
+      const start = await store.calls.start({
         writer,
         toolCallId: ref.toolCallId,
         now: Date.now(),
@@ -98,7 +99,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     const { shownIn } = start;
     // What people were asked for a sub-agent stands in the conversation's message.
     const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
-    const settled = await store.settleCall({
+    const settled = await store.calls.settle({
       source: 'tool',
       writer,
       toolCallId: ref.toolCallId,
@@ -119,7 +120,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
 
   /** True if an attempt before this one settled the call, and the run ends with its result. */
   async function hasFinished(ref: CallActivityRef): Promise<boolean> {
-    const call = await store.readCall(ref.sessionId, ref.toolCallId);
+    const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call?.row?.role !== 'tool' || call.row.error !== undefined) return false;
     if (call.row.denied === true) return false;
     return findTool(ref, call.spec.toolName)?.finishWith !== undefined;

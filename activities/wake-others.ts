@@ -1,4 +1,4 @@
-import type { Wake } from '../stores/session-store.js';
+import type { Wake } from '../stores/contract/call-record.js';
 import type { ActivityDeps } from './deps.js';
 
 /** Signals runs of the conversation that an answer lets go on; one that is missed the sweeper wakes. */

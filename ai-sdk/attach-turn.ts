@@ -1,5 +1,5 @@
-import type { SessionRecord, SessionView } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { createMessageFrames } from './message-frames.js';
@@ -25,7 +25,7 @@ export async function attachReader(
   const position = toPosition(deps, params);
   if (!wantsTurn(record, position, params.sawActiveSince))
     return { kind: 'nothing', runId: record.runId };
-  const view = await deps.stateStore.readView(record.sessionId);
+  const view = await deps.stateStore.sessions.view(record.sessionId);
   if (view === undefined) return { kind: 'nothing' };
   return replayTurn(deps, view, readProfile(params), position);
 }

@@ -1,12 +1,12 @@
-import type { StreamManager } from '../stores/stream-manager.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
+import type { Store } from '../stores/contract/store.js';
 import { formatSse, SSE_DONE } from './sse.js';
 import { createTurnFrames } from './turn-frames.js';
 import { StreamBrokenError } from './turn-progress.js';
 import type { StreamProfile } from './ui-stream-part.js';
 
 export interface AwaitedTurnDeps {
-  stateStore: Pick<SessionStore, 'readRecord'>;
+  stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
 }
 
@@ -69,7 +69,10 @@ async function untilBegun(
       }
       if (message.type === 'queue_changed' && areMeant(message.removed)) return undefined;
       // The end of the run before, or of the whole session.
-      if (message.type === 'stream_end' && (await stateStore.readRecord(sessionId)) === undefined) {
+      if (
+        message.type === 'stream_end' &&
+        (await stateStore.sessions.read(sessionId)) === undefined
+      ) {
         return undefined;
       }
     }

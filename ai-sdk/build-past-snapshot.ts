@@ -1,6 +1,6 @@
 import type { FrontendSnapshot } from '../protocol/http.js';
 import type { Row } from '../protocol/rows.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { convertToUIMessages } from './convert-messages.js';
 import { isOwner, type Caller } from './ownership.js';
 import type { UIMessage } from './ui-message.js';
@@ -19,13 +19,13 @@ export interface PastSnapshotParams {
  * @returns null if there is no such session or checkpoint, or it belongs to somebody else
  */
 export async function buildPastSnapshot(
-  { stateStore }: { stateStore: Pick<SessionStore, 'readView' | 'getCheckpoint'> },
+  { stateStore }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> },
   { sessionId, checkpointId, caller }: PastSnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
-  const view = await stateStore.readView(sessionId);
+  const view = await stateStore.sessions.view(sessionId);
   if (view === undefined) return null;
   if (caller !== undefined && !isOwner(view.record, caller)) return null;
-  const checkpoint = await stateStore.getCheckpoint(sessionId, checkpointId);
+  const checkpoint = await stateStore.checkpoints.get(sessionId, checkpointId);
   if (checkpoint === null) return null;
   const { rows, openCalls } = view;
   let end = checkpoint.messageCount;

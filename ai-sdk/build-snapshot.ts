@@ -1,10 +1,11 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { FrontendSnapshot as Snapshot } from '../protocol/http.js';
-import type { SessionRecord, SessionStore, SessionView } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
-import { fitChanges } from '../stores/fit-changes.js';
-import type { StagedChanges } from '../stores/session-state.js';
-import { isStalled } from '../stores/stalled.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
+import type { StagedChanges } from '../stores/contract/staging.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
+import { fitChanges } from '../stores/record/fit-changes.js';
+import { isStalled } from '../stores/record/stalled.js';
 import { toRuns, type RunsOf } from './chat-deps.js';
 import { isOwner, type Caller } from './ownership.js';
 import { toPendingQuestions } from './pending-questions.js';
@@ -22,7 +23,7 @@ export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
 };
 
 export interface SnapshotDeps {
-  stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'readState' | 'noteActiveSnapshot'>;
+  stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles what is overdue first; without it an expired question may still look open. */
   executor?: RunsOf<Pick<AgentExecutor, 'expireCalls'>>;
@@ -64,7 +65,7 @@ export async function buildSnapshot<State = Record<string, unknown>>(
 async function isCurrent({ stateStore }: SnapshotDeps, { record }: SessionView): Promise<boolean> {
   // A turn at work is followed from a place of which the state is known.
   if (record.stateVersion === 0 || record.stream === 'active') return true;
-  const now = await stateStore.readRecord(record.sessionId);
+  const now = await stateStore.sessions.read(record.sessionId);
   return now?.sequence === record.sequence && now.born === record.born;
 }
 
@@ -77,7 +78,7 @@ async function toSnapshot(
   const { sessionId } = record;
   const isActive = record.stream === 'active';
   // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
-  if (isActive) await deps.stateStore.noteActiveSnapshot(sessionId, record.turn);
+  if (isActive) await deps.stateStore.sessions.noteActiveSnapshot(sessionId, record.turn);
   const messages = isActive ? toSettledMessages(view) : toAllMessages(view);
   const isReplayed = isActive && !includePartialContent;
   const { message, changes } =
@@ -108,13 +109,13 @@ async function readCurrent(
   sessionId: string,
   caller: Caller | undefined,
 ): Promise<SessionView | undefined> {
-  const view = await stateStore.readView(sessionId);
+  const view = await stateStore.sessions.view(sessionId);
   if (view === undefined) return undefined;
   if (caller !== undefined && !isOwner(view.record, caller)) return undefined;
   const { deadline = Infinity } = view.record;
   const runs = executor && toRuns(executor);
   const isOverdue = deadline <= Date.now() && (await runs?.expireCalls(sessionId)) === true;
-  return isOverdue ? stateStore.readView(sessionId) : view;
+  return isOverdue ? stateStore.sessions.view(sessionId) : view;
 }
 
 /**
@@ -129,6 +130,6 @@ async function readAgentState(
 ): Promise<FrontendSnapshot['state']> {
   if (stateVersion === 0 && (changes ?? []).length === 0) return null;
   const at = changes === undefined ? 'now' : 'turn';
-  const { customState } = await stateStore.readState(sessionId, at);
+  const { customState } = await stateStore.documents.readState(sessionId, at);
   return fitChanges(customState, changes ?? []);
 }

@@ -1,7 +1,7 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
-import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { ConfigurationError } from './frontend-errors.js';
 
 /** An executor's transitions: those of `createAgentExecutor` stand under `runs`. */
@@ -16,7 +16,7 @@ type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult'
 /** What the bridge works with. */
 export interface ChatDeps {
   executor: ChatExecutor;
-  stateStore: Pick<SessionStore, 'readRecord' | 'readView' | 'noteActiveSnapshot'>;
+  stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** Which agents there are. */
   agents: { has: (name: string) => boolean };

@@ -1,7 +1,7 @@
 import type { ChunkOf, StreamMessage } from '../protocol/chunk.js';
 import type { PostedMessage } from '../protocol/http.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { SessionRecord, SessionView } from '../stores/session-store.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import { readProfile, toTailSpan } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
@@ -82,7 +82,7 @@ async function repeatTail(
   { stored, rejected }: Submission,
 ): Promise<ChatReply | undefined> {
   // Read anew: what was asked beside these answers may have been answered a moment ago.
-  const view = await deps.stateStore.readView(params.sessionId);
+  const view = await deps.stateStore.sessions.view(params.sessionId);
   if (view === undefined) return undefined;
   const { record } = view;
   const known = rejected.filter(({ reason }) => reason !== 'stale-run');

@@ -8,7 +8,7 @@ import type {
   ToolRow,
   UserRow,
 } from '../protocol/rows.js';
-import type { OpenCall } from '../stores/session-store.js';
+import type { OpenCall } from '../stores/contract/call-record.js';
 import { formatReasoningId } from './content-blocks.js';
 import { toEventPart, toInterruptedMetadata } from './content-parts.js';
 import { toToolPart } from './tool-part.js';

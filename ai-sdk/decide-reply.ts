@@ -1,7 +1,8 @@
 import { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
-import type { SessionRecord, SessionView, UserMessage } from '../stores/session-store.js';
-import { toPendingCalls } from '../stores/session-summaries.js';
+import type { UserMessage } from '../stores/contract/runs.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
+import { toPendingCalls } from '../stores/record/session-summaries.js';
 import { attachReader } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
@@ -26,7 +27,7 @@ export async function decideReply(
     checkSessionId(params.sessionId);
     const isReading = isRead(params);
     const said = isReading ? [] : readUserMessages(deps, params);
-    const found = await deps.stateStore.readRecord(params.sessionId);
+    const found = await deps.stateStore.sessions.read(params.sessionId);
     const isForeign = found !== undefined && !isOwner(found, toCaller(params));
     // Strangers learn nothing, and stock clients take a refused GET for an error.
     if (isReading && (found === undefined || isForeign)) return { kind: 'nothing' };
@@ -59,14 +60,14 @@ async function answerPost(
     const reply = await regenerateTurn(deps, params, said);
     if (reply !== undefined) return reply;
   } else if (said.some(({ id }) => id === params.messageId)) {
-    const view = record && (await deps.stateStore.readView(params.sessionId));
+    const view = record && (await deps.stateStore.sessions.view(params.sessionId));
     const reply = await editTurn(deps, params, view, said);
     if (reply !== undefined) return reply;
   }
   let { busy } = params;
   const mayAnswer = said.length === 0 || record?.stream === 'paused' || record?.stream === 'active';
   if (mayAnswer && hasAnswers(params.messages)) {
-    const view = record && (await deps.stateStore.readView(params.sessionId));
+    const view = record && (await deps.stateStore.sessions.view(params.sessionId));
     const state = view === undefined ? null : toResumableState(view);
     const found = extractResumeIntent(params.messages, state, view?.record.runId);
     const submission = await submitAnswers(deps, params, found);
@@ -95,7 +96,7 @@ async function settleOverdue(
 ): Promise<SessionRecord> {
   const { sessionId, deadline = Infinity } = record;
   if (deadline > Date.now() || !(await deps.executor.expireCalls(sessionId))) return record;
-  return (await deps.stateStore.readRecord(sessionId)) ?? record;
+  return (await deps.stateStore.sessions.read(sessionId)) ?? record;
 }
 
 function checkSessionId(sessionId: string): void {

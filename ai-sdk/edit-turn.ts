@@ -1,4 +1,5 @@
-import type { SessionView, UserMessage } from '../stores/session-store.js';
+import type { UserMessage } from '../stores/contract/runs.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { toCaller } from './ownership.js';
@@ -33,7 +34,7 @@ export async function editTurn(
     });
     return streamTurn(deps, params, run);
   } catch (error) {
-    const now = isOvertaken(error) ? await deps.stateStore.readView(sessionId) : undefined;
+    const now = isOvertaken(error) ? await deps.stateStore.sessions.view(sessionId) : undefined;
     if (now === undefined || isOther(now, edited)) throw error;
     // The same edit, posted twice: it is shown like any message that was accepted before.
     return undefined;

@@ -1,7 +1,7 @@
 import type { PostedMessage } from '../protocol/http.js';
 import { parseApprovalId } from '../protocol/ids.js';
 import type { Row, ToolRow } from '../protocol/rows.js';
-import type { PendingCall } from '../stores/session-state.js';
+import type { PendingCall } from '../stores/contract/calls.js';
 import { toLastStep } from './last-step.js';
 
 /** An answer to a pending call, as the client's copy of the conversation shows it. */

@@ -1,5 +1,5 @@
 import type { PostedMessage } from '../protocol/http.js';
-import type { SessionRecord } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 
 /** Parts of the newest step of a posted message. */
 export function toLastStep(

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../protocol/chunk.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { isStop, StreamBrokenError, type TurnProgress } from './turn-progress.js';
 
 /** A viewer that takes less than the turn gives is cut when this much waits for it, in characters. */

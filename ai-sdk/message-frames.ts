@@ -1,5 +1,5 @@
 import type { FinishReason } from '../protocol/chunk.js';
-import type { SessionRecord } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 import { FrameWriter } from './frame-writer.js';
 import { toMessageEvents } from './message-events.js';
 import { SSE_DONE } from './sse.js';

@@ -1,4 +1,5 @@
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
 import { notFound } from './refusals.js';
 
 /** Who asks. */
@@ -21,11 +22,11 @@ export function isOwner(session: { owner: string; tenant?: string }, caller: Cal
  * @throws HelixError `not_found`, to strangers as well: they learn nothing
  */
 export async function readOwned(
-  stateStore: Pick<SessionStore, 'readRecord'>,
+  stateStore: Pick<Store, 'sessions'>,
   sessionId: string,
   caller: Caller,
 ): Promise<SessionRecord> {
-  const record = await stateStore.readRecord(sessionId);
+  const record = await stateStore.sessions.read(sessionId);
   if (record === undefined || !isOwner(record, caller)) throw notFound();
   return record;
 }

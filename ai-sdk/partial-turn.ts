@@ -1,8 +1,8 @@
 import { readUIMessageStream } from 'ai';
 import type { UIMessageChunk } from 'ai';
-import type { SessionView } from '../stores/session-store.js';
-import type { StagedChanges } from '../stores/session-state.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { SessionView } from '../stores/contract/sessions.js';
+import type { StagedChanges } from '../stores/contract/staging.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { toMessageEvents } from './message-events.js';
 import { replayRange } from './replay-range.js';
 import { StreamTransformer } from './stream-transformer.js';

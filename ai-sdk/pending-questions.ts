@@ -1,6 +1,6 @@
 import type { PendingQuestion } from '../protocol/http.js';
-import type { OpenCall } from '../stores/session-store.js';
-import { toPendingCalls } from '../stores/session-summaries.js';
+import type { OpenCall } from '../stores/contract/call-record.js';
+import { toPendingCalls } from '../stores/record/session-summaries.js';
 
 /** What people are asked now, in the order of the calls. Pure. */
 export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {

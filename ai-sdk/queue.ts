@@ -1,6 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import type { QueuedMessages } from '../protocol/http.js';
-import type { QueuedEntry, SessionStore } from '../stores/session-store.js';
+import type { QueuedEntry } from '../stores/contract/queue.js';
+import type { Store } from '../stores/contract/store.js';
 import { convertToUIMessages } from './convert-messages.js';
 import type { UIMessage } from './ui-message.js';
 import { withText } from './user-messages.js';
@@ -19,16 +20,16 @@ export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessa
  * @throws HelixError `not_found` if it does not wait, `message_too_large`
  */
 export async function editQueuedMessage(
-  store: Pick<SessionStore, 'readQueue' | 'editQueued'>,
+  { queue }: Pick<Store, 'queue'>,
   { sessionId, id, text }: { sessionId: string; id: string; text: string },
 ): Promise<void> {
   for (;;) {
-    const waiting = (await store.readQueue(sessionId)).flatMap(({ messages }) => messages);
+    const waiting = (await queue.read(sessionId)).flatMap(({ messages }) => messages);
     const message = waiting.find((candidate) => candidate.id === id);
     if (message === undefined) throw notQueued();
     const expectedHash = message.hash;
     const edited = withText(message, text);
-    const result = await store.editQueued({
+    const result = await queue.edit({
       sessionId,
       message: edited,
       expectedHash,

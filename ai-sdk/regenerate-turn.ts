@@ -1,7 +1,8 @@
 import { AgentAlreadyRunningError } from '../protocol/errors.js';
 import type { Row } from '../protocol/rows.js';
 import { isTerminal } from '../protocol/run.js';
-import type { SessionView, UserMessage } from '../stores/session-store.js';
+import type { UserMessage } from '../stores/contract/runs.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
@@ -22,7 +23,7 @@ export async function regenerateTurn(
   said: readonly UserMessage[],
 ): Promise<ChatReply | undefined> {
   const { sessionId } = params;
-  const view = await deps.stateStore.readView(sessionId);
+  const view = await deps.stateStore.sessions.view(sessionId);
   if (view === undefined) return undefined;
   const messageId = findMessage(view.rows, params.messageId, said);
   if (messageId === undefined && said.length > 0) return undefined;
@@ -37,7 +38,7 @@ export async function regenerateTurn(
     return streamTurn(deps, params, run);
   } catch (error) {
     if (!isOvertaken(error)) throw error;
-    const now = await deps.stateStore.readView(sessionId);
+    const now = await deps.stateStore.sessions.view(sessionId);
     const other = now && (await attachAgain(deps, params, now, messageId));
     if (other === undefined) throw error;
     return other;

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { mergeDeltas } from './merge-deltas.js';
 
 type PageReader = Pick<StreamManager, 'read'>;

@@ -1,5 +1,5 @@
 import type { Row } from '../protocol/rows.js';
-import type { SessionRecord, SessionView } from '../stores/session-store.js';
+import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import { convertToUIMessages, toSilentMessage, type ConvertOptions } from './convert-messages.js';
 import type { UIMessage } from './ui-message.js';
 

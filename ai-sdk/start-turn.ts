@@ -1,5 +1,6 @@
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
-import type { RunRecord, SessionView, UserMessage } from '../stores/session-store.js';
+import type { RunRecord, UserMessage } from '../stores/contract/runs.js';
+import type { SessionView } from '../stores/contract/sessions.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from './awaited-turn.js';
 import type { ChatDeps } from './chat-deps.js';
@@ -95,7 +96,7 @@ async function repeatTurn(
   params: HandleChatStreamParams,
   messages: UserMessage[],
 ): Promise<ChatReply> {
-  const view = await deps.stateStore.readView(params.sessionId);
+  const view = await deps.stateStore.sessions.view(params.sessionId);
   if (view === undefined) throw notFound();
   if (isWaiting(view, messages)) return awaitTurn(deps, params, messages, view.record.sequence);
   if (!isOfNewestTurn(view, messages)) {

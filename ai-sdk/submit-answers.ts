@@ -1,5 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
-import type { AnswerResult } from '../stores/answers/submit-answer.js';
+import type { AnswerResult } from '../stores/record/submit-answer.js';
 import type { ChatDeps } from './chat-deps.js';
 import type { HandleChatStreamParams } from './chat-reply.js';
 import type { RejectedIntent, ResumeIntent, ResumeIntents } from './extract-resume-intent.js';

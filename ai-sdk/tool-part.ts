@@ -1,5 +1,5 @@
 import type { AssistantPart, Decision, ToolRow } from '../protocol/rows.js';
-import type { OpenCall } from '../stores/session-store.js';
+import type { OpenCall } from '../stores/contract/call-record.js';
 import type { UIApproval, UIToolPart, UIToolState } from './ui-message.js';
 
 /** Codes of calls that were settled without being executed: no approval of theirs was used. */

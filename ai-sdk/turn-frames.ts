@@ -1,4 +1,4 @@
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { LiveTurn, type LiveViewer } from './live-turn.js';
 import { toMessageEvents } from './message-events.js';
 import { replayRange } from './replay-range.js';

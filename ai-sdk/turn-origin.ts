@@ -1,7 +1,7 @@
 import type { LogEntry } from '../protocol/chunk.js';
 import { formatModelWriter } from '../protocol/ids.js';
-import type { SessionView } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { SessionView } from '../stores/contract/sessions.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { toAllMessages } from './snapshot-messages.js';
 import type { UIMessage } from './ui-message.js';
 

@@ -1,5 +1,5 @@
 import { MessagesQuery, type MessagesReply } from '../protocol/http.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import type { ConvertOptions } from './convert-messages.js';
 import { ValidationError } from './frontend-errors.js';
 import { toAllMessages, toSettledMessages } from './snapshot-messages.js';
@@ -20,7 +20,7 @@ export type LoadUIMessagesOptions = LoadAllUIMessagesOptions & {
 /** A page of a conversation. */
 export type UIMessagePage = MessagesReply<UIMessage>;
 
-type HistoryStore = Pick<SessionStore, 'readView'>;
+type HistoryStore = Pick<Store, 'sessions'>;
 
 /**
  * A page of a conversation as a client shows it. A page is counted in messages as they are shown, so
@@ -47,7 +47,7 @@ export async function loadAllUIMessages(
   sessionId: string,
   options: LoadAllUIMessagesOptions = {},
 ): Promise<UIMessage[]> {
-  const view = await stateStore.readView(sessionId);
+  const view = await stateStore.sessions.view(sessionId);
   if (view === undefined) return [];
   return view.record.stream === 'active'
     ? toSettledMessages(view, options)

@@ -5,7 +5,7 @@ import { isAssistantMessageId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
 import type { Row, UserPart, UserRow } from '../protocol/rows.js';
-import type { UserMessage } from '../stores/session-store.js';
+import type { UserMessage } from '../stores/contract/runs.js';
 
 export interface UserMessageOptions {
   /** For messages that bring none of their own. */

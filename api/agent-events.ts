@@ -2,8 +2,8 @@ import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
 import { toWireEvents, type StreamEvent } from '../protocol/wire-events.js';
 import { formatWireEvent } from '../protocol/wire-text.js';
-import type { SessionRecord } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 type Log = Pick<StreamManager, 'read' | 'follow'>;
 

@@ -1,6 +1,6 @@
 import type { AgentStatus } from '../protocol/agent-server.js';
-import type { SessionView } from '../stores/session-store.js';
-import { toPendingCalls } from '../stores/session-summaries.js';
+import type { SessionView } from '../stores/contract/sessions.js';
+import { toPendingCalls } from '../stores/record/session-summaries.js';
 
 /** How a session's newest run stands. */
 export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentStatus {

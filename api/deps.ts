@@ -1,8 +1,8 @@
 import type { AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
-import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { CrossOriginOptions } from './edge/cross-origin.js';
 import type { ApiLimits } from './edge/limits.js';
 import type { IdentityOptions } from './identity.js';
@@ -13,20 +13,7 @@ import type { ApiLogger } from './refusals.js';
 /** What the HTTP side is made of. */
 export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   executor: AgentExecutor;
-  stateStore: Pick<
-    SessionStore,
-    | 'readRecord'
-    | 'readView'
-    | 'readCalls'
-    | 'waitingSessions'
-    | 'readState'
-    | 'noteActiveSnapshot'
-    | 'getCheckpoint'
-    | 'listCheckpoints'
-    | 'readQueue'
-    | 'editQueued'
-    | 'removeQueued'
-  >;
+  stateStore: Pick<Store, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {
     has: (name: string) => boolean;

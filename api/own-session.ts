@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { readOwned, toReplyHeaders } from '../ai-sdk/index.js';
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
 import type { Identity, ReadIdentity } from './identity.js';
 
 /**
@@ -16,7 +17,7 @@ export type FindOwn = (
 ) => Promise<{ record: SessionRecord; caller: Identity }>;
 
 export function createFindOwn(
-  { stateStore }: { stateStore: Pick<SessionStore, 'readRecord'> },
+  { stateStore }: { stateStore: Pick<Store, 'sessions'> },
   readIdentity: ReadIdentity,
 ): FindOwn {
   return async (request, response, sessionId) => {

@@ -1,12 +1,12 @@
 import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '../ai-sdk/index.js';
 import type { StreamMessage } from '../protocol/chunk.js';
 import type { SessionEvent } from '../protocol/http.js';
-import { isStalled } from '../stores/stalled.js';
-import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import { isStalled } from '../stores/record/stalled.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 export interface SessionEventDeps {
-  stateStore: Pick<SessionStore, 'readCalls' | 'readQueue'>;
+  stateStore: Pick<Store, 'sessions' | 'queue'>;
   streamManager: Pick<StreamManager, 'follow'>;
 }
 
@@ -83,8 +83,8 @@ async function readEvent(
   sessionId: string,
 ): Promise<SessionEvent<UIMessage> | undefined> {
   const [found, queue] = await Promise.all([
-    stateStore.readCalls(sessionId),
-    stateStore.readQueue(sessionId),
+    stateStore.sessions.withCalls(sessionId),
+    stateStore.queue.read(sessionId),
   ]);
   if (found === undefined) return undefined;
   const { record, openCalls } = found;

@@ -5,7 +5,7 @@ import type {
   RunRecord,
   StopResult,
   UserMessage,
-} from '../stores/session-store.js';
+} from '../stores/contract/runs.js';
 import type { Answers } from './answers.js';
 import type { Resumability } from './can-resume.js';
 

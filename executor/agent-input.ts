@@ -5,9 +5,9 @@ import { UserInputMessage } from '../protocol/agent-server.js';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { UserRow } from '../protocol/rows.js';
-import type { CustomState } from '../stores/session-state.js';
-import type { UserMessage } from '../stores/session-store.js';
-import { toUserMessage } from '../stores/user-message.js';
+import type { CustomState } from '../stores/contract/custom-state.js';
+import type { UserMessage } from '../stores/contract/runs.js';
+import { toUserMessage } from '../stores/record/user-message.js';
 
 /**
  * What an agent is asked: a text, a text with the state that the session has from now on, or

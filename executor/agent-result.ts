@@ -1,8 +1,7 @@
 import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
 import type { RunError } from '../protocol/run.js';
-import type { RunUsage } from '../stores/session-record.js';
-import type { RunInfo } from '../stores/session-state.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { RunUsage, RunInfo } from '../stores/contract/runs.js';
+import type { Store } from '../stores/contract/store.js';
 
 interface Suspended<Kind extends SuspensionMarkerChunk['kind']> {
   status: Kind;
@@ -32,7 +31,7 @@ export type AgentResult = {
   | Suspended<'suspended_awaiting_children'>
 );
 
-type ResultStore = Pick<SessionStore, 'readRecord' | 'readRows' | 'listRuns'>;
+type ResultStore = Pick<Store, 'sessions' | 'runs'>;
 
 const FAILED: RunError = {
   code: 'run_failed',
@@ -51,7 +50,7 @@ export async function readEndedResult(
   sessionId: string,
   runId: string,
 ): Promise<AgentResult | undefined> {
-  const info = (await store.listRuns(sessionId)).find((run) => run.runId === runId);
+  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
   if (info?.endedAt === undefined) return undefined;
   const base = await readSaid(store, sessionId, info);
   switch (info.status) {
@@ -77,7 +76,7 @@ export async function readSuspendedResult(
   runId: string,
   { kind, payload }: Pick<SuspensionMarkerChunk, 'kind' | 'payload'>,
 ): Promise<AgentResult> {
-  const info = (await store.listRuns(sessionId)).find((run) => run.runId === runId);
+  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
   const base = await readSaid(store, sessionId, info ?? { runId });
   // The marker's kind and payload belong together: its schema says so.
   return { ...base, status: kind, suspended: payload } as AgentResult;
@@ -88,8 +87,11 @@ async function readSaid(
   sessionId: string,
   { runId, usage }: Pick<RunInfo, 'runId' | 'usage'>,
 ): Promise<Pick<AgentResult, 'sessionId' | 'runId' | 'text' | 'usage'>> {
-  const record = await store.readRecord(sessionId);
-  const rows = await store.readRows(sessionId, record?.runId === runId ? record.turnStartRow : 0);
+  const record = await store.sessions.read(sessionId);
+  const rows = await store.sessions.rows(
+    sessionId,
+    record?.runId === runId ? record.turnStartRow : 0,
+  );
   const said = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
   const parts = said?.role === 'assistant' ? said.parts : [];
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');

@@ -4,14 +4,11 @@ import { parseToolAnswer, type ToolAnswerInput } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import type { AnswerSignal, Resumption } from '../protocol/run.js';
-import { expireCalls } from '../stores/answers/expire-calls.js';
-import { submitAnswer, type AnswerResult } from '../stores/answers/submit-answer.js';
-import type {
-  ExtendDeadlineResult,
-  LeaseCallResult,
-  SessionStore,
-  Wake,
-} from '../stores/session-store.js';
+import { expireCalls } from '../stores/record/expire-calls.js';
+import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
+import type { Wake } from '../stores/contract/call-record.js';
+import type { ExtendDeadlineResult, LeaseCallResult } from '../stores/contract/calls.js';
+import type { Store } from '../stores/contract/store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 /** What people say about pending calls. */
@@ -47,7 +44,7 @@ export interface ExtendInput {
 }
 
 export interface AnswersDeps {
-  store: SessionStore;
+  store: Store;
   agents: Pick<AgentRegistry, 'get'>;
   workflows: Pick<RunWorkflows, 'answer'>;
   logger: { warn: (fields: object, message: string) => void };
@@ -75,7 +72,7 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     sessionId: string,
     toolCallId: string,
   ): Promise<{ sessionId: string; runId: string }> {
-    const call = await store.readCall(sessionId, toolCallId);
+    const call = await store.calls.read(sessionId, toolCallId);
     const runId = call?.spec.runId ?? `${sessionId}:0-none`;
     return { sessionId: sessionOfRun(runId), runId };
   }
@@ -100,7 +97,7 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
       return result;
     },
     expireCalls: async (sessionId) => {
-      const view = await store.readView(sessionId);
+      const view = await store.sessions.view(sessionId);
       if (view === undefined) return false;
       const waiting = view.openCalls.filter(({ state }) => state === 'waiting');
       const due = new Set(
@@ -117,10 +114,10 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     },
     extendDeadline: async ({ sessionId, toolCallId, byMs }) => {
       const asked = await findAsker(sessionId, toolCallId);
-      return store.extendDeadline({ ...asked, toolCallId, byMs, now: Date.now() });
+      return store.calls.extendDeadline({ ...asked, toolCallId, byMs, now: Date.now() });
     },
     leaseCall: async ({ sessionId, ...lease }) =>
-      store.leaseCall({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),
+      store.calls.lease({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),
   };
 }
 

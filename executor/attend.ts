@@ -1,11 +1,12 @@
 import type { Resumption } from '../protocol/run.js';
-import type { StartNext } from '../stores/begin-next.js';
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { StartNext } from '../stores/record/begin-next.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
 import { decideSweep } from './decide-sweep.js';
 import type { RunWorkflows } from './run-workflows.js';
 
 export interface AttendDeps {
-  store: Pick<SessionStore, 'readRecord' | 'noteWaiting'>;
+  store: Pick<Store, 'sessions' | 'waiting'>;
   workflows: Pick<RunWorkflows, 'state' | 'stop'>;
   startRun: (record: SessionRecord) => Promise<void>;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
@@ -35,7 +36,7 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
   }
 
   return async (sessionId) => {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     const first = decideSweep(record, undefined, Date.now());
     if (record === undefined || first === 'forget') return 'rests';
     if (first === 'begin') {
@@ -44,10 +45,10 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
     }
     const state = await workflows.state(record.runId);
     // The run may have ended while Temporal was asked.
-    const current = await store.readRecord(sessionId);
+    const current = await store.sessions.read(sessionId);
     if (current?.runId !== record.runId) return 'lives';
     // Inboxes find it by a list that is not of one piece with the record.
-    if (current.stream === 'paused') await store.noteWaiting(sessionId);
+    if (current.stream === 'paused') await store.waiting.note(sessionId);
     switch (decideSweep(current, state, Date.now())) {
       case 'begin':
         await deps.startNext(sessionId);

@@ -2,16 +2,17 @@ import type { LogEntry } from '../protocol/chunk.js';
 import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal } from '../protocol/run.js';
-import { throughOutage } from '../stores/outage.js';
-import type { SessionRecord, SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import { throughOutage } from '../stores/record/outage.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 
 type Marker = Pick<SuspensionMarkerChunk, 'kind' | 'payload'>;
 /** Where a run rests. */
 export type Rest = { kind: 'ended' } | { kind: 'suspended'; marker: Marker };
 
 export interface RestDeps {
-  store: Pick<SessionStore, 'readRecord' | 'getSuspensionContext'>;
+  store: Pick<Store, 'sessions' | 'calls'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
 }
 
@@ -32,7 +33,7 @@ export async function awaitRest(
 ): Promise<Rest> {
   for (;;) {
     signal.throwIfAborted();
-    const record = await throughOutage(() => deps.store.readRecord(sessionId), signal);
+    const record = await throughOutage(() => deps.store.sessions.read(sessionId), signal);
     if (record === undefined) throw new HelixError('not_found', 'There is no such session.');
     if (record.runId !== runId || isTerminal(record.status)) return { kind: 'ended' };
     if (record.stream === 'paused') {
@@ -85,7 +86,7 @@ async function readMarker(
       isOfSession(entry, sessionId),
   );
   if (found?.message.type === 'suspension_marker') return found.message;
-  const context = await store.getSuspensionContext(sessionId);
+  const context = await store.calls.suspension(sessionId);
   if (context === null) return undefined;
   const { kind, toolCallIds, stepId } = context;
   if (kind === 'suspended_awaiting_children') return { kind, payload: { children: [] } };

@@ -1,5 +1,5 @@
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
-import type { BeginResult } from '../stores/session-store.js';
+import type { BeginResult } from '../stores/contract/runs.js';
 
 /** Why no run began, as an error. */
 export function toBeginRefusal(

@@ -1,5 +1,5 @@
 import type { Row } from '../protocol/rows.js';
-import type { FoundInput } from '../stores/session-store.js';
+import type { BranchInput } from '../stores/contract/sessions.js';
 
 /** Which part of a transcript a copy takes. Pure. */
 
@@ -45,7 +45,7 @@ export function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
 }
 
 /** Where the newest turn of these rows stands, and how many messages people see. */
-export function describeRows(rows: readonly Row[]): Pick<FoundInput, 'turn' | 'visibleMessages'> {
+export function describeRows(rows: readonly Row[]): Pick<BranchInput, 'turn' | 'visibleMessages'> {
   const replies = new Set<string>();
   const visibleMessages = rows.filter((row) => beginsMessage(row, replies)).length;
   const begins = rows.flatMap((row, n) => (isSpoken(row) && !isSpoken(rows[n - 1]) ? n : []));

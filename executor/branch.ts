@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import type { Row } from '../protocol/rows.js';
-import type { SessionStore } from '../stores/session-store.js';
-import type { CustomState } from '../stores/session-state.js';
-import { toUserMessage } from '../stores/user-message.js';
+import type { CustomState } from '../stores/contract/custom-state.js';
+import type { Store } from '../stores/contract/store.js';
+import { toUserMessage } from '../stores/record/user-message.js';
 import type { AgentExecutor, BranchInput } from './agent-executor.js';
 import { describeRows, endOfMessage, endOfStep, withoutOpenCalls } from './branch-rows.js';
 import { newNonce } from './reruns.js';
@@ -11,10 +11,14 @@ import { newNonce } from './reruns.js';
 const PAGE = 100;
 
 /** Copies conversations. Reads of the source are not of one moment: what was there first is not lost. */
-export function createBranch(store: SessionStore): AgentExecutor['branch'] {
+export function createBranch({
+  sessions,
+  checkpoints,
+  documents,
+}: Pick<Store, 'sessions' | 'checkpoints' | 'documents'>): AgentExecutor['branch'] {
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by } = input;
-    const record = await store.readRecord(sessionId);
+    const record = await sessions.read(sessionId);
     if (record === undefined) {
       throw new HelixError('not_found', 'There is no such conversation.');
     }
@@ -24,7 +28,7 @@ export function createBranch(store: SessionStore): AgentExecutor['branch'] {
     }
     const state = await stateBehind(sessionId, rows.length);
     const { agent, owner, tenant } = record;
-    const { kind } = await store.found({
+    const { kind } = await sessions.branch({
       sessionId: newSessionId,
       agent,
       owner,
@@ -52,9 +56,9 @@ export function createBranch(store: SessionStore): AgentExecutor['branch'] {
     checkpointId,
     messageIndex,
   }: BranchInput): Promise<readonly Row[]> {
-    const rows = await store.readRows(sessionId, 0);
+    const rows = await sessions.rows(sessionId, 0);
     if (checkpointId !== undefined) {
-      const checkpoint = await store.getCheckpoint(sessionId, checkpointId);
+      const checkpoint = await checkpoints.get(sessionId, checkpointId);
       if (checkpoint === null) {
         throw new HelixError('checkpoint_not_found', 'This conversation has no such checkpoint.');
       }
@@ -73,13 +77,13 @@ export function createBranch(store: SessionStore): AgentExecutor['branch'] {
     let cursor: string | undefined;
     do {
       const at = cursor === undefined ? {} : { cursor };
-      const page = await store.listCheckpoints(sessionId, { limit: PAGE, ...at });
+      const page = await checkpoints.list(sessionId, { limit: PAGE, ...at });
       const later = page.checkpoints.filter(({ messageCount }) => messageCount > count);
       next = later.at(-1)?.id ?? next;
       cursor = later.length < page.checkpoints.length ? undefined : page.cursor;
     } while (cursor !== undefined);
-    const found = next === undefined ? undefined : await store.getCheckpoint(sessionId, next);
-    const { customState } = found ?? (await store.readState(sessionId));
+    const found = next === undefined ? undefined : await checkpoints.get(sessionId, next);
+    const { customState } = found ?? (await documents.readState(sessionId));
     return Object.keys(customState).length === 0 ? undefined : customState;
   }
 }

@@ -1,5 +1,5 @@
 import type { RunMode } from '../protocol/run.js';
-import type { SessionRecord } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 
 /** Whether a session's newest turn can be continued as it stands, and what else can be done with it. */
 export interface Resumability {

@@ -5,9 +5,10 @@ import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
-import type { CustomState, RunInfo } from '../stores/session-state.js';
-import type { SessionStore, StopResult } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { CustomState } from '../stores/contract/custom-state.js';
+import type { RunInfo, StopResult } from '../stores/contract/runs.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { BranchInput, RetryInput } from './agent-executor.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import { toBeginRefusal } from './begin-refusal.js';
@@ -100,7 +101,7 @@ export interface ExecutorOptions {
   taskQueue?: string;
   /** The agents by name. Nothing is executed here: models and tools are the workers'. */
   agents: AgentRegistry | readonly AgentDefinition[];
-  stores: { store: SessionStore; streamManager: StreamManager };
+  stores: { store: Store; streamManager: StreamManager };
   /** For operators: what the runs' model is called, and where a conversation can be seen. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
@@ -132,7 +133,7 @@ export async function createAgentExecutor(
 export function createExecutorOf(deps: {
   runs: RunExecutor;
   agents: AgentRegistry;
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
 }): TemporalAgentExecutor {
   const { runs, agents, store } = deps;
@@ -162,10 +163,10 @@ export function createExecutorOf(deps: {
       return handleOf(sessionId, await findRunOf(store, sessionId, messages.at(-1)?.id ?? ''));
     },
     getHandle: async (sessionId, runId) => {
-      const record = await store.readRecord(sessionId);
+      const record = await store.sessions.read(sessionId);
       if (record === undefined) return null;
       if (runId === undefined || runId === record.runId) return handleOf(sessionId, record.runId);
-      const listed = await store.listRuns(sessionId);
+      const listed = await store.runs.list(sessionId);
       return listed.some((run) => run.runId === runId) ? handleOf(sessionId, runId) : null;
     },
     resume: async (options) => handleOf(options.sessionId, await resumeSession(runs, options)),
@@ -177,20 +178,20 @@ export function createExecutorOf(deps: {
     deleteSession: (sessionId) => runs.deleteSession(sessionId),
     abort: (sessionId, why = {}) => runs.stop(sessionId, { ...why, mode: 'abort' }),
     getCurrentRun: async (sessionId) => {
-      const record = await store.readRecord(sessionId);
-      return record === undefined ? null : store.getCurrentRun(sessionId);
+      const record = await store.sessions.read(sessionId);
+      return record === undefined ? null : store.runs.current(sessionId);
     },
-    listRuns: (sessionId) => store.listRuns(sessionId),
+    listRuns: (sessionId) => store.runs.list(sessionId),
   };
 }
 
 /** The run that answered a message which was accepted before; the newest one if none has yet. */
 export async function findRunOf(
-  store: Pick<SessionStore, 'readView'>,
+  { sessions }: Pick<Store, 'sessions'>,
   sessionId: string,
   messageId: string,
 ): Promise<string> {
-  const view = await store.readView(sessionId);
+  const view = await sessions.view(sessionId);
   if (view === undefined) throw new HelixError('not_found', 'There is no such session.');
   const { rows, record } = view;
   const asked = rows.findIndex((row) => row.role === 'user' && row.id === messageId);

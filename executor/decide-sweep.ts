@@ -1,5 +1,5 @@
 import { isTerminal, type RunStatus } from '../protocol/run.js';
-import type { SessionRecord } from '../stores/session-store.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { WorkflowState } from './run-workflows.js';
 
 /** What a stop ends while its run waits is over in the record before its workflow hears of it. */

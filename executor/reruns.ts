@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import type { Resumption } from '../protocol/run.js';
-import type { RunRecord, SessionRecord, SessionStore } from '../stores/session-store.js';
+import type { RunRecord } from '../stores/contract/runs.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
 import type { AgentExecutor, ResumeInput, ResumeResult, RetryInput } from './agent-executor.js';
 import { decideResume } from './can-resume.js';
 
@@ -9,7 +11,7 @@ import { decideResume } from './can-resume.js';
 export const FIRST_SWEEP_MS = 3_000;
 
 export interface RerunDeps {
-  store: SessionStore;
+  store: Pick<Store, 'runs' | 'sessions' | 'due'>;
   execute: AgentExecutor['execute'];
   stop: AgentExecutor['stop'];
   startRun: (run: RunRecord, tenant?: string) => Promise<void>;
@@ -25,7 +27,7 @@ export function createReruns(
   const { store, execute, stop, startRun, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record === undefined) throw notFound();
     return record;
   }
@@ -33,8 +35,8 @@ export function createReruns(
   async function goOn(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
     const { sessionId, runId, by, mode } = input;
     const [, result] = await Promise.all([
-      store.noteDue(sessionId, FIRST_SWEEP_MS),
-      store.resumeRun({
+      store.due.note(sessionId, FIRST_SWEEP_MS),
+      store.runs.resume({
         sessionId,
         nonce: newNonce(),
         mode: mode === 'with_confirmation' ? mode : 'continue',
@@ -112,8 +114,8 @@ export function createReruns(
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
     const [, result] = await Promise.all([
-      store.noteDue(sessionId, FIRST_SWEEP_MS),
-      store.rewind({
+      store.due.note(sessionId, FIRST_SWEEP_MS),
+      store.runs.rewind({
         sessionId,
         runId,
         nonce: newNonce(),
@@ -159,7 +161,7 @@ export function createReruns(
 
   return {
     retry: async (input) => doAgain(input, await atRest(input)),
-    canResume: async (sessionId) => decideResume(await store.readRecord(sessionId)),
+    canResume: async (sessionId) => decideResume(await store.sessions.read(sessionId)),
     resume: async (input) => {
       const record = await existing(input.sessionId);
       if (input.mode === 'with_message') return goOnWithMessage(input, record);

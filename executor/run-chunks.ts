@@ -1,8 +1,8 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { HelixError } from '../protocol/errors.js';
 import type { StreamStatus } from '../protocol/run.js';
-import type { SessionStore } from '../stores/session-store.js';
-import type { StoredChunk, StreamManager } from '../stores/stream-manager.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StoredChunk, StreamManager } from '../stores/log/stream-manager.js';
 
 /** The chunks of one run. */
 export interface RunStream extends AsyncIterable<StreamChunk> {
@@ -13,7 +13,7 @@ export interface RunStream extends AsyncIterable<StreamChunk> {
 }
 
 interface ChunkDeps {
-  store: Pick<SessionStore, 'listRuns'>;
+  store: Pick<Store, 'runs'>;
   streamManager: StreamManager;
 }
 
@@ -66,7 +66,7 @@ async function findSpan(
   sessionId: string,
   runId: string,
 ): Promise<{ after: number; until?: number }> {
-  const runs = await store.listRuns(sessionId);
+  const runs = await store.runs.list(sessionId);
   const at = runs.findIndex((run) => run.runId === runId);
   const run = runs[at];
   if (run === undefined) throw new HelixError('not_found', 'There is no such run.');

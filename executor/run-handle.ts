@@ -1,7 +1,8 @@
 import { toAnswerError, type ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import type { SessionStore, StopResult } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { StopResult } from '../stores/contract/runs.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor } from './agent-executor.js';
 import { readEndedResult, readSuspendedResult, type AgentResult } from './agent-result.js';
 import { awaitRest } from './await-rest.js';
@@ -58,7 +59,7 @@ export interface RunHandle {
 }
 
 export interface HandleDeps {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
   runs: AgentExecutor;
 }

@@ -1,5 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
-import type { SessionStore } from '../stores/session-store.js';
+import type { Store } from '../stores/contract/store.js';
 import { decideSweep } from './decide-sweep.js';
 import type { RunExecutor } from './temporal-executor.js';
 
@@ -10,7 +10,7 @@ const PER_SWEEP = 200;
 const AT_ONCE = 10;
 
 export interface SweepDeps {
-  store: SessionStore;
+  store: Pick<Store, 'due' | 'waiting' | 'sessions'>;
   executor: Pick<RunExecutor, 'attend'>;
   /** Who sweeps; only one process does at a time. */
   holder: string;
@@ -29,14 +29,14 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
 
   /** A run may begin between the look and the removal: then its session belongs on the list. */
   async function forget(sessionId: string): Promise<void> {
-    await Promise.all([store.forgetDue(sessionId), store.forgetWaiting(sessionId)]);
-    const record = await store.readRecord(sessionId);
-    if (decideSweep(record, 'closed', Date.now()) !== 'forget') await store.noteDue(sessionId, 0);
+    await Promise.all([store.due.forget(sessionId), store.waiting.forget(sessionId)]);
+    const record = await store.sessions.read(sessionId);
+    if (decideSweep(record, 'closed', Date.now()) !== 'forget') await store.due.note(sessionId, 0);
   }
 
   return async () => {
-    if (!(await store.leaseSweep(holder, INTERVAL_MS - 500))) return;
-    const due = await store.dueSessions(PER_SWEEP, INTERVAL_MS);
+    if (!(await store.due.leaseSweep(holder, INTERVAL_MS - 500))) return;
+    const due = await store.due.take(PER_SWEEP, INTERVAL_MS);
     const next = due.values();
     const look = async (): Promise<void> => {
       for (const sessionId of next) {

@@ -2,15 +2,12 @@ import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type Resumption, type RunError, type RunInput } from '../protocol/run.js';
-import { beginNextAfterEnds, type StartNext } from '../stores/begin-next.js';
-import type {
-  BeginResult,
-  RunRecord,
-  SessionRecord,
-  SessionStore,
-} from '../stores/session-store.js';
-import { endSilent } from '../stores/end-silent.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import { beginNextAfterEnds, type StartNext } from '../stores/record/begin-next.js';
+import type { BeginResult, RunRecord } from '../stores/contract/runs.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
+import { endSilent } from '../stores/record/end-silent.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
 import { createAttend, type Attended } from './attend.js';
@@ -25,7 +22,7 @@ const STOP_CONFIRM_MS = 2_000;
 const MAY_HOLD_UP: ReadonlySet<BeginResult['kind']> = new Set(['busy', 'queued', 'steered']);
 
 export interface ExecutorDeps {
-  store: SessionStore;
+  store: Store;
   streamManager: Pick<StreamManager, 'read'>;
   workflows: RunWorkflows;
   agents: AgentRegistry;
@@ -102,7 +99,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
 
   /** No writer confirmed: it is fenced off, and what it had said is committed in its place. */
   async function enforceStop(sessionId: string, runId: string): Promise<void> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || isTerminal(record.status)) return;
     const status = record.stop?.mode === 'abort' ? 'aborted' : 'interrupted';
     await endSilent({ store, streamManager }, record, { status, now: Date.now() });
@@ -120,8 +117,8 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   /** What ends a run goes on with what waits; so does whoever finds it waiting. */
   async function startNext(sessionId: string): Promise<void> {
     const [, result] = await Promise.all([
-      deps.store.noteDue(sessionId, FIRST_SWEEP_MS),
-      deps.store.beginQueued({ sessionId, nonce: newNonce(), now: Date.now() }),
+      deps.store.due.note(sessionId, FIRST_SWEEP_MS),
+      deps.store.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() }),
     ]);
     if (result.kind === 'begun') await launch(result.run, result.tenant);
   }
@@ -140,8 +137,8 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   async function accept(input: ExecuteInput): Promise<BeginResult> {
     // One connection keeps the order: the index is written before the run exists.
     const [, result] = await Promise.all([
-      store.noteDue(input.sessionId, FIRST_SWEEP_MS),
-      store.begin({ ...input, nonce: newNonce(), now: Date.now() }),
+      store.due.note(input.sessionId, FIRST_SWEEP_MS),
+      store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() }),
     ]);
     if (result.kind === 'begun') await launch(result.run, input.tenant);
     else if (result.kind === 'queued' && result.begun) await launch(result.begun, input.tenant);
@@ -151,7 +148,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
 
   /** A run that holds up messages and says nothing may be lost; true if somebody saw to it. */
   async function attendSilent(sessionId: string): Promise<boolean> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record === undefined) return false;
     const isSilent = Date.now() - record.updatedAt > LIMITS.silentMs;
     if (!isSilent && !isTerminal(record.status)) return false;
@@ -176,7 +173,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   }
 
   const stop: AgentExecutor['stop'] = async (sessionId, request) => {
-    const result = await store.stop(sessionId, request);
+    const result = await store.runs.stop(sessionId, request);
     if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
     else if (result.kind === 'ended') {
       const { runId } = result;
@@ -192,15 +189,15 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     ...createReruns({ store, execute, stop, startRun, wake, lostSignal }),
     stop,
     deleteSession: async (sessionId, by) => {
-      const record = await store.readRecord(sessionId);
+      const record = await store.sessions.read(sessionId);
       if (record !== undefined && !isTerminal(record.status)) {
         // Told before anything else: without the record nobody knows any more whom to tell.
         await workflows.stop(record.runId, { recorded: true });
         const who = by === undefined ? {} : { by };
         // On the bare store: what waits for its turn is erased, not begun.
-        await deps.store.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
+        await deps.store.runs.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
       }
-      await store.delete(sessionId);
+      await store.sessions.erase(sessionId);
     },
     startRun: restart,
     wake,

@@ -10,8 +10,8 @@ import {
   createTemporalExecutor,
   registerSearchAttributes,
 } from '../executor/index.js';
-import type { SessionStore } from '../stores/session-store.js';
-import type { StreamManager } from '../stores/stream-manager.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
 import { startSweeper } from './sweeper.js';
 import { makeCurrent, toDeploymentOptions, type WorkerVersioning } from './versioning.js';
 import { WORKER_SETTINGS, WORKER_SLOTS } from './worker-settings.js';
@@ -26,7 +26,7 @@ export interface AgentPluginOptions {
   /** The agents that runs on this task queue may name. */
   agents: AgentRegistry | readonly AgentDefinition[];
   /** `createRedisStores(…)`; they stay the owner's to close, after the worker has ended. */
-  stores: { store: SessionStore; streamManager: StreamManager };
+  stores: { store: Store; streamManager: StreamManager };
   /** Handed to tools as `context.services`. */
   services?: Readonly<Record<string, unknown>>;
   /** Look after runs that got stuck, while the worker runs; processes take turns. Default true. */

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { NewCall } from '../../stores/session-store.js';
+import type { NewCall } from '../../stores/contract/call-record.js';
 
 /** Who carries a call out, and whether a person is asked before. */
 export interface Ruling {

@@ -4,7 +4,7 @@ import type { ToolDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { NewCall } from '../../stores/session-store.js';
+import type { NewCall } from '../../stores/contract/call-record.js';
 
 const NONCE_BYTES = 12;
 

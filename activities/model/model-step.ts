@@ -10,8 +10,8 @@ import {
   type StepOutcome,
   type StopRequest,
 } from '../../protocol/run.js';
-import { endSilent } from '../../stores/end-silent.js';
-import { addUsage } from '../../stores/run-usage.js';
+import { endSilent } from '../../stores/record/end-silent.js';
+import { addUsage } from '../../stores/record/run-usage.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
@@ -36,7 +36,7 @@ import { callIdTaker, createQuietness, readTakenCallIds } from './sub-agents.js'
  */
 export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] {
   const { store, streamManager, agents, logger } = deps;
-  const rowsCache = createRowsCache(store);
+  const rowsCache = createRowsCache(store.sessions);
 
   return async (ref) => {
     const progress = { step: ref.step, sequence: 0, failures: 0 };
@@ -51,10 +51,10 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       if (ref.parent !== undefined && ref.step === 1) {
         const { sessionId, runId, agent } = ref;
         const child = { sessionId, runId, agent };
-        const begun = await store.beginChild({ child, parent: ref.parent, now: Date.now() });
+        const begun = await store.runs.beginChild({ child, parent: ref.parent, now: Date.now() });
         if (begun.kind !== 'begun') return await endedElsewhere(ref);
       }
-      const claim = await store.claim({ writer, known: ref.known, now: Date.now() });
+      const claim = await store.steps.claim({ writer, known: ref.known, now: Date.now() });
       if (claim.kind === 'done') return claim.outcome;
       if (claim.kind === 'stopped') return await endStopped(ref, claim.stop);
       if (claim.kind === 'superseded') return await endedElsewhere(ref);
@@ -120,7 +120,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         if (!failure.retryable || progress.failures + 1 >= LIMITS.stepTries) {
           return await settled(ref, commit.failed(failure));
         }
-        const discard = await store.discard({
+        const discard = await store.steps.discard({
           writer,
           failure: progress.failures + 1,
           reason: failure.code,
@@ -161,7 +161,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
    * had said stays, since people saw it.
    */
   async function endStopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
-    const record = await store.readRecord(ref.sessionId);
+    const record = await store.sessions.read(ref.sessionId);
     if (record?.runId !== ref.runId) return { kind: 'superseded' };
     const status = mode === 'abort' ? 'aborted' : 'interrupted';
     await endSilent(deps, record, { status, now: Date.now() });
@@ -178,7 +178,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       retryable: false,
     };
     const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
-    await store.end({ ...end, status: 'failed', error });
+    await store.runs.end({ ...end, status: 'failed', error });
     return { kind: 'ended', step, status: 'failed', error };
   }
 
@@ -189,7 +189,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       retryable: false,
     };
     const { sessionId, runId, agent: agentType, step } = ref;
-    await store.end({
+    await store.runs.end({
       sessionId,
       runId,
       agentType,
@@ -203,7 +203,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
 
   /** A run that was ended by somebody else, a stop for instance, still says how it ended. */
   async function endedElsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
-    const record = await store.readRecord(sessionId);
+    const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };
     const { status, error } = record;
     return { kind: 'ended', step, status, ...(error !== undefined && { error }) };

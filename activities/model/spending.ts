@@ -1,7 +1,7 @@
 import type { LlmConfig, Pricing, SpendCap } from '../../agents/definitions.js';
 import type { Usage } from '../../protocol/chunk.js';
 import type { Spent } from '../../protocol/run.js';
-import type { RunUsage } from '../../stores/session-store.js';
+import type { RunUsage } from '../../stores/contract/runs.js';
 
 /** What a model call has used, with what it cost where prices are known. Pure. */
 export function toRunUsage(

@@ -7,10 +7,13 @@ import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../pr
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type { CallRef, RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
-import { addUsage } from '../../stores/run-usage.js';
-import type { CommitInput, NewCall, RunUsage, Writer } from '../../stores/session-store.js';
-import { closedCall, closingChunks, CUT_CALLS } from '../../stores/closed-call.js';
-import { toChildRef } from '../../stores/sub-agent-calls.js';
+import { addUsage } from '../../stores/record/run-usage.js';
+import type { NewCall } from '../../stores/contract/call-record.js';
+import type { Writer } from '../../stores/contract/log.js';
+import type { RunUsage } from '../../stores/contract/runs.js';
+import type { CommitInput } from '../../stores/contract/steps.js';
+import { closedCall, closingChunks, CUT_CALLS } from '../../stores/record/closed-call.js';
+import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
@@ -101,7 +104,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   }
 
   async function stopped(): Promise<Committed> {
-    const record = await deps.store.readRecord(ref.sessionId);
+    const record = await deps.store.sessions.read(ref.sessionId);
     const mode = record?.stop?.mode ?? 'interrupt';
     const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status };
@@ -158,7 +161,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
           };
     const finish = reply.finish();
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
-    const result = await deps.store.commit({
+    const result = await deps.store.steps.commit({
       writer,
       known: known(),
       ...(row !== undefined && { row }),

@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { childPartOf, rootOf } from '../../protocol/ids.js';
-import type { SessionStore } from '../../stores/session-store.js';
+import type { Store } from '../../stores/contract/store.js';
 import type { OpenedCall } from './proposed-calls.js';
 import type { StepReply } from './step-reply.js';
 
@@ -50,19 +50,19 @@ export function createQuietness(
 
 /** Ids of calls that this session may not use, beside those of its own transcript. */
 export async function readTakenCallIds(
-  store: Pick<SessionStore, 'readSubAgentCallIds'>,
+  { calls }: Pick<Store, 'calls'>,
   sessionId: string,
   { tools }: AgentDefinition,
 ): Promise<string[]> {
   const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-  return mayDelegate ? store.readSubAgentCallIds(rootOf(sessionId)) : [];
+  return mayDelegate ? calls.readSubAgentIds(rootOf(sessionId)) : [];
 }
 
 /** Of a sub-agent's step: gives its calls ids that nobody else in the conversation has. */
 export function callIdTaker(
-  store: Pick<SessionStore, 'takeCallId'>,
+  { calls }: Pick<Store, 'calls'>,
   { sessionId, step }: Pick<StepRef, 'sessionId' | 'step'>,
 ): ((wanted: string) => Promise<string>) | undefined {
   if (childPartOf(sessionId) === '') return undefined;
-  return (wanted) => store.takeCallId(sessionId, `${String(step)} ${wanted}`, wanted);
+  return (wanted) => calls.takeId(sessionId, `${String(step)} ${wanted}`, wanted);
 }

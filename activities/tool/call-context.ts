@@ -5,7 +5,7 @@ import type { ToolContext } from '../../agents/tool-context.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { JsonPatchOperation, StreamChunk } from '../../protocol/chunk.js';
-import { toCheckedJson } from '../../stores/checked-messages.js';
+import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
@@ -42,7 +42,7 @@ export async function openCallContext(
   const state: AgentState | undefined =
     stateSchema === undefined
       ? undefined
-      : createAgentState(stateSchema, (await store.readState(ref.sessionId)).customState);
+      : createAgentState(stateSchema, (await store.documents.readState(ref.sessionId)).customState);
   let isOver = false;
   let hasEvents = false;
   let eventBytes = 0;

@@ -3,7 +3,7 @@ import type { CallActivityRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import type { CallSpec } from '../../stores/session-store.js';
+import type { CallSpec } from '../../stores/contract/call-record.js';
 
 /** How an execution came out, as the model is told. */
 export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };

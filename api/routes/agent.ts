@@ -92,7 +92,7 @@ export function createAgentRoutes(
     const { record } = await findOwn(request, response, target.sessionId);
     const { deadline = Infinity } = record;
     if (deadline <= Date.now()) await executor.expireCalls(record.sessionId);
-    const view = await store.readView(record.sessionId);
+    const view = await store.sessions.view(record.sessionId);
     if (view === undefined) throw notFound();
     response.set('cache-control', 'no-store').json(toAgentStatus(view));
   });
@@ -130,7 +130,7 @@ export function createAgentRoutes(
     body: StartAgentBody,
     caller: Caller,
   ): Promise<AgentStarted> {
-    const known = await store.readRecord(sessionId);
+    const known = await store.sessions.read(sessionId);
     if (known !== undefined && !isOwner(known, caller)) throw notFound();
     response.set(toReplyHeaders(sessionId, known));
     const agent = body.agent ?? body.agentType ?? known?.agent ?? deps.defaultAgent;

@@ -18,22 +18,22 @@ export function createQueueRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   });
 
   router.get(path, async (request, response) => {
-    response.json({ queue: toQueue(await store.readQueue(parseSessionId(request))) });
+    response.json({ queue: toQueue(await store.queue.read(parseSessionId(request))) });
   });
 
   router.patch(path, async (request, response) => {
     const sessionId = parseSessionId(request);
     await editQueuedMessage(store, { sessionId, ...parseBody(QueueEdit, request) });
-    response.json({ queue: toQueue(await store.readQueue(sessionId)) });
+    response.json({ queue: toQueue(await store.queue.read(sessionId)) });
   });
 
   router.delete(path, async (request, response) => {
     const sessionId = parseSessionId(request);
     const { id: messageId } = parseQuery(QueueQuery, request);
     const one = messageId === undefined ? {} : { messageId };
-    const { count } = await store.removeQueued({ sessionId, ...one, now: Date.now() });
+    const { count } = await store.queue.remove({ sessionId, ...one, now: Date.now() });
     if (messageId !== undefined && count === 0) throw notQueued();
-    response.json({ queue: toQueue(await store.readQueue(sessionId)) });
+    response.json({ queue: toQueue(await store.queue.read(sessionId)) });
   });
 
   return router;

@@ -41,7 +41,7 @@ export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
     const { limit, cursor } = parseQuery(CheckpointQuery, request);
     const sessionId = parseSessionId(request);
     await findOwn(request, response, sessionId);
-    const page = await deps.stateStore.listCheckpoints(sessionId, {
+    const page = await deps.stateStore.checkpoints.list(sessionId, {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),
     });

@@ -8,7 +8,8 @@ import {
   type Caller,
 } from '../../ai-sdk/index.js';
 import { WaitingQuery, type SessionPending, type WaitingSessions } from '../../protocol/http.js';
-import type { SessionCalls, WaitingSession } from '../../stores/session-store.js';
+import type { SessionCalls } from '../../stores/contract/sessions.js';
+import type { WaitingSession } from '../../stores/contract/waiting.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { parseQuery, parseSessionId } from '../validate.js';
@@ -23,7 +24,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
     const whose = { owner, ...(tenant !== undefined && { tenant }) };
     const { limit, cursor } = parseQuery(WaitingQuery, request);
     const more = cursor === undefined ? {} : { cursor };
-    const page = await store.waitingSessions(whose, { limit, ...more });
+    const page = await store.waiting.page(whose, { limit, ...more });
     const sessions = await Promise.all(page.sessions.map(toWaiting));
     response.set('cache-control', 'no-store').json({
       sessions: sessions.flat(),
@@ -45,7 +46,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 
   /** @throws HelixError `not_found`, to strangers as well */
   async function readCurrent(sessionId: string, caller: Caller): Promise<SessionCalls> {
-    const found = await store.readCalls(sessionId);
+    const found = await store.sessions.withCalls(sessionId);
     if (found === undefined || !isOwner(found.record, caller)) throw notFound();
     return (await expired(found)) ?? found;
   }
@@ -54,7 +55,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
   async function expired({ record }: SessionCalls): Promise<SessionCalls | undefined> {
     const { sessionId, deadline = Infinity } = record;
     if (deadline > Date.now() || !(await executor.expireCalls(sessionId))) return undefined;
-    return store.readCalls(sessionId);
+    return store.sessions.withCalls(sessionId);
   }
 
   /** Nothing, if its questions were overdue. */

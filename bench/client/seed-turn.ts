@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatCheckpointId } from '../../protocol/ids.js';
 import type { RedisStores } from '../../stores/redis/index.js';
-import type { Writer } from '../../stores/session-store.js';
+import type { Writer } from '../../stores/contract/log.js';
 
 /** The API's name for everybody, who may then read what was seeded. */
 const OWNER = 'anonymous';
@@ -14,7 +14,7 @@ type Stores = Pick<RedisStores, 'store' | 'streamManager'>;
 export async function seedTurn({ store }: Stores, sessionId: string, id = 'u1'): Promise<Writer> {
   const now = Date.now();
   const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text: 'go' }] };
-  const result = await store.begin({
+  const result = await store.runs.begin({
     sessionId,
     agent: 'lab',
     owner: OWNER,
@@ -25,7 +25,7 @@ export async function seedTurn({ store }: Stores, sessionId: string, id = 'u1'):
   if (result.kind !== 'begun') throw new Error(`the turn was refused: ${result.kind}`);
   const { runId } = result.run;
   const writer = { sessionId, runId, name: 'm1', token: now, agentType: 'lab', step: 1 };
-  const claimed = await store.claim({ writer, known: 0, now });
+  const claimed = await store.steps.claim({ writer, known: 0, now });
   if (claimed.kind !== 'claimed') throw new Error(`the step was refused: ${claimed.kind}`);
   return writer;
 }
@@ -59,9 +59,9 @@ export async function seedDeltas(
 /** Commits the step and ends the run. */
 export async function endTurn({ store }: Stores, writer: Writer, text: string): Promise<void> {
   const { sessionId, runId, step } = writer;
-  const record = await store.readRecord(sessionId);
+  const record = await store.sessions.read(sessionId);
   if (record === undefined) throw new Error('the turn is gone');
-  await store.commit({
+  await store.steps.commit({
     writer,
     known: record.sequence,
     row: {

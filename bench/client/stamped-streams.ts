@@ -1,4 +1,4 @@
-import type { StreamManager } from '../../stores/stream-manager.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { startChild } from '../processes/child.js';
 import { followRaw } from './raw-chat.js';
 import { newSessionId } from './session-ids.js';

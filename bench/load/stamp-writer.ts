@@ -1,8 +1,8 @@
 import { createChunkWriter } from '../../activities/chunk-writer.js';
 import { endWithParent, startProcess } from '../../config/startup.js';
 import { createRedisStores } from '../../stores/redis/index.js';
-import type { StreamManager } from '../../stores/stream-manager.js';
-import type { Writer } from '../../stores/session-store.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { Writer } from '../../stores/contract/log.js';
 import { seedTurn, toDelta } from '../client/seed-turn.js';
 import { wallClock } from '../clock.js';
 

@@ -5,7 +5,7 @@ import { seedTurn, toDelta } from '../client/seed-turn.js';
 import { newSessionId } from '../client/session-ids.js';
 import { gatherWrites } from '../../stores/redis/gather-writes.js';
 import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
-import type { Writer } from '../../stores/session-store.js';
+import type { Writer } from '../../stores/contract/log.js';
 import type { Row } from '../report/row.js';
 
 /** Streams, each with one append in flight. */

@@ -1,4 +1,4 @@
-import type { StreamManager } from '../../stores/stream-manager.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { wallClock } from '../clock.js';
 import { StreamTally } from './stream-tally.js';
 

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { StreamManager } from '../../stores/stream-manager.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
 
 /** What it takes to have a whole log in a process: one XRANGE, each chunk parsed. ms */

@@ -15,7 +15,7 @@ export async function runOf(
   const giveUpAt = Date.now() + WITHIN_MS;
   try {
     for (;;) {
-      const record = await redis.store.readRecord(sessionId).catch(() => undefined);
+      const record = await redis.store.sessions.read(sessionId).catch(() => undefined);
       const status = record && (await describe(record.runId));
       if (status !== undefined) return status;
       if (Date.now() > giveUpAt) throw new Error('the run has not begun');

@@ -91,10 +91,10 @@ async function untilBegun(tallies: readonly StreamTally[]): Promise<void> {
 
 /** What the model said is what its stored reply says: whatever did not arrive of it was lost. */
 async function countLost(
-  store: Pick<RedisStores['store'], 'readRows'>,
+  store: Pick<RedisStores['store'], 'sessions'>,
   tally: StreamTally,
 ): Promise<number> {
-  const rows = await store.readRows(tally.sessionId, 0);
+  const rows = await store.sessions.rows(tally.sessionId, 0);
   const parts = rows.flatMap((row) => (row.role === 'assistant' ? row.parts : []));
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
   return text.split(' ').length - 1 - (tally.received - tally.doubled);

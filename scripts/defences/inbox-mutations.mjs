@@ -10,14 +10,14 @@ export const inbox = [
   },
   {
     defence: 'Inbox: the record says whose session it is, whatever list it is on',
-    file: 'stores/waiting-page.ts',
+    file: 'stores/record/waiting-page.ts',
     edits: [['isOwnedBy(calls, owner) && ', '']],
     test: 'sessions that wait for people belong to whom the record says, whatever list they got on',
     suite: 'test/stores/redis/waiting-index.test.ts',
   },
   {
     defence: 'Inbox: what waits no more is not shown',
-    file: 'stores/waiting-page.ts',
+    file: 'stores/record/waiting-page.ts',
     edits: [[' && calls.openCalls.some(asks)', '']],
     test: 'sessions that wait for people are listed no more once they are answered, stopped or erased',
   },
@@ -31,7 +31,7 @@ export const inbox = [
   {
     defence: 'Inbox: the sweeper finds what a list has lost',
     file: 'executor/attend.ts',
-    edits: [["    if (current.stream === 'paused') await store.noteWaiting(sessionId);\n", '']],
+    edits: [["    if (current.stream === 'paused') await store.waiting.note(sessionId);\n", '']],
     suite: 'test/executor/sweep.test.ts',
     test: 'the sweep puts a waiting run back on the list of those that wait, and an ended one off',
   },

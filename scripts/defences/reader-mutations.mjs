@@ -20,7 +20,7 @@ export const readers = [
   },
   {
     defence: 'Pauses up to a reader’s start have been overtaken',
-    file: 'stores/streams/stream-reader.ts',
+    file: 'stores/log/stream-reader.ts',
     edits: [['    if (sequence <= this.#input.position.sequence) return false;\n', '']],
     test: 'stream readers end at a pause, and begin anew beyond it',
   },
@@ -100,19 +100,19 @@ export const readers = [
   },
   {
     defence: 'Staging: all or none',
-    file: 'stores/apply-changes.ts',
+    file: 'stores/record/apply-changes.ts',
     edits: [['if (failure !== undefined || ', 'if (']],
     test: 'staged changes are taken all or none',
   },
   {
     defence: 'Sizes are checked before a sequence is given',
-    file: 'stores/checked-messages.ts',
+    file: 'stores/record/checked-messages.ts',
     edits: [['Buffer.byteLength(json) > LIMITS.chunkBytes', 'Buffer.byteLength(json) > Infinity']],
     test: 'bad input chunks that are none are refused, and no sequence is given',
   },
   {
     defence: 'Schemas are checked before a sequence is given',
-    file: 'stores/checked-messages.ts',
+    file: 'stores/record/checked-messages.ts',
     edits: [
       ['if (!checked.success) {', 'if (checked.error !== undefined && messages.length > 9) {'],
     ],

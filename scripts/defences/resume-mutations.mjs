@@ -114,23 +114,23 @@ export const resumes = [
   },
   {
     defence: 'Branch: made once for one nonce',
-    file: `${LUA}/found.lua`,
+    file: `${LUA}/branch.lua`,
     edits: without(
-      "if r.agent and r.born == nonce and r.mode == 'branch' then return { 'FOUNDED' } end\n",
+      "if r.agent and r.born == nonce and r.mode == 'branch' then return { 'BRANCHED' } end\n",
     ),
-    test: 'found is done once, and leaves a session that is there alone',
+    test: 'branch is done once, and leaves a session that is there alone',
   },
   {
     defence: 'Branch: ids of copied calls stay used',
-    file: `${LUA}/found.lua`,
+    file: `${LUA}/branch.lua`,
     edits: without("  redis.call('SADD', K.settled, ARGV[at])\n"),
-    test: 'found goes on like any other',
+    test: 'branch goes on like any other',
   },
   {
     defence: 'Branch: a copied message is accepted once',
-    file: `${LUA}/found.lua`,
+    file: `${LUA}/branch.lua`,
     edits: without("  redis.call('HSET', K.messages, ARGV[at], ARGV[at + 1])\n"),
-    test: 'found goes on like any other',
+    test: 'branch goes on like any other',
   },
   {
     defence: 'Rewind: entries of what is dropped go',

@@ -88,8 +88,8 @@ export const rewinds = [
   },
   {
     defence: 'Branch: no session is written over',
-    file: `${LUA}/found.lua`,
+    file: `${LUA}/branch.lua`,
     edits: [["if next(r) then return { 'EXISTS' } end\n", '']],
-    test: 'found is done once, and leaves a session that is there alone',
+    test: 'branch is done once, and leaves a session that is there alone',
   },
 ];

@@ -67,7 +67,7 @@ export const workers = [
   },
   {
     defence: 'A run that writes nothing for long is said to be stalled',
-    file: 'stores/stalled.ts',
+    file: 'stores/record/stalled.ts',
     edits: [['now - updatedAt > LIMITS.stalledMs', 'now - updatedAt > 2 * LIMITS.stalledMs']],
     suite: 'test/executor/no-worker.test.ts',
     test: 'while no worker is there a message is accepted and shown; it is answered when a worker comes',
@@ -177,7 +177,10 @@ export const workers = [
     defence: 'Sweep: a session is not forgotten while a run begins',
     file: 'executor/sweep.ts',
     edits: [
-      ["!== 'forget') await store.noteDue", "=== 'look') await Promise.resolve() && store.noteDue"],
+      [
+        "!== 'forget') await store.due.note",
+        "=== 'look') await Promise.resolve() && store.due.note",
+      ],
     ],
     suite: SWEEP,
     test: 'the sweep does not lose sight of a run that begins while the one before is forgotten',

@@ -70,13 +70,13 @@ export function badInputCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
-      const before = await store.readView(session.id);
+      const before = await store.sessions.view(session.id);
       const calls = [newCall('s', 'server')];
       for (const chunk of NO_CHUNKS) {
         await refuses(session.commit(writer, { calls, chunks: [chunk] }), 'invalid_chunk');
       }
       await refuses(session.commit(writer, { calls, chunks: [OVERSIZED] }), 'chunk_too_large');
-      equal(await store.readView(session.id), before);
+      equal(await store.sessions.view(session.id), before);
       await session.commit(writer, { calls });
       await session.start(runId, 1, 's');
       const settle = {
@@ -87,10 +87,10 @@ export function badInputCases({ describe, it }: Suite): void {
         now: 1,
       };
       await refuses(
-        store.settleCall({ ...settle, chunks: NO_CHUNKS.slice(1, 2) }),
+        store.calls.settle({ ...settle, chunks: NO_CHUNKS.slice(1, 2) }),
         'invalid_chunk',
       );
-      includes(await store.readCall(session.id, 's'), { state: 'started' });
+      includes(await store.calls.read(session.id, 's'), { state: 'started' });
     });
 
     it('ids of streams that are none are refused', async (given) => {
@@ -132,10 +132,10 @@ export function badInputCases({ describe, it }: Suite): void {
           () => streamManager.getChunksFromStep(session.id, count),
           () => streamManager.cleanupToStep(session.id, count),
           () => streamManager.cleanupToStep(session.id, 1, { minSequence: count }),
-          () => store.getMessages(session.id, { offset: count }),
-          () => store.getMessages(session.id, { limit: count }),
-          () => store.listCheckpoints(session.id, { limit: count }),
-          () => store.save(session.id, { customState: {}, version: count }),
+          () => store.documents.messages(session.id, { offset: count }),
+          () => store.documents.messages(session.id, { limit: count }),
+          () => store.checkpoints.list(session.id, { limit: count }),
+          () => store.documents.save(session.id, { customState: {}, version: count }),
         ]) {
           await refuses(work(), 'validation_error');
         }
@@ -164,21 +164,21 @@ function streamWork({ streamManager }: Case, id: string): (() => Promise<unknown
 function sessionWork({ store }: Case, id: string): (() => Promise<unknown>)[] {
   const begin = { agent: AGENT, owner: 'ann', nonce: 'n', messages: [userMessage('u1')], now: 1 };
   return [
-    () => store.begin({ sessionId: id, ...begin }),
-    () => store.load(id),
-    () => store.save(id, { customState: {}, version: 0 }),
-    () => store.getMessages(id),
-    () => store.getCurrentRun(id),
-    () => store.listRuns(id),
-    () => store.getCheckpoint(id, 'cpv1-x'),
-    () => store.getLatestCheckpoint(id),
-    () => store.listCheckpoints(id),
-    () => store.stageChanges(id, 's1', { toolCallId: 'a', patches: [] }),
-    () => store.promoteStaging(id, 's1'),
-    () => store.discardStaging(id, 's1'),
-    () => store.getPendingCalls(id),
-    () => store.getSuspensionContext(id),
-    () => store.getInterruptRecord(id),
-    () => store.delete(id),
+    () => store.runs.begin({ sessionId: id, ...begin }),
+    () => store.documents.load(id),
+    () => store.documents.save(id, { customState: {}, version: 0 }),
+    () => store.documents.messages(id),
+    () => store.runs.current(id),
+    () => store.runs.list(id),
+    () => store.checkpoints.get(id, 'cpv1-x'),
+    () => store.checkpoints.latest(id),
+    () => store.checkpoints.list(id),
+    () => store.staging.stage(id, 's1', { toolCallId: 'a', patches: [] }),
+    () => store.staging.promote(id, 's1'),
+    () => store.staging.discard(id, 's1'),
+    () => store.calls.pending(id),
+    () => store.calls.suspension(id),
+    () => store.runs.interruption(id),
+    () => store.sessions.erase(id),
   ];
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ChunkOf, LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { AssistantRow, UserRow } from '../../protocol/rows.js';
-import type { UserMessage } from '../queued-entry.js';
-import type { NewCall, Writer } from '../transitions.js';
+import type { NewCall } from '../contract/call-record.js';
+import type { Writer } from '../contract/log.js';
+import type { UserMessage } from '../contract/runs.js';
 
 export const AGENT = 'tester';
 

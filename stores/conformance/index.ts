@@ -1,5 +1,5 @@
 /**
- * The contract of the stores as tests: certifies any pair of SessionStore and StreamManager under
+ * The contract of the stores as tests: certifies any pair of Store and StreamManager under
  * jest, vitest or node:test. Needs fast-check (an optional peer) for its property tests.
  */
 import { badInputCases } from './bad-input.js';
@@ -26,7 +26,7 @@ import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
 import { leaseCases } from './session/lease-call.js';
-import { foundCases } from './session/found.js';
+import { branchCases } from './session/branch.js';
 import { queueCases } from './session/queue.js';
 import { resumeRunCases } from './session/resume-run.js';
 import { rewindEditCases } from './session/rewind-edits.js';
@@ -56,7 +56,7 @@ const SESSION = [
   resumeRunCases,
   rewindCases,
   rewindEditCases,
-  foundCases,
+  branchCases,
   abandonmentCases,
   queueCases,
   steerCases,
@@ -112,43 +112,47 @@ export function storeConformance(options: ConformanceOptions): void {
 }
 
 /** What each transition of a store takes and gives. */
+export type { NewCall, Wake } from '../contract/call-record.js';
+export type {
+  ExtendDeadlineInput,
+  ExtendDeadlineResult,
+  SettleCallInput,
+  SettleCallResult,
+  StartCallInput,
+  StartCallResult,
+} from '../contract/calls.js';
+export type { Writer } from '../contract/log.js';
+export type {
+  BeginQueuedInput,
+  BeginQueuedResult,
+  EditQueuedInput,
+  EditQueuedResult,
+  RemoveQueuedInput,
+  RemoveQueuedResult,
+} from '../contract/queue.js';
 export type {
   BeginChildInput,
   BeginChildResult,
   BeginInput,
-  BeginQueuedInput,
-  BeginQueuedResult,
   BeginResult,
+  EndInput,
+  EndResult,
+  ResumeRunInput,
+  ResumeRunResult,
+  RewindInput,
+  RewindResult,
+  RunRecord,
+  StopResult,
+} from '../contract/runs.js';
+export type { BranchInput, BranchResult } from '../contract/sessions.js';
+export type {
   ClaimInput,
   ClaimResult,
   CommitInput,
   CommitResult,
   DiscardInput,
   DiscardResult,
-  EditQueuedInput,
-  EditQueuedResult,
-  EndInput,
-  EndResult,
-  ExtendDeadlineInput,
-  ExtendDeadlineResult,
-  FoundInput,
-  FoundResult,
-  NewCall,
-  RemoveQueuedInput,
-  RemoveQueuedResult,
-  ResumeRunInput,
-  ResumeRunResult,
-  RewindInput,
-  RewindResult,
-  RunRecord,
-  SettleCallInput,
-  SettleCallResult,
-  StartCallInput,
-  StartCallResult,
-  StopResult,
   TakeOverInput,
   TakeOverResult,
-  WaitingPageOptions,
-  Wake,
-  Writer,
-} from '../session-store.js';
+} from '../contract/steps.js';
+export type { WaitingPageOptions } from '../contract/waiting.js';

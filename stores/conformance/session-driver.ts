@@ -2,30 +2,30 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
-import type { BeginQueuedResult } from '../queue-transitions.js';
-import type { SessionStore, UserMessage } from '../session-store.js';
-import type { AppendResult } from '../stream-log.js';
-import type { StreamManager } from '../stream-manager.js';
-import type { ResumeRunInput, ResumeRunResult, RewindResult } from '../rerun-transitions.js';
-import type {
-  BeginInput,
-  BeginResult,
-  ClaimResult,
-  CommitInput,
-  CommitResult,
-  EndInput,
-  EndResult,
-  NewCall,
-  RunRecord,
-  StopResult,
-  Writer,
-} from '../transitions.js';
+import type { NewCall } from '../contract/call-record.js';
 import type {
   ExtendDeadlineResult,
   LeaseCallResult,
   SettleCallResult,
   StartCallResult,
-} from '../call-transitions.js';
+} from '../contract/calls.js';
+import type { AppendResult, Writer } from '../contract/log.js';
+import type { BeginQueuedResult } from '../contract/queue.js';
+import type {
+  UserMessage,
+  ResumeRunInput,
+  ResumeRunResult,
+  RewindResult,
+  BeginInput,
+  BeginResult,
+  EndInput,
+  EndResult,
+  RunRecord,
+  StopResult,
+} from '../contract/runs.js';
+import type { ClaimResult, CommitInput, CommitResult } from '../contract/steps.js';
+import type { Store } from '../contract/store.js';
+import type { StreamManager } from '../log/stream-manager.js';
 import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
 
 /** One session, driven transition by transition, as API and workers would. */
@@ -107,7 +107,7 @@ interface RewindExtra {
 }
 
 export function drive(
-  { store, streamManager }: { store: SessionStore; streamManager: StreamManager },
+  { store, streamManager }: { store: Store; streamManager: StreamManager },
   id = newSessionId(),
 ): SessionDriver {
   let messages = 0;
@@ -125,7 +125,7 @@ export function drive(
     name: `t:${toolCallId}`,
   });
   const begin: SessionDriver['begin'] = (input = {}) =>
-    store.begin({
+    store.runs.begin({
       sessionId: id,
       agent: AGENT,
       owner: 'ann',
@@ -135,11 +135,11 @@ export function drive(
       ...input,
     });
   const claim: SessionDriver['claim'] = (by, known = 0) =>
-    store.claim({ writer: by, known, now: Date.now() });
+    store.steps.claim({ writer: by, known, now: Date.now() });
   const commit: SessionDriver['commit'] = (by, extra = {}) => {
     const calls = extra.calls ?? [];
     const refs = calls.map(({ toolCallId, toolName, kind }) => ({ toolCallId, toolName, kind }));
-    return store.commit({
+    return store.steps.commit({
       writer: by,
       known: 0,
       row: assistantRow(by, calls),
@@ -166,7 +166,7 @@ export function drive(
   });
   const again = async <T extends RewindExtra>(extra?: T) => ({
     sessionId: id,
-    runId: (await store.readRecord(id))?.runId ?? '',
+    runId: (await store.sessions.read(id))?.runId ?? '',
     nonce: newNonce(),
     now: Date.now(),
     ...extra,
@@ -183,18 +183,18 @@ export function drive(
     },
     enqueue: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'queue' }),
     steer: (messageId) => begin({ messages: [userMessage(messageId)], policy: 'steer' }),
-    beginNext: () => store.beginQueued({ sessionId: id, nonce: newNonce(), now: Date.now() }),
+    beginNext: () => store.queue.begin({ sessionId: id, nonce: newNonce(), now: Date.now() }),
     resume: (input = {}) =>
-      store.resumeRun({
+      store.runs.resume({
         sessionId: id,
         nonce: newNonce(),
         mode: 'continue',
         now: Date.now(),
         ...input,
       }),
-    retry: async (input) => store.rewind({ ...(await again(input)), mode: 'retry' }),
+    retry: async (input) => store.runs.rewind({ ...(await again(input)), mode: 'retry' }),
     rewindTo: async (checkpointId, input) =>
-      store.rewind({ ...(await again(input)), mode: 'from_checkpoint', checkpointId }),
+      store.runs.rewind({ ...(await again(input)), mode: 'from_checkpoint', checkpointId }),
     writer,
     callWriter,
     claim,
@@ -216,7 +216,7 @@ export function drive(
         denied: true,
         decision,
       };
-      return store.settleCall({
+      return store.calls.settle({
         source: 'approval',
         ...asked(runId, toolCallId),
         decision,
@@ -225,14 +225,14 @@ export function drive(
       });
     },
     answer: (runId, toolCallId, result) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'client',
         ...asked(runId, toolCallId),
         row: { role: 'tool', toolCallId, toolName: 'client-tool', ...result },
         late: 'It said: ' + JSON.stringify(result),
       }),
     expire: (runId, toolCallId, now = Date.now()) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'expiry',
         ...asked(runId, toolCallId),
         row: {
@@ -247,7 +247,7 @@ export function drive(
     expireAs: (runId, toolCallId, approved) => {
       const decision = { approved, automatic: true, at: 1 };
       const base = { role: 'tool', toolCallId, toolName: 'approval-tool' } as const;
-      return store.settleCall({
+      return store.calls.settle({
         source: 'expiry',
         ...asked(runId, toolCallId),
         decision,
@@ -255,17 +255,17 @@ export function drive(
       });
     },
     extend: (runId, toolCallId, byMs) =>
-      store.extendDeadline({ sessionId: id, runId, toolCallId, byMs, now: Date.now() }),
+      store.calls.extendDeadline({ sessionId: id, runId, toolCallId, byMs, now: Date.now() }),
     lease: (runId, toolCallId, holder, forMs = 60_000) =>
-      store.leaseCall({ sessionId: id, runId, toolCallId, holder, forMs }),
+      store.calls.lease({ sessionId: id, runId, toolCallId, holder, forMs }),
     start: (runId, step, toolCallId, token = 1) =>
-      store.startCall({
+      store.calls.start({
         writer: callWriter(runId, step, toolCallId, token),
         toolCallId,
         now: Date.now(),
       }),
     finishCall: (runId, step, toolCallId, output, token = 1, extra = {}) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'tool',
         writer: callWriter(runId, step, toolCallId, token),
         toolCallId,
@@ -276,9 +276,9 @@ export function drive(
         ...extra,
         now: Date.now(),
       }),
-    stop: (stop = {}) => store.stop(id, { mode: 'interrupt', ...stop }),
+    stop: (stop = {}) => store.runs.stop(id, { mode: 'interrupt', ...stop }),
     end: (runId, status, extra = {}) =>
-      store.end({
+      store.runs.end({
         sessionId: id,
         runId,
         agentType: AGENT,

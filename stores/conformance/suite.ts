@@ -1,11 +1,11 @@
-import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
+import type { Store } from '../contract/store.js';
+import type { StreamManager } from '../log/stream-manager.js';
 import { newSessionId } from './fixtures.js';
 import { drive, type SessionDriver } from './session-driver.js';
 
 /** The stores that are to be certified, open. */
 export interface StoresUnderTest {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
   close: () => Promise<void>;
 }

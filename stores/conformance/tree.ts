@@ -1,7 +1,9 @@
 import { ok } from 'node:assert/strict';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import type { ChildRef } from '../../protocol/run.js';
-import type { NewCall } from '../transitions.js';
+import type { NewCall } from '../contract/call-record.js';
+import type { SettleCallResult } from '../contract/calls.js';
+import type { BeginChildResult } from '../contract/runs.js';
 import { AGENT, newCall, newNonce } from './fixtures.js';
 import { drive, type SessionDriver } from './session-driver.js';
 import type { Case } from './suite.js';
@@ -81,9 +83,9 @@ export function begin(
   runId: string,
   toolCallId: string,
   child: ChildRef,
-): ReturnType<Case['store']['beginChild']> {
+): Promise<BeginChildResult> {
   const above = { sessionId: parent.id, runId, toolCallId };
-  return store.beginChild({ child, parent: above, now: Date.now() });
+  return store.runs.beginChild({ child, parent: above, now: Date.now() });
 }
 
 export function settleChild(
@@ -91,8 +93,8 @@ export function settleChild(
   parent: SessionDriver,
   runId: string,
   toolCallId: string,
-): ReturnType<Case['store']['settleCall']> {
-  return store.settleCall({
+): Promise<SettleCallResult> {
+  return store.calls.settle({
     source: 'child',
     sessionId: parent.id,
     agentType: AGENT,

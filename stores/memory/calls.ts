@@ -1,5 +1,5 @@
 import type { Row } from '../../protocol/rows.js';
-import { addUsage } from '../run-usage.js';
+import { addUsage } from '../record/run-usage.js';
 import { fromJson, toJson, type Json } from './json.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemoryCall, MemorySession } from './session.js';

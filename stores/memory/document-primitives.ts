@@ -1,4 +1,4 @@
-import type { DocumentPrimitives } from '../session-documents.js';
+import type { DocumentPrimitives } from '../record/session-documents.js';
 import { fromJson } from './json.js';
 import type { MemoryData } from './memory-data.js';
 import { change, eraseSession, findSession } from './session-access.js';

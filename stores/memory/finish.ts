@@ -1,7 +1,6 @@
 import type { AssistantRow, Row } from '../../protocol/rows.js';
 import type { RunError, TerminalStatus } from '../../protocol/run.js';
-import type { InterruptRecord } from '../session-record.js';
-import type { RunInfo } from '../session-state.js';
+import type { InterruptRecord, RunInfo } from '../contract/runs.js';
 import { closeCalls, takeInResults, type SettleCode } from './calls.js';
 import { armExpiry } from './expiry.js';
 import { fromJson, toJson } from './json.js';

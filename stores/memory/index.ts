@@ -1,6 +1,6 @@
-import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
-import { createStreamManager } from '../streams/create-stream-manager.js';
+import type { Store } from '../contract/store.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
 import { createMemoryData, type MemoryOptions } from './memory-data.js';
 import { createMemorySessionStore } from './session-store.js';
 import { createMemoryStreamLog } from './stream-log.js';
@@ -9,7 +9,7 @@ export { createMemoryData, type MemoryData, type MemoryOptions } from './memory-
 export { InMemoryStateStore, InMemoryStreamManager } from './seed-classes.js';
 
 export interface MemoryStores {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
 }
 

@@ -1,4 +1,4 @@
-import { toStoredJson } from '../to-stored-json.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 
 /**
  * What is stored is JSON text: nobody who handed a value in, or was handed one, can change it, and

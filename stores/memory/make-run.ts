@@ -1,5 +1,4 @@
-import type { UserMessage } from '../queued-entry.js';
-import type { BeginInput, RunRecord } from '../transitions.js';
+import type { UserMessage, BeginInput, RunRecord } from '../contract/runs.js';
 import { takeInNotices } from './calls.js';
 import { trimLog } from './log.js';
 import { writeOwn } from './own-chunks.js';

@@ -1,5 +1,5 @@
 import type { ChunkOf, ChunkType } from '../../protocol/chunk.js';
-import type { Writer } from '../transitions.js';
+import type { Writer } from '../contract/log.js';
 import { toJson } from './json.js';
 import { write } from './log.js';
 import type { MemorySession } from './session.js';

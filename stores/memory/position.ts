@@ -1,4 +1,4 @@
-import type { LogPosition } from '../stream-log.js';
+import type { LogPosition } from '../contract/log.js';
 import { fromJson } from './json.js';
 import type { MemorySession } from './session.js';
 

@@ -1,4 +1,5 @@
-import type { QueuedEntry, UserMessage } from '../queued-entry.js';
+import type { QueuedEntry } from '../contract/queue.js';
+import type { UserMessage } from '../contract/runs.js';
 import { fromJson, toJson } from './json.js';
 import { writeOwn, type Speaker } from './own-chunks.js';
 import type { MemoryRun, MemorySession } from './session.js';

@@ -1,7 +1,7 @@
-import type { OpenCall, SessionRecord } from '../session-record.js';
+import type { OpenCall, Wake } from '../contract/call-record.js';
+import type { SessionRecord } from '../contract/sessions.js';
 import { fromJson, type Json } from './json.js';
 import { firstDeadline } from './pause.js';
-import type { Wake } from '../session-record.js';
 import type { MemoryCall, MemoryRun, MemorySession, Parent } from './session.js';
 import { isConversation } from './tree.js';
 

@@ -1,5 +1,5 @@
 import type { Resumption } from '../../protocol/run.js';
-import type { Wake } from '../session-record.js';
+import type { Wake } from '../contract/call-record.js';
 import { toJson } from './json.js';
 import { writeOwn } from './own-chunks.js';
 import { conversationSpeaker } from './pause.js';

@@ -1,6 +1,6 @@
 import type { Row } from '../../protocol/rows.js';
-import type { Checkpoint } from '../session-state.js';
-import type { RewindInput } from '../rerun-transitions.js';
+import type { Checkpoint } from '../contract/checkpoints.js';
+import type { RewindInput } from '../contract/runs.js';
 import { fromJson } from './json.js';
 import type { MemorySession } from './session.js';
 

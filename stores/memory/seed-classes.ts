@@ -1,12 +1,17 @@
-import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
-import { createStreamManager } from '../streams/create-stream-manager.js';
+import type { HelixStateStore } from '../contract/helix-state-store.js';
+import type { Store } from '../contract/store.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
+import { toHelixStateStore } from '../record/helix-state-store.js';
 import { createMemoryData, type MemoryData, type MemoryOptions } from './memory-data.js';
 import { createMemorySessionStore } from './session-store.js';
 import { createMemoryStreamLog } from './stream-log.js';
 
-/** A session store in memory; a stream manager that is given it works on the same sessions. */
-export interface InMemoryStateStore extends SessionStore {
+/**
+ * A store in memory: by noun, and under the names of the Helix state store. A stream manager that is given it
+ * works on the same sessions.
+ */
+export interface InMemoryStateStore extends HelixStateStore, Store {
   readonly data: MemoryData;
 }
 
@@ -25,7 +30,8 @@ export const InMemoryStateStore = class InMemoryStateStore {
 
   constructor({ data, ...options }: InMemoryStateStoreOptions = {}) {
     this.data = data ?? createMemoryData(options);
-    Object.assign(this, createMemorySessionStore(this.data));
+    const store = createMemorySessionStore(this.data);
+    Object.assign(this, store, toHelixStateStore(store));
   }
 } as unknown as new (options?: InMemoryStateStoreOptions) => InMemoryStateStore;
 

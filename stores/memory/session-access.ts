@@ -1,5 +1,5 @@
 import { rootOf } from '../../protocol/ids.js';
-import { checkStreamId } from '../checked-ids.js';
+import { checkStreamId } from '../record/checked-ids.js';
 import { expire } from './expiry.js';
 import { closeBatch } from './log.js';
 import type { MemoryData } from './memory-data.js';

@@ -1,12 +1,10 @@
-import type { SessionStore } from '../session-store.js';
+import type { Due } from '../contract/due.js';
+import type { Sessions } from '../contract/sessions.js';
 import type { MemoryData } from './memory-data.js';
 import { change } from './session-access.js';
 import { noteSnapshot } from './transitions/note-snapshot.js';
 
-type Index = Pick<
-  SessionStore,
-  'noteActiveSnapshot' | 'dueSessions' | 'forgetDue' | 'noteDue' | 'leaseSweep'
->;
+type Index = Due & Pick<Sessions, 'noteActiveSnapshot'>;
 
 /** What looks after sessions without being part of their state. */
 export function createSessionIndex(data: MemoryData): Index {
@@ -17,10 +15,10 @@ export function createSessionIndex(data: MemoryData): Index {
         noteSnapshot(session, turn, context);
       });
     },
-    noteDue: async (sessionId, inMs) => {
+    note: async (sessionId, inMs) => {
       due.set(sessionId, now() + inMs);
     },
-    dueSessions: async (limit, forMs) => {
+    take: async (limit, forMs) => {
       const found = [...due]
         .filter(([, at]) => at <= now())
         .sort(([, a], [, b]) => a - b)
@@ -29,7 +27,7 @@ export function createSessionIndex(data: MemoryData): Index {
       for (const sessionId of found) due.set(sessionId, now() + forMs);
       return found;
     },
-    forgetDue: async (sessionId) => {
+    forget: async (sessionId) => {
       due.delete(sessionId);
     },
     leaseSweep: async (_holder, forMs) => {

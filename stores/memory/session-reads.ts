@@ -1,21 +1,22 @@
-import type { SessionCalls, SessionStore } from '../session-store.js';
+import type { Calls } from '../contract/calls.js';
+import type { Queue } from '../contract/queue.js';
+import type { SessionCalls, Sessions } from '../contract/sessions.js';
 import { fromJson } from './json.js';
 import type { MemoryData } from './memory-data.js';
 import { toOpenCall, toRecord } from './record.js';
 import { ownerOf, sessionsBelow } from './tree.js';
 import { findSession } from './session-access.js';
 
-type Reads = Pick<
-  SessionStore,
-  | 'readRecord'
-  | 'readRows'
-  | 'readView'
-  | 'readCalls'
-  | 'readQueue'
-  | 'readCall'
-  | 'acceptedMessages'
-  | 'readSubAgentCallIds'
->;
+interface Reads {
+  readRecord: Sessions['read'];
+  readRows: Sessions['rows'];
+  readView: Sessions['view'];
+  readCalls: Sessions['withCalls'];
+  readQueue: Queue['read'];
+  readCall: Calls['read'];
+  acceptedMessages: Sessions['acceptedMessages'];
+  readSubAgentCallIds: Calls['readSubAgentIds'];
+}
 
 /** Reads of a session; each is of one moment, and gives copies. */
 export function createSessionReads(data: MemoryData): Reads {

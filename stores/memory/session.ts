@@ -11,10 +11,12 @@ import type {
   StopRequest,
   StreamStatus,
 } from '../../protocol/run.js';
-import type { QueuedEntry } from '../queued-entry.js';
-import type { CallSpec, CallState, InterruptRecord, RunUsage } from '../session-record.js';
-import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
-import type { Wake } from '../session-record.js';
+import type { CallSpec, CallState, Wake } from '../contract/call-record.js';
+import type { Checkpoint } from '../contract/checkpoints.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { QueuedEntry } from '../contract/queue.js';
+import type { InterruptRecord, RunUsage, RunInfo } from '../contract/runs.js';
+import type { StagedChanges } from '../contract/staging.js';
 import type { Json } from './json.js';
 import { createLog, type MemoryLog } from './log.js';
 

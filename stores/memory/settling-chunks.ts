@@ -1,7 +1,7 @@
 import type { StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
-import { toCheckedJson } from '../checked-messages.js';
+import { toCheckedJson } from '../record/checked-messages.js';
 import { toJson, type Json } from './json.js';
 
 /**

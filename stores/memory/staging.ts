@@ -1,4 +1,4 @@
-import type { StagedChanges } from '../session-state.js';
+import type { StagedChanges } from '../contract/staging.js';
 import { fromJson, toJson } from './json.js';
 import type { MemorySession } from './session.js';
 

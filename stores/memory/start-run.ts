@@ -1,4 +1,4 @@
-import type { RunRecord } from '../transitions.js';
+import type { RunRecord } from '../contract/runs.js';
 import { keepForEver } from './expiry.js';
 import type { MemoryRun, MemorySession } from './session.js';
 

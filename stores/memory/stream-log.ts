@@ -1,7 +1,7 @@
-import { checkStreamId } from '../checked-ids.js';
-import { toCheckedJson } from '../checked-messages.js';
+import { checkStreamId } from '../record/checked-ids.js';
+import { toCheckedJson } from '../record/checked-messages.js';
 import { rootOf } from '../../protocol/ids.js';
-import { NO_RUN, type StreamLog } from '../stream-log.js';
+import { NO_RUN, type StreamLog } from '../contract/log.js';
 import { follow } from './follow.js';
 import { readEntries } from './log.js';
 import type { MemoryData } from './memory-data.js';

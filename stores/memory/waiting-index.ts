@@ -1,21 +1,19 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { SessionStore } from '../session-store.js';
-import { readWaitingPage, type SessionOwner, type WaitingEntry } from '../waiting-page.js';
+import type { Sessions } from '../contract/sessions.js';
+import type { SessionOwner, Waiting } from '../contract/waiting.js';
+import { readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
 import type { MemoryData } from './memory-data.js';
 import { findSession } from './session-access.js';
 
-export type WaitingIndex = Pick<
-  SessionStore,
-  'waitingSessions' | 'noteWaiting' | 'forgetWaiting'
-> & {
+export interface WaitingIndex extends Waiting {
   /** Before a question is stored. */
   noteAsking: (sessionId: string) => Promise<void>;
-};
+}
 
 /** The sessions that asked something. */
 export function createWaitingIndex(
   data: MemoryData,
-  readCalls: SessionStore['readCalls'],
+  readCalls: Sessions['withCalls'],
 ): WaitingIndex {
   const { asked, now } = data;
 
@@ -33,14 +31,14 @@ export function createWaitingIndex(
     noteAsking: async (sessionId) => {
       asked.set(rootOf(sessionId), now());
     },
-    noteWaiting: async (sessionId) => {
+    note: async (sessionId) => {
       const rootId = rootOf(sessionId);
       if (findSession(data, rootId) !== undefined && !asked.has(rootId)) asked.set(rootId, now());
     },
-    forgetWaiting: async (sessionId) => {
+    forget: async (sessionId) => {
       asked.delete(sessionId);
     },
-    waitingSessions: (owner, page) =>
+    page: (owner, page) =>
       readWaitingPage(
         {
           next: async (after, count) =>

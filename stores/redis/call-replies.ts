@@ -1,13 +1,12 @@
 import type { Decision } from '../../protocol/rows.js';
 import type { Resumption } from '../../protocol/run.js';
+import type { CallSpec, Wake } from '../contract/call-record.js';
 import type {
-  CallSpec,
   ExtendDeadlineResult,
   LeaseCallResult,
   SettleCallResult,
   StartCallResult,
-  Wake,
-} from '../session-store.js';
+} from '../contract/calls.js';
 import { parse, unexpected } from './parse-reply.js';
 import type { ScriptReply } from './scripts.js';
 

@@ -1,8 +1,11 @@
-import { toStoredJson } from '../to-stored-json.js';
-import { parseUsage } from '../run-usage.js';
+import { toStoredJson } from '../record/to-stored-json.js';
+import { parseUsage } from '../record/run-usage.js';
 import { childPartOf } from '../../protocol/ids.js';
-import type { DocumentPrimitives, NumberedChanges } from '../session-documents.js';
-import type { Checkpoint, CustomState, RunInfo, StagedChanges } from '../session-state.js';
+import type { DocumentPrimitives, NumberedChanges } from '../record/session-documents.js';
+import type { Checkpoint } from '../contract/checkpoints.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { RunInfo } from '../contract/runs.js';
+import type { StagedChanges } from '../contract/staging.js';
 import type { RedisContext } from './context.js';
 import { reach } from './connection.js';
 import { parseStored } from './stored-json.js';

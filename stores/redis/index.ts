@@ -1,6 +1,6 @@
-import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
-import { createStreamManager } from '../streams/create-stream-manager.js';
+import type { Store } from '../contract/store.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
 import { closeClient } from './clients.js';
 import { connectCommands, connectSubscriber, reach, type RedisRole } from './connection.js';
 import { createContext, type RedisStoreOptions } from './create-context.js';
@@ -12,7 +12,7 @@ export { RedisStateStore, RedisStreamManager } from './seed-classes.js';
 export type { RedisStoreOptions } from './create-context.js';
 
 export interface RedisStores {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
   /** Resolves when Redis answers. @throws HelixError `unavailable` */
   ping: () => Promise<void>;

@@ -1,6 +1,6 @@
 import { childPartOf, rootOf } from '../../protocol/ids.js';
-import { checkStreamId } from '../checked-ids.js';
-import type { SessionOwner } from '../waiting-page.js';
+import { checkStreamId } from '../record/checked-ids.js';
+import type { SessionOwner } from '../contract/waiting.js';
 
 /** Order in which lua/lib/session.lua expects the keys; the last two are channels and hold nothing. */
 const NAMES = [

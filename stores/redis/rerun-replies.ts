@@ -1,12 +1,12 @@
 import type { TerminalStatus } from '../../protocol/run.js';
 import type {
-  FoundResult,
   ResumeRunInput,
   ResumeRunResult,
   RewindInput,
   RewindResult,
   RunRecord,
-} from '../session-store.js';
+} from '../contract/runs.js';
+import type { BranchResult } from '../contract/sessions.js';
 import type { ScriptReply } from './scripts.js';
 
 /** Replies of the scripts that make runs for turns that had one → results. Pure. */
@@ -66,8 +66,8 @@ export function toRewindResult(reply: ScriptReply, input: RewindInput): RewindRe
   }
 }
 
-export function toFoundResult([kind]: ScriptReply): FoundResult {
-  if (kind === 'FOUNDED') return { kind: 'founded' };
+export function toBranchResult([kind]: ScriptReply): BranchResult {
+  if (kind === 'BRANCHED') return { kind: 'branched' };
   if (kind === 'EXISTS') return { kind: 'exists' };
-  throw new Error(`script found replied ${String(kind)}`);
+  throw new Error(`script branch replied ${String(kind)}`);
 }

@@ -1,27 +1,26 @@
-import { toStoredJson } from '../to-stored-json.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { toCallSpec } from '../call-spec.js';
-import { interruptBy } from '../queued-entry.js';
-import { toCheckedJson } from '../checked-messages.js';
-import { formatUsage } from '../run-usage.js';
-import type { StagedChanges } from '../session-state.js';
-import { toBriefRow, toShownPart } from '../sub-agent-calls.js';
-import { keepApart } from './large-results.js';
+import { toCallSpec } from '../record/call-spec.js';
+import type { ExtendDeadlineInput, SettleCallInput } from '../contract/calls.js';
+import type { Writer } from '../contract/log.js';
 import type {
   BeginChildInput,
   BeginInput,
-  CommitInput,
   EndInput,
-  FoundInput,
-  ExtendDeadlineInput,
   ResumeRunInput,
   RewindInput,
-  SettleCallInput,
   UserMessage,
-  Writer,
-} from '../session-store.js';
+} from '../contract/runs.js';
+import type { BranchInput } from '../contract/sessions.js';
+import type { StagedChanges } from '../contract/staging.js';
+import type { CommitInput } from '../contract/steps.js';
+import { interruptBy } from '../record/interrupt-by.js';
+import { toCheckedJson } from '../record/checked-messages.js';
+import { formatUsage } from '../record/run-usage.js';
+import { toBriefRow, toShownPart } from '../record/sub-agent-calls.js';
+import { keepApart } from './large-results.js';
 
 /** ARGV of the scripts, in the order that their headers give. Pure. */
 
@@ -80,7 +79,7 @@ export function rewindArgs(input: RewindInput): (string | number)[] {
   return [sessionId, runId, nonce, now, mode, by, ...turn];
 }
 
-export function foundArgs(input: FoundInput): (string | number)[] {
+export function branchArgs(input: BranchInput): (string | number)[] {
   const { turn, rows, messages } = input;
   const stored = rows.map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
   const results = stored.flatMap((kept) =>

@@ -5,21 +5,21 @@ import {
   type StopRequest,
   type TerminalStatus,
 } from '../../protocol/run.js';
-import { parseUsage } from '../run-usage.js';
+import { parseUsage } from '../record/run-usage.js';
+import type { BeginQueuedInput, BeginQueuedResult, EditQueuedResult } from '../contract/queue.js';
 import type {
   BeginInput,
-  BeginQueuedInput,
-  BeginQueuedResult,
   BeginResult,
-  ClaimResult,
-  CommitResult,
-  DiscardResult,
-  EditQueuedResult,
   EndResult,
   RunRecord,
   StopResult,
+} from '../contract/runs.js';
+import type {
+  ClaimResult,
+  CommitResult,
+  DiscardResult,
   TakeOverResult,
-} from '../session-store.js';
+} from '../contract/steps.js';
 import { parse, unexpected } from './parse-reply.js';
 import type { ScriptReply } from './scripts.js';
 

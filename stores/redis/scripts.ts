@@ -10,7 +10,7 @@ const SESSION_SCRIPTS = [
   'remove-queued',
   'resume-run',
   'rewind',
-  'found',
+  'branch',
   'claim',
   'discard',
   'commit',

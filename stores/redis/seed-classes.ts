@@ -1,7 +1,9 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { SessionStore } from '../session-store.js';
-import type { StreamManager } from '../stream-manager.js';
-import { createStreamManager } from '../streams/create-stream-manager.js';
+import type { HelixStateStore } from '../contract/helix-state-store.js';
+import type { Store } from '../contract/store.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { createStreamManager } from '../log/create-stream-manager.js';
+import { toHelixStateStore } from '../record/helix-state-store.js';
 import { closeClient } from './clients.js';
 import { duplicateForSubscriptions } from './connection.js';
 import { createContext } from './create-context.js';
@@ -24,16 +26,20 @@ export interface RedisStreamManagerOptions {
   maxChunks?: number;
 }
 
-/** A session store on a connection of the caller's. */
+/** A store on a connection of the caller's: by noun, and under the names of the Helix state store. */
 export const RedisStateStore = class RedisStateStore {
   constructor(redis: Redis | Cluster, { prefix, ttl }: RedisStateStoreOptions = {}) {
     const options = {
       ...(prefix !== undefined && { prefix }),
       ...(ttl !== undefined && { sessionTtlSeconds: ttl }),
     };
-    Object.assign(this, createRedisSessionStore(createContext(redis, options)));
+    const store = createRedisSessionStore(createContext(redis, options));
+    Object.assign(this, store, toHelixStateStore(store));
   }
-} as unknown as new (redis: Redis | Cluster, options?: RedisStateStoreOptions) => SessionStore;
+} as unknown as new (
+  redis: Redis | Cluster,
+  options?: RedisStateStoreOptions,
+) => HelixStateStore & Store;
 
 /** A stream manager that also closes the connection which it opened for subscriptions. */
 export interface ClosableStreamManager extends StreamManager {

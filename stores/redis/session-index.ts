@@ -1,11 +1,9 @@
-import type { SessionStore } from '../session-store.js';
+import type { Due } from '../contract/due.js';
+import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
 import { reach } from './connection.js';
 
-type Index = Pick<
-  SessionStore,
-  'noteActiveSnapshot' | 'dueSessions' | 'forgetDue' | 'noteDue' | 'leaseSweep'
->;
+type Index = Due & Pick<Sessions, 'noteActiveSnapshot'>;
 
 /** What looks after sessions without being part of their state. */
 export function createSessionIndex({ redis, keys, scripts }: RedisContext): Index {
@@ -13,10 +11,10 @@ export function createSessionIndex({ redis, keys, scripts }: RedisContext): Inde
     noteActiveSnapshot: async (sessionId, turn) => {
       await scripts.run('note-snapshot', [keys.session(sessionId).root], [turn, Date.now()]);
     },
-    noteDue: async (sessionId, inMs) => {
+    note: async (sessionId, inMs) => {
       await reach(redis.zadd(keys.activeIndex, Date.now() + inMs, sessionId));
     },
-    dueSessions: async (limit, forMs) => {
+    take: async (limit, forMs) => {
       const now = Date.now();
       const due = await reach(
         redis.zrangebyscore(keys.activeIndex, '-inf', now, 'LIMIT', 0, limit),
@@ -27,7 +25,7 @@ export function createSessionIndex({ redis, keys, scripts }: RedisContext): Inde
       }
       return due;
     },
-    forgetDue: async (sessionId) => {
+    forget: async (sessionId) => {
       await reach(redis.zrem(keys.activeIndex, sessionId));
     },
     leaseSweep: async (holder, forMs) =>

@@ -1,14 +1,21 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { OpenCall, SessionStore } from '../session-store.js';
+import type { OpenCall } from '../contract/call-record.js';
+import type { Calls } from '../contract/calls.js';
+import type { Queue } from '../contract/queue.js';
+import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
 import { reach, unpack } from './connection.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
-type Reads = Pick<
-  SessionStore,
-  'readRecord' | 'readRows' | 'readQueue' | 'readCall' | 'acceptedMessages' | 'readSubAgentCallIds'
->;
+interface Reads {
+  readRecord: Sessions['read'];
+  readRows: Sessions['rows'];
+  readQueue: Queue['read'];
+  readCall: Calls['read'];
+  acceptedMessages: Sessions['acceptedMessages'];
+  readSubAgentCallIds: Calls['readSubAgentIds'];
+}
 
 /** Reads of a session; each is of one moment. */
 export function createSessionReads({ redis, keys }: RedisContext): Reads {

@@ -1,11 +1,14 @@
 import { childPartOf } from '../../protocol/ids.js';
-import type { SessionCalls, SessionStore, SessionView } from '../session-store.js';
+import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
 import { reach, unpack } from './connection.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
-type Views = Pick<SessionStore, 'readView' | 'readCalls'>;
+interface Views {
+  readView: Sessions['view'];
+  readCalls: Sessions['withCalls'];
+}
 
 /** Reads of a session together with its calls and those of its sub-agents; each is of one moment. */
 export function createSessionViews({ redis, keys, scripts }: RedisContext): Views {

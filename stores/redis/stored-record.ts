@@ -2,8 +2,10 @@ import type { FinishReason } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
-import type { CallState, OpenCall, QueuedEntry, SessionRecord, Wake } from '../session-store.js';
-import { parseUsage } from '../run-usage.js';
+import type { CallState, OpenCall, Wake } from '../contract/call-record.js';
+import type { QueuedEntry } from '../contract/queue.js';
+import type { SessionRecord } from '../contract/sessions.js';
+import { parseUsage } from '../record/run-usage.js';
 import { corrupt, parseStored } from './stored-json.js';
 
 /** Hashes as Redis gives them → the record and calls of a session. Pure but for the clock. */

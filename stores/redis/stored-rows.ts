@@ -1,5 +1,5 @@
 import type { Row } from '../../protocol/rows.js';
-import type { OpenCall } from '../session-record.js';
+import type { OpenCall } from '../contract/call-record.js';
 import type { RedisContext } from './context.js';
 import { reach } from './connection.js';
 import { resolveRows, type ReadResults } from './large-results.js';

@@ -1,16 +1,16 @@
-import { toStoredJson } from '../to-stored-json.js';
+import { toStoredJson } from '../record/to-stored-json.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { StreamStatus } from '../../protocol/run.js';
-import { toCheckedJson } from '../checked-messages.js';
+import { toCheckedJson } from '../record/checked-messages.js';
 import {
   NO_RUN,
   type AppendResult,
   type LogPosition,
   type MarkResult,
   type StreamLog,
-} from '../stream-log.js';
-import { toControlMessage } from '../streams/control-message-of.js';
+} from '../contract/log.js';
+import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels } from './channels.js';
 import { reach, toContractError, type RedisConnection } from './connection.js';
 import type { RedisContext } from './context.js';

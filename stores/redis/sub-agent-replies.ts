@@ -1,4 +1,4 @@
-import type { BeginChildResult } from '../session-store.js';
+import type { BeginChildResult } from '../contract/runs.js';
 import type { ScriptReply } from './scripts.js';
 
 export function toBeginChildResult([kind]: ScriptReply): BeginChildResult {

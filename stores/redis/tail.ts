@@ -5,7 +5,7 @@ import type { RedisConnection } from './clients.js';
 import { watchHearing } from './hearing.js';
 import { createInbox, type Inbox } from './inbox.js';
 import { createReadPage } from './log-pages.js';
-import { throughOutage } from '../outage.js';
+import { throughOutage } from '../record/outage.js';
 import { createPlace } from './place.js';
 import type { ReadLog } from './read-log.js';
 import { shareReads } from './shared-reads.js';

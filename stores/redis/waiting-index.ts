@@ -1,16 +1,14 @@
 import { rootOf } from '../../protocol/ids.js';
-import type { SessionStore } from '../session-store.js';
-import { asks, readWaitingPage, type SessionOwner, type WaitingEntry } from '../waiting-page.js';
+import type { Sessions } from '../contract/sessions.js';
+import type { SessionOwner, Waiting } from '../contract/waiting.js';
+import { asks, readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
 import type { RedisContext } from './context.js';
 import { reach } from './connection.js';
 
-export type WaitingIndex = Pick<
-  SessionStore,
-  'waitingSessions' | 'noteWaiting' | 'forgetWaiting'
-> & {
+export interface WaitingIndex extends Waiting {
   /** Before a question is stored: a list may hold too much, never too little. */
   noteAsking: (sessionId: string) => Promise<void>;
-};
+}
 
 /**
  * The sessions that asked something, by owner. An owner's list lives in a slot of its own, so no
@@ -18,7 +16,7 @@ export type WaitingIndex = Pick<
  */
 export function createWaitingIndex(
   { redis, keys }: Pick<RedisContext, 'redis' | 'keys'>,
-  readCalls: SessionStore['readCalls'],
+  readCalls: Sessions['withCalls'],
 ): WaitingIndex {
   /** The list that a session belongs on; undefined once it is gone. */
   async function listOf(sessionId: string): Promise<string | undefined> {
@@ -62,12 +60,12 @@ export function createWaitingIndex(
       const key = await listOf(rootOf(sessionId));
       if (key !== undefined) await reach(redis.zadd(key, Date.now(), rootOf(sessionId)));
     },
-    noteWaiting,
-    forgetWaiting: async (sessionId) => {
+    note: noteWaiting,
+    forget: async (sessionId) => {
       const key = await listOf(sessionId);
       if (key !== undefined) await reach(redis.zrem(key, sessionId));
     },
-    waitingSessions: (owner: SessionOwner, page) => {
+    page: (owner: SessionOwner, page) => {
       const key = keys.waitingIndex(owner);
       return readWaitingPage(
         {

@@ -97,7 +97,7 @@ describe('a model that calls tools badly', () => {
     );
     const { begin, play, session, store } = await harnessOf(model);
     expect(await play(await begin())).toMatchObject({ status: 'completed' });
-    expect(await store.readRows(session.id, 2)).toMatchObject([
+    expect(await store.sessions.rows(session.id, 2)).toMatchObject([
       { toolCallId: 'c', output: 1 },
       { toolCallId: 'c_1', output: 2 },
       { role: 'assistant' },
@@ -113,7 +113,7 @@ describe('a model that calls tools badly', () => {
     const { begin, play, session, store } = await harnessOf(model);
     await play(await begin());
     await play(await begin());
-    const rows = await store.readRows(session.id, 0);
+    const rows = await store.sessions.rows(session.id, 0);
     expect(rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []))).toEqual([
       'c',
       'c_1',
@@ -131,11 +131,11 @@ describe('a model that calls tools badly', () => {
     const { begin, step, session, store } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await session.messages('tool_input_error')).toMatchObject([{ toolCallId: 'c' }]);
-    expect(await store.readRows(session.id, 1)).toMatchObject([
+    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
       { role: 'assistant', parts: [{ type: 'tool-call', toolCallId: 'c' }] },
       { role: 'tool', toolCallId: 'c', errorCode: 'invalid_tool_input' },
     ]);
-    expect(await store.readRecord(session.id)).toMatchObject({ finishReason: 'length' });
+    expect(await store.sessions.read(session.id)).toMatchObject({ finishReason: 'length' });
   });
 
   it('with a megabyte of arguments is not shown all of them, and is told', async () => {
@@ -183,7 +183,7 @@ describe('a model that calls tools badly', () => {
     );
     const { begin, step, session, store } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
-    expect(await store.readRows(session.id, 1)).toMatchObject([
+    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
       {
         parts: [
           { type: 'source-url', sourceId: 's', url: 'https://a.example' },
@@ -201,13 +201,15 @@ describe('a model that says odd things', () => {
     const { begin, step, session, store } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(textIn(await session.log())).toBe(said);
-    expect(await store.readRows(session.id, 1)).toMatchObject([{ parts: [{ text: said }] }]);
+    expect(await store.sessions.rows(session.id, 1)).toMatchObject([{ parts: [{ text: said }] }]);
   });
 
   it('or nothing has still made a step', async () => {
     const { begin, step, store, session } = await harnessOf(fakeModel(() => finish()));
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(await store.readRows(session.id, 1)).toMatchObject([{ role: 'assistant', parts: [] }]);
+    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
+      { role: 'assistant', parts: [] },
+    ]);
     expect(await session.messages('step_end')).toMatchObject([{ finishReason: 'stop' }]);
   });
 
@@ -216,7 +218,7 @@ describe('a model that says odd things', () => {
     const { begin, step, store, session } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await session.messages('step_end')).toMatchObject([{ finishReason: reason }]);
-    expect(await store.getCurrentRun(session.id)).toMatchObject({ finishReason: reason });
+    expect(await store.runs.current(session.id)).toMatchObject({ finishReason: reason });
   });
 
   it('and counts tokens that are no numbers has them left out', async () => {
@@ -230,7 +232,7 @@ describe('a model that says odd things', () => {
     expect(await session.messages('step_end')).toMatchObject([
       { usage: { inputTokens: 0, outputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 1 } },
     ]);
-    expect((await store.readRecord(session.id))?.usage).toEqual({
+    expect((await store.sessions.read(session.id))?.usage).toEqual({
       inputTokens: 0,
       outputTokens: 0,
       reasoningTokens: 1,
@@ -250,7 +252,7 @@ describe('a model that says odd things', () => {
     const { begin, step, session, store } = await harnessOf(model);
     const outcome = await step(await begin(), 1);
     expect(outcome).toMatchObject({ error: { code: 'provider_invalid_request' } });
-    const record = await store.readRecord(session.id);
+    const record = await store.sessions.read(session.id);
     expect(JSON.stringify([outcome, record, await session.log()])).not.toContain('sk-secret');
   });
 });

@@ -51,7 +51,7 @@ describe('model step', () => {
       'step_committed',
       'stream_end',
     ]);
-    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
       { role: 'assistant', messageId: 'msg-1', parts: [{ type: 'text', text: 'Hello.' }] },
     ]);
   });
@@ -82,13 +82,13 @@ describe('model step', () => {
     expect(await step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'completed' });
     expect(textIn(await session.log())).toBe('Second.');
     expect(await session.messages('stream_resync')).toMatchObject([{ reason: 'crash_recovery' }]);
-    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
       { parts: [{ text: 'Second.' }] },
     ]);
     await stores.redis.spublish(`hx:{${session.id}}:stop`, run.runId);
     // The zombie comes back: whatever it was about to commit is refused.
     await lost.catch(() => undefined);
-    expect(await stores.store.readRows(session.id, 0)).toHaveLength(2);
+    expect(await stores.store.sessions.rows(session.id, 0)).toHaveLength(2);
   });
 
   it('asks a failing provider again, within its budget, without doubled text', async () => {
@@ -132,7 +132,7 @@ describe('model step', () => {
     });
     expect(model.doStreamCalls).toHaveLength(5);
     expect(textIn(await session.log())).toBe('try 4');
-    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
       { interrupted: 'failure', parts: [{ text: 'try 4' }] },
     ]);
     expect(await begin()).toMatchObject({ messageId: 'msg-3' });
@@ -181,10 +181,10 @@ describe('model step', () => {
     const { session, begin, step } = createHarness(stores, { model });
     const running = step(await begin(), 1);
     await until('it speaks', async () => textIn(await session.log()) === 'So far');
-    await stores.store.stop(session.id, { mode });
+    await stores.store.runs.stop(session.id, { mode });
     const status = mode === 'abort' ? 'aborted' : 'interrupted';
     expect(await running).toMatchObject({ kind: 'ended', step: 1, status });
-    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
       { interrupted: mode, parts: [{ text: 'So far' }] },
     ]);
     expect(model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
@@ -208,9 +208,9 @@ describe('model step', () => {
       'the call is on its way',
       async () => (await session.messages('tool_arg_stream_delta')).length === 1,
     );
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     await running;
-    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
       { parts: [{ text: 'I will' }, { type: 'tool-call', toolCallId: 'c1', input: {} }] },
       { role: 'tool', toolCallId: 'c1', errorCode: 'run_stopped' },
     ]);
@@ -222,7 +222,7 @@ describe('model step', () => {
     const { session, begin, step } = createHarness(stores, { model });
     const running = step(await begin(), 1);
     await until('it speaks', async () => textIn(await session.log()) === 'Deaf');
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
   });
 
@@ -234,11 +234,11 @@ describe('model step', () => {
     const dead = session.writer(run.runId, 1, 1);
     await session.claim(dead);
     await session.say(dead, 1, 'Last words');
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     expect(await step(run, 1, 2)).toEqual({ kind: 'ended', step: 1, status: 'interrupted' });
     expect(model.doStreamCalls).toHaveLength(0);
     expect(textIn(await session.log())).toBe('Last words');
-    expect(await stores.store.readRows(session.id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
       { interrupted: 'interrupt', parts: [{ text: 'Last words' }] },
     ]);
   });
@@ -248,7 +248,7 @@ describe('model step', () => {
     const model = fakeModel(sayInTurn());
     const { session, begin, step } = createHarness(stores, { model });
     const run = await begin();
-    await stores.store.stop(session.id, { mode: 'abort' });
+    await stores.store.runs.stop(session.id, { mode: 'abort' });
     expect(await step(run, 1)).toEqual({ kind: 'ended', step: 1, status: 'aborted' });
     await begin();
     expect(await step(run, 1)).toEqual({ kind: 'superseded' });

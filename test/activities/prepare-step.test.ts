@@ -78,7 +78,7 @@ describe('prepareStep', () => {
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'text', text: 'only this' }] },
     ]);
-    expect(await stores.store.readRows(given.session.id, 0)).toHaveLength(4);
+    expect(await stores.store.sessions.rows(given.session.id, 0)).toHaveLength(4);
   });
 
   it('of the example tells 200 messages of 1,000 rows and no half calls', async () => {

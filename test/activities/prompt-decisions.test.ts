@@ -45,7 +45,7 @@ describe('what a model is asked is what streamText would ask', () => {
     const run = await harness.begin();
     await harness.play(run);
     const decision = { ...denial, at: 1 };
-    await stores.store.settleCall({
+    await stores.store.calls.settle({
       source: 'approval',
       sessionId: harness.session.id,
       agentType: 'tester',

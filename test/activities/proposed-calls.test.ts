@@ -119,11 +119,11 @@ describe('what a model asks for', () => {
     expect(await session.messages('tool_start')).toMatchObject([
       { toolCallId: 'low', providerExecuted: true },
     ]);
-    expect((await stores.store.readCall(session.id, 'low'))?.row).toMatchObject({
+    expect((await stores.store.calls.read(session.id, 'low'))?.row).toMatchObject({
       output: 1,
       decision: { approved: true, automatic: true, reason: 'small' },
     });
-    expect((await stores.store.readCall(session.id, 'high'))?.row).toMatchObject({
+    expect((await stores.store.calls.read(session.id, 'high'))?.row).toMatchObject({
       denied: true,
       decision: { approved: false, automatic: true, reason: 'too much' },
     });
@@ -142,7 +142,7 @@ describe('what a model asks for', () => {
     const model = fakeModel(sayInTurn([...call('c1', 'ask', {}), ...finish('tool-calls')]));
     const { session, begin, step } = createHarness(stores, { model, tools: [asked] });
     expect(await step(await begin(), 1)).toMatchObject({ calls: [{ deadlineMs: 2_000 }] });
-    expect((await stores.store.readCall(session.id, 'c1'))?.spec).toMatchObject({
+    expect((await stores.store.calls.read(session.id, 'c1'))?.spec).toMatchObject({
       deadlineMs: 2_000,
       onExpiry: { result: 'nobody there' },
     });

@@ -5,9 +5,9 @@ import type { Row } from '../../protocol/rows.js';
 const KB = 1024;
 
 /** Sessions whose rows are about two KB each in memory; remembers what was read. */
-function storeOf() {
+function countedSessions() {
   const reads: string[] = [];
-  const readRows = (sessionId: string, from: number, to = 0): Promise<Row[]> => {
+  const rows = (sessionId: string, from: number, to = 0): Promise<Row[]> => {
     reads.push(`${sessionId} ${String(from)}-${String(to)}`);
     const row = (at: number): Row => ({
       role: 'user',
@@ -16,44 +16,44 @@ function storeOf() {
     });
     return Promise.resolve(Array.from({ length: to - from }, (_, at) => row(from + at)));
   };
-  return { reads, readRows };
+  return { reads, rows };
 }
 
 const session = (sessionId: string) => ({ sessionId, born: 'b' });
 
 describe('the cache of rows', () => {
   it('loads new rows only, and all of a session that has become shorter', async () => {
-    const store = storeOf();
-    const cache = createRowsCache(store, 100 * KB);
+    const sessions = countedSessions();
+    const cache = createRowsCache(sessions, 100 * KB);
     expect(await cache.load(session('a'), 2)).toHaveLength(2);
     expect(await cache.load(session('a'), 3)).toHaveLength(3);
     expect(await cache.load(session('a'), 1)).toHaveLength(1);
-    expect(store.reads).toEqual(['a 0-2', 'a 2-3', 'a 0-1']);
+    expect(sessions.reads).toEqual(['a 0-2', 'a 2-3', 'a 0-1']);
   });
 
   it('keeps no more than it may: sessions used longest ago go first', async () => {
-    const store = storeOf();
-    const cache = createRowsCache(store, 10 * KB);
+    const sessions = countedSessions();
+    const cache = createRowsCache(sessions, 10 * KB);
     for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.load(session(id), 2);
     // Two sessions of two rows fit.
-    expect(store.reads).toEqual(['a 0-2', 'b 0-2', 'c 0-2', 'b 0-2']);
+    expect(sessions.reads).toEqual(['a 0-2', 'b 0-2', 'c 0-2', 'b 0-2']);
   });
 
   it('does not push everything else out for one that is too large to keep', async () => {
-    const store = storeOf();
-    const cache = createRowsCache(store, 10 * KB);
+    const sessions = countedSessions();
+    const cache = createRowsCache(sessions, 10 * KB);
     await cache.load(session('a'), 2);
     await cache.load(session('huge'), 50);
     await cache.load(session('a'), 2);
     await cache.load(session('huge'), 50);
-    expect(store.reads).toEqual(['a 0-2', 'huge 0-50', 'huge 0-50']);
+    expect(sessions.reads).toEqual(['a 0-2', 'huge 0-50', 'huge 0-50']);
   });
 
   it('does not take an erased session for the next one of its id', async () => {
-    const store = storeOf();
-    const cache = createRowsCache(store, 100 * KB);
+    const sessions = countedSessions();
+    const cache = createRowsCache(sessions, 100 * KB);
     await cache.load(session('a'), 1);
     await cache.load({ sessionId: 'a', born: 'later' }, 1);
-    expect(store.reads).toEqual(['a 0-1', 'a 0-1']);
+    expect(sessions.reads).toEqual(['a 0-1', 'a 0-1']);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
-import { endSilent } from '../../stores/end-silent.js';
+import { endSilent } from '../../stores/record/end-silent.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -44,16 +44,16 @@ const withoutIds = (rows: Row[]): unknown =>
 describe('a writer that does not answer', () => {
   it('leaves the same as one that confirms the stop', async () => {
     const confirms = await speaking();
-    await confirms.store.stop(confirms.session.id, { mode: 'interrupt' });
+    await confirms.store.runs.stop(confirms.session.id, { mode: 'interrupt' });
     await confirms.step;
 
     const silent = await speaking();
-    const record = await silent.store.readRecord(silent.session.id);
+    const record = await silent.store.sessions.read(silent.session.id);
     if (record === undefined) throw new Error('there is a record');
     await endSilent(silent, record, { status: 'interrupted', now: Date.now() });
 
     const [expected, stored] = await Promise.all(
-      [confirms, silent].map(({ store, session }) => store.readRows(session.id, 1)),
+      [confirms, silent].map(({ store, session }) => store.sessions.rows(session.id, 1)),
     );
     expect(withoutIds(stored ?? [])).toEqual(withoutIds(expected ?? []));
     expect(stored).toMatchObject([
@@ -72,27 +72,27 @@ describe('a writer that does not answer', () => {
       (await session.log()).map(({ message }) => message.type);
     expect(await types(silent)).toEqual(await types(confirms));
     // It finds out with its next write, and the run has ended as the record says.
-    await silent.store.stop(silent.session.id, { mode: 'interrupt' });
+    await silent.store.runs.stop(silent.session.id, { mode: 'interrupt' });
   });
 
   it('that is ended twice at the same moment has ended once', async () => {
     const { session, store, streamManager } = await speaking();
-    const record = await store.readRecord(session.id);
+    const record = await store.sessions.read(session.id);
     if (record === undefined) throw new Error('there is a record');
     const end = { status: 'interrupted' as const, now: Date.now() };
     await Promise.all([1, 2, 3].map(() => endSilent({ store, streamManager }, record, end)));
     expect(await session.messages('stream_end')).toHaveLength(1);
-    expect(await store.readRows(session.id, 1)).toHaveLength(3);
+    expect(await store.sessions.rows(session.id, 1)).toHaveLength(3);
   });
 
   it('whose workflow is gone is kept as cut by a failure', async () => {
     const { session, store, streamManager } = await speaking();
-    const record = await store.readRecord(session.id);
+    const record = await store.sessions.read(session.id);
     if (record === undefined) throw new Error('there is a record');
     const error = { code: 'framework_run_lost', message: 'Lost.', retryable: true };
     await endSilent({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
-    expect(await store.readRecord(session.id)).toMatchObject({ status: 'failed', error });
-    expect(await store.readRows(session.id, 1)).toMatchObject([
+    expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed', error });
+    expect(await store.sessions.rows(session.id, 1)).toMatchObject([
       { interrupted: 'failure' },
       { toolCallId: 'done', errorCode: 'run_failed' },
       { toolCallId: 'cut', errorCode: 'run_failed' },

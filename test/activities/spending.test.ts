@@ -41,7 +41,7 @@ describe('what a run uses', () => {
       status: 'completed',
       spent: { tokens: 15, microUsd: 117 },
     });
-    expect(await given.store.getCurrentRun(given.session.id)).toMatchObject({
+    expect(await given.store.runs.current(given.session.id)).toMatchObject({
       usage: { inputTokens: 9, outputTokens: 6, costMicroUsd: 117 },
     });
   });
@@ -49,7 +49,7 @@ describe('what a run uses', () => {
   it('includes attempts that failed after their provider had counted', async () => {
     const given = await harnessOf((n) => [...text('So'), ...finish(n === 0 ? 'error' : 'stop')]);
     await given.play(await given.begin());
-    expect(await given.store.readRecord(given.session.id)).toMatchObject({
+    expect(await given.store.sessions.read(given.session.id)).toMatchObject({
       usage: { inputTokens: 6, outputTokens: 4, costMicroUsd: 78 },
     });
   });
@@ -84,7 +84,7 @@ describe('a cap on what a run may use', () => {
     });
     expect(given.model.doStreamCalls).toHaveLength(2);
     expect(executed).toEqual(['c0']);
-    const rows = await given.store.readRows(given.session.id, 1);
+    const rows = await given.store.sessions.rows(given.session.id, 1);
     expect(rows).toMatchObject([
       { role: 'assistant' },
       { role: 'tool', toolCallId: 'c0', output: 'again' },

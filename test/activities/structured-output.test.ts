@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineTool, type ToolDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { StepRef } from '../../protocol/activities.js';
-import type { SessionStore } from '../../stores/session-store.js';
+import type { Store } from '../../stores/contract/store.js';
 import { attemptOf, createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -26,7 +26,7 @@ const Answer = z.object({ answer: z.number(), unit: z.string().default('m') });
 
 interface GivenAgent extends ActivityHarness {
   model: ReturnType<typeof fakeModel>;
-  store: SessionStore;
+  store: Store;
 }
 
 async function harnessOf(
@@ -76,8 +76,8 @@ describe('an agent with an output schema', () => {
     expect(await given.step(run, 1)).toMatchObject({ kind: 'ended', status: 'completed' });
     const { store } = given;
     const output = { answer: 42, unit: 'm' };
-    expect(await store.readRecord(given.session.id)).toMatchObject({ output });
-    expect(await store.readRows(given.session.id, 1)).toMatchObject([
+    expect(await store.sessions.read(given.session.id)).toMatchObject({ output });
+    expect(await store.sessions.rows(given.session.id, 1)).toMatchObject([
       {
         role: 'assistant',
         parts: [
@@ -115,7 +115,7 @@ describe('an agent with an output schema', () => {
     const given = await harnessOf(() => [...handIn('f', input), ...finish()], schema);
     expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
     const { store } = given;
-    expect((await store.readRecord(given.session.id))?.output).toEqual(output);
+    expect((await store.sessions.read(given.session.id))?.output).toEqual(output);
   });
 
   it('carries out the other calls of the step before it ends', async () => {
@@ -136,7 +136,7 @@ describe('an agent with an output schema', () => {
     await given.session.answer(run.runId, 'l', { output: 'here' });
     await given.session.end(run.runId, 'completed');
     const { store } = given;
-    const rows = await store.readRows(given.session.id, 2);
+    const rows = await store.sessions.rows(given.session.id, 2);
     expect(rows).toMatchObject([
       { toolCallId: 'e', output: 'again' },
       { toolCallId: 'f', output: { acknowledged: true } },
@@ -158,8 +158,8 @@ describe('an agent with an output schema', () => {
     ]);
     expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
     const { store } = given;
-    expect(await store.readRecord(given.session.id)).toMatchObject({ output: { answer: 2 } });
-    expect(await store.readRows(given.session.id, 2)).toMatchObject([
+    expect(await store.sessions.read(given.session.id)).toMatchObject({ output: { answer: 2 } });
+    expect(await store.sessions.rows(given.session.id, 2)).toMatchObject([
       { toolCallId: 'f1', errorCode: 'invalid_output' },
       { toolCallId: 'f2', output: { acknowledged: true } },
       { toolCallId: 'f3', error: 'The result was handed in already.' },
@@ -183,8 +183,8 @@ describe('an agent with an output schema', () => {
     expect(prompts[1]).toContain('the input is no valid JSON');
     expect(prompts[2]).toContain('answer: Invalid input');
     const { store } = given;
-    expect(await store.readRecord(given.session.id)).toMatchObject({ status: 'failed' });
-    expect((await store.readRows(given.session.id, -3)).slice(-2)).toMatchObject([
+    expect(await store.sessions.read(given.session.id)).toMatchObject({ status: 'failed' });
+    expect((await store.sessions.rows(given.session.id, -3)).slice(-2)).toMatchObject([
       { toolCallId: 'e', errorCode: 'run_failed' },
       { toolCallId: 'f2', errorCode: 'invalid_output' },
     ]);
@@ -217,7 +217,7 @@ describe('an agent with an output schema', () => {
       { role: 'user', providerOptions: { helix: { internal: true } } },
     ]);
     const { store } = given;
-    expect((await store.readRows(given.session.id, 1)).map(({ role }) => role)).toEqual([
+    expect((await store.sessions.rows(given.session.id, 1)).map(({ role }) => role)).toEqual([
       'assistant',
       'assistant',
       'tool',

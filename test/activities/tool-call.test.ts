@@ -30,7 +30,7 @@ async function openCall(execute: Execute, extra: object = {}, outputSchema?: z.Z
   const run = await harness.begin();
   await harness.step(run, 1);
   const result = async (): Promise<unknown> => {
-    const call = await stores.store.readCall(harness.session.id, 'c1');
+    const call = await stores.store.calls.read(harness.session.id, 'c1');
     return call?.row;
   };
   return { ...harness, stores, run, result };
@@ -117,7 +117,7 @@ describe('tool call', () => {
     expect(await first).toBe('settled');
     expect(await result()).toMatchObject({ output: 'try 2' });
     expect(await session.messages('tool_end')).toHaveLength(1);
-    expect(await stores.store.readRows(session.id, 0)).toHaveLength(2);
+    expect(await stores.store.sessions.rows(session.id, 0)).toHaveLength(2);
   });
 
   it('that takes longer than allowed says so', async () => {
@@ -134,10 +134,10 @@ describe('tool call', () => {
     });
     const running = tool(run, 1, 'c1');
     await until('it runs', () => signal !== undefined);
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     expect(await running).toBe('stopped');
     expect(signal?.aborted).toBe(true);
-    expect(await stores.store.readRows(session.id, 2)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 2)).toMatchObject([
       { toolCallId: 'c1', errorCode: 'tool_outcome_unknown' },
     ]);
   });
@@ -198,7 +198,7 @@ describe('tool call', () => {
     });
     expect(await outcome(run, 1, 'c1')).toMatchObject({ kind: 'settled', finish: true });
     expect(await outcome(run, 1, 'c1', 2)).toEqual({ kind: 'settled', finish: true });
-    expect((await stores.store.readRecord(session.id))?.output).toEqual({ twice: 4 });
+    expect((await stores.store.sessions.read(session.id))?.output).toEqual({ twice: 4 });
   });
 
   it('that ends the run with something else than the agent promises tells the model', async () => {
@@ -219,7 +219,7 @@ describe('tool call', () => {
       const { tool, run, result, stores, session } = await openCall((given) => given, {
         requireApproval: true,
       });
-      await stores.store.settleCall({
+      await stores.store.calls.settle({
         source: 'approval',
         sessionId: session.id,
         agentType: 'lab',

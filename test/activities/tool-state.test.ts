@@ -46,8 +46,9 @@ async function openCalls(execute: Execute, extra: object = {}) {
   await harness.step(run, 1);
   const { session } = harness;
   const state = async (): Promise<unknown> =>
-    (await stores.store.readState(session.id)).customState;
-  const promoted = async (): Promise<unknown> => (await stores.store.load(session.id))?.customState;
+    (await stores.store.documents.readState(session.id)).customState;
+  const promoted = async (): Promise<unknown> =>
+    (await stores.store.documents.load(session.id))?.customState;
   return { ...harness, stores, model, run, state, promoted };
 }
 
@@ -171,7 +172,7 @@ describe('the state that tools change', () => {
       updateState<{ memory: unknown }>((draft) => (draft.memory = 1));
     });
     await tool(run, 1, 'a');
-    expect((await stores.store.readCall(session.id, 'a'))?.row).toMatchObject({
+    expect((await stores.store.calls.read(session.id, 'a'))?.row).toMatchObject({
       errorCode: 'state_invalid',
       error: expect.stringContaining('memory'),
     });

@@ -78,7 +78,7 @@ describe.each([
           await page.rests();
         }
         // A turn that has failed is told by the snapshot alone.
-        const record = await player.store.readRecord(player.sessionId);
+        const record = await player.store.sessions.read(player.sessionId);
         if (record?.stream === 'failed') page = await load();
         await expectStored(page, player);
       }),
@@ -93,9 +93,9 @@ function isWithdrawn(message: string): boolean {
 
 /** On to where responses end: the next pause or end of the turn that is at work. */
 async function playToStop(player: Player, pace: readonly number[]): Promise<void> {
-  const start = await player.store.readRecord(player.sessionId);
+  const start = await player.store.sessions.read(player.sessionId);
   for (let n = 0; player.ahead().length > 0; n += 1) {
-    const now = await player.store.readRecord(player.sessionId);
+    const now = await player.store.sessions.read(player.sessionId);
     if (now?.stream !== 'active' || now.turn !== start?.turn) return;
     await player.play();
     for (let turns = pace[n % pace.length] ?? 0; turns > 0; turns -= 1) await nextTurn();

@@ -79,9 +79,12 @@ describe('buildSnapshot', () => {
     let answered: Promise<unknown> | undefined;
     const stateStore = {
       ...stores.store,
-      readState: async (sessionId: string, at?: 'now' | 'turn') => {
-        await (answered ??= session.answer(runId, 'c1', { output: 1 }));
-        return stores.store.readState(sessionId, at);
+      documents: {
+        ...stores.store.documents,
+        readState: async (sessionId: string, at?: 'now' | 'turn') => {
+          await (answered ??= session.answer(runId, 'c1', { output: 1 }));
+          return stores.store.documents.readState(sessionId, at);
+        },
       },
     };
     const { streamManager } = stores;

@@ -30,7 +30,7 @@ describe('errors of the chat handler', () => {
   it('keep what went wrong in their cause, and out of their message', async () => {
     const runtime = createFakeRuntime();
     const secret = new Error('redis://:password@host');
-    runtime.stateStore.readRecord = () => Promise.reject(secret);
+    runtime.stateStore.sessions.read = () => Promise.reject(secret);
     const asked = handleChatStream(
       { ...runtime, defaultAgent: 'lab' },
       { sessionId: 's1', messages: [user('u1')] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { extractResumeIntent, type ResumableState } from '../../ai-sdk/index.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import type { PendingCall } from '../../stores/session-state.js';
+import type { PendingCall } from '../../stores/contract/calls.js';
 
 const RUN = 's1:1-abc';
 

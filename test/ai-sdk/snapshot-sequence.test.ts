@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { applyPatch, type Operation } from 'rfc6902';
 import { buildSnapshot, handleChatStream, type UIMessage } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
-import type { SessionStore } from '../../stores/session-store.js';
-import type { StreamManager } from '../../stores/stream-manager.js';
+import type { Store } from '../../stores/contract/store.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { assistantRow } from '../../stores/conformance/fixtures.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
@@ -17,7 +17,7 @@ import { nextTurn } from './recorded/next-turn.js';
  */
 
 interface Stores {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
 }
 
@@ -32,7 +32,7 @@ async function writeTurn({ store, streamManager }: Stores, session: SessionDrive
   for (let step = 1; step <= STEPS; step += 1) {
     const writer = session.writer(runId, step, 1);
     await session.claim(writer);
-    await store.promoteSettled(session.id);
+    await store.staging.promoteSettled(session.id);
     const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step };
     await streamManager.append(writer, 1, [{ type: 'step_start', ...speaker }]);
     for (let word = 1; word <= WORDS; word += 1) {
@@ -51,7 +51,7 @@ async function writeTurn({ store, streamManager }: Stores, session: SessionDrive
       const by = session.callWriter(runId, step, toolCallId, 1);
       await streamManager.append(by, 1, [{ type: 'state_patch', patches: changes, ...speaker }]);
       await nextTurn();
-      await store.settleCall({
+      await store.calls.settle({
         source: 'tool',
         writer: by,
         toolCallId,
@@ -139,7 +139,7 @@ describe.each([
     const session = drive(stores);
     const progress = { isOver: false };
     const writing = writeTurn(stores, session).finally(() => (progress.isOver = true));
-    await until('the turn has begun', () => stores.store.readRecord(session.id));
+    await until('the turn has begun', () => stores.store.sessions.read(session.id));
     const pages: Promise<Shown>[] = [];
     while (!progress.isOver) {
       pages.push(readOn(stores, session.id, isPartial));

@@ -14,7 +14,8 @@ it('a turn that was truncated cuts those who watched, and replays to those who c
   await session.claim(writer);
   await session.say(writer, 1, 'withdrawn');
   const view = async (): Promise<AsyncGenerator<string, void, undefined>> => {
-    const { stream = 'active', sequence = 0 } = (await stores.store.readRecord(session.id)) ?? {};
+    const { stream = 'active', sequence = 0 } =
+      (await stores.store.sessions.read(session.id)) ?? {};
     const span: TurnSpan = {
       sessionId: session.id,
       messageId,

@@ -116,7 +116,7 @@ describe('when something breaks', () => {
 
   it('an unexpected error shows no internals, and is logged with all of them', async () => {
     const runtime = createHello();
-    runtime.stateStore.readRecord = () =>
+    runtime.stateStore.sessions.read = () =>
       Promise.reject(new Error('secret: redis://:password@host'));
     api = await startApi(runtime, { defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });

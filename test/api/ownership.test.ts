@@ -138,7 +138,10 @@ interface Answered {
 }
 
 const picture = async (): Promise<string> =>
-  JSON.stringify([await stores.store.readView('mine'), await stores.store.readView('copy')]);
+  JSON.stringify([
+    await stores.store.sessions.view('mine'),
+    await stores.store.sessions.view('copy'),
+  ]);
 
 it('the table names every route', () => {
   const named = [...Object.keys(ASKED), ...OF_NO_SESSION].sort();

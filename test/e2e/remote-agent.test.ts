@@ -60,7 +60,7 @@ async function delegate(input: object, target: Target = {}) {
     return (await reply.json()) as Record<string, unknown>;
   };
   const row = async (): Promise<unknown> =>
-    (await stores.store.readCall(harness.session.id, 'c1'))?.row;
+    (await stores.store.calls.read(harness.session.id, 'c1'))?.row;
   return { ...harness, stores, run, theirs, said, status, row };
 }
 
@@ -106,7 +106,7 @@ describe('a remote sub-agent', () => {
     );
     const result = tool(run, 1, 'c1');
     await until('it has begun', async () => (await status())['status'] === 'running');
-    await stores.store.stop(session.id, { mode: 'interrupt' });
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     await result;
     await until('it was stopped', async () => (await status())['status'] === 'interrupted');
     expect(await said()).toBe('');

@@ -59,7 +59,7 @@ describe('a question that nobody answers, when the next message comes', () => {
     expect(await runs.result(next)).toEqual({ status: 'completed', steps: 1 });
     expect(executed).toEqual(['done']);
     const abandoned = { errorCode: 'client_tool_abandoned' };
-    expect(await stores.store.readRows(sessionId, 2)).toMatchObject([
+    expect(await stores.store.sessions.rows(sessionId, 2)).toMatchObject([
       { toolCallId: 'done', output: 'look' },
       { toolCallId: 'approved', ...abandoned },
       { toolCallId: 'denied', denied: true },

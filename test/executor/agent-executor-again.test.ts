@@ -77,16 +77,16 @@ describe('what a program does with a run that rests', () => {
     const first = await executor.execute(agent, 'one');
     const { sessionId } = first;
     await first.result();
-    const [checkpoint] = (await stores.store.listCheckpoints(sessionId)).checkpoints;
+    const [checkpoint] = (await stores.store.checkpoints.list(sessionId)).checkpoints;
     const second = await executor.execute(agent, 'two', { sessionId });
     await second.result();
 
     const again = await executor.retry({ sessionId, by: 'ann' });
     expect(await again.result()).toMatchObject({ status: 'completed', text: 'You said two' });
-    expect(await stores.store.readRows(sessionId, 0)).toHaveLength(4);
+    expect(await stores.store.sessions.rows(sessionId, 0)).toHaveLength(4);
 
     const copy = await executor.branch({ sessionId, checkpointId: checkpoint?.id ?? '' });
-    expect(await stores.store.readRows(copy.sessionId, 0)).toHaveLength(2);
+    expect(await stores.store.sessions.rows(copy.sessionId, 0)).toHaveLength(2);
     expect((await executor.listRuns(copy.sessionId)).map(({ mode }) => mode)).toEqual(['branch']);
     await expect(executor.retry({ sessionId: 'nobody' })).rejects.toMatchObject({
       code: 'not_found',

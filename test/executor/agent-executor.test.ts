@@ -106,7 +106,7 @@ describe('a run', () => {
 
   it('has the state that it was given before it begins', async () => {
     const handle = await executor.execute(agent, { message: 'hello', state: { plan: ['a'] } });
-    expect(await stores.store.load(handle.sessionId)).toMatchObject({
+    expect(await stores.store.documents.load(handle.sessionId)).toMatchObject({
       customState: { plan: ['a'] },
     });
     await handle.result();
@@ -120,7 +120,7 @@ describe('a result', () => {
       status: 'failed',
       error: { code: expect.stringContaining('') as unknown, retryable: false },
     });
-    expect((await stores.store.readRecord(handle.sessionId))?.error).toEqual(
+    expect((await stores.store.sessions.read(handle.sessionId))?.error).toEqual(
       ((await handle.result()) as { error?: unknown }).error,
     );
   });

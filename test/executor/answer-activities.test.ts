@@ -38,12 +38,12 @@ describe('the activities of answers', () => {
     });
     const due = await until('it is due', async () => {
       const outcome = await expireCalls({ ...ref, step: 1 });
-      const { d } = await stores.store.getPendingCalls(session.id);
+      const { d } = await stores.store.calls.pending(session.id);
       return d?.response === undefined ? undefined : outcome;
     });
     expect(due.resume).toBeUndefined();
     expect(due.nextDueMs).toBeGreaterThan(30_000);
-    expect(await stores.store.readCall(session.id, 'd')).toMatchObject({
+    expect(await stores.store.calls.read(session.id, 'd')).toMatchObject({
       row: { output: 'nobody' },
     });
     expect(

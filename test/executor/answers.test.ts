@@ -72,7 +72,7 @@ describe('answers to a real run', () => {
     expect(await answer({ ...approve, approvalId: `${sessionId}:9-x::${a}` })).toBe('stale_run');
     expect(await answer({ ...approve, input: { amount: 'much' } })).toBe('invalid_input');
     expect(
-      Object.values(await stores.store.getPendingCalls(sessionId)).map(({ response }) => response),
+      Object.values(await stores.store.calls.pending(sessionId)).map(({ response }) => response),
     ).toEqual([undefined, undefined, undefined]);
 
     const results = await Promise.all(
@@ -87,7 +87,7 @@ describe('answers to a real run', () => {
     ).toBe('stored');
     expect(await answer({ ...approve, approved: false })).toBe('already_completed');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    const rows = await stores.store.readRows(sessionId, 2, 5);
+    const rows = await stores.store.sessions.rows(sessionId, 2, 5);
     expect(rows).toMatchObject([
       { toolCallId: c, output: {} },
       { toolCallId: d, error: 'no signal', errorCode: 'client_tool_failed' },
@@ -120,7 +120,7 @@ describe('answers to a real run', () => {
     );
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(executed).not.toContainEqual({ amount: 77 });
-    expect(await stores.store.readRows(sessionId, 2, 3)).toMatchObject([
+    expect(await stores.store.sessions.rows(sessionId, 2, 3)).toMatchObject([
       { error: 'the dialog was closed' },
     ]);
   });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { editQueuedMessage } from '../../ai-sdk/index.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { BeginResult, RunRecord } from '../../stores/session-store.js';
+import type { BeginResult, RunRecord } from '../../stores/contract/runs.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
@@ -42,7 +42,7 @@ async function held(verb: 'speak' | 'call'): Promise<[gate: string, id: string, 
 
 /** What was said by whom, tool results as such. */
 async function told(sessionId: string): Promise<string[]> {
-  return (await stores.store.readRows(sessionId, 0)).map((row) => {
+  return (await stores.store.sessions.rows(sessionId, 0)).map((row) => {
     if (row.role === 'tool') return 'tool';
     const text = row.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
     return `${row.role}: ${text}`;
@@ -54,7 +54,7 @@ async function untilRests(sessionId: string): Promise<void> {
   await until(
     'the session rests',
     async () => {
-      const record = await stores.store.readRecord(sessionId);
+      const record = await stores.store.sessions.read(sessionId);
       return record?.status === 'completed' && record.queued === 0;
     },
     30_000,
@@ -73,7 +73,7 @@ describe('messages that come while a run is at work', () => {
     }
     expect(await send(id, 'b', 'secnod', 'queue')).toEqual({ kind: 'accepted' });
     await editQueuedMessage(stores.store, { sessionId: id, id: 'b', text: 'second' });
-    await stores.store.removeQueued({ sessionId: id, messageId: 'c', now: Date.now() });
+    await stores.store.queue.remove({ sessionId: id, messageId: 'c', now: Date.now() });
     open(gate);
     await untilRests(id);
     expect(await told(id)).toEqual([
@@ -101,7 +101,7 @@ describe('messages that come while a run is at work', () => {
       'user: rather this',
       'assistant: You said rather this',
     ]);
-    const ids = (await stores.store.readRows(id, 0)).flatMap((row) =>
+    const ids = (await stores.store.sessions.rows(id, 0)).flatMap((row) =>
       row.role === 'assistant' ? [row.messageId] : [],
     );
     expect(ids).toEqual(['msg-1', 'msg-3']);
@@ -174,12 +174,15 @@ describe('what waits while nobody begins it', () => {
     const [, id, run] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
     // The store alone: nobody is there to begin what it says is next.
-    expect(await stores.store.stop(id, { mode: 'interrupt' })).toEqual({
+    expect(await stores.store.runs.stop(id, { mode: 'interrupt' })).toEqual({
       kind: 'ended',
       runId: run.runId,
       next: true,
     });
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'interrupted', queued: 1 });
+    expect(await stores.store.sessions.read(id)).toMatchObject({
+      status: 'interrupted',
+      queued: 1,
+    });
     await runs.sweep(id);
     await untilRests(id);
     expect((await told(id)).at(-1)).toBe('assistant: You said forgotten');
@@ -188,7 +191,7 @@ describe('what waits while nobody begins it', () => {
   it('is begun by the next message, which is refused for it', async () => {
     const [, id] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
-    await stores.store.stop(id, { mode: 'interrupt' });
+    await stores.store.runs.stop(id, { mode: 'interrupt' });
     expect(await send(id, 'z', 'me first', 'reject')).toEqual({ kind: 'busy' });
     await untilRests(id);
     expect((await told(id)).at(-1)).toBe('assistant: You said forgotten');
@@ -210,7 +213,7 @@ describe('a run that says nothing for long', () => {
     const id = runs.newSessionId();
     const input = { sessionId: id, agent: agent.name, owner: 'ann', tenant: 'acme' };
     const old = Date.now() - 10_000;
-    await stores.store.begin({
+    await stores.store.runs.begin({
       ...input,
       nonce: 'lost',
       messages: [userMessage('a', 'hello')],

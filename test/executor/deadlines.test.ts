@@ -25,14 +25,14 @@ describe('answers to calls with a deadline', () => {
     const id = `${sessionId}-h`;
     const run = await runs.begin(sessionId, agent.name, JSON.stringify([['hurry', id]]));
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await stores.store.readRows(sessionId, 2, 3)).toMatchObject([
+    expect(await stores.store.sessions.rows(sessionId, 2, 3)).toMatchObject([
       { error: 'client_tool_deadline_exceeded', errorCode: 'client_tool_timeout' },
     ]);
     expect(await answer({ sessionId, toolCallId: id, result: 'here' })).toBe('late');
     expect(await answer({ sessionId, toolCallId: id, result: 'there' })).toBe('late');
     const next = await runs.begin(sessionId, agent.name, 'and?');
     expect(await runs.result(next)).toMatchObject({ status: 'completed' });
-    const rows = await stores.store.readRows(sessionId, 4);
+    const rows = await stores.store.sessions.rows(sessionId, 4);
     expect(rows.map(({ role }) => role)).toEqual(['user', 'user', 'assistant']);
     expect(JSON.stringify(rows[0])).toContain('here');
     expect(JSON.stringify(rows)).not.toContain('there');
@@ -57,7 +57,9 @@ describe('answers to calls with a deadline', () => {
     });
     expect(await answer({ sessionId, toolCallId: id, result: 'in time' })).toBe('stored');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await stores.store.readRows(sessionId, 2, 3)).toMatchObject([{ output: 'in time' }]);
+    expect(await stores.store.sessions.rows(sessionId, 2, 3)).toMatchObject([
+      { output: 'in time' },
+    ]);
   });
 });
 
@@ -71,13 +73,13 @@ describe('a deadline that passes while no worker runs', () => {
     ]);
     await until('the deadline passes', () => away.executor.expireCalls(session.id));
     expect(await away.executor.expireCalls(session.id)).toBe(false);
-    expect(await stores.store.readRecord(session.id)).toMatchObject({
+    expect(await stores.store.sessions.read(session.id)).toMatchObject({
       status: 'running',
       stream: 'active',
     });
     await away.startWorker();
     expect(await away.result({ ...run, runId })).toMatchObject({ status: 'completed' });
-    expect(await stores.store.readRows(session.id, 2, 3)).toMatchObject([
+    expect(await stores.store.sessions.rows(session.id, 2, 3)).toMatchObject([
       { errorCode: 'client_tool_timeout' },
     ]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { decideSweep } from '../../executor/decide-sweep.js';
 import type { WorkflowState } from '../../executor/run-workflows.js';
 import type { RunStatus } from '../../protocol/run.js';
-import type { SessionRecord } from '../../stores/session-store.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 
 function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): SessionRecord {
   return {

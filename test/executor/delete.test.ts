@@ -4,7 +4,7 @@ import { createLabAgent } from '../../examples/lab/agent.js';
 import { createTemporalExecutor } from '../../executor/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { RunRecord } from '../../stores/session-store.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
 import { charge } from '../support/lab-calls.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createGatedAgent } from '../support/gated-agent.js';
@@ -56,7 +56,7 @@ describe('a session that is erased', () => {
       script({ calls: [{ tool: 'delegate', id: 'd1', args }] }),
     );
     const call = await until('the sub-agent asks', async () => {
-      const found = await stores.store.readCall(id, 'c1');
+      const found = await stores.store.calls.read(id, 'c1');
       return found?.state === 'waiting' ? found : undefined;
     });
     const child = { ...run, runId: call.spec.runId };
@@ -107,7 +107,7 @@ describe('a session that is erased', () => {
     open(id);
     await isOver(old);
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 1 });
-    expect((await stores.store.readRows(id, 0)).map(({ role }) => role)).toEqual([
+    expect((await stores.store.sessions.rows(id, 0)).map(({ role }) => role)).toEqual([
       'user',
       'assistant',
     ]);
@@ -126,7 +126,7 @@ describe('a session that is erased', () => {
       logger: { warn: () => undefined },
     });
     await expect(executor.deleteSession(id)).rejects.toBe(outage);
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'waiting_approval' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'waiting_approval' });
     await runs.executor.deleteSession(id);
     await isOver(run);
   });

@@ -35,7 +35,7 @@ describe('starting a run', () => {
       ...Array.from({ length: 9 }, () => 'accepted'),
       'begun',
     ]);
-    const record = await stores.store.readRecord(id);
+    const record = await stores.store.sessions.read(id);
     if (record === undefined) throw new Error('no session');
     await Promise.all(Array.from({ length: 10 }, () => runs.executor.startRun(record)));
     const query = `AgentSession = '${id}'`;
@@ -49,7 +49,7 @@ describe('starting a run', () => {
   it('again after it has closed is harmless', async () => {
     const id = runs.newSessionId();
     await post(id);
-    const record = await stores.store.readRecord(id);
+    const record = await stores.store.sessions.read(id);
     if (record === undefined) throw new Error('no session');
     await runs.client.workflow.getHandle(`run:${record.runId}`).terminate();
     await runs.executor.startRun(record);
@@ -61,16 +61,16 @@ describe('starting a run', () => {
     const id = runs.newSessionId();
     await expect(post(id)).rejects.toMatchObject({ name: 'HelixError', code: 'unavailable' });
     // The message was accepted and is not lost: posted again, it is known.
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'starting' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
     expect(await post(id)).toEqual({ kind: 'accepted' });
     await runs.sweep(id);
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'starting' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
 
     await server.restart();
     const worker = await runs.startWorker();
     await until('the sweep has started it', async () => {
       await runs.sweep(id);
-      return (await stores.store.readRecord(id))?.status === 'completed';
+      return (await stores.store.sessions.read(id))?.status === 'completed';
     });
     await worker.stop();
   });

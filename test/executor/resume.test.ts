@@ -156,7 +156,7 @@ describe('resume', () => {
     const snapshot = await buildSnapshot(stores, { sessionId: id });
     expect(JSON.stringify(snapshot?.messages)).toContain('Word 1');
     expect(snapshot?.messages).toHaveLength(2);
-    expect(await stores.store.listRuns(id)).toMatchObject([
+    expect(await stores.store.runs.list(id)).toMatchObject([
       { mode: 'new', status: 'interrupted' },
       { mode: 'continue', status: 'interrupted' },
       { mode: 'with_confirmation', by: 'bob', status: 'completed' },
@@ -184,7 +184,7 @@ describe('resume', () => {
     await runs.executor.stop(id, { mode: 'interrupt' });
     await runs.executor.resume({ sessionId: id });
     await runs.untilStatus(id, 'completed');
-    expect(await stores.store.readRows(id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
       { role: 'assistant', step: 1 },
       { role: 'tool', errorCode: 'run_stopped' },
       { role: 'assistant', step: 2 },
@@ -201,7 +201,7 @@ describe('resume', () => {
     expect(await runs.executor.resume(input)).toMatchObject({ kind: 'active' });
     expect(textsOf(await attach(id))).toEqual([' and so on.']);
     await runs.untilStatus(id, 'completed');
-    expect(await stores.store.getCurrentRun(id)).toMatchObject({ mode: 'with_message', turn: 2 });
+    expect(await stores.store.runs.current(id)).toMatchObject({ mode: 'with_message', turn: 2 });
     expect(JSON.stringify(await stores.streamManager.getAllChunks(id))).toContain('"with_message"');
   });
 
@@ -224,9 +224,14 @@ describe('resume', () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
-    await stores.store.resumeRun({ sessionId: id, nonce: 'n', mode: 'continue', now: Date.now() });
+    await stores.store.runs.resume({
+      sessionId: id,
+      nonce: 'n',
+      mode: 'continue',
+      now: Date.now(),
+    });
     await runs.sweep(id);
     await runs.untilStatus(id, 'completed');
-    expect(await stores.store.readRows(id, 1)).toMatchObject([{ step: 1 }, { step: 2 }]);
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([{ step: 1 }, { step: 2 }]);
   });
 });

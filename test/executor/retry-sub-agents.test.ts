@@ -26,9 +26,9 @@ const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] };
 /** The call that somebody is asked about now. */
 async function untilAsked(sessionId: string) {
   return until('somebody is asked', async () => {
-    const record = await stores.store.readRecord(sessionId);
+    const record = await stores.store.sessions.read(sessionId);
     if (record?.stream !== 'paused') return undefined;
-    const { openCalls } = (await stores.store.readView(sessionId)) ?? { openCalls: [] };
+    const { openCalls } = (await stores.store.sessions.view(sessionId)) ?? { openCalls: [] };
     return openCalls.find(({ state, spec }) => state === 'waiting' && spec.toolName === 'charge');
   });
 }
@@ -59,7 +59,7 @@ describe('a turn with sub-agents that is done again', () => {
     expect(second).not.toBe(first);
     expect(charged).toHaveLength(2);
     expect(new Set(charged).size).toBe(2);
-    const rows = await stores.store.readRows(sessionId, 0);
+    const rows = await stores.store.sessions.rows(sessionId, 0);
     const results = rows.filter(({ role }) => role === 'tool');
     expect(results).toMatchObject([
       { toolName: 'charge', display: true, toolCallId: second },
@@ -85,6 +85,8 @@ describe('a turn with sub-agents that is done again', () => {
     const again = await runs.executor.retry({ sessionId });
     await approve(sessionId);
     expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
-    expect((await stores.store.readRows(sessionId, -1))[0]).toMatchObject({ role: 'assistant' });
+    expect((await stores.store.sessions.rows(sessionId, -1))[0]).toMatchObject({
+      role: 'assistant',
+    });
   });
 });

@@ -34,9 +34,10 @@ const agent = defineAgent({
       inputSchema: z.object({}),
       execute: async (_input, { toolCallId, sessionId }) => {
         executed.push(toolCallId);
-        const { customState = {}, version = 0 } = (await stores.store.load(sessionId)) ?? {};
+        const { customState = {}, version = 0 } =
+          (await stores.store.documents.load(sessionId)) ?? {};
         const n = Number(customState['n'] ?? 0) + 1;
-        await stores.store.save(sessionId, { customState: { n }, version });
+        await stores.store.documents.save(sessionId, { customState: { n }, version });
         return n;
       },
     }),
@@ -62,20 +63,20 @@ async function play(text = 'count'): Promise<string> {
 describe('retry', () => {
   it('does a turn with tools again: its calls are executed anew, its state is undone', async () => {
     const id = await play();
-    expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
+    expect(await stores.store.documents.load(id)).toMatchObject({ customState: { n: 2 } });
     const before = executed.length;
     const run = await runs.executor.retry({ sessionId: id, by: 'ann' });
     expect(run).toMatchObject({ turn: 1, messageId: 'msg-1' });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
     expect(executed.slice(before)).toEqual(['call-0_1', 'call-1_1']);
     expect(asked.get(id)?.[3]).toEqual(asked.get(id)?.[0]);
-    const rows = await stores.store.readRows(id, 0);
+    const rows = await stores.store.sessions.rows(id, 0);
     expect(rows.map(({ role }) => role).join(' ')).toBe(
       'user assistant tool assistant tool assistant',
     );
     expect(JSON.stringify(rows)).toContain('Asked 6 times.');
-    expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
-    expect(await stores.store.listRuns(id)).toMatchObject([
+    expect(await stores.store.documents.load(id)).toMatchObject({ customState: { n: 2 } });
+    expect(await stores.store.runs.list(id)).toMatchObject([
       { mode: 'new', rewound: true },
       { mode: 'retry', by: 'ann', status: 'completed' },
     ]);
@@ -83,7 +84,7 @@ describe('retry', () => {
 
   it('goes on from a checkpoint in the middle, with the state of that moment', async () => {
     const id = await play();
-    const { checkpoints } = await stores.store.listCheckpoints(id);
+    const { checkpoints } = await stores.store.checkpoints.list(id);
     const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
     const resumed = await runs.executor.resume({
       sessionId: id,
@@ -93,8 +94,8 @@ describe('retry', () => {
     if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
     expect(await runs.result(resumed.run)).toEqual({ status: 'completed', steps: 3 });
     expect(asked.get(id)?.[3]).toEqual(asked.get(id)?.[1]);
-    expect(await stores.store.load(id)).toMatchObject({ customState: { n: 2 } });
-    expect(await stores.store.readRows(id, 0)).toMatchObject([
+    expect(await stores.store.documents.load(id)).toMatchObject({ customState: { n: 2 } });
+    expect(await stores.store.sessions.rows(id, 0)).toMatchObject([
       { role: 'user' },
       { role: 'assistant', step: 1 },
       { role: 'tool', toolCallId: 'call-0', output: 1 },
@@ -116,7 +117,7 @@ describe('retry', () => {
       }
     }
     await runs.untilStatus(id, 'completed');
-    expect(await stores.store.listRuns(id)).toHaveLength(2);
+    expect(await stores.store.runs.list(id)).toHaveLength(2);
   });
 
   it('refuses what there is not', async () => {
@@ -133,7 +134,7 @@ describe('retry', () => {
       code: 'validation_error',
     });
     const other = await play();
-    const { id: checkpointId = '' } = (await stores.store.getLatestCheckpoint(other)) ?? {};
+    const { id: checkpointId = '' } = (await stores.store.checkpoints.latest(other)) ?? {};
     await expect(executor.resume({ sessionId: id, mode, checkpointId })).rejects.toMatchObject({
       code: 'checkpoint_not_found',
       statusCode: 404,
@@ -144,13 +145,13 @@ describe('retry', () => {
 describe('branch', () => {
   it('copies up to a checkpoint in the middle, and both go on', async () => {
     const id = await play();
-    const { checkpoints } = await stores.store.listCheckpoints(id);
+    const { checkpoints } = await stores.store.checkpoints.list(id);
     const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
-    const before = await stores.store.readView(id);
+    const before = await stores.store.sessions.view(id);
     const { sessionId } = await runs.executor.branch({ sessionId: id, checkpointId, by: 'ann' });
-    expect(await stores.store.readView(id)).toEqual(before);
-    expect(await stores.store.readRows(sessionId, 0)).toEqual(before?.rows.slice(0, 3));
-    expect(await stores.store.load(sessionId)).toMatchObject({
+    expect(await stores.store.sessions.view(id)).toEqual(before);
+    expect(await stores.store.sessions.rows(sessionId, 0)).toEqual(before?.rows.slice(0, 3));
+    expect(await stores.store.documents.load(sessionId)).toMatchObject({
       owner: 'ann',
       tenant: 'acme',
       status: 'completed',
@@ -162,9 +163,9 @@ describe('branch', () => {
     ] as const) {
       const run = await runs.begin(session, agent.name, 'and again');
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
-      expect(await stores.store.load(session)).toMatchObject({ customState: { n } });
+      expect(await stores.store.documents.load(session)).toMatchObject({ customState: { n } });
     }
-    expect(await stores.store.listRuns(sessionId)).toMatchObject([
+    expect(await stores.store.runs.list(sessionId)).toMatchObject([
       { mode: 'branch', status: 'completed' },
       { mode: 'new', status: 'completed', turn: 2 },
     ]);
@@ -175,14 +176,16 @@ describe('branch', () => {
     const next = await runs.begin(id, agent.name, 'more');
     await runs.result(next);
     const all = await runs.executor.branch({ sessionId: id });
-    expect(await stores.store.readRows(all.sessionId, 0)).toEqual(
-      await stores.store.readRows(id, 0),
+    expect(await stores.store.sessions.rows(all.sessionId, 0)).toEqual(
+      await stores.store.sessions.rows(id, 0),
     );
     const newSessionId = runs.newSessionId();
     const input = { sessionId: id, messageIndex: 1, newSessionId };
     expect(await runs.executor.branch(input)).toEqual({ sessionId: newSessionId });
-    expect(await stores.store.readRows(newSessionId, 0)).toHaveLength(6);
-    expect(await stores.store.load(newSessionId)).toMatchObject({ customState: { n: 2 } });
+    expect(await stores.store.sessions.rows(newSessionId, 0)).toHaveLength(6);
+    expect(await stores.store.documents.load(newSessionId)).toMatchObject({
+      customState: { n: 2 },
+    });
     await expect(runs.executor.branch(input)).rejects.toMatchObject({
       code: 'session_exists',
       statusCode: 409,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLabAgent } from '../../examples/lab/agent.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { OpenCall } from '../../stores/session-store.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
 import { charge } from '../support/lab-calls.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -27,15 +27,15 @@ const delegate = (id: string, ...entries: object[]): object => ({
 /** The sub-agent's call, once people are asked about it. */
 async function untilAsked(sessionId: string, toolCallId: string): Promise<OpenCall> {
   return until(`${toolCallId} is asked`, async () => {
-    const record = await stores.store.readRecord(sessionId);
+    const record = await stores.store.sessions.read(sessionId);
     if (record?.stream !== 'paused') return undefined;
-    const call = await stores.store.readCall(sessionId, toolCallId);
+    const call = await stores.store.calls.read(sessionId, toolCallId);
     return call?.state === 'waiting' ? call : undefined;
   });
 }
 
 async function resultOf(sessionId: string, toolCallId: string): Promise<unknown> {
-  const rows = await stores.store.readRows(sessionId, 0);
+  const rows = await stores.store.sessions.rows(sessionId, 0);
   return rows.find((row) => row.role === 'tool' && row.toolCallId === toolCallId);
 }
 
@@ -69,7 +69,7 @@ describe('a sub-agent', () => {
     const { spec } = await untilAsked(sessionId, 'c1');
     // The wake-up is lost, and given again by a sweep.
     const now = Date.now();
-    const stored = await stores.store.settleCall({
+    const stored = await stores.store.calls.settle({
       source: 'approval',
       sessionId,
       agentType: 'lab',
@@ -82,7 +82,7 @@ describe('a sub-agent', () => {
     expect(stored).toMatchObject({ kind: 'stored', resume: { approved: ['c1'] } });
     await until('the answer is overdue', async () => {
       await runs.sweep(sessionId);
-      const record = await stores.store.readRecord(sessionId);
+      const record = await stores.store.sessions.read(sessionId);
       return record?.status === 'completed' ? record : undefined;
     });
     expect(await resultOf(sessionId, 'd1')).toMatchObject({ output: 'paid' });

@@ -37,11 +37,11 @@ describe('the sweep', () => {
     );
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
     await runs.sweep(id);
-    expect(await stores.store.readRecord(id)).toMatchObject({
+    expect(await stores.store.sessions.read(id)).toMatchObject({
       status: 'failed',
       error: { code: 'framework_run_lost' },
     });
-    expect(await stores.store.readRows(id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
       { interrupted: 'failure', parts: [{ text: 'And' }] },
     ]);
     const next = await runs.begin(id, agent.name, 'hello?');
@@ -54,7 +54,7 @@ describe('the sweep', () => {
     await runs.untilStatus(id, 'waiting_approval');
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
     await runs.sweep(id);
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'failed' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
     expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
   });
 
@@ -65,7 +65,7 @@ describe('the sweep', () => {
     const run = await idle.begin(id, agent.name, 'hello');
     await idle.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
     await idle.sweep(id);
-    expect(await stores.store.readRecord(id)).toMatchObject({ status: 'failed' });
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
   });
 
   it('leaves a run alone that waits for a person, and one that waits for a worker', async () => {
@@ -76,14 +76,14 @@ describe('the sweep', () => {
     await runs.begin(waiting, agent.name, charge(`${waiting}-c`));
     await runs.untilStatus(waiting, 'waiting_approval');
     const [before, log] = [
-      await stores.store.readRecord(waiting),
+      await stores.store.sessions.read(waiting),
       await drive(stores, waiting).log(),
     ];
     await runs.sweep(waiting);
     await idle.sweep(starting);
-    expect(await stores.store.readRecord(waiting)).toEqual(before);
+    expect(await stores.store.sessions.read(waiting)).toEqual(before);
     expect(await drive(stores, waiting).log()).toEqual(log);
-    expect(await stores.store.readRecord(starting)).toMatchObject({ status: 'starting' });
+    expect(await stores.store.sessions.read(starting)).toMatchObject({ status: 'starting' });
     await runs.executor.stop(waiting, { mode: 'abort' });
     await idle.executor.stop(starting, { mode: 'abort' });
   });
@@ -92,15 +92,15 @@ describe('the sweep', () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
-    const { owner = '', tenant = '' } = (await stores.store.readRecord(id)) ?? {};
+    const { owner = '', tenant = '' } = (await stores.store.sessions.read(id)) ?? {};
     const isListed = async (cursor?: string): Promise<boolean> => {
       const page = { limit: 100, ...(cursor !== undefined && { cursor }) };
-      const found = await stores.store.waitingSessions({ owner, tenant }, page);
+      const found = await stores.store.waiting.page({ owner, tenant }, page);
       if (found.sessions.some(({ record }) => record.sessionId === id)) return true;
       return found.cursor !== undefined && isListed(found.cursor);
     };
     expect(await isListed()).toBe(true);
-    await stores.store.forgetWaiting(id);
+    await stores.store.waiting.forget(id);
     expect(await isListed()).toBe(false);
     await runs.sweep(id);
     expect(await isListed()).toBe(true);
@@ -119,7 +119,7 @@ describe('the sweep', () => {
     });
     await until('the sweep wakes it', async () => {
       await runs.sweep(id);
-      return (await stores.store.readRecord(id))?.status === 'completed';
+      return (await stores.store.sessions.read(id))?.status === 'completed';
     });
     expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
   });
@@ -129,7 +129,7 @@ describe('the sweep', () => {
     const { runId } = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
     // Stored, as the API would, by a process that died before it could signal.
-    await stores.store.stop(id, { mode: 'interrupt' });
+    await stores.store.runs.stop(id, { mode: 'interrupt' });
     expect(await runs.workflows.state(runId)).toBe('running');
     await runs.sweep(id);
     await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
@@ -143,26 +143,29 @@ describe('the sweep', () => {
     await session.ask(runId, 1, []);
     const store = {
       ...stores.store,
-      leaseSweep: () => Promise.resolve(true),
-      dueSessions: () => Promise.resolve([session.id]),
-      // The next message comes just before the session is taken off the list.
-      forgetDue: async (sessionId: string) => {
-        await stores.store.noteDue(sessionId, 3_000);
-        await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
-        await stores.store.forgetDue(sessionId);
+      due: {
+        ...stores.store.due,
+        leaseSweep: () => Promise.resolve(true),
+        take: () => Promise.resolve([session.id]),
+        // The next message comes just before the session is taken off the list.
+        forget: async (sessionId: string) => {
+          await stores.store.due.note(sessionId, 3_000);
+          await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
+          await stores.store.due.forget(sessionId);
+        },
       },
     };
     const { executor } = runs;
     const logger = { warn: () => undefined };
     await createSweep({ store, executor, holder: 'x', logger })();
     expect(await stores.redis.zscore('hx:active', session.id)).not.toBeNull();
-    await stores.store.stop(session.id, { mode: 'abort' });
+    await stores.store.runs.stop(session.id, { mode: 'abort' });
   });
 
   it('forgets sessions that rest', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
-    await stores.store.noteDue(session.id, 0);
+    await stores.store.due.note(session.id, 0);
     await session.ask(runId, 1, []);
     await runs.sweep(session.id);
     expect(await stores.redis.zscore('hx:active', session.id)).toBeNull();
@@ -172,14 +175,14 @@ describe('the sweep', () => {
 describe('the list of sessions to look at', () => {
   it('gives what is due, oldest first, and not again before its time', async () => {
     const ids = [drive(stores).id, drive(stores).id, drive(stores).id] as const;
-    await stores.store.noteDue(ids[0], -1_000_000);
-    await stores.store.noteDue(ids[1], -2_000_000);
-    await stores.store.noteDue(ids[2], 60_000);
-    const due = (await stores.store.dueSessions(10_000, 60_000)).filter((id) =>
+    await stores.store.due.note(ids[0], -1_000_000);
+    await stores.store.due.note(ids[1], -2_000_000);
+    await stores.store.due.note(ids[2], 60_000);
+    const due = (await stores.store.due.take(10_000, 60_000)).filter((id) =>
       (ids as readonly string[]).includes(id),
     );
     expect(due).toEqual([ids[1], ids[0]]);
-    expect(await stores.store.dueSessions(10_000, 60_000)).not.toContain(ids[0]);
-    for (const id of ids) await stores.store.forgetDue(id);
+    expect(await stores.store.due.take(10_000, 60_000)).not.toContain(ids[0]);
+    for (const id of ids) await stores.store.due.forget(id);
   });
 });

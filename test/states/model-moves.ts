@@ -112,7 +112,7 @@ async function reply(world: World, run: SimulatedRun, kinds: readonly CallKind[]
 }
 
 async function endStopped(world: World, run: SimulatedRun, step: number): Promise<StepOutcome> {
-  const ended = await storeOf(world).end({
+  const ended = await storeOf(world).runs.end({
     sessionId: SESSION,
     runId: run.runId,
     agentType: 'tester',
@@ -126,7 +126,7 @@ async function endStopped(world: World, run: SimulatedRun, step: number): Promis
 }
 
 async function endedElsewhere(world: World, run: SimulatedRun, step: number): Promise<StepOutcome> {
-  const record = await storeOf(world).readRecord(SESSION);
+  const record = await storeOf(world).sessions.read(SESSION);
   const isOver = record?.runId === run.runId;
   const status = record?.status;
   return isOver && (status === 'completed' || status === 'interrupted' || status === 'failed')

@@ -5,7 +5,7 @@ import { toolMoves } from './tool-moves.js';
 import { driverOf, nextNonce, type SimulatedRun, type World } from './world.js';
 import { takeAnswer } from '../../workflows/carry.js';
 import { userMessage } from '../support/session-driver.js';
-import type { SettleCallResult } from '../../stores/session-store.js';
+import type { SettleCallResult } from '../../stores/contract/calls.js';
 
 const POLICIES = ['reject', 'queue', 'steer', 'interrupt'] as const;
 

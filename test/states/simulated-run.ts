@@ -97,7 +97,7 @@ export async function goOn(world: World, run: SimulatedRun): Promise<void> {
 
 async function end(world: World, run: SimulatedRun, status: TerminalStatus): Promise<void> {
   const { runId, carry } = run;
-  await storeOf(world).end({
+  await storeOf(world).runs.end({
     sessionId: SESSION,
     runId,
     agentType: 'tester',
@@ -112,13 +112,13 @@ async function end(world: World, run: SimulatedRun, status: TerminalStatus): Pro
 export async function sweep(world: World): Promise<void> {
   world.clock.now += 10_000;
   const store = storeOf(world);
-  const record = await store.readRecord(SESSION);
+  const record = await store.sessions.read(SESSION);
   if (record === undefined) return;
   const run = world.runs[record.runId];
   const workflow = run === undefined ? 'unknown' : run.isClosed ? 'closed' : 'running';
   switch (decideSweep(record, workflow, world.clock.now)) {
     case 'begin': {
-      const next = await store.beginQueued({
+      const next = await store.queue.begin({
         sessionId: SESSION,
         nonce: nextNonce(world),
         now: world.clock.now,
@@ -136,7 +136,7 @@ export async function sweep(world: World): Promise<void> {
       }
       break;
     case 'fail':
-      await store.end({
+      await store.runs.end({
         sessionId: SESSION,
         runId: record.runId,
         agentType: 'tester',

@@ -21,7 +21,7 @@ function later({ clock }: World): number {
 }
 
 async function erase(world: World): Promise<{ kind: string }> {
-  await storeOf(world).delete(SESSION);
+  await storeOf(world).sessions.erase(SESSION);
   return { kind: 'erased' };
 }
 
@@ -30,12 +30,12 @@ async function sweep(
   world: World,
   workflow: 'running' | 'closed' | 'unknown',
 ): Promise<{ kind: string }> {
-  const record = await storeOf(world).readRecord(SESSION);
+  const record = await storeOf(world).sessions.read(SESSION);
   const kind = decideSweep(record, workflow, world.clock.now + 3_600_000);
   if (kind === 'fail' && record !== undefined) {
     const error = { code: 'framework_run_lost', message: 'lost', retryable: true };
     const { runId, committedStep: step } = record;
-    await storeOf(world).end({
+    await storeOf(world).runs.end({
       ...{ sessionId: SESSION, runId, agentType: 'tester', step, status: 'failed', error },
       now: world.clock.now,
     });

@@ -9,7 +9,7 @@ const NOTHING = { messages: 0, calls: 0, crashes: 0, lostSignals: 0, stops: 0, t
 
 /** Status of the newest run, as an operator reads it. */
 async function statusOf(world: World): Promise<string> {
-  const record = await storeOf(world).readRecord(SESSION);
+  const record = await storeOf(world).sessions.read(SESSION);
   if (record === undefined) return 'no session';
   const { status, stop, resume } = record;
   if (stop !== undefined && !isTerminal(status)) return `${status}, stopping`;

@@ -1,8 +1,8 @@
 import { createMemoryData, type MemoryData } from '../../stores/memory/index.js';
 import { createMemorySessionStore } from '../../stores/memory/session-store.js';
 import { createMemoryStreamLog } from '../../stores/memory/stream-log.js';
-import type { SessionStore } from '../../stores/session-store.js';
-import { createStreamManager } from '../../stores/streams/create-stream-manager.js';
+import type { Store } from '../../stores/contract/store.js';
+import { createStreamManager } from '../../stores/log/create-stream-manager.js';
 import { drive, type SessionDriver } from '../support/session-driver.js';
 import type { Carry, CallsOutcome } from '../../workflows/carry.js';
 
@@ -60,7 +60,7 @@ function fromParts(rest: Omit<World, 'data'>, sessions: MemoryData['sessions']):
 }
 
 /** The store over a world's record. */
-export function storeOf({ data }: World): SessionStore {
+export function storeOf({ data }: World): Store {
   return createMemorySessionStore(data);
 }
 

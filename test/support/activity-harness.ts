@@ -12,7 +12,7 @@ import {
 import type { z } from 'zod';
 import type { StepOutcome } from '../../protocol/run.js';
 import type { UserPart } from '../../protocol/rows.js';
-import type { RunRecord } from '../../stores/session-store.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
 import { AGENT, drive, type SessionDriver } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
 

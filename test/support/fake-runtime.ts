@@ -1,11 +1,11 @@
 import type { ApiDeps } from '../../api/index.js';
 import type { AgentExecutor, ExecuteInput } from '../../executor/agent-executor.js';
 import type { ToolAnswerInput } from '../../protocol/answers.js';
-import type { AnswerResult } from '../../stores/answers/submit-answer.js';
+import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { UserRow } from '../../protocol/rows.js';
-import type { BeginResult } from '../../stores/session-store.js';
-import type { StreamManager } from '../../stores/stream-manager.js';
+import type { BeginResult } from '../../stores/contract/runs.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { FakeSession } from './fake-session.js';
 
 /** What an agent does in a turn; `answers` resolves when nothing waits for a person any more. */
@@ -97,22 +97,40 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
       branch: notPlayed,
     },
     stateStore: {
-      readRecord: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
-      readView: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
-      readCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
-      waitingSessions: notPlayed,
-      readState: () => Promise.resolve({ customState: {}, version: 0 }),
-      getCheckpoint: () => Promise.resolve(null),
-      listCheckpoints: () => Promise.resolve({ checkpoints: [] }),
-      noteActiveSnapshot: (sessionId, turn) => {
-        const session = sessions.get(sessionId);
-        if (session !== undefined) session.record.activeSnapshotTurn = turn;
-        return Promise.resolve();
+      sessions: {
+        read: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view().record),
+        rows: (sessionId, from, to) =>
+          Promise.resolve(sessions.get(sessionId)?.view().rows.slice(from, to) ?? []),
+        view: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+        withCalls: (sessionId) => Promise.resolve(sessions.get(sessionId)?.view()),
+        noteActiveSnapshot: (sessionId, turn) => {
+          const session = sessions.get(sessionId);
+          if (session !== undefined) session.record.activeSnapshotTurn = turn;
+          return Promise.resolve();
+        },
+        acceptedMessages: notPlayed,
+        branch: notPlayed,
+        erase: notPlayed,
+      },
+      waiting: { page: notPlayed, note: notPlayed, forget: notPlayed },
+      documents: {
+        load: notPlayed,
+        save: notPlayed,
+        messages: notPlayed,
+        readState: () => Promise.resolve({ customState: {}, version: 0 }),
+      },
+      checkpoints: {
+        get: () => Promise.resolve(null),
+        latest: () => Promise.resolve(null),
+        list: () => Promise.resolve({ checkpoints: [] }),
       },
       // Nothing waits here: a busy session refuses.
-      readQueue: () => Promise.resolve([]),
-      editQueued: () => Promise.resolve({ kind: 'not_queued' }),
-      removeQueued: () => Promise.resolve({ kind: 'removed', count: 0 }),
+      queue: {
+        begin: notPlayed,
+        read: () => Promise.resolve([]),
+        edit: () => Promise.resolve({ kind: 'not_queued' }),
+        remove: () => Promise.resolve({ kind: 'removed', count: 0 }),
+      },
     },
     streamManager: {
       read: (sessionId, from, limit) =>

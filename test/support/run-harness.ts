@@ -23,7 +23,8 @@ import {
 } from '../../executor/index.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunStatus } from '../../protocol/run.js';
-import type { RunRecord, SessionRecord } from '../../stores/session-store.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
@@ -141,8 +142,11 @@ export async function createRunHarness(
       // The list of the test's own session only: the index is shared with other tests.
       const own = {
         ...store,
-        leaseSweep: () => Promise.resolve(true),
-        dueSessions: () => Promise.resolve([sessionId]),
+        due: {
+          ...store.due,
+          leaseSweep: () => Promise.resolve(true),
+          take: () => Promise.resolve([sessionId]),
+        },
       };
       return createSweep({ store: own, executor, holder: taskQueue, logger: quiet })();
     },
@@ -172,7 +176,7 @@ export async function createRunHarness(
     },
     untilStatus: (sessionId, ...statuses) =>
       until(`the run is ${statuses.join(' or ')}`, async () => {
-        const record = await store.readRecord(sessionId);
+        const record = await store.sessions.read(sessionId);
         return record !== undefined && statuses.includes(record.status) ? record : undefined;
       }),
     result: ({ runId }) =>

@@ -1,6 +1,6 @@
-import type { StreamManager } from '../../stores/stream-manager.js';
-import type { Writer } from '../../stores/transitions.js';
-import type { SessionStore } from '../../stores/session-store.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { Writer } from '../../stores/contract/log.js';
+import type { Store } from '../../stores/contract/store.js';
 import { drive, type SessionDriver } from './session-driver.js';
 
 /** One session with a step that is being written, for tests of its log. */
@@ -13,7 +13,7 @@ export interface Speaker {
 }
 
 export async function openSpeaker(
-  stores: { store: SessionStore; streamManager: StreamManager },
+  stores: { store: Store; streamManager: StreamManager },
   sessionId?: string,
 ): Promise<Speaker> {
   const session = drive(stores, sessionId);

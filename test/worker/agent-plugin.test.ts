@@ -70,13 +70,13 @@ describe('the plugin', () => {
     });
     await worker.runUntil(async () => {
       const lost = drive(stores);
-      await stores.store.noteDue(lost.id, 0);
+      await stores.store.due.note(lost.id, 0);
       await lost.begin({ agent: agent.name });
       await runs.untilStatus(lost.id, 'completed');
     });
     // Nobody holds the lease any more: whoever asks gets it once the last one has run out.
-    await until('the lease is free', () => stores.store.leaseSweep('test', 60_000));
-    expect(await stores.store.leaseSweep('somebody else', 1)).toBe(false);
+    await until('the lease is free', () => stores.store.due.leaseSweep('test', 60_000));
+    expect(await stores.store.due.leaseSweep('somebody else', 1)).toBe(false);
   });
 
   it('refuses a worker without a connection, and one with an activity of the same name', async () => {

@@ -45,7 +45,7 @@ async function held(verb: 'speak' | 'call') {
 }
 
 async function saidIn(sessionId: string): Promise<string> {
-  const rows = await stores.store.readRows(sessionId, 1);
+  const rows = await stores.store.sessions.rows(sessionId, 1);
   return JSON.stringify(rows.map((row) => (row.role === 'tool' ? row.output : row.parts)));
 }
 
@@ -59,7 +59,7 @@ describe('a worker that is told to go', () => {
     await first.ended;
     if (verb === 'speak') expect(await saidIn(run.sessionId)).toContain('Once upon a time');
     else {
-      const call = await stores.store.readCall(run.sessionId, `call-${gate}`);
+      const call = await stores.store.calls.read(run.sessionId, `call-${gate}`);
       expect(call?.row).toMatchObject({ output: { passed: gate } });
     }
     const second = await startOwnWorker();

@@ -22,7 +22,7 @@ const asks = (...calls: [tool: string, id: string][]): string =>
   wish({ calls: calls.map(([tool, id]) => ({ tool, id })) });
 
 async function rolesOf(sessionId: string): Promise<string[]> {
-  return (await stores.store.readRows(sessionId, 0)).map(({ role }) => role);
+  return (await stores.store.sessions.rows(sessionId, 0)).map(({ role }) => role);
 }
 
 describe('a run on a worker', () => {
@@ -63,7 +63,7 @@ describe('a run on a worker', () => {
     expect(await runs.decide(run, yes, false)).toBe('already_completed');
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     expect(executed.filter((call) => call.startsWith(id))).toEqual([yes]);
-    expect(await stores.store.readRows(id, 2, 4)).toMatchObject([
+    expect(await stores.store.sessions.rows(id, 2, 4)).toMatchObject([
       { toolCallId: yes, output: { done: yes } },
       { toolCallId: no, denied: true },
     ]);
@@ -90,7 +90,7 @@ describe('a run on a worker', () => {
     );
     await runs.executor.stop(id, { mode: 'abort' });
     expect(await runs.result(run)).toEqual({ status: 'aborted', steps: 1 });
-    expect(await stores.store.readRows(id, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
       { interrupted: 'abort', parts: [{ text: 'And' }] },
     ]);
   });
@@ -110,7 +110,7 @@ describe('a run on a worker', () => {
     }
     expect(await runs.result(one)).toEqual({ status: 'interrupted', steps: 1 });
     expect(await runs.result(two)).toEqual({ status: 'interrupted', steps: 1 });
-    expect(await stores.store.readRows(speaking, 1)).toMatchObject([
+    expect(await stores.store.sessions.rows(speaking, 1)).toMatchObject([
       { interrupted: 'interrupt', parts: [{ text: 'And' }] },
     ]);
     const session = drive(stores, waiting);
@@ -123,7 +123,7 @@ describe('a run on a worker', () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, wish({ fail: true }));
     expect(await runs.result(run)).toEqual({ failed: 'provider_unauthorized' });
-    expect(await stores.store.readRecord(id)).toMatchObject({
+    expect(await stores.store.sessions.read(id)).toMatchObject({
       status: 'failed',
       error: { code: 'provider_unauthorized' },
     });

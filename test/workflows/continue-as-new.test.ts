@@ -65,7 +65,7 @@ describe('a run too long for one history', () => {
         ),
       ),
     );
-    const rows = await stores.store.readRows(id, 0);
+    const rows = await stores.store.sessions.rows(id, 0);
     const replies = rows.filter((row) => row.role === 'assistant');
     expect(replies.map(({ step }) => step)).toEqual(
       Array.from({ length: STEPS }, (_, index) => index + 1),
@@ -86,7 +86,7 @@ describe('a run too long for one history', () => {
       await until(
         `step ${String(step)}`,
         async () => {
-          const record = await stores.store.readRecord(id);
+          const record = await stores.store.sessions.read(id);
           return record !== undefined && record.committedStep >= step;
         },
         60_000,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { RunRecord } from '../../stores/session-store.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -64,7 +64,7 @@ describe('an operator in Temporal', () => {
       }));
 
   async function resultOf({ sessionId }: RunRecord): Promise<unknown> {
-    return (await stores.store.readRows(sessionId, 2, 3))[0];
+    return (await stores.store.sessions.rows(sessionId, 2, 3))[0];
   }
 
   it('approves, with another input', async () => {
@@ -94,7 +94,7 @@ describe('an operator in Temporal', () => {
 
   it('puts a deadline off', async () => {
     const run = await ask('pay');
-    const before = (await stores.store.readCall(run.sessionId, 'c1'))?.deadline ?? 0;
+    const before = (await stores.store.calls.read(run.sessionId, 'c1'))?.deadline ?? 0;
     const wish = { toolCallId: 'c1', byMs: 3_600_000 };
     expect(await update(run, 'extendDeadline', wish)).toEqual({ deadline: before + wish.byMs });
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
@@ -106,7 +106,7 @@ describe('an operator in Temporal', () => {
       'stopping',
     );
     expect(await runs.result(run)).toMatchObject({ status: 'aborted' });
-    expect((await stores.store.readRecord(run.sessionId))?.interrupted).toMatchObject({
+    expect((await stores.store.sessions.read(run.sessionId))?.interrupted).toMatchObject({
       mode: 'abort',
       reason: 'enough',
       by: 'olga',
@@ -139,7 +139,7 @@ describe('an operator in Temporal', () => {
     expect(await update(run, 'approve', { toolCallId: 'other' })).toEqual({
       refused: 'not_pending',
     });
-    expect((await stores.store.readRecord(run.sessionId))?.status).toBe('waiting_tool');
+    expect((await stores.store.sessions.read(run.sessionId))?.status).toBe('waiting_tool');
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 });

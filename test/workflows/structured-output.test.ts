@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
-import type { SessionRecord } from '../../stores/session-store.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
@@ -46,7 +46,7 @@ async function perform(agent: string, ...script: object[]) {
 /** How the run of a script ends, by its workflow and by its record. */
 async function ending(agent: string, ...script: object[]): Promise<[unknown, SessionRecord?]> {
   const { run, sessionId } = await perform(agent, ...script);
-  return [await harness.result(run), await stores.store.readRecord(sessionId)];
+  return [await harness.result(run), await stores.store.sessions.read(sessionId)];
 }
 
 describe('a run that owes a result', () => {
@@ -81,7 +81,7 @@ describe('a run that owes a result', () => {
     await harness.untilStatus(sessionId, 'waiting_approval');
     expect(await harness.decide(run, 'a', true)).toBe('stored');
     expect(await harness.result(run)).toEqual({ status: 'completed', steps: 1 });
-    const rows = await stores.store.readRows(sessionId, 2);
+    const rows = await stores.store.sessions.rows(sessionId, 2);
     expect(rows).toMatchObject([
       { toolCallId: 'a', output: 'ask' },
       { output: { acknowledged: true } },

@@ -61,7 +61,7 @@ describe('a tool that may be tried again', () => {
       [2, key],
       [3, key],
     ]);
-    expect(await stores.store.readRows(run.sessionId, 2, 3)).toMatchObject([
+    expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
       { toolCallId: 'f-2', output: { attempt: 3 } },
     ]);
     const { events } = await runs.client.workflow.getHandle(workflowIdOf(run.runId)).fetchHistory();
@@ -75,7 +75,7 @@ describe('a tool that may be tried again', () => {
     const run = await play({ calls: [{ tool: 'flaky', id: 'f-9', args: { fails: 9 } }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     expect(attempts.get('f-9')).toHaveLength(3);
-    expect(await stores.store.readRows(run.sessionId, 2, 3)).toMatchObject([
+    expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
       { toolCallId: 'f-9', error: 'try 3', errorCode: 'tool_execution_failed' },
     ]);
   });
@@ -85,12 +85,12 @@ describe('a tool that ends the run', () => {
   it('does, after its siblings, with what it makes of its result', async () => {
     const run = await play({ calls: [{ tool: 'answer' }, { tool: 'flaky', id: 'sibling' }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 1 });
-    expect(await stores.store.readRecord(run.sessionId)).toMatchObject({
+    expect(await stores.store.sessions.read(run.sessionId)).toMatchObject({
       status: 'completed',
       output: { answer: 42 },
     });
     expect(attempts.get('sibling')).toHaveLength(1);
-    const rows = await stores.store.readRows(run.sessionId, 2);
+    const rows = await stores.store.sessions.rows(run.sessionId, 2);
     expect(rows).toMatchObject([
       { output: 21 },
       { toolCallId: 'sibling' },
@@ -108,7 +108,7 @@ describe('a tool that ends the run', () => {
     expect(await runs.result(yes)).toEqual({ status: 'completed', steps: 1 });
     expect(await runs.result(no)).toEqual({ status: 'completed', steps: 2 });
     const { store } = stores;
-    expect((await store.readRecord(yes.sessionId))?.output).toEqual({ answer: 42 });
-    expect(await store.readRecord(no.sessionId)).not.toHaveProperty('output');
+    expect((await store.sessions.read(yes.sessionId))?.output).toEqual({ answer: 42 });
+    expect(await store.sessions.read(no.sessionId)).not.toHaveProperty('output');
   });
 });

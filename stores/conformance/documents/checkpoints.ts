@@ -17,14 +17,14 @@ async function commitSteps(session: SessionDriver, steps: number): Promise<strin
 export function checkpointCases({ describe, it }: Suite): void {
   describe('checkpoints', () => {
     it('tell what a committed step left', async ({ store, session }) => {
-      await refuses(store.getLatestCheckpoint(session.id), 'not_found');
-      await refuses(store.listCheckpoints(session.id), 'not_found');
+      await refuses(store.checkpoints.latest(session.id), 'not_found');
+      await refuses(store.checkpoints.list(session.id), 'not_found');
       await session.newRun();
-      equal(await store.getLatestCheckpoint(session.id), null);
-      equal(await store.listCheckpoints(session.id), { checkpoints: [] });
+      equal(await store.checkpoints.latest(session.id), null);
+      equal(await store.checkpoints.list(session.id), { checkpoints: [] });
       await session.stop();
       const runId = await commitSteps(session, 2);
-      includes(await store.getLatestCheckpoint(session.id), {
+      includes(await store.checkpoints.latest(session.id), {
         id: `cpv1-${session.id}-s2-${runId.split(':')[1] ?? ''}`,
         runId,
         stepCount: 2,
@@ -38,7 +38,7 @@ export function checkpointCases({ describe, it }: Suite): void {
       const pages: number[] = [];
       let cursor: string | undefined;
       do {
-        const page = await store.listCheckpoints(session.id, {
+        const page = await store.checkpoints.list(session.id, {
           limit: 3,
           ...(cursor !== undefined && { cursor }),
         });
@@ -48,52 +48,52 @@ export function checkpointCases({ describe, it }: Suite): void {
       } while (cursor !== undefined);
       equal(steps, [7, 6, 5, 4, 3, 2, 1]);
       equal(pages, [3, 3, 1]);
-      equal((await store.listCheckpoints(session.id, { limit: 7 })).cursor, undefined);
+      equal((await store.checkpoints.list(session.id, { limit: 7 })).cursor, undefined);
     });
 
     it('page on as they were while new ones are added', async ({ store, session }) => {
       await commitSteps(session, 4);
-      const { cursor = '' } = await store.listCheckpoints(session.id, { limit: 2 });
+      const { cursor = '' } = await store.checkpoints.list(session.id, { limit: 2 });
       await session.stop();
       await commitSteps(session, 1);
-      includes(await store.listCheckpoints(session.id, { limit: 2, cursor }), {
+      includes(await store.checkpoints.list(session.id, { limit: 2, cursor }), {
         checkpoints: [{ stepCount: 2 }, { stepCount: 1 }],
       });
     });
 
     it('are found by id, with the state of that moment', async ({ store, session }) => {
       const { runId } = await session.newRun();
-      await store.save(session.id, { customState: { at: 'commit' }, version: 0 });
+      await store.documents.save(session.id, { customState: { at: 'commit' }, version: 0 });
       await session.ask(runId, 1, [newCall('a', 'approval')]);
-      await store.save(session.id, { customState: { at: 'later' }, version: 1 });
-      await store.save(session.id, { customState: { at: 'now' }, version: 2 });
-      const { id = '' } = (await store.getLatestCheckpoint(session.id)) ?? {};
-      includes(await store.getCheckpoint(session.id, id), {
+      await store.documents.save(session.id, { customState: { at: 'later' }, version: 1 });
+      await store.documents.save(session.id, { customState: { at: 'now' }, version: 2 });
+      const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
+      includes(await store.checkpoints.get(session.id, id), {
         id,
         stateVersion: 1,
         customState: { at: 'commit' },
       });
-      includes(await store.load(session.id), { customState: { at: 'now' } });
+      includes(await store.documents.load(session.id), { customState: { at: 'now' } });
     });
 
     it('of another session are none of this one', async ({ store, session, streamId }) => {
       await commitSteps(session, 1);
-      const { id = '' } = (await store.getLatestCheckpoint(session.id)) ?? {};
+      const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
       const begun = { sessionId: streamId, agent: 'tester', owner: 'bob', nonce: 'n', now: 1 };
       const row = { role: 'user' as const, id: 'u', parts: [] };
       const messages = [{ id: 'u', hash: 'u', row, hidden: false }];
-      await store.begin({ ...begun, messages });
-      equal(await store.getCheckpoint(streamId, id), null);
-      equal(await store.getCheckpoint(session.id, 'cpv1-nothing'), null);
-      await refuses(store.getCheckpoint('no-such-session', id), 'not_found');
+      await store.runs.begin({ ...begun, messages });
+      equal(await store.checkpoints.get(streamId, id), null);
+      equal(await store.checkpoints.get(session.id, 'cpv1-nothing'), null);
+      await refuses(store.checkpoints.get('no-such-session', id), 'not_found');
     });
 
     it('refuse a cursor that is none', async ({ store, session }) => {
       await commitSteps(session, 2);
       for (const cursor of ['x', '-1', '1.5', '']) {
-        await refuses(store.listCheckpoints(session.id, { cursor }), 'validation_error');
+        await refuses(store.checkpoints.list(session.id, { cursor }), 'validation_error');
       }
-      await refuses(store.listCheckpoints(session.id, { limit: -1 }), 'validation_error');
+      await refuses(store.checkpoints.list(session.id, { limit: -1 }), 'validation_error');
     });
   });
 }

@@ -5,21 +5,21 @@ import type { Suite } from '../suite.js';
 import { collect } from '../stream/collect.js';
 
 export function deletionCases({ describe, it }: Suite): void {
-  describe('delete', () => {
+  describe('erase', () => {
     it('erases the session and its stream', async ({ store, streamManager, session }) => {
       const { runId } = await session.newRun();
-      await store.save(session.id, { customState: { a: 1 }, version: 0 });
+      await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
       await session.ask(runId, 1, [newCall('a', 'approval')]);
-      await store.stageChanges(session.id, 's1', { toolCallId: 'a', patches: [] });
-      await store.delete(session.id);
-      equal(await store.load(session.id), null);
-      equal(await store.readRows(session.id, 0), []);
-      equal(await store.readCall(session.id, 'a'), undefined);
-      equal(await store.acceptedMessages(session.id, ['u1']), []);
+      await store.staging.stage(session.id, 's1', { toolCallId: 'a', patches: [] });
+      await store.sessions.erase(session.id);
+      equal(await store.documents.load(session.id), null);
+      equal(await store.sessions.rows(session.id, 0), []);
+      equal(await store.calls.read(session.id, 'a'), undefined);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1']), []);
       equal(await streamManager.getStreamInfo(session.id), null);
       equal(await streamManager.getAllChunks(session.id), []);
       equal(await session.decide(runId, 'a', true), { kind: 'not_pending' });
-      await store.delete(session.id);
+      await store.sessions.erase(session.id);
     });
 
     it('ends readers', async ({ store, streamManager, session, another }) => {
@@ -29,7 +29,7 @@ export function deletionCases({ describe, it }: Suite): void {
       const beside = await streamManager.createWriter(session.id, session.id, AGENT);
       await beside.write(textChunk('x'));
       await eventually('it is live', () => read.items.length === 1);
-      await store.delete(session.id);
+      await store.sessions.erase(session.id);
       await read.done;
       equal(reader?.status === 'active', false);
     });
@@ -42,7 +42,7 @@ export function deletionCases({ describe, it }: Suite): void {
       const old = session.writer(runId, 1, 1);
       await session.claim(old);
       await session.say(old, 1, 'old');
-      await store.delete(session.id);
+      await store.sessions.erase(session.id);
       const next = await session.newRun('u1');
       includes(next, { turn: 1, startSequence: 0 });
       equal(await session.say(old, 2, 'zombie', 0), { kind: 'superseded' });

@@ -7,7 +7,7 @@ const OVERDUE_MS = -1_000_000_000;
 
 /** Which of these are due; they are not due again for a minute. */
 async function due({ store }: Case, ids: readonly string[]): Promise<string[]> {
-  return (await store.dueSessions(1_000, 60_000)).filter((id) => ids.includes(id));
+  return (await store.due.take(1_000, 60_000)).filter((id) => ids.includes(id));
 }
 
 export function dueSessionCases({ describe, it }: Suite): void {
@@ -15,27 +15,27 @@ export function dueSessionCases({ describe, it }: Suite): void {
     it('are given oldest first, and not again for a while', async (given) => {
       const { store, streamId } = given;
       const [a, b, c] = ['a', 'b', 'c'].map((name) => streamId + name) as [string, string, string];
-      await store.noteDue(b, OVERDUE_MS + 1_000);
-      await store.noteDue(a, OVERDUE_MS);
-      await store.noteDue(c, 60_000);
+      await store.due.note(b, OVERDUE_MS + 1_000);
+      await store.due.note(a, OVERDUE_MS);
+      await store.due.note(c, 60_000);
       equal(await due(given, [a, b, c]), [a, b]);
       equal(await due(given, [a, b, c]), []);
-      for (const id of [a, b, c]) await store.forgetDue(id);
+      for (const id of [a, b, c]) await store.due.forget(id);
     });
 
     it('come at most so many at once', async (given) => {
       const { store, streamId } = given;
       const ids = ['a', 'b', 'c'].map((name) => streamId + name);
-      for (const id of ids) await store.noteDue(id, 10 * OVERDUE_MS);
-      equal((await store.dueSessions(2, 60_000)).length, 2);
-      for (const id of ids) await store.forgetDue(id);
+      for (const id of ids) await store.due.note(id, 10 * OVERDUE_MS);
+      equal((await store.due.take(2, 60_000)).length, 2);
+      for (const id of ids) await store.due.forget(id);
     });
 
     it('are forgotten when they are told off', async (given) => {
       const { store, streamId } = given;
-      await store.noteDue(streamId, OVERDUE_MS);
-      await store.forgetDue(streamId);
-      await store.forgetDue(streamId);
+      await store.due.note(streamId, OVERDUE_MS);
+      await store.due.forget(streamId);
+      await store.due.forget(streamId);
       equal(await due(given, [streamId]), []);
     });
 
@@ -44,7 +44,7 @@ export function dueSessionCases({ describe, it }: Suite): void {
       const lease = async (): Promise<boolean[]> =>
         Promise.all(
           Array.from({ length: 6 }, (_, n) =>
-            (n % 2 === 0 ? store : other).leaseSweep(`${streamId}${String(n)}`, 300),
+            (n % 2 === 0 ? store : other).due.leaseSweep(`${streamId}${String(n)}`, 300),
           ),
         );
       const held = await eventually('the lease is free', async () => {
@@ -59,11 +59,11 @@ export function dueSessionCases({ describe, it }: Suite): void {
   describe('noteActiveSnapshot', () => {
     it('remembers the turn of a snapshot until the next one begins', async ({ store, session }) => {
       await session.newRun();
-      await store.noteActiveSnapshot(session.id, 1);
-      equal((await store.readRecord(session.id))?.activeSnapshotTurn, 1);
+      await store.sessions.noteActiveSnapshot(session.id, 1);
+      equal((await store.sessions.read(session.id))?.activeSnapshotTurn, 1);
       await session.stop();
       await session.newRun();
-      equal((await store.readRecord(session.id))?.activeSnapshotTurn, undefined);
+      equal((await store.sessions.read(session.id))?.activeSnapshotTurn, undefined);
     });
   });
 }

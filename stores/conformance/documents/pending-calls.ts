@@ -6,19 +6,19 @@ import type { Suite } from '../suite.js';
 export function pendingCallCases({ describe, it }: Suite): void {
   describe('pending calls', () => {
     it('are those of people and clients, with their answers', async ({ store, session }) => {
-      await refuses(store.getPendingCalls(session.id), 'not_found');
+      await refuses(store.calls.pending(session.id), 'not_found');
       const { runId } = await session.newRun();
-      equal(await store.getPendingCalls(session.id), {});
+      equal(await store.calls.pending(session.id), {});
       await session.ask(runId, 1, [
         newCall('a', 'approval', { deadlineMs: 60_000 }),
         newCall('c', 'client'),
         newCall('s', 'server'),
       ]);
-      equal(Object.keys(await store.getPendingCalls(session.id)).sort(), ['a', 'c']);
+      equal(Object.keys(await store.calls.pending(session.id)).sort(), ['a', 'c']);
       await session.start(runId, 1, 's');
       await session.finishCall(runId, 1, 's', 1);
       await session.answer(runId, 'c', { output: 7 });
-      const calls = await store.getPendingCalls(session.id);
+      const calls = await store.calls.pending(session.id);
       includes(calls, {
         a: {
           toolCallId: 'a',
@@ -33,7 +33,7 @@ export function pendingCallCases({ describe, it }: Suite): void {
       ok((calls['a']?.deadline ?? 0) > Date.now());
       equal([calls['a']?.response, calls['c']?.deadline], [undefined, undefined]);
       await session.decide(runId, 'a', true);
-      includes((await store.getPendingCalls(session.id))['a'], {
+      includes((await store.calls.pending(session.id))['a'], {
         response: { decision: { approved: true } },
       });
     });
@@ -43,32 +43,32 @@ export function pendingCallCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [newCall('c', 'client')]);
       await session.answer(runId, 'c', { output: 1 });
       await session.claim(session.writer(runId, 2, 1));
-      equal(await store.getPendingCalls(session.id), {});
-      equal(await store.readCall(session.id, 'c'), undefined);
+      equal(await store.calls.pending(session.id), {});
+      equal(await store.calls.read(session.id, 'c'), undefined);
     });
   });
 
   describe('the suspension context', () => {
     it('says what a paused run waits for', async ({ store, session }) => {
-      await refuses(store.getSuspensionContext(session.id), 'not_found');
+      await refuses(store.calls.suspension(session.id), 'not_found');
       const { runId } = await session.newRun();
-      equal(await store.getSuspensionContext(session.id), null);
+      equal(await store.calls.suspension(session.id), null);
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
-      const { sequence } = (await store.readRecord(session.id)) ?? {};
+      const { sequence } = (await store.sessions.read(session.id)) ?? {};
       const waits = { runId, stepId: 's1', sequence };
-      equal(await store.getSuspensionContext(session.id), {
+      equal(await store.calls.suspension(session.id), {
         ...waits,
         kind: 'suspended_client_tool',
         toolCallIds: ['c', 'd'],
       });
       await session.answer(runId, 'c', { output: 1 });
-      equal(await store.getSuspensionContext(session.id), {
+      equal(await store.calls.suspension(session.id), {
         ...waits,
         kind: 'suspended_step_partial',
         toolCallIds: ['d'],
       });
       await session.answer(runId, 'd', { output: 1 });
-      equal(await store.getSuspensionContext(session.id), null);
+      equal(await store.calls.suspension(session.id), null);
     });
   });
 }

@@ -6,8 +6,8 @@ import type { Suite } from '../suite.js';
 export function runCases({ describe, it }: Suite): void {
   describe('runs', () => {
     it('are none of an unknown session', async ({ store, session }) => {
-      equal(await store.getCurrentRun(session.id), null);
-      await refuses(store.listRuns(session.id), 'not_found');
+      equal(await store.runs.current(session.id), null);
+      await refuses(store.runs.list(session.id), 'not_found');
     });
 
     it('tell of older ones why they failed, or were interrupted', async ({ store, session }) => {
@@ -17,7 +17,7 @@ export function runCases({ describe, it }: Suite): void {
       await session.newRun();
       await session.stop({ reason: 'enough' });
       await session.newRun();
-      includes(await store.listRuns(session.id), [
+      includes(await store.runs.list(session.id), [
         { status: 'failed', error },
         { status: 'interrupted', reason: 'enough' },
         { status: 'starting' },
@@ -29,13 +29,13 @@ export function runCases({ describe, it }: Suite): void {
       session,
     }) => {
       const { runId } = await session.newRun();
-      includes(await store.getCurrentRun(session.id), { runId, turn: 1, status: 'starting' });
+      includes(await store.runs.current(session.id), { runId, turn: 1, status: 'starting' });
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       const waiting = { runId, status: 'waiting_approval', stepCount: 1, startSequence: 0 };
-      includes(await store.getCurrentRun(session.id), waiting);
-      equal((await store.getCurrentRun(session.id))?.endedAt, undefined);
+      includes(await store.runs.current(session.id), waiting);
+      equal((await store.runs.current(session.id))?.endedAt, undefined);
       await session.stop();
-      const ended = await store.getCurrentRun(session.id);
+      const ended = await store.runs.current(session.id);
       includes(ended, { runId, status: 'interrupted', stepCount: 1 });
       ok((ended?.endedAt ?? 0) > 0);
     });
@@ -47,7 +47,7 @@ export function runCases({ describe, it }: Suite): void {
         runIds.push(runId);
         if (n < 11) await session.end(runId, n % 2 === 0 ? 'completed' : 'failed');
       }
-      const runs = await store.listRuns(session.id);
+      const runs = await store.runs.list(session.id);
       equal(
         runs.map(({ runId }) => runId),
         runIds,
@@ -68,26 +68,26 @@ export function runCases({ describe, it }: Suite): void {
       store,
       session,
     }) => {
-      await refuses(store.getInterruptRecord(session.id), 'not_found');
+      await refuses(store.runs.interruption(session.id), 'not_found');
       const { runId } = await session.newRun();
-      equal(await store.getInterruptRecord(session.id), null);
+      equal(await store.runs.interruption(session.id), null);
       await session.stop({ mode: 'abort', reason: 'enough', by: 'ann' });
-      includes(await store.getInterruptRecord(session.id), {
+      includes(await store.runs.interruption(session.id), {
         runId,
         mode: 'abort',
         reason: 'enough',
         checkpointId: null,
       });
       await session.newRun();
-      equal(await store.getInterruptRecord(session.id), null);
+      equal(await store.runs.interruption(session.id), null);
     });
 
     it('names the checkpoint that stands', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.stop();
-      const { checkpointId } = (await store.getInterruptRecord(session.id)) ?? {};
-      equal(checkpointId, (await store.getLatestCheckpoint(session.id))?.id);
+      const { checkpointId } = (await store.runs.interruption(session.id)) ?? {};
+      equal(checkpointId, (await store.checkpoints.latest(session.id))?.id);
     });
   });
 }

@@ -8,12 +8,12 @@ const set = (path: string, value: unknown) => ({ op: 'add' as const, path, value
 async function begun(given: Case, customState: Record<string, unknown> = {}) {
   const { store, session } = given;
   await session.newRun();
-  await store.save(session.id, { customState, version: 0 });
+  await store.documents.save(session.id, { customState, version: 0 });
   return {
-    stage: (toolCallId: string, ...patches: Parameters<typeof store.stageChanges>[2]['patches']) =>
-      store.stageChanges(session.id, 's1', { toolCallId, patches }),
-    promote: () => store.promoteStaging(session.id, 's1'),
-    state: async () => (await store.load(session.id))?.customState,
+    stage: (toolCallId: string, ...patches: Parameters<typeof store.staging.stage>[2]['patches']) =>
+      store.staging.stage(session.id, 's1', { toolCallId, patches }),
+    promote: () => store.staging.promote(session.id, 's1'),
+    state: async () => (await store.documents.load(session.id))?.customState,
   };
 }
 
@@ -30,7 +30,7 @@ export function stagingCases({ describe, it }: Suite): void {
         version: 2,
         toolCallIds: ['a', 'b'],
       });
-      includes(await store.load(session.id), {
+      includes(await store.documents.load(session.id), {
         customState: { list: ['a', 'b'], name: 'b' },
         version: 2,
       });
@@ -51,7 +51,7 @@ export function stagingCases({ describe, it }: Suite): void {
       const error = await refuses(promote(), 'invalid_patch');
       includes(error.detail, { toolCallId: 'b' });
       equal(await state(), { n: 1 });
-      await store.save(session.id, { customState: { n: 2 }, version: 1 });
+      await store.documents.save(session.id, { customState: { n: 2 }, version: 1 });
       includes(await promote(), { customState: { n: 2, a: 1, b: 1 }, toolCallIds: ['a', 'b'] });
     });
 
@@ -91,7 +91,7 @@ export function stagingCases({ describe, it }: Suite): void {
       await promote().catch(() => undefined);
       equal('polluted' in {}, false);
       await stage('c');
-      equal(await store.discardStaging(session.id, 's1'), ['c']);
+      equal(await store.staging.discard(session.id, 's1'), ['c']);
     });
 
     it('merge keys before their patches', async (given) => {
@@ -99,7 +99,7 @@ export function stagingCases({ describe, it }: Suite): void {
       const { promote } = await begun(given, { a: 1, b: 1 });
       const mergeChanges = { b: 2, c: { d: 1 } };
       const patches = [set('/c/e', 2)];
-      await store.stageChanges(session.id, 's1', { toolCallId: 'x', patches, mergeChanges });
+      await store.staging.stage(session.id, 's1', { toolCallId: 'x', patches, mergeChanges });
       includes(await promote(), { customState: { a: 1, b: 2, c: { d: 1, e: 2 } } });
     });
 
@@ -109,19 +109,19 @@ export function stagingCases({ describe, it }: Suite): void {
       await stage('a', set('/a', 1));
       await stage('a', set('/a', 2));
       const other = { toolCallId: 'a', patches: [set('/other', 1)] };
-      await store.stageChanges(session.id, 's2', other);
+      await store.staging.stage(session.id, 's2', other);
       includes(await promote(), { customState: { a: 2 }, toolCallIds: ['a'] });
-      equal(await store.discardStaging(session.id, 's2'), ['a']);
-      equal(await store.discardStaging(session.id, 's2'), []);
+      equal(await store.staging.discard(session.id, 's2'), ['a']);
+      equal(await store.staging.discard(session.id, 's2'), []);
       equal(await state(), { a: 2 });
     });
 
     it('need a session', async ({ store, session }) => {
       const changes = { toolCallId: 'a', patches: [] };
-      await refuses(store.stageChanges(session.id, 's1', changes), 'not_found');
-      await refuses(store.promoteStaging(session.id, 's1'), 'not_found');
-      equal(await store.discardStaging(session.id, 's1'), []);
-      equal(await store.load(session.id), null);
+      await refuses(store.staging.stage(session.id, 's1', changes), 'not_found');
+      await refuses(store.staging.promote(session.id, 's1'), 'not_found');
+      equal(await store.staging.discard(session.id, 's1'), []);
+      equal(await store.documents.load(session.id), null);
     });
   });
 
@@ -133,7 +133,7 @@ export function stagingCases({ describe, it }: Suite): void {
       changes: JsonPatchOperation[],
       output?: unknown,
     ) =>
-      store.settleCall({
+      store.calls.settle({
         source: 'tool',
         writer: session.callWriter(runId, 1, toolCallId, 1),
         toolCallId,
@@ -147,7 +147,7 @@ export function stagingCases({ describe, it }: Suite): void {
     it('are read at once, and promoted once, whatever step they are of', async (given) => {
       const { store, session } = given;
       const { runId } = await session.newRun();
-      await store.save(session.id, { customState: { list: [] }, version: 0 });
+      await store.documents.save(session.id, { customState: { list: [] }, version: 0 });
       await session.ask(runId, 1, [newCall('a', 'server'), newCall('b', 'server')]);
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'b', 1);
@@ -156,15 +156,29 @@ export function stagingCases({ describe, it }: Suite): void {
       // The first result counts, and so do its changes.
       await settle(given, runId, 'a', [set('/list/0', 'again')]);
       const other = { toolCallId: 'c', patches: [set('/list/-', 'c')] };
-      await store.stageChanges(session.id, 'of/another/step', other);
+      await store.staging.stage(session.id, 'of/another/step', other);
       const customState = { list: ['a', 'b', 'c'] };
-      equal(await store.readState(session.id), { customState, version: 1 });
-      equal(await store.readState(session.id, 'turn'), { customState: { list: [] }, version: 1 });
-      includes(await store.load(session.id), { customState: { list: [] } });
+      equal(await store.documents.readState(session.id), { customState, version: 1 });
+      equal(await store.documents.readState(session.id, 'turn'), {
+        customState: { list: [] },
+        version: 1,
+      });
+      includes(await store.documents.load(session.id), { customState: { list: [] } });
       const toolCallIds = ['b', 'a', 'c'];
-      equal(await store.promoteSettled(session.id), { customState, version: 2, toolCallIds });
-      equal(await store.promoteSettled(session.id), { customState, version: 2, toolCallIds: [] });
-      equal(await store.readState(session.id, 'turn'), { customState: { list: [] }, version: 1 });
+      equal(await store.staging.promoteSettled(session.id), {
+        customState,
+        version: 2,
+        toolCallIds,
+      });
+      equal(await store.staging.promoteSettled(session.id), {
+        customState,
+        version: 2,
+        toolCallIds: [],
+      });
+      equal(await store.documents.readState(session.id, 'turn'), {
+        customState: { list: [] },
+        version: 1,
+      });
     });
 
     it('are made to fit what others did meanwhile, and none is lost', async (given) => {
@@ -179,7 +193,7 @@ export function stagingCases({ describe, it }: Suite): void {
         { op: 'replace', path: '/n', value: 2 },
         set('/__proto__/polluted/deep', true),
       );
-      const { customState } = await store.promoteSettled(session.id);
+      const { customState } = await store.staging.promoteSettled(session.id);
       equal(customState, { a: { b: { c: 2 } }, list: ['end'], n: 2 });
       equal('polluted' in {}, false);
     });
@@ -192,7 +206,7 @@ export function stagingCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 'b', 1);
       await settle(given, runId, 'a', [], { first: [] });
       await settle(given, runId, 'b', [], 'second');
-      includes(await store.readRecord(session.id), { output: { first: [] } });
+      includes(await store.sessions.read(session.id), { output: { first: [] } });
       await session.end(runId, 'completed');
       includes(await session.messages('output'), [{ output: { first: [] } }]);
     });
@@ -206,9 +220,9 @@ export function stagingCases({ describe, it }: Suite): void {
       for (let n = 0; n < 10; n += 1) await stage(`c${String(n)}`, set('/list/-', n));
       await Promise.all([
         promote(),
-        other.promoteStaging(session.id, 's1'),
+        other.staging.promote(session.id, 's1'),
         promote(),
-        other.promoteStaging(session.id, 's1'),
+        other.staging.promote(session.id, 's1'),
       ]);
       equal(await state(), { list: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] });
     });
@@ -218,10 +232,10 @@ export function stagingCases({ describe, it }: Suite): void {
       const { stage, promote, state } = await begun(given);
       for (let n = 0; n < 10; n += 1) {
         await stage(`c${String(n)}`, set(`/c${String(n)}`, n));
-        const { version = 0, customState = {} } = (await store.load(session.id)) ?? {};
+        const { version = 0, customState = {} } = (await store.documents.load(session.id)) ?? {};
         await Promise.all([
           promote(),
-          store
+          store.documents
             .save(session.id, { customState: { ...customState, saved: n }, version })
             .catch((error: unknown) => refuses(Promise.reject(error as Error), 'stale_state')),
         ]);
@@ -240,7 +254,7 @@ export function stagingCases({ describe, it }: Suite): void {
       for (let attempt = 0; attempt < 32; attempt += 1) {
         await stage('c', set('/value', `old ${String(attempt)}`));
         const promoting = promote();
-        for (let reads = attempt % 8; reads > 0; reads -= 1) await store.readRecord(session.id);
+        for (let reads = attempt % 8; reads > 0; reads -= 1) await store.sessions.read(session.id);
         await stage('c', set('/value', `new ${String(attempt)}`));
         await promoting;
         await promote();

@@ -7,10 +7,10 @@ import type { Suite } from '../suite.js';
 export function stateCases({ describe, it }: Suite): void {
   describe('load and save', () => {
     it('load everything about a session, or null', async ({ store, session }) => {
-      equal(await store.load(session.id), null);
+      equal(await store.documents.load(session.id), null);
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
-      const state = await store.load(session.id);
+      const state = await store.documents.load(session.id);
       includes(state, {
         sessionId: session.id,
         agent: 'tester',
@@ -24,7 +24,7 @@ export function stateCases({ describe, it }: Suite): void {
       });
       equal(state?.interruptContext, undefined);
       await session.stop({ reason: 'why', by: 'ann' });
-      includes((await store.load(session.id))?.interruptContext, {
+      includes((await store.documents.load(session.id))?.interruptContext, {
         runId,
         mode: 'interrupt',
         reason: 'why',
@@ -37,16 +37,23 @@ export function stateCases({ describe, it }: Suite): void {
       session,
     }) => {
       await session.newRun();
-      equal(await store.save(session.id, { customState: { a: 1 }, version: 0 }), { version: 1 });
+      equal(await store.documents.save(session.id, { customState: { a: 1 }, version: 0 }), {
+        version: 1,
+      });
       const error = await refuses(
-        store.save(session.id, { customState: { a: 2 }, version: 0 }),
+        store.documents.save(session.id, { customState: { a: 2 }, version: 0 }),
         'stale_state',
       );
       ok(error instanceof StaleStateError);
-      includes(await store.load(session.id), { customState: { a: 1 }, version: 1 });
-      await refuses(store.save(session.id, { customState: {}, version: 2 }), 'stale_state');
-      equal(await store.save(session.id, { customState: { b: [] }, version: 1 }), { version: 2 });
-      includes(await store.load(session.id), { customState: { b: [] }, version: 2 });
+      includes(await store.documents.load(session.id), { customState: { a: 1 }, version: 1 });
+      await refuses(
+        store.documents.save(session.id, { customState: {}, version: 2 }),
+        'stale_state',
+      );
+      equal(await store.documents.save(session.id, { customState: { b: [] }, version: 1 }), {
+        version: 2,
+      });
+      includes(await store.documents.load(session.id), { customState: { b: [] }, version: 2 });
     });
 
     it('let one of many savers of a version win', async ({ store, session, another }) => {
@@ -54,35 +61,38 @@ export function stateCases({ describe, it }: Suite): void {
       await session.newRun();
       const outcomes = await Promise.allSettled(
         Array.from({ length: 10 }, (_, n) =>
-          (n % 2 === 0 ? store : other).save(session.id, { customState: { n }, version: 0 }),
+          (n % 2 === 0 ? store : other).documents.save(session.id, {
+            customState: { n },
+            version: 0,
+          }),
         ),
       );
       const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
       equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
-      includes(await store.load(session.id), { customState: { n: winner }, version: 1 });
+      includes(await store.documents.load(session.id), { customState: { n: winner }, version: 1 });
     });
 
     it('keep a state through runs, and every kind of value', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const customState = { text: 'ü\u0000"', deep: { list: [null, 1.5, [{}], []] }, no: false };
-      await store.save(session.id, { customState, version: 0 });
+      await store.documents.save(session.id, { customState, version: 0 });
       await session.ask(runId, 1, []);
       await session.newRun('u2');
-      equal((await store.load(session.id))?.customState, customState);
+      equal((await store.documents.load(session.id))?.customState, customState);
     });
 
     it('save nothing of a session that is not there', async ({ store, session }) => {
-      await refuses(store.save(session.id, { customState: {}, version: 0 }), 'not_found');
-      equal(await store.load(session.id), null);
+      await refuses(store.documents.save(session.id, { customState: {}, version: 0 }), 'not_found');
+      equal(await store.documents.load(session.id), null);
     });
   });
 
-  describe('getMessages', () => {
+  describe('messages', () => {
     it('pages through the transcript', async ({ store, session }) => {
       const messages = Array.from({ length: 7 }, (_, n) => userMessage(`u${String(n)}`));
       await session.begin({ messages });
       const idsOf = async (page?: { offset?: number; limit?: number }) => {
-        const { messages: rows, total, hasMore } = await store.getMessages(session.id, page);
+        const { messages: rows, total, hasMore } = await store.documents.messages(session.id, page);
         return [rows.map((row) => (row.role === 'user' ? row.id : '')).join(' '), total, hasMore];
       };
       equal(await idsOf(), ['u0 u1 u2 u3 u4 u5 u6', 7, false]);
@@ -97,10 +107,10 @@ export function stateCases({ describe, it }: Suite): void {
       store,
       session,
     }) => {
-      equal(await store.getMessages(session.id), { messages: [], total: 0, hasMore: false });
+      equal(await store.documents.messages(session.id), { messages: [], total: 0, hasMore: false });
       const messages = Array.from({ length: 60 }, (_, n) => userMessage(`u${String(n)}`));
       await session.begin({ messages });
-      const page = await store.getMessages(session.id);
+      const page = await store.documents.messages(session.id);
       equal([page.messages.length, page.total, page.hasMore], [50, 60, true]);
     });
   });

@@ -19,12 +19,12 @@ async function newAsking(given: Case, owner: string, tenant?: string): Promise<S
 
 async function waitingIds({ store }: Case, owner: string, tenant?: string): Promise<string[]> {
   const whose = { owner, ...(tenant !== undefined && { tenant }) };
-  const { sessions } = await store.waitingSessions(whose, { limit: 50 });
+  const { sessions } = await store.waiting.page(whose, { limit: 50 });
   return sessions.map(({ record }) => record.sessionId);
 }
 
 async function runOf({ store }: Case, { id }: SessionDriver): Promise<string> {
-  return (await store.readRecord(id))?.runId ?? '';
+  return (await store.sessions.read(id))?.runId ?? '';
 }
 
 export function waitingSessionCases({ describe, it }: Suite): void {
@@ -33,7 +33,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       const owner = newOwner();
       const first = await newAsking(given, owner);
       const second = await newAsking(given, owner);
-      const { sessions, cursor } = await given.store.waitingSessions({ owner }, { limit: 50 });
+      const { sessions, cursor } = await given.store.waiting.page({ owner }, { limit: 50 });
       equal(cursor, undefined);
       const found = sessions.map(({ record, openCalls }) => [
         record.sessionId,
@@ -67,7 +67,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       let cursor: string | undefined;
       do {
         const at = cursor === undefined ? {} : { cursor };
-        const page = await given.store.waitingSessions({ owner }, { limit: 2, ...at });
+        const page = await given.store.waiting.page({ owner }, { limit: 2, ...at });
         equal(page.sessions.length > 2, false, 'a page has no more than was asked for');
         seen.push(...page.sessions.map(({ record }) => record.sessionId));
         cursor = page.cursor;
@@ -85,7 +85,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       ];
       await answered.decide(await runOf(given, answered), 'c1', true);
       await stopped.stop();
-      await given.store.delete(erased.id);
+      await given.store.sessions.erase(erased.id);
       equal(await waitingIds(given, owner), [waiting.id]);
     });
 
@@ -102,10 +102,10 @@ export function waitingSessionCases({ describe, it }: Suite): void {
     it('are found by those who look after them if the list had lost them', async (given) => {
       const owner = newOwner();
       const { id } = await newAsking(given, owner);
-      await given.store.forgetWaiting(id);
+      await given.store.waiting.forget(id);
       equal(await waitingIds(given, owner), []);
-      await given.store.noteWaiting(id);
-      await given.store.noteWaiting(id);
+      await given.store.waiting.note(id);
+      await given.store.waiting.note(id);
       equal(await waitingIds(given, owner), [id]);
     });
 
@@ -115,29 +115,26 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       const begun = await session.begin({ owner });
       if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
       await session.ask(begun.run.runId, 1, [newCall('c1', 'server')]);
-      await given.store.noteWaiting(session.id);
+      await given.store.waiting.note(session.id);
       equal(await waitingIds(given, owner), []);
     });
 
     it('refuse a cursor that is none', async ({ store }) => {
       for (const cursor of ['', 'x', '1', '1.', '-1.s', '1.a b']) {
-        await refuses(
-          store.waitingSessions({ owner: 'a' }, { limit: 1, cursor }),
-          'validation_error',
-        );
+        await refuses(store.waiting.page({ owner: 'a' }, { limit: 1, cursor }), 'validation_error');
       }
     });
   });
 
-  describe('readCalls', () => {
+  describe('withCalls', () => {
     it('gives the record and the calls of a view', async (given) => {
       const { id } = await newAsking(given, newOwner());
-      const view = await given.store.readView(id);
-      equal(await given.store.readCalls(id), {
+      const view = await given.store.sessions.view(id);
+      equal(await given.store.sessions.withCalls(id), {
         record: view?.record,
         openCalls: view?.openCalls,
       });
-      equal(await given.store.readCalls(newSessionId()), undefined);
+      equal(await given.store.sessions.withCalls(newSessionId()), undefined);
     });
   });
 }

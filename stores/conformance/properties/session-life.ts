@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { isTerminal } from '../../../protocol/run.js';
-import type { SessionStore } from '../../session-store.js';
+import type { Store } from '../../contract/store.js';
 import { equal, includes } from '../assertions.js';
 import { newCall, userMessage } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
@@ -25,7 +25,7 @@ export interface SessionLife {
 
 /** Lives through the events and brings the last run to its end. */
 export async function liveSession(
-  store: SessionStore,
+  store: Store,
   session: SessionDriver,
   events: readonly SessionEvent[],
 ): Promise<SessionLife> {
@@ -41,7 +41,7 @@ export async function liveSession(
   let words = 0;
 
   async function live(event: SessionEvent): Promise<void> {
-    const record = await store.readRecord(session.id);
+    const record = await store.sessions.read(session.id);
     const runId = record?.runId ?? 'none';
     const step = (record?.committedStep ?? 0) + 1;
     const attemptOf = (token: number): Attempt => {
@@ -119,7 +119,7 @@ export async function liveSession(
       case 'discard': {
         const writer = session.writer(runId, step, event.token);
         const failure = { failure: 1 + words, reason: 'x', now: 1 };
-        const result = await store.discard({ writer, ...failure });
+        const result = await store.steps.discard({ writer, ...failure });
         if (result.kind === 'discarded') attemptOf(event.token).said = '';
         break;
       }
@@ -137,14 +137,14 @@ export async function liveSession(
     await checkRest(store, session.id);
   }
   // Whatever happened, every run can be brought to an end.
-  const last = await store.readRecord(session.id);
+  const last = await store.sessions.read(session.id);
   if (last !== undefined) await session.end(last.runId, 'interrupted');
   return life;
 }
 
 /** A run rests exactly when a person, and nobody else, can go on. */
-async function checkRest(store: SessionStore, sessionId: string): Promise<void> {
-  const view = await store.readView(sessionId);
+async function checkRest(store: Store, sessionId: string): Promise<void> {
+  const view = await store.sessions.view(sessionId);
   if (view === undefined || isTerminal(view.record.status)) return;
   const { record, openCalls } = view;
   const isModelBusy = record.claimedStep > record.committedStep || record.status === 'starting';
@@ -156,6 +156,6 @@ async function checkRest(store: SessionStore, sessionId: string): Promise<void> 
     [rests, rests],
     JSON.stringify(view),
   );
-  const context = await store.getSuspensionContext(sessionId);
+  const context = await store.calls.suspension(sessionId);
   ok((context !== null) === rests);
 }

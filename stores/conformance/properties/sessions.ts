@@ -37,7 +37,7 @@ export function sessionProperties({ describe, it, runs }: Suite): void {
           const words = text.split(' ').filter((word) => word !== '');
           equal(new Set(words).size, words.length);
 
-          const { asked, answered } = callsOf(await store.readRows(session.id, 0));
+          const { asked, answered } = callsOf(await store.sessions.rows(session.id, 0));
           equal(answered, asked);
           ok([...life.executed.values()].every((times) => times === 1));
           // A client's result may replace its timeout, nothing else replaces anything.
@@ -45,7 +45,7 @@ export function sessionProperties({ describe, it, runs }: Suite): void {
           const ends = await session.messages('stream_end');
           equal(ends.length, life.runs.length);
           equal(
-            (await store.listRuns(session.id)).map(({ runId }) => runId),
+            (await store.runs.list(session.id)).map(({ runId }) => runId),
             life.runs,
           );
 

@@ -1,8 +1,7 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { isControlMessage } from '../../../protocol/control-guard.js';
-import { NO_RUN, type StreamMark } from '../../stream-log.js';
-import type { StreamManager } from '../../stream-manager.js';
-import type { Writer } from '../../transitions.js';
+import { NO_RUN, type StreamMark, type Writer } from '../../contract/log.js';
+import type { StreamManager } from '../../log/stream-manager.js';
 import { equal } from '../assertions.js';
 import { AGENT, textChunk } from '../fixtures.js';
 import { followLog, type LogFollower } from '../stream/collect.js';

@@ -1,4 +1,4 @@
-import type { AppendResult, MarkResult, OpenWriterResult } from '../../stream-log.js';
+import type { AppendResult, MarkResult, OpenWriterResult } from '../../contract/log.js';
 import type { StreamStatus } from '../../../protocol/run.js';
 
 /** An entry that must be readable. */

@@ -15,7 +15,7 @@ export function abandonmentCases({ describe, it }: Suite): void {
         kind: 'begun',
         run: { turn: 2, messageId: 'msg-3', supersededRunId: runId },
       });
-      includes(await store.readRows(session.id, 0), [
+      includes(await store.sessions.rows(session.id, 0), [
         { role: 'user' },
         { role: 'assistant' },
         { role: 'tool', toolCallId: 'a', denied: true },
@@ -31,7 +31,7 @@ export function abandonmentCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
       await session.answer(runId, 'c', { output: { lat: 1 } });
       await session.begin({ messages: [userMessage('u2')] });
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { toolCallId: 'c', output: { lat: 1 } },
         { toolCallId: 'd', errorCode: 'client_tool_abandoned' },
         { role: 'user', id: 'u2' },

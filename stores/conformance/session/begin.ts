@@ -11,14 +11,14 @@ export function beginCases({ describe, it }: Suite): void {
         kind: 'begun',
         run: { runId: `${session.id}:1-abc`, turn: 1, messageId: 'msg-1', startSequence: 0 },
       });
-      includes(await store.readRecord(session.id), {
+      includes(await store.sessions.read(session.id), {
         agent: 'tester',
         owner: 'ann',
         tenant: 'acme',
         status: 'starting',
         stream: 'active',
       });
-      equal(await store.readRows(session.id, 0), [userMessage('u1').row]);
+      equal(await store.sessions.rows(session.id, 0), [userMessage('u1').row]);
     });
 
     it('accepts a message once, also while its run goes on and after it has ended', async ({
@@ -31,8 +31,8 @@ export function beginCases({ describe, it }: Suite): void {
       await session.claim(writer);
       await session.commit(writer);
       equal(await session.begin(), { kind: 'accepted' });
-      equal((await store.readRows(session.id, 0)).length, 2);
-      equal(await store.acceptedMessages(session.id, ['u1', 'u2']), ['u1']);
+      equal((await store.sessions.rows(session.id, 0)).length, 2);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2']), ['u1']);
     });
 
     it('stores of several messages those that are new', async ({ store, session }) => {
@@ -41,7 +41,11 @@ export function beginCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: ['u1', 'u2', 'u3'].map((id) => userMessage(id)) }), {
         kind: 'begun',
       });
-      includes(await store.readRows(session.id, 0), [{ id: 'u1' }, { id: 'u2' }, { id: 'u3' }]);
+      includes(await store.sessions.rows(session.id, 0), [
+        { id: 'u1' },
+        { id: 'u2' },
+        { id: 'u3' },
+      ]);
     });
 
     it('replaces the state together with the beginning, and only then', async ({
@@ -51,10 +55,13 @@ export function beginCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun('u1');
       await session.begin({ messages: [userMessage('u2')], state: { n: 'busy' } });
       await session.begin({ messages: [userMessage('u1')], state: { n: 'accepted' } });
-      includes(await store.load(session.id), { customState: {}, version: 0 });
+      includes(await store.documents.load(session.id), { customState: {}, version: 0 });
       await session.end(runId, 'completed');
       await session.begin({ messages: [userMessage('u3')], state: { n: 1, list: [] } });
-      includes(await store.load(session.id), { customState: { n: 1, list: [] }, version: 1 });
+      includes(await store.documents.load(session.id), {
+        customState: { n: 1, list: [] },
+        version: 1,
+      });
     });
 
     it('refuses an accepted id with other content, and stores nothing beside it', async ({
@@ -68,7 +75,7 @@ export function beginCases({ describe, it }: Suite): void {
         kind: 'conflict',
         messageId: 'u1',
       });
-      equal(await store.acceptedMessages(session.id, ['u2']), []);
+      equal(await store.sessions.acceptedMessages(session.id, ['u2']), []);
     });
 
     it('refuses a new message while a run is at work', async ({ session }) => {
@@ -99,7 +106,7 @@ export function beginCases({ describe, it }: Suite): void {
         ),
       );
       equal(results.map(({ kind }) => kind).sort(), ['begun', ...Array<string>(9).fill('busy')]);
-      equal((await store.readRows(session.id, 0)).length, 1);
+      equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
     it('lets the same message posted twice at the same moment make one run', async ({
@@ -134,7 +141,7 @@ export function beginCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [hidden, userMessage('u2')] }), {
         run: { messageId: 'msg-3' },
       });
-      includes(await store.readRows(session.id, 1), [
+      includes(await store.sessions.rows(session.id, 1), [
         { role: 'assistant', messageId: 'msg-1', display: true, parts: [] },
         { id: 'h' },
         { id: 'u2' },
@@ -144,13 +151,13 @@ export function beginCases({ describe, it }: Suite): void {
     it('may say that it goes on after a run that has ended', async ({ store, session }) => {
       await session.newRun('u0');
       await session.stop();
-      const sequence = (await store.readRecord(session.id))?.sequence ?? 0;
+      const sequence = (await store.sessions.read(session.id))?.sequence ?? 0;
       const resumed = { by: 'ann' };
       const result = await session.begin({ messages: [userMessage('u1')], nonce: 'n', resumed });
       includes(result, { run: { startSequence: sequence, turn: 2 } });
       const runId = `${session.id}:2-n`;
       includes(await session.messages('run_resumed'), [{ runId, step: 0, mode: 'with_message' }]);
-      includes(await store.readRecord(session.id), {
+      includes(await store.sessions.read(session.id), {
         runMode: 'with_message',
         runBy: 'ann',
         runStartSequence: sequence,
@@ -165,9 +172,9 @@ export function beginCases({ describe, it }: Suite): void {
       await session.end(runId, 'failed', {
         error: { code: 'x', message: 'y', retryable: false },
       });
-      ok((await store.readRecord(session.id))?.error);
+      ok((await store.sessions.read(session.id))?.error);
       await session.newRun();
-      const record = await store.readRecord(session.id);
+      const record = await store.sessions.read(session.id);
       equal([record?.error, record?.interrupted, record?.stop], [undefined, undefined, undefined]);
       includes(record, { committedStep: 0, claimedStep: 0, status: 'starting', stream: 'active' });
     });

@@ -42,7 +42,7 @@ export function callEventCases({ describe, it }: Suite): void {
       await session.finishCall(runId, 1, 's', 'done', 1, { hasEvents: true });
       await session.finishCall(runId, 1, 't', 'done', 1);
       await session.claim(session.writer(runId, 2, 1));
-      const rows = await store.readRows(session.id, 2);
+      const rows = await store.sessions.rows(session.id, 2);
       includes(rows, [
         {
           toolCallId: 's',
@@ -74,7 +74,7 @@ export function callEventCases({ describe, it }: Suite): void {
       }
       await session.finishCall(runId, 1, 's', 'done', 2, { hasEvents: true });
       await session.claim(session.writer(runId, 2, 1));
-      const [row] = await store.readRows(session.id, 2);
+      const [row] = await store.sessions.rows(session.id, 2);
       equal(row?.role === 'tool' && row.events?.map(({ chunk }) => chunk.data), [2]);
     });
 
@@ -92,7 +92,7 @@ export function callEventCases({ describe, it }: Suite): void {
       }
       await session.start(runId, 1, 's', 2);
       await session.end(runId, 'failed');
-      const rows = await store.readRows(session.id, 2);
+      const rows = await store.sessions.rows(session.id, 2);
       equal(
         rows.map((row) => row.role === 'tool' && row.events?.map(({ chunk }) => chunk.data)),
         [['s'], ['t']],

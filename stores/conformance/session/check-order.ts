@@ -130,9 +130,12 @@ export function checkOrderCases({ describe, it }: Suite): void {
       const [old, young] = [session.writer(runId, 1, 1), session.writer(runId, 1, 2)];
       await session.claim(old);
       const discard = { failure: 1, reason: 'x', now: 1 };
-      await store.discard({ ...discard, writer: old });
+      await store.steps.discard({ ...discard, writer: old });
       await session.claim(young);
-      equal(await store.discard({ ...discard, writer: old }), { kind: 'discarded', failures: 1 });
+      equal(await store.steps.discard({ ...discard, writer: old }), {
+        kind: 'discarded',
+        failures: 1,
+      });
     });
 
     it('end: another run before this one, this one before its state', async ({ session }) => {

@@ -17,7 +17,7 @@ export function claimCases({ describe, it }: Suite): void {
         failures: 0,
         messageId,
       });
-      includes(await store.readRecord(session.id), {
+      includes(await store.sessions.read(session.id), {
         status: 'running',
         stream: 'active',
         claimedStep: 1,
@@ -153,11 +153,11 @@ export function claimCases({ describe, it }: Suite): void {
       }
       await session.claim(session.writer(runId, 2, 1));
       await session.claim(session.writer(runId, 2, 2));
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { toolCallId: 'x', output: 'result of x' },
         { toolCallId: 'y', output: 'result of y' },
       ]);
-      equal(await store.readCall(session.id, 'x'), undefined);
+      equal(await store.calls.read(session.id, 'x'), undefined);
     });
 
     it('tells a session from an erased one of the same id', async ({ store, session }) => {
@@ -165,15 +165,15 @@ export function claimCases({ describe, it }: Suite): void {
         const { runId } = await session.newRun(messageId);
         const claimed = await session.claim(session.writer(runId, 1, 1));
         if (claimed.kind !== 'claimed') throw new Error(`claim replied ${claimed.kind}`);
-        equal((await store.readRecord(session.id))?.born, claimed.born);
+        equal((await store.sessions.read(session.id))?.born, claimed.born);
         return claimed.born;
       };
       const first = await bornOf('u1');
-      await store.delete(session.id);
+      await store.sessions.erase(session.id);
       const second = await bornOf('u1');
       ok(first !== second);
       await session.stop({ mode: 'abort' });
-      const { runId } = (await store.readRecord(session.id)) ?? { runId: '' };
+      const { runId } = (await store.sessions.read(session.id)) ?? { runId: '' };
       await session.end(runId, 'aborted');
       equal(await bornOf('u2'), second);
     });

@@ -20,7 +20,7 @@ export function commitCases({ describe, it }: Suite): void {
       const calls = [newCall('a', 'approval', { deadlineMs: 5_000 }), newCall('c', 'client')];
       const result = await session.commit(writer, { calls });
 
-      const view = await store.readView(session.id);
+      const view = await store.sessions.view(session.id);
       equal(result, { kind: 'committed', sequence: view?.record.sequence, paused: true });
       includes(view?.record, {
         status: 'waiting_approval',
@@ -54,7 +54,7 @@ export function commitCases({ describe, it }: Suite): void {
     it('waits for client tools under their own status', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client')]);
-      includes(await store.readRecord(session.id), { status: 'waiting_tool' });
+      includes(await store.sessions.read(session.id), { status: 'waiting_tool' });
       includes(await session.messages('run_paused'), [{ reason: 'client_tool' }]);
     });
 
@@ -63,11 +63,11 @@ export function commitCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       const calls = [newCall('s', 'server'), newCall('a', 'approval')];
       includes(await session.ask(runId, 1, calls), { paused: false });
-      includes(await store.readRecord(session.id), { stream: 'active' });
+      includes(await store.sessions.read(session.id), { stream: 'active' });
       await session.start(runId, 1, 's');
       equal(await session.messages('run_paused'), []);
       await session.finishCall(runId, 1, 's', 1);
-      includes(await store.readRecord(session.id), { stream: 'paused' });
+      includes(await store.sessions.read(session.id), { stream: 'paused' });
       equal((await typesOf(given)).slice(-3), ['tool_end', 'suspension_marker', 'run_paused']);
     });
 
@@ -75,12 +75,12 @@ export function commitCases({ describe, it }: Suite): void {
       const { store, session } = given;
       const { writer } = await claimed(given);
       await session.commit(writer, { calls: [newCall('a', 'approval')] });
-      const before = await store.readView(session.id);
+      const before = await store.sessions.view(session.id);
       includes(await session.commit(writer, { calls: [newCall('other', 'approval')] }), {
         kind: 'done',
         outcome: { kind: 'calls', calls: [{ toolCallId: 'a' }] },
       });
-      equal(await store.readView(session.id), before);
+      equal(await store.sessions.view(session.id), before);
     });
 
     it('sent again after it had ended the run returns how it ended', async (given) => {
@@ -99,7 +99,7 @@ export function commitCases({ describe, it }: Suite): void {
       const { runId, writer: zombie } = await claimed(given);
       await session.claim(session.writer(runId, 1, 2));
       equal(await session.commit(zombie), { kind: 'fenced' });
-      equal((await store.readRows(session.id, 0)).length, 1);
+      equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
     it('finds a stop, unless it is the answer to one', async (given) => {
@@ -118,7 +118,7 @@ export function commitCases({ describe, it }: Suite): void {
       includes(await session.messages('run_interrupted'), [
         { reason: 'why', checkpointId: `cpv1-${session.id}-s1-${runId.split(':')[1] ?? ''}` },
       ]);
-      equal((await store.readRecord(session.id))?.stop, undefined);
+      equal((await store.sessions.read(session.id))?.stop, undefined);
     });
 
     it('that is final ends run and stream', async (given) => {
@@ -131,9 +131,13 @@ export function commitCases({ describe, it }: Suite): void {
         outcome: { kind: 'ended', step: 1, status: 'failed', error },
         calls: [newCall('x', 'server', { row })],
       });
-      includes(await store.readRecord(session.id), { status: 'failed', stream: 'failed', error });
+      includes(await store.sessions.read(session.id), {
+        status: 'failed',
+        stream: 'failed',
+        error,
+      });
       equal(await typesOf(given), ['step_end', 'error', 'stream_end']);
-      includes(await store.readRows(session.id, 0), [
+      includes(await store.sessions.rows(session.id, 0), [
         { role: 'user' },
         { role: 'assistant' },
         { role: 'tool' },
@@ -152,9 +156,9 @@ export function commitCases({ describe, it }: Suite): void {
     it('writes nothing for a writer that was told more than the store has', async (given) => {
       const { store, session } = given;
       const { writer } = await claimed(given);
-      const before = await store.readView(session.id);
+      const before = await store.sessions.view(session.id);
       equal(await session.commit(writer, { known: 7 }), { kind: 'rewound' });
-      equal(await store.readView(session.id), before);
+      equal(await store.sessions.view(session.id), before);
     });
 
     it('keeps what it committed, whoever claims the step later', async (given) => {

@@ -10,7 +10,7 @@ export function discardCases({ describe, it }: Suite): void {
       await session.claim(writer);
       await session.say(writer, 1, 'gone');
       const discard = (failure: number): Promise<unknown> =>
-        store.discard({ writer, failure, reason: 'provider_error', now: 1 });
+        store.steps.discard({ writer, failure, reason: 'provider_error', now: 1 });
       equal(await discard(1), { kind: 'discarded', failures: 1 });
       await session.say(writer, 2, 'again');
       equal(await discard(1), { kind: 'discarded', failures: 1 });
@@ -32,7 +32,7 @@ export function discardCases({ describe, it }: Suite): void {
       await session.say(writer, 1, 'gone');
       const beside = await streamManager.createWriter(session.id, session.id, AGENT);
       await beside.write(textChunk('kept'));
-      await store.discard({ writer, failure: 1, reason: 'x', now: 1 });
+      await store.steps.discard({ writer, failure: 1, reason: 'x', now: 1 });
       equal(textIn(await session.log()), 'kept');
     });
 
@@ -44,9 +44,9 @@ export function discardCases({ describe, it }: Suite): void {
       await session.claim(young);
       await session.say(young, 1, 'kept');
       const discard = { failure: 1, reason: 'x', now: 1 };
-      equal(await store.discard({ ...discard, writer }), { kind: 'fenced' });
+      equal(await store.steps.discard({ ...discard, writer }), { kind: 'fenced' });
       await session.commit(young);
-      equal(await store.discard({ ...discard, writer: young }), { kind: 'superseded' });
+      equal(await store.steps.discard({ ...discard, writer: young }), { kind: 'superseded' });
       equal((await session.messages('text_delta')).length, 1);
     });
   });

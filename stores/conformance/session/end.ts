@@ -31,7 +31,7 @@ export function endCases({ describe, it }: Suite): void {
       });
       equal(await session.say(writer, 2, 'tence'), { kind: 'superseded' });
       equal(await session.commit(writer), { kind: 'superseded' });
-      includes(await store.readRows(session.id, 1), [{ parts }]);
+      includes(await store.sessions.rows(session.id, 1), [{ parts }]);
       includes(await session.newRun(), { messageId: 'msg-3' });
     });
 
@@ -48,7 +48,7 @@ export function endCases({ describe, it }: Suite): void {
       includes(await session.messages('error'), [
         { error: 'Lost.', code: 'framework_run_lost', recoverable: false },
       ]);
-      includes(await store.readRecord(session.id), { stream: 'failed', error });
+      includes(await store.sessions.read(session.id), { stream: 'failed', error });
     });
 
     it('numbers what it writes above what the run was told', async ({ store, session }) => {
@@ -59,7 +59,7 @@ export function endCases({ describe, it }: Suite): void {
         true,
       );
       const { startSequence } = await session.newRun();
-      equal((await store.readRecord(session.id))?.sequence, startSequence);
+      equal((await store.sessions.read(session.id))?.sequence, startSequence);
       equal(startSequence > 500, true);
     });
   });

@@ -37,10 +37,10 @@ export function expiryCases({ describe, it }: Suite): void {
         kind: 'stored',
         resume: { step: 1, approved: [] },
       });
-      includes(await store.readCall(session.id, 'c'), {
+      includes(await store.calls.read(session.id, 'c'), {
         row: { errorCode: 'client_tool_timeout' },
       });
-      includes(await store.readRecord(session.id), { stream: 'active' });
+      includes(await store.sessions.read(session.id), { stream: 'active' });
       equal(await session.expire(runId, 'c'), { kind: 'already_completed' });
     });
 
@@ -50,7 +50,7 @@ export function expiryCases({ describe, it }: Suite): void {
         newCall('s', 'server'),
         newCall('c', 'client', { deadlineMs: 1 }),
       ]);
-      equal((await store.readCall(session.id, 'c'))?.deadline, undefined);
+      equal((await store.calls.read(session.id, 'c'))?.deadline, undefined);
       equal(await session.expire(runId, 'c'), { kind: 'not_due' });
       await session.start(runId, 1, 's');
       await session.finishCall(runId, 1, 's', 1);
@@ -102,8 +102,8 @@ export function expiryCases({ describe, it }: Suite): void {
       await session.claim(session.writer(runId, 2, 1));
       equal(await session.answer(runId, 'c', { output: 'too late' }), already);
       await session.claim(session.writer(runId, 2, 2));
-      equal((await store.readRows(session.id, 2)).length, 1);
-      includes(await store.readRows(session.id, 2), [{ toolCallId: 'c', output: 'late' }]);
+      equal((await store.sessions.rows(session.id, 2)).length, 1);
+      includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 'c', output: 'late' }]);
       equal((await session.messages('run_resumed')).length, 1);
     });
 
@@ -113,13 +113,13 @@ export function expiryCases({ describe, it }: Suite): void {
         newCall('y', 'approval', { deadlineMs: 1, onExpiry: 'approve' }),
         newCall('n', 'approval', { deadlineMs: 1 }),
       ]);
-      includes(await store.readCall(session.id, 'y'), { spec: { onExpiry: 'approve' } });
+      includes(await store.calls.read(session.id, 'y'), { spec: { onExpiry: 'approve' } });
       const denied = await eventually('the deadline passes', async () => {
         const result = await session.expireAs(runId, 'n', false);
         return result.kind !== 'not_due' && result;
       });
       includes(denied, { kind: 'stored' });
-      includes(await store.readCall(session.id, 'n'), {
+      includes(await store.calls.read(session.id, 'n'), {
         state: 'settled',
         row: { denied: true, decision: { automatic: true } },
       });
@@ -161,22 +161,22 @@ export function expiryCases({ describe, it }: Suite): void {
         newCall('e', 'client'),
       ]);
       const deadlineOf = async (id: string): Promise<number | undefined> =>
-        (await store.readCall(session.id, id))?.deadline;
+        (await store.calls.read(session.id, id))?.deadline;
       const [c, d] = [await deadlineOf('c'), await deadlineOf('d')];
-      includes(await store.readRecord(session.id), { deadline: d });
+      includes(await store.sessions.read(session.id), { deadline: d });
       includes(await session.messages('run_paused'), [{ deadline: d }]);
       await session.answer(runId, 'd', { output: 1 });
-      includes(await store.readRecord(session.id), { deadline: c });
+      includes(await store.sessions.read(session.id), { deadline: c });
       await session.answer(runId, 'c', { output: 1 });
-      equal((await store.readRecord(session.id))?.deadline, undefined);
+      equal((await store.sessions.read(session.id))?.deadline, undefined);
       await session.answer(runId, 'e', { output: 1 });
       await session.claim(session.writer(runId, 2, 1));
       await session.commit(session.writer(runId, 2, 1), {
         calls: [newCall('f', 'client', { deadlineMs: 60_000 })],
       });
-      equal((await store.readRecord(session.id))?.deadline, await deadlineOf('f'));
+      equal((await store.sessions.read(session.id))?.deadline, await deadlineOf('f'));
       await session.stop();
-      equal((await store.readRecord(session.id))?.deadline, undefined);
+      equal((await store.sessions.read(session.id))?.deadline, undefined);
     });
   });
 
@@ -195,7 +195,7 @@ export function expiryCases({ describe, it }: Suite): void {
       await session.start(runId, 2, 's');
       await session.finishCall(runId, 2, 's', 1);
       await session.claim(session.writer(runId, 3, 1));
-      const rows = await store.readRows(session.id, 4);
+      const rows = await store.sessions.rows(session.id, 4);
       includes(rows, [
         { role: 'tool', toolCallId: 's' },
         { role: 'user', id: 'late-c', hidden: true },
@@ -205,7 +205,7 @@ export function expiryCases({ describe, it }: Suite): void {
       ok(text.includes('of \\"client-tool\\"') && text.includes('Rome'), text);
       ok(!text.includes('Paris'));
       await session.claim(session.writer(runId, 3, 2));
-      equal((await store.readRows(session.id, 4)).length, 2);
+      equal((await store.sessions.rows(session.id, 4)).length, 2);
       equal(await session.answer(runId, 'c', { output: 'Oslo' }), late);
     });
 
@@ -219,12 +219,12 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [userMessage('u2')] }), {
         run: { messageId: 'msg-3' },
       });
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { role: 'tool', errorCode: 'client_tool_timeout' },
         { role: 'user', id: 'late-c' },
         { role: 'user', id: 'u2' },
       ]);
-      includes(await store.readRecord(session.id), { turnStartRow: 4 });
+      includes(await store.sessions.read(session.id), { turnStartRow: 4 });
       equal(await session.answer(runId, 'c', { output: 'Rome' }), { kind: 'late' });
     });
   });
@@ -233,7 +233,7 @@ export function expiryCases({ describe, it }: Suite): void {
     it('gives more time, over and over, up to a limit', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
-      const first = (await store.readCall(session.id, 'c'))?.deadline ?? 0;
+      const first = (await store.calls.read(session.id, 'c'))?.deadline ?? 0;
       includes(await session.extend(runId, 'c', 1_000), {
         kind: 'extended',
         deadline: first + 1_000,
@@ -241,10 +241,10 @@ export function expiryCases({ describe, it }: Suite): void {
       const result = await session.extend(runId, 'c', 5_000);
       includes(result, { kind: 'extended', deadline: first + 6_000 });
       ok(result.kind === 'extended' && result.dueInMs > 0 && result.dueInMs <= 66_000);
-      includes(await store.readCall(session.id, 'c'), { deadline: first + 6_000 });
-      includes(await store.readRecord(session.id), { deadline: first + 6_000 });
+      includes(await store.calls.read(session.id, 'c'), { deadline: first + 6_000 });
+      includes(await store.sessions.read(session.id), { deadline: first + 6_000 });
       equal(await session.extend(runId, 'c', LIMITS.deadlineAheadMs), { kind: 'too_far' });
-      includes(await store.readCall(session.id, 'c'), { deadline: first + 6_000 });
+      includes(await store.calls.read(session.id, 'c'), { deadline: first + 6_000 });
     });
 
     it('refuses what does not wait for an answer with a deadline', async ({ session }) => {

@@ -27,7 +27,7 @@ export function halfCharacterCases({ describe, it }: Suite): void {
       await session.claim(session.writer(runId, 2, 2));
       await session.end(runId, 'interrupted');
       includes(await session.retry(), { kind: 'rewound' });
-      includes(await store.readRows(session.id, 0), [
+      includes(await store.sessions.rows(session.id, 0), [
         { id: 'u1', parts: [{ type: 'text', text: 'cut \ufffd' }] },
       ]);
     });

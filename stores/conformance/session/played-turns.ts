@@ -1,6 +1,6 @@
 import { assistantRow, newCall } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
-import type { RunRecord } from '../../transitions.js';
+import type { RunRecord } from '../../contract/runs.js';
 
 /** What a run's steps say of it. */
 export const nameOf = ({ runId }: RunRecord): string => runId.split('-').at(-1) ?? '';

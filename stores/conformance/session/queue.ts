@@ -3,11 +3,11 @@ import { eventually } from '../eventually.js';
 import { newCall, newNonce, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
-import type { SessionStore } from '../../session-store.js';
+import type { Store } from '../../contract/store.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
-async function idsOf(store: SessionStore, { id }: SessionDriver): Promise<string[]> {
-  return (await store.readQueue(id)).map((entry) => entry.id);
+async function idsOf(store: Store, { id }: SessionDriver): Promise<string[]> {
+  return (await store.queue.read(id)).map((entry) => entry.id);
 }
 
 export function queueCases({ describe, it }: Suite): void {
@@ -21,19 +21,19 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [userMessage('u3')], policy: 'queue', by: 'ann' }), {
         kind: 'queued',
       });
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u2', mode: 'queue', messages: [{ id: 'u2', row: { id: 'u2' } }] },
         { id: 'u3', by: 'ann' },
       ]);
-      includes(await store.readRecord(session.id), { queued: 2, runId: first.runId });
-      equal((await store.readView(session.id))?.queue, await store.readQueue(session.id));
+      includes(await store.sessions.read(session.id), { queued: 2, runId: first.runId });
+      equal((await store.sessions.view(session.id))?.queue, await store.queue.read(session.id));
 
       equal(await session.beginNext(), { kind: 'busy' });
       includes(await session.ask(first.runId, 1, []), { kind: 'committed', next: true });
       const second = await session.beginNext();
       includes(second, { kind: 'begun', run: { turn: 2, messageId: 'msg-3' } });
-      includes(await store.readRows(session.id, 2), [{ role: 'user', id: 'u2' }]);
-      includes(await store.readRecord(session.id), { queued: 1, status: 'starting' });
+      includes(await store.sessions.rows(session.id, 2), [{ role: 'user', id: 'u2' }]);
+      includes(await store.sessions.read(session.id), { queued: 1, status: 'starting' });
       await session.end(runOf(second), 'completed');
       const third = await session.beginNext();
       includes(third, { run: { turn: 3 } });
@@ -51,7 +51,7 @@ export function queueCases({ describe, it }: Suite): void {
         kind: 'conflict',
         messageId: 'u2',
       });
-      equal(await store.acceptedMessages(session.id, ['u2', 'u3']), ['u2']);
+      equal(await store.sessions.acceptedMessages(session.id, ['u2', 'u3']), ['u2']);
       equal(await idsOf(store, session), ['u2']);
     });
 
@@ -63,10 +63,10 @@ export function queueCases({ describe, it }: Suite): void {
       await session.enqueue('u2');
       await session.end(runId, 'completed');
       equal(await session.begin({ messages: [userMessage('u3')] }), { kind: 'busy' });
-      equal(await store.acceptedMessages(session.id, ['u3']), []);
+      equal(await store.sessions.acceptedMessages(session.id, ['u3']), []);
       includes(await session.enqueue('u3'), { kind: 'queued', begun: { turn: 2 } });
       equal(await idsOf(store, session), ['u3']);
-      includes(await store.readRows(session.id, 1), [{ id: 'u2' }]);
+      includes(await store.sessions.rows(session.id, 1), [{ id: 'u2' }]);
     });
 
     it('goes before a message that abandons a question', async ({ store, session }) => {
@@ -78,7 +78,7 @@ export function queueCases({ describe, it }: Suite): void {
         begun: { supersededRunId: runId },
       });
       equal(await idsOf(store, session), ['u3']);
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { toolCallId: 'a', errorCode: 'client_tool_abandoned' },
         { role: 'user', id: 'u2' },
       ]);
@@ -102,8 +102,8 @@ export function queueCases({ describe, it }: Suite): void {
           kind: 'queue_full',
         });
       }
-      equal(await store.acceptedMessages(session.id, ['more']), []);
-      equal((await store.readRecord(session.id))?.stop, undefined);
+      equal(await store.sessions.acceptedMessages(session.id, ['more']), []);
+      equal((await store.sessions.read(session.id))?.stop, undefined);
       equal((await idsOf(store, session)).length, LIMITS.queueEntries);
     });
 
@@ -138,7 +138,7 @@ export function queueCases({ describe, it }: Suite): void {
       const begun = results.find(({ kind }) => kind === 'begun');
       const nonce = runOf(begun).split('-').at(-1) ?? '';
       const now = Date.now();
-      includes(await store.beginQueued({ sessionId: session.id, nonce, now }), {
+      includes(await store.queue.begin({ sessionId: session.id, nonce, now }), {
         kind: 'begun',
         run: { runId: runOf(begun) },
       });
@@ -149,7 +149,7 @@ export function queueCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
       const edit = (text: string, expectedHash: string) =>
-        store.editQueued({
+        store.queue.edit({
           sessionId: session.id,
           message: userMessage('u2', text),
           expectedHash,
@@ -163,7 +163,7 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await session.enqueue('u2'), { kind: 'conflict' });
       await session.end(runId, 'completed');
       await session.beginNext();
-      includes(await store.readRows(session.id, 1), [{ parts: [{ text: 'better' }] }]);
+      includes(await store.sessions.rows(session.id, 1), [{ parts: [{ text: 'better' }] }]);
       equal(await edit('too late', 'better'), { kind: 'not_queued' });
     });
 
@@ -172,7 +172,7 @@ export function queueCases({ describe, it }: Suite): void {
       await session.begin({ messages: ['u2', 'u3'].map((id) => userMessage(id)), policy: 'queue' });
       await session.enqueue('u4');
       const remove = (messageId?: string) =>
-        store.removeQueued({
+        store.queue.remove({
           sessionId: session.id,
           ...(messageId !== undefined && { messageId }),
           now: Date.now(),
@@ -180,7 +180,10 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await remove('u1'), { kind: 'removed', count: 0 });
       // An entry goes as a whole.
       equal(await remove('u3'), { kind: 'removed', count: 1 });
-      equal(await store.acceptedMessages(session.id, ['u1', 'u2', 'u3', 'u4']), ['u1', 'u4']);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', 'u3', 'u4']), [
+        'u1',
+        'u4',
+      ]);
       includes(await session.enqueue('u2'), { kind: 'queued' });
       equal(await idsOf(store, session), ['u4', 'u2']);
       equal(await remove(), { kind: 'removed', count: 2 });
@@ -199,7 +202,7 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await session.enqueue('u2'), { kind: 'queued', sequence: 1 });
       await session.end(runId, 'completed');
       const begun = await session.beginNext();
-      const record = await store.readRecord(session.id);
+      const record = await store.sessions.read(session.id);
       const [first] = (await session.log()).filter(
         ({ sequence }) => sequence > (record?.turnStartSequence ?? 0),
       );
@@ -214,18 +217,18 @@ export function queueCases({ describe, it }: Suite): void {
 
     it('does not count as something that the run wrote', async ({ store, session }) => {
       await session.newRun('u1');
-      const before = (await store.readRecord(session.id))?.updatedAt;
+      const before = (await store.sessions.read(session.id))?.updatedAt;
       await session.begin({ messages: [userMessage('u2')], policy: 'queue', now: 5 });
-      equal((await store.readRecord(session.id))?.updatedAt, before);
+      equal((await store.sessions.read(session.id))?.updatedAt, before);
     });
 
     it('goes with its session', async ({ store, session }) => {
       await session.newRun('u1');
       await session.enqueue('u2');
-      await store.delete(session.id);
-      equal(await store.readQueue(session.id), []);
+      await store.sessions.erase(session.id);
+      equal(await store.queue.read(session.id), []);
       const begin = { sessionId: session.id, nonce: newNonce(), now: Date.now() };
-      equal(await store.beginQueued(begin), { kind: 'empty' });
+      equal(await store.queue.begin(begin), { kind: 'empty' });
     });
   });
 
@@ -240,7 +243,7 @@ export function queueCases({ describe, it }: Suite): void {
         { kind: 'interrupting', runId },
       );
       equal(await idsOf(store, session), ['u3', 'u2']);
-      equal((await store.readRecord(session.id))?.stop, {
+      equal((await store.sessions.read(session.id))?.stop, {
         mode: 'interrupt',
         reason: 'new_message',
         by: 'ann',
@@ -249,7 +252,7 @@ export function queueCases({ describe, it }: Suite): void {
       const final = { status: 'interrupted' as const };
       includes(await session.commit(writer, { answersStop: true, final }), { next: true });
       await session.beginNext();
-      includes((await store.readRows(session.id, 0)).at(-1), { role: 'user', id: 'u3' });
+      includes((await store.sessions.rows(session.id, 0)).at(-1), { role: 'user', id: 'u3' });
     });
 
     it('begins at once when no model speaks', async ({ store, session }) => {
@@ -261,7 +264,7 @@ export function queueCases({ describe, it }: Suite): void {
         run: { supersededRunId: runId, turn: 2 },
       });
       equal(await idsOf(store, session), ['u2']);
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { toolCallId: 's', errorCode: 'run_stopped' },
         { role: 'user', id: 'u3' },
       ]);

@@ -16,15 +16,15 @@ export function resultCases({ describe, it }: Suite): void {
       const writer = session.writer(runId, 1, 1);
       const claimed = await session.claim(writer);
       equal('usage' in claimed, false);
-      equal((await store.readRecord(session.id))?.usage, undefined);
+      equal((await store.sessions.read(session.id))?.usage, undefined);
       const failure = { writer, failure: 1, reason: 'provider_error', usage: FIRST, now: 1 };
-      await store.discard(failure);
-      await store.discard(failure);
+      await store.steps.discard(failure);
+      await store.steps.discard(failure);
       const asked = { calls: [newCall('x', 'server')], usage: SECOND };
       await session.commit(writer, { ...asked, finishReason: 'tool-calls' });
       await session.commit(writer, asked);
-      includes(await store.readRecord(session.id), { usage: BOTH, finishReason: 'tool-calls' });
-      includes(await store.getCurrentRun(session.id), { usage: BOTH, finishReason: 'tool-calls' });
+      includes(await store.sessions.read(session.id), { usage: BOTH, finishReason: 'tool-calls' });
+      includes(await store.runs.current(session.id), { usage: BOTH, finishReason: 'tool-calls' });
       await session.start(runId, 1, 'x');
       await session.finishCall(runId, 1, 'x', 1);
       includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', usage: BOTH });
@@ -36,8 +36,8 @@ export function resultCases({ describe, it }: Suite): void {
       await session.claim(writer);
       await session.commit(writer, { usage: FIRST, finishReason: 'length' });
       await session.newRun();
-      includes(await store.listRuns(session.id), [{ usage: FIRST, finishReason: 'length' }, {}]);
-      const record = await store.readRecord(session.id);
+      includes(await store.runs.list(session.id), [{ usage: FIRST, finishReason: 'length' }, {}]);
+      const record = await store.sessions.read(session.id);
       equal([record?.usage, record?.finishReason], [undefined, undefined]);
     });
   });
@@ -52,7 +52,7 @@ export function resultCases({ describe, it }: Suite): void {
       await session.claim(writer);
       await session.commit(writer, { calls: [newCall('x', 'server')], output: OUTPUT });
       equal(await session.messages('output'), []);
-      equal((await store.readRecord(session.id))?.output, OUTPUT);
+      equal((await store.sessions.read(session.id))?.output, OUTPUT);
       await session.start(runId, 1, 'x');
       await session.finishCall(runId, 1, 'x', 1);
       await session.end(runId, 'completed');
@@ -66,7 +66,7 @@ export function resultCases({ describe, it }: Suite): void {
         (await session.messages('stream_end')).map((end) => end.finalOutput),
         [OUTPUT],
       );
-      equal((await store.getCurrentRun(session.id))?.output, OUTPUT);
+      equal((await store.runs.current(session.id))?.output, OUTPUT);
     });
 
     it('of a step that ends the run is written at once, and may be null', async ({
@@ -81,9 +81,9 @@ export function resultCases({ describe, it }: Suite): void {
         (await session.messages('output')).map(({ output }) => output),
         [null],
       );
-      equal((await store.readRecord(session.id))?.output, null);
+      equal((await store.sessions.read(session.id))?.output, null);
       await session.newRun();
-      equal('output' in ((await store.readRecord(session.id)) ?? {}), false);
+      equal('output' in ((await store.sessions.read(session.id)) ?? {}), false);
     });
 
     it('is kept however the run ends', async ({ session }) => {

@@ -22,7 +22,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
       await session.ask(first.runId, 1, [newCall('c', 'server', { row })]);
       await interrupt(session, first.runId, 2);
-      const before = await store.readRecord(session.id);
+      const before = await store.sessions.read(session.id);
       const resumed = await session.resume({ nonce: 'again', now: 77, by: 'ann' });
       equal(resumed, {
         kind: 'resumed',
@@ -33,7 +33,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
           from: { step: 2, known: before?.sequence },
         },
       });
-      includes(await store.readRecord(session.id), {
+      includes(await store.sessions.read(session.id), {
         status: 'starting',
         stream: 'active',
         turn: 1,
@@ -47,7 +47,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
         runFromStep: 2,
         runStartSequence: before?.sequence,
       });
-      equal((await store.readRecord(session.id))?.interrupted, undefined);
+      equal((await store.sessions.read(session.id))?.interrupted, undefined);
       includes(await session.messages('run_resumed'), [
         {
           runId: `${session.id}:2-again`,
@@ -75,7 +75,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       const first = await session.resume(input);
       equal(await session.resume({ ...input, now: 6 }), first);
       equal((await session.messages('run_resumed')).length, 1);
-      equal((await store.listRuns(session.id)).length, 2);
+      equal((await store.runs.list(session.id)).length, 2);
     });
 
     it('makes one run of many that are asked for at the same moment', async ({
@@ -136,7 +136,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       const row = { role: 'assistant' as const, messageId, runId, step: 1, parts };
       await session.end(runId, 'interrupted', { row: { ...row, interrupted: 'interrupt' } });
       includes(await session.resume(), { run: { from: { step: 1 } } });
-      equal((await store.readRecord(session.id))?.committedStep, 1);
+      equal((await store.sessions.read(session.id))?.committedStep, 1);
       equal(textIn(await session.log()), 'half');
     });
 
@@ -167,7 +167,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
         ({ runId } = resumed.run);
         await interrupt(session, runId, step);
       }
-      includes(await store.readRows(session.id, 0), [
+      includes(await store.sessions.rows(session.id, 0), [
         { role: 'user' },
         { role: 'assistant', step: 1 },
         { role: 'tool', toolCallId: 'a', errorCode: 'run_stopped' },
@@ -175,7 +175,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
         { role: 'assistant', step: 2 },
         { role: 'assistant', step: 3 },
       ]);
-      includes(await store.listRuns(session.id), [
+      includes(await store.runs.list(session.id), [
         { mode: 'new', turn: 1 },
         { mode: 'continue', turn: 1 },
         { mode: 'continue', turn: 1, status: 'interrupted' },

@@ -20,13 +20,17 @@ export function rewindEditCases({ describe, it }: Suite): void {
         run: { runId: `${session.id}:4-edit`, turn: 2, messageId: 'msg-3' },
       });
       equal(await session.retry({ messageId: 'u2', messages, nonce: 'edit' }), result);
-      includes((await store.readRows(session.id, 0)).slice(5), [
+      includes((await store.sessions.rows(session.id, 0)).slice(5), [
         { role: 'assistant', step: 3 },
         { role: 'user', id: 'h2' },
         { role: 'user', id: 'u2', parts: [{ type: 'text', text: 'said otherwise' }] },
       ]);
       includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 8 }]);
-      equal(await store.acceptedMessages(session.id, ['u1', 'h2', 'u2', 'u3']), ['u1', 'h2', 'u2']);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'h2', 'u2', 'u3']), [
+        'u1',
+        'h2',
+        'u2',
+      ]);
       includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'conflict' });
       if (result.kind !== 'rewound') throw new Error(result.kind);
       await conclude(session, result.run, 1);
@@ -41,7 +45,7 @@ export function rewindEditCases({ describe, it }: Suite): void {
       const said = [userMessage('u1', 'otherwise')];
       const first = await session.retry({ messageId: 'u1', messages: said });
       if (first.kind !== 'rewound') throw new Error(first.kind);
-      includes(await store.readRows(session.id, 0), [{ id: 'u1' }]);
+      includes(await store.sessions.rows(session.id, 0), [{ id: 'u1' }]);
       await conclude(session, first.run, 1);
       const begun = await session.begin({ messages: [userMessage('u2'), userMessage('u3')] });
       if (begun.kind !== 'begun') throw new Error(begun.kind);
@@ -49,8 +53,8 @@ export function rewindEditCases({ describe, it }: Suite): void {
       includes(await session.retry({ messageId: 'u3', messages: [userMessage('u3', 'now')] }), {
         run: { turn: 2, messageId: 'msg-4' },
       });
-      includes(await store.readRecord(session.id), { turnStartRow: 2 });
-      includes((await store.readRows(session.id, 0)).slice(2), [
+      includes(await store.sessions.read(session.id), { turnStartRow: 2 });
+      includes((await store.sessions.rows(session.id, 0)).slice(2), [
         { id: 'u2' },
         { id: 'u3', parts: [{ type: 'text', text: 'now' }] },
       ]);
@@ -62,7 +66,7 @@ export function rewindEditCases({ describe, it }: Suite): void {
     }) => {
       const first = await playTurn(session, 'u1');
       await playTurn(session, 'u2');
-      const before = await store.readView(session.id);
+      const before = await store.sessions.view(session.id);
       const messages = [userMessage('u2', 'otherwise')];
       equal(await session.retry({ messageId: first.messageId, messages }), {
         kind: 'message_not_found',
@@ -72,7 +76,7 @@ export function rewindEditCases({ describe, it }: Suite): void {
         await session.retry({ messageId: 'u2', messages: [userMessage('u1', 'x'), ...messages] }),
         { kind: 'conflict', messageId: 'u1' },
       );
-      equal(await store.readView(session.id), before);
+      equal(await store.sessions.view(session.id), before);
     });
   });
 }

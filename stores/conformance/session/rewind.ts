@@ -9,7 +9,7 @@ export function rewindCases({ describe, it }: Suite): void {
     it('does the newest turn again from its beginning', async ({ store, session }) => {
       const first = await playTurn(session, 'u1');
       const second = await playTurn(session, 'u2');
-      const before = await store.readRecord(session.id);
+      const before = await store.sessions.read(session.id);
       const result = await session.retry({ nonce: 'again', now: 77, by: 'ann' });
       includes(result, {
         kind: 'rewound',
@@ -20,7 +20,7 @@ export function rewindCases({ describe, it }: Suite): void {
           startedAt: 77,
         },
       });
-      const record = await store.readRecord(session.id);
+      const record = await store.sessions.read(session.id);
       includes(record, {
         status: 'starting',
         stream: 'active',
@@ -32,16 +32,16 @@ export function rewindCases({ describe, it }: Suite): void {
         checkpointId: `cpv1-${session.id}-s3-${first.runId.split(':')[1] ?? ''}`,
       });
       equal((record?.turnStartSequence ?? 0) > (before?.sequence ?? Infinity), true);
-      includes((await store.readRows(session.id, 0)).slice(5), [
+      includes((await store.sessions.rows(session.id, 0)).slice(5), [
         { role: 'assistant', step: 3 },
         { role: 'user', id: 'u2' },
       ]);
-      includes(await store.listRuns(session.id), [
+      includes(await store.runs.list(session.id), [
         { turn: 1, status: 'completed' },
         { turn: 2, status: 'completed', rewound: true },
         { turn: 2, mode: 'retry', by: 'ann' },
       ]);
-      equal((await store.listRuns(session.id))[0]?.rewound, undefined);
+      equal((await store.runs.list(session.id))[0]?.rewound, undefined);
       const said = textIn(await session.log());
       equal([said.includes(nameOf(first)), said.includes(nameOf(second))], [true, false]);
       includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 7 }]);
@@ -58,15 +58,15 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await session.retry({ messageId: first.messageId }), {
         run: { turn: 1, messageId: 'msg-1' },
       });
-      includes(await store.readRows(session.id, 0), [{ role: 'user', id: 'u1' }]);
-      equal(await store.acceptedMessages(session.id, ['u1', 'u2', 'u3']), ['u1']);
-      includes(await store.listRuns(session.id), [
+      includes(await store.sessions.rows(session.id, 0), [{ role: 'user', id: 'u1' }]);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', 'u3']), ['u1']);
+      includes(await store.runs.list(session.id), [
         { rewound: true },
         { rewound: true },
         { rewound: true },
         { mode: 'retry' },
       ]);
-      equal(await store.listCheckpoints(session.id), { checkpoints: [] });
+      equal(await store.checkpoints.list(session.id), { checkpoints: [] });
     });
 
     it('finds a turn by its user message, and one that was steered away from', async ({
@@ -79,39 +79,39 @@ export function rewindCases({ describe, it }: Suite): void {
       await session.steer('u3');
       await takeStep(session, { ...run, messageId: 'msg-5', turn: 3 }, 2);
       await conclude(session, { ...run, messageId: 'msg-5' }, 3);
-      includes(await store.readRecord(session.id), { turn: 3, messageId: 'msg-5' });
+      includes(await store.sessions.read(session.id), { turn: 3, messageId: 'msg-5' });
       includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
-      includes((await store.readRows(session.id, 0)).slice(6), [{ role: 'user', id: 'u2' }]);
-      equal((await store.readRows(session.id, 0)).length, 7);
+      includes((await store.sessions.rows(session.id, 0)).slice(6), [{ role: 'user', id: 'u2' }]);
+      equal((await store.sessions.rows(session.id, 0)).length, 7);
       equal(await session.messages('turn_started'), []);
     });
 
     it('goes back to a checkpoint with the state of that moment', async ({ store, session }) => {
       const run = await session.newRun('u1');
-      await store.save(session.id, { customState: { step: 0 }, version: 0 });
+      await store.documents.save(session.id, { customState: { step: 0 }, version: 0 });
       await takeStep(session, run, 1);
-      await store.save(session.id, { customState: { step: 1 }, version: 1 });
+      await store.documents.save(session.id, { customState: { step: 1 }, version: 1 });
       await takeStep(session, run, 2);
-      await store.save(session.id, { customState: { step: 2 }, version: 2 });
+      await store.documents.save(session.id, { customState: { step: 2 }, version: 2 });
       await conclude(session, run, 3);
-      const { checkpoints } = await store.listCheckpoints(session.id);
+      const { checkpoints } = await store.checkpoints.list(session.id);
       const id = checkpoints.at(-1)?.id ?? '';
-      const before = await store.readRecord(session.id);
+      const before = await store.sessions.read(session.id);
       const result = await session.rewindTo(id, { nonce: 'back' });
       includes(result, {
         kind: 'rewound',
         run: { runId: `${session.id}:2-back`, turn: 1, messageId: 'msg-1', startSequence: 0 },
       });
-      const record = await store.readRecord(session.id);
+      const record = await store.sessions.read(session.id);
       includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
       equal(record?.born === before?.born, false);
-      includes(await store.load(session.id), { customState: { step: 1 }, version: 4 });
-      includes(await store.readRows(session.id, 0), [
+      includes(await store.documents.load(session.id), { customState: { step: 1 }, version: 4 });
+      includes(await store.sessions.rows(session.id, 0), [
         { role: 'user' },
         { role: 'assistant', step: 1 },
         { role: 'tool', output: 1 },
       ]);
-      equal((await store.readRows(session.id, 0)).length, 3);
+      equal((await store.sessions.rows(session.id, 0)).length, 3);
       const log = await session.log();
       equal(textIn(log).split('>').length, 2);
       equal(log.filter(({ message }) => message.type === 'tool_end').length, 1);
@@ -120,7 +120,7 @@ export function rewindCases({ describe, it }: Suite): void {
         { message: { type: 'run_resumed', mode: 'from_checkpoint', fromStepCount: 1 } },
       ]);
       equal((log.at(-1)?.sequence ?? 0) > (before?.sequence ?? Infinity), true);
-      includes(await store.listCheckpoints(session.id), { checkpoints: [{ id }] });
+      includes(await store.checkpoints.list(session.id), { checkpoints: [{ id }] });
       if (result.kind !== 'rewound') throw new Error(result.kind);
       // Its steps count on behind the checkpoint, and it is one message.
       includes(await session.claim(session.writer(result.run.runId, 2, 1)), {
@@ -134,10 +134,10 @@ export function rewindCases({ describe, it }: Suite): void {
 
     it('does not restore a state that nothing changed', async ({ store, session }) => {
       await playTurn(session, 'u1');
-      await store.save(session.id, { customState: { a: 1 }, version: 0 });
+      await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
       await playTurn(session, 'u2');
       await session.retry();
-      includes(await store.load(session.id), { customState: { a: 1 }, version: 1 });
+      includes(await store.documents.load(session.id), { customState: { a: 1 }, version: 1 });
     });
 
     it('keeps changes that no step has taken in if their calls stay', async ({
@@ -147,14 +147,14 @@ export function rewindCases({ describe, it }: Suite): void {
       const run = await session.newRun('u1');
       await takeStep(session, run, 1);
       const changes = { toolCallId: 'c1-1', patches: [], mergeChanges: { by: 'c1-1' } };
-      await store.stageChanges(session.id, 's1', changes);
+      await store.staging.stage(session.id, 's1', changes);
       await session.stop();
-      const { id = '' } = (await store.getLatestCheckpoint(session.id)) ?? {};
+      const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
       includes(await session.rewindTo(id), { kind: 'rewound' });
-      includes(await store.readState(session.id), { customState: { by: 'c1-1' } });
+      includes(await store.documents.readState(session.id), { customState: { by: 'c1-1' } });
       await session.stop();
       includes(await session.retry(), { kind: 'rewound' });
-      equal((await store.readState(session.id)).customState, {});
+      equal((await store.documents.readState(session.id)).customState, {});
     });
 
     it('is done once, also if it is asked for again', async ({ store, session }) => {
@@ -162,7 +162,7 @@ export function rewindCases({ describe, it }: Suite): void {
       const input = { runId, nonce: 'same', now: 5 };
       const first = await session.retry(input);
       equal(await session.retry({ ...input, now: 6 }), first);
-      equal((await store.listRuns(session.id)).length, 2);
+      equal((await store.runs.list(session.id)).length, 2);
       equal((await session.messages('stream_resync')).length, 1);
     });
 
@@ -177,7 +177,7 @@ export function rewindCases({ describe, it }: Suite): void {
         Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? session : other).retry({ runId })),
       );
       equal(results.map(({ kind }) => kind).sort(), [...Array<string>(9).fill('busy'), 'rewound']);
-      equal((await store.listRuns(session.id)).length, 2);
+      equal((await store.runs.list(session.id)).length, 2);
       await session.stop();
       includes(await session.retry({ runId }), { kind: 'stale_run' });
     });
@@ -189,10 +189,10 @@ export function rewindCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       equal(await session.retry(), { kind: 'busy', runId });
       await session.stop();
-      const before = await store.readView(session.id);
+      const before = await store.sessions.view(session.id);
       equal(await session.retry({ messageId: 'nobody' }), { kind: 'message_not_found' });
       equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
-      equal(await store.readView(session.id), before);
+      equal(await store.sessions.view(session.id), before);
     });
 
     it('fences off the writers of the run before', async ({ session }) => {
@@ -210,7 +210,7 @@ export function rewindCases({ describe, it }: Suite): void {
       await session.enqueue('u2');
       await session.end(runId, 'completed');
       includes(await session.retry(), { kind: 'rewound' });
-      includes(await store.readQueue(session.id), [{ id: 'u2' }]);
+      includes(await store.queue.read(session.id), [{ id: 'u2' }]);
       includes(await session.beginNext(), { kind: 'busy' });
     });
 
@@ -223,7 +223,7 @@ export function rewindCases({ describe, it }: Suite): void {
       const result = await session.retry();
       if (result.kind !== 'rewound') throw new Error(result.kind);
       await session.claim(session.writer(result.run.runId, 1, 1));
-      equal((await store.readRows(session.id, 0)).length, 1);
+      equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
   });
 }

@@ -33,10 +33,14 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       );
       equal('resume' in (await session.decide(runId, 'a', true)), false);
       equal('resume' in (await session.decide(runId, 'b', false)), false);
-      includes(await store.readRecord(session.id), { stream: 'paused' });
+      includes(await store.sessions.read(session.id), { stream: 'paused' });
       const resume = { step: 1, approved: ['a', 'c'] };
       includes(await session.decide(runId, 'c', true), { kind: 'stored', resume });
-      includes(await store.readRecord(session.id), { status: 'running', stream: 'active', resume });
+      includes(await store.sessions.read(session.id), {
+        status: 'running',
+        stream: 'active',
+        resume,
+      });
     });
 
     it('resumes with nothing to run when all were denied', async ({ session }) => {
@@ -55,7 +59,7 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 's');
       includes(await session.decide(runId, 'a', true), { resume: { approved: ['a'] } });
       await session.finishCall(runId, 1, 's', 1);
-      includes(await store.readRecord(session.id), { stream: 'active' });
+      includes(await store.sessions.read(session.id), { stream: 'active' });
       equal(await session.messages('run_paused'), []);
       equal(await session.messages('run_resumed'), []);
     });

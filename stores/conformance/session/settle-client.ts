@@ -14,7 +14,7 @@ export function settleClientCases({ describe, it }: Suite): void {
         resume: { step: 1, approved: [] },
       });
       includes(await session.claim(session.writer(runId, 2, 1)), { rowCount: 4 });
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { toolCallId: 'c', output: 7 },
         { toolCallId: 'd', error: 'no camera' },
       ]);
@@ -34,7 +34,7 @@ export function settleClientCases({ describe, it }: Suite): void {
         ...Array<string>(9).fill('already_completed'),
         'stored',
       ]);
-      includes(await store.readCall(session.id, 'c'), { row: { output: winner } });
+      includes(await store.calls.read(session.id, 'c'), { row: { output: winner } });
     });
 
     it('may not give the result of an approval, but may call it off with an error', async ({
@@ -69,7 +69,7 @@ export function settleClientCases({ describe, it }: Suite): void {
       includes(await session.answer(runId, 'c', { output: 1 }), { kind: 'stored' });
       await session.start(runId, 1, 's');
       await session.finishCall(runId, 1, 's', 1);
-      includes(await store.readRecord(session.id), { status: 'running', stream: 'active' });
+      includes(await store.sessions.read(session.id), { status: 'running', stream: 'active' });
       equal(await session.messages('run_paused'), []);
     });
   });

@@ -23,7 +23,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       await session.finishCall(runId, 1, 's', 'first');
       equal(await session.finishCall(runId, 1, 's', 'second'), { kind: 'already_completed' });
       includes(await session.messages('tool_end'), [{ result: 'first' }]);
-      includes(await store.readCall(session.id, 's'), {
+      includes(await store.calls.read(session.id, 's'), {
         state: 'settled',
         row: { output: 'first' },
       });
@@ -41,9 +41,9 @@ export function settleToolCases({ describe, it }: Suite): void {
       const [end] = await session.messages('tool_end');
       equal(end?.result, output);
       equal(end?.resultRef, undefined);
-      includes(await store.readCall(session.id, 's'), { row: { output } });
+      includes(await store.calls.read(session.id, 's'), { row: { output } });
       await session.claim(session.writer(runId, 2, 1));
-      includes(await store.readRows(session.id, 2), [{ toolCallId: 's', output }]);
+      includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 's', output }]);
     });
 
     it('creates nothing for a session that is not there', async ({ store, session }) => {
@@ -55,9 +55,9 @@ export function settleToolCases({ describe, it }: Suite): void {
       equal(await session.commit(lost), { kind: 'superseded' });
       equal(await session.end('r', 'failed'), { kind: 'superseded' });
       equal(await session.stop({ mode: 'abort' }), { kind: 'nothing' });
-      await store.noteActiveSnapshot(session.id, 1);
-      equal(await store.readRecord(session.id), undefined);
-      equal(await store.load(session.id), null);
+      await store.sessions.noteActiveSnapshot(session.id, 1);
+      equal(await store.sessions.read(session.id), undefined);
+      equal(await store.documents.load(session.id), null);
       equal(await session.log(), []);
     });
   });

@@ -36,7 +36,7 @@ export function startCallCases({ describe, it }: Suite): void {
         { toolCallId: 's', errorCode: 'tool_outcome_unknown', providerExecuted: true },
       ]);
       await session.claim(session.writer(runId, 2, 1));
-      includes(await store.readRows(session.id, 2), [
+      includes(await store.sessions.rows(session.id, 2), [
         { toolCallId: 's', errorCode: 'tool_outcome_unknown' },
       ]);
     });
@@ -129,7 +129,7 @@ export function startCallCases({ describe, it }: Suite): void {
         kind: 'execute',
         decision: { approved: true },
       });
-      includes(await store.readRecord(session.id), { resumeTaken: true });
+      includes(await store.sessions.read(session.id), { resumeTaken: true });
       equal(await session.start(runId, 1, 'a', 2), { kind: 'settled' });
     });
 
@@ -141,7 +141,7 @@ export function startCallCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('c', 'client')]);
       await session.decide(runId, 'a', true);
       equal(await session.start(runId, 1, 'a'), { kind: 'refused' });
-      includes(await store.readRecord(session.id), { stream: 'paused' });
+      includes(await store.sessions.read(session.id), { stream: 'paused' });
       await session.answer(runId, 'c', { output: 1 });
       includes(await session.start(runId, 1, 'a'), { kind: 'execute' });
     });
@@ -161,7 +161,7 @@ export function startCallCases({ describe, it }: Suite): void {
       await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
       await session.start(runId, 1, 's', 1);
       await session.start(runId, 1, 's', 2);
-      includes(await store.readRecord(session.id), { status: 'waiting_approval' });
+      includes(await store.sessions.read(session.id), { status: 'waiting_approval' });
     });
   });
 }

@@ -18,13 +18,13 @@ export function steerCases({ describe, it }: Suite): void {
 
       const writer = session.writer(runId, 2, 2);
       includes(await session.claim(writer), { rowCount: 5, messageId: 'msg-4' });
-      includes(await store.readRows(session.id, 1), [
+      includes(await store.sessions.rows(session.id, 1), [
         { role: 'assistant', step: 1 },
         { role: 'tool', toolCallId: 's' },
         { role: 'user', id: 'u2' },
         { role: 'user', id: 'u3' },
       ]);
-      includes(await store.readRecord(session.id), {
+      includes(await store.sessions.read(session.id), {
         runId,
         turn: 2,
         messageId: 'msg-4',
@@ -50,7 +50,7 @@ export function steerCases({ describe, it }: Suite): void {
       await session.steer('u2');
       const writer = session.writer(runId, 1, 1);
       includes(await session.claim(writer), { rowCount: 1, messageId: 'msg-1' });
-      includes(await store.readRecord(session.id), { queued: 1, turn: 1 });
+      includes(await store.sessions.read(session.id), { queued: 1, turn: 1 });
     });
 
     it('that is there when the run would end gives it another step', async ({ store, session }) => {
@@ -59,7 +59,7 @@ export function steerCases({ describe, it }: Suite): void {
       await session.claim(writer);
       await session.steer('u2');
       includes(await session.commit(writer), { kind: 'steered' });
-      includes(await store.readRecord(session.id), { status: 'running', stream: 'active' });
+      includes(await store.sessions.read(session.id), { status: 'running', stream: 'active' });
       equal(await session.messages('stream_end'), []);
       // Repeated, it says what was decided.
       equal(await session.commit(writer), {
@@ -69,7 +69,7 @@ export function steerCases({ describe, it }: Suite): void {
       const next = session.writer(runId, 2, 2);
       includes(await session.claim(next), { kind: 'claimed', messageId: 'msg-3', rowCount: 3 });
       includes(await session.commit(next), { kind: 'committed' });
-      equal(await store.readQueue(session.id), []);
+      equal(await store.queue.read(session.id), []);
     });
 
     it('of a run that fails or is stopped is queued, before what was queued', async ({
@@ -82,7 +82,7 @@ export function steerCases({ describe, it }: Suite): void {
       await session.enqueue('u2');
       await session.steer('u3');
       await session.steer('u4');
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u3', mode: 'steer' },
         { id: 'u4', mode: 'steer' },
         { id: 'u2', mode: 'queue' },
@@ -93,7 +93,7 @@ export function steerCases({ describe, it }: Suite): void {
           error: { code: 'provider_error', message: 'No.', retryable: false },
         },
       });
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u3', mode: 'queue' },
         { id: 'u4', mode: 'queue' },
         { id: 'u2', mode: 'queue' },
@@ -112,7 +112,7 @@ export function steerCases({ describe, it }: Suite): void {
       await session.steer('u2');
       await session.begin({ messages: [userMessage('u3')], policy: 'interrupt' });
       await session.end(runId, 'interrupted');
-      includes(await store.readQueue(session.id), [
+      includes(await store.queue.read(session.id), [
         { id: 'u3', mode: 'interrupt' },
         { id: 'u2', mode: 'queue' },
       ]);
@@ -132,7 +132,7 @@ export function steerCases({ describe, it }: Suite): void {
       const again = session.writer(runId, 2, 3);
       includes(await session.claim(again), { messageId: 'msg-1' });
       includes(await session.commit(again, { row: assistantRow(again, []) }), { kind: 'steered' });
-      includes(await store.readRecord(session.id), { queued: 1 });
+      includes(await store.sessions.read(session.id), { queued: 1 });
     });
 
     it('begins a run of its own when nothing is at work', async ({ session }) => {

@@ -14,7 +14,7 @@ export function stopCases({ describe, it }: Suite): void {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       equal(await session.stop({ reason: 'bye' }), { kind: 'ended', runId });
-      includes(await store.readRecord(session.id), { status: 'interrupted', stream: 'ended' });
+      includes(await store.sessions.read(session.id), { status: 'interrupted', stream: 'ended' });
       equal(await errorCodes(session), ['run_stopped']);
       includes(await session.messages('run_interrupted'), [{ reason: 'bye' }]);
       equal((await session.log()).at(-1)?.message.type, 'stream_end');
@@ -23,7 +23,7 @@ export function stopCases({ describe, it }: Suite): void {
     it('ends a run that has not begun to speak', async ({ store, session }) => {
       const { runId } = await session.newRun();
       equal(await session.stop({ mode: 'abort' }), { kind: 'ended', runId });
-      includes(await store.readRecord(session.id), { status: 'aborted', stream: 'failed' });
+      includes(await store.sessions.read(session.id), { status: 'aborted', stream: 'failed' });
       equal(await session.claim(session.writer(runId, 1, 1)), { kind: 'superseded' });
     });
 
@@ -54,7 +54,7 @@ export function stopCases({ describe, it }: Suite): void {
       equal(await session.stop({ by: 'ann' }), { kind: 'stopping', runId });
       await eventually('the worker is told', () => told === 1);
       leave();
-      includes(await store.readRecord(session.id), {
+      includes(await store.sessions.read(session.id), {
         status: 'running',
         stop: { mode: 'interrupt', by: 'ann' },
       });
@@ -66,7 +66,7 @@ export function stopCases({ describe, it }: Suite): void {
     }) => {
       const { runId } = await session.newRun();
       await session.claim(session.writer(runId, 1, 1));
-      const stopOf = async (): Promise<unknown> => (await store.readRecord(session.id))?.stop;
+      const stopOf = async (): Promise<unknown> => (await store.sessions.read(session.id))?.stop;
       await session.stop({ reason: 'first' });
       await session.stop({ reason: 'second' });
       equal(await stopOf(), { mode: 'interrupt', reason: 'first' });

@@ -9,13 +9,16 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       const { store } = given;
       const tree = await grow(given, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
-      includes(await store.readRecord(tree.root.id), { status: 'running', stream: 'active' });
+      includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
       await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
-      includes(await store.readRecord(tree.root.id), {
+      includes(await store.sessions.read(tree.root.id), {
         status: 'waiting_children',
         stream: 'paused',
       });
-      includes(await store.readRecord(driver.id), { status: 'waiting_approval', stream: 'paused' });
+      includes(await store.sessions.read(driver.id), {
+        status: 'waiting_approval',
+        stream: 'paused',
+      });
       equal(
         (await tree.root.messages('suspension_marker')).map(({ kind }) => kind),
         ['suspended_awaiting_children'],
@@ -23,17 +26,17 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await tree.root.messages('run_paused'), [
         { agentId: tree.root.id, reason: 'awaiting_children', pendingToolCallId: 'a' },
       ]);
-      equal(Object.keys(await store.getPendingCalls(tree.root.id)), ['a']);
-      includes(await store.getSuspensionContext(tree.root.id), {
+      equal(Object.keys(await store.calls.pending(tree.root.id)), ['a']);
+      includes(await store.calls.suspension(tree.root.id), {
         kind: 'suspended_awaiting_children',
         toolCallIds: ['a'],
       });
-      includes(await store.readCall(tree.root.id, 'a'), { spec: { runId: ref.runId } });
+      includes(await store.calls.read(tree.root.id, 'a'), { spec: { runId: ref.runId } });
       equal(await tree.root.decide(tree.runId, 'a', true), { kind: 'stale_run' });
       const resume = { step: 1, approved: ['a'] };
       includes(await tree.root.decide(ref.runId, 'a', true), { kind: 'stored', resume });
       equal(await tree.root.decide(ref.runId, 'a', true), { kind: 'already_completed' });
-      const record = await store.readRecord(tree.root.id);
+      const record = await store.sessions.read(tree.root.id);
       includes(record, {
         status: 'running',
         stream: 'active',
@@ -41,15 +44,15 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       });
       equal(record?.resume, undefined);
       includes(await driver.start(ref.runId, 1, 'a'), { kind: 'execute', shownIn: 1 });
-      equal((await store.readRecord(tree.root.id))?.wakes, undefined);
+      equal((await store.sessions.read(tree.root.id))?.wakes, undefined);
       await driver.finishCall(ref.runId, 1, 'a', 'ok');
       includes(await driver.claim(driver.writer(ref.runId, 2, 1)), {
         kind: 'claimed',
         rowCount: 3,
       });
       includes(await driver.commit(driver.writer(ref.runId, 2, 1)), { kind: 'committed' });
-      includes(await store.readRecord(driver.id), { status: 'completed' });
-      includes(await store.readRecord(tree.root.id), { status: 'running', stream: 'active' });
+      includes(await store.sessions.read(driver.id), { status: 'completed' });
+      includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
       includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
       equal(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
       includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
@@ -61,11 +64,11 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
       // Nobody has been asked anything.
-      equal(await store.getPendingCalls(tree.root.id), {});
+      equal(await store.calls.pending(tree.root.id), {});
       equal(await tree.root.decide(tree.runId, 'r', true), { kind: 'not_pending' });
       equal(await tree.root.messages('tool_approval_request'), []);
       await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'c', 'client')]);
-      includes(await store.readRecord(tree.root.id), {
+      includes(await store.sessions.read(tree.root.id), {
         status: 'waiting_approval',
         stream: 'paused',
       });
@@ -83,7 +86,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
           { type: 'run_paused', reason: 'approval', pendingToolCallId: 'r' },
         ],
       );
-      const rows = await store.readRows(tree.root.id, 0);
+      const rows = await store.sessions.rows(tree.root.id, 0);
       includes(rows.at(-1), {
         role: 'assistant',
         display: true,
@@ -113,7 +116,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await tree.root.start(tree.runId, 1, 'r'), { kind: 'execute' });
       includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
       includes(await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1)), { kind: 'claimed' });
-      includes(await store.readRows(tree.root.id, rows.length), [
+      includes(await store.sessions.rows(tree.root.id, rows.length), [
         { role: 'tool', toolCallId: 'a', denied: true, display: true },
         { role: 'tool', toolCallId: 'c', output: 1, display: true },
       ]);
@@ -129,15 +132,15 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       await tree.root.answer(two.ref.runId, 'b', { output: 1 });
       await one.driver.ask(one.ref.runId, 2, [heldCall(one.ref.runId, 'a2')]);
       // The other one may go on, and has not done so yet.
-      includes(await store.readRecord(tree.root.id), { status: 'running', stream: 'active' });
+      includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
       await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1));
       await two.driver.commit(two.driver.writer(two.ref.runId, 2, 1));
       await settleChild(given, tree.root, tree.runId, 'd2');
-      includes(await store.readRecord(tree.root.id), {
+      includes(await store.sessions.read(tree.root.id), {
         status: 'waiting_children',
         stream: 'paused',
       });
-      equal(Object.keys(await store.getPendingCalls(tree.root.id)), ['a2']);
+      equal(Object.keys(await store.calls.pending(tree.root.id)), ['a2']);
       equal((await tree.root.messages('run_paused')).length, 2);
     });
 
@@ -146,14 +149,14 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       const tree = await grow(given, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'c', 'client', { deadlineMs: 1 })]);
-      ok(((await store.readCall(tree.root.id, 'c'))?.deadline ?? Infinity) < Infinity);
+      ok(((await store.calls.read(tree.root.id, 'c'))?.deadline ?? Infinity) < Infinity);
       let result = await driver.expire(ref.runId, 'c');
       while (result.kind === 'not_due') result = await driver.expire(ref.runId, 'c');
       includes(result, { kind: 'stored', resume: { step: 1, approved: [] } });
       // A client's result replaces the timeout until the sub-agent has been told.
       includes(await tree.root.answer(ref.runId, 'c', { output: 'late' }), { kind: 'stored' });
       includes(await driver.claim(driver.writer(ref.runId, 2, 1)), { rowCount: 3 });
-      includes(await store.readRows(driver.id, 2), [{ output: 'late' }]);
+      includes(await store.sessions.rows(driver.id, 2), [{ output: 'late' }]);
     });
   });
 }

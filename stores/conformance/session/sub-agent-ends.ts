@@ -18,8 +18,8 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       const writer = two.driver.writer(two.ref.runId, 1, 1);
       await two.driver.claim(writer);
       includes(await tree.root.stop(), { kind: 'ended', runId: tree.runId });
-      includes(await store.readRecord(one.driver.id), { status: 'interrupted' });
-      includes(await store.readRecord(two.driver.id), { status: 'interrupted' });
+      includes(await store.sessions.read(one.driver.id), { status: 'interrupted' });
+      includes(await store.sessions.read(two.driver.id), { status: 'interrupted' });
       equal(await two.driver.say(writer, 1, 'late'), { kind: 'superseded' });
       equal(await two.driver.commit(writer), { kind: 'superseded' });
       equal(await one.driver.start(one.ref.runId, 1, 's', 2), { kind: 'settled' });
@@ -36,11 +36,15 @@ export function subAgentEndCases({ describe, it }: Suite): void {
         ],
       );
       equal(
-        (await store.readRows(tree.root.id, 2)).map((row) => 'toolCallId' in row && row.toolCallId),
+        (await store.sessions.rows(tree.root.id, 2)).map(
+          (row) => 'toolCallId' in row && row.toolCallId,
+        ),
         ['d1', 'd2', 'r'],
       );
       equal(
-        (await store.readRows(one.driver.id, 2)).map((row) => 'errorCode' in row && row.errorCode),
+        (await store.sessions.rows(one.driver.id, 2)).map(
+          (row) => 'errorCode' in row && row.errorCode,
+        ),
         ['tool_outcome_unknown', 'run_stopped'],
       );
       equal(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
@@ -56,13 +60,13 @@ export function subAgentEndCases({ describe, it }: Suite): void {
         await driver.claim(writer);
         await driver.commit(writer, { usage, final: { status: 'completed' } });
       }
-      equal((await store.readRecord(tree.root.id))?.usage, undefined);
+      equal((await store.sessions.read(tree.root.id))?.usage, undefined);
       await settleChild(given, tree.root, tree.runId, 'd1');
       await settleChild(given, tree.root, tree.runId, 'd1');
-      includes(await store.readRecord(tree.root.id), { usage });
+      includes(await store.sessions.read(tree.root.id), { usage });
       await tree.root.stop();
       const both = { inputTokens: 20, outputTokens: 4, costMicroUsd: 10 };
-      includes(await store.listRuns(tree.root.id), [{ status: 'interrupted', usage: both }]);
+      includes(await store.runs.list(tree.root.id), [{ status: 'interrupted', usage: both }]);
     });
 
     it('that is told to stop stops the conversation', async (given) => {
@@ -71,7 +75,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       const { driver, ref } = childAt(tree, 0);
       equal(await driver.stop({ runId: `${ref.runId}x` }), { kind: 'nothing' });
       includes(await driver.stop({ runId: ref.runId }), { kind: 'ended', runId: tree.runId });
-      includes(await store.readRecord(tree.root.id), { status: 'interrupted' });
+      includes(await store.sessions.read(tree.root.id), { status: 'interrupted' });
       equal(await driver.stop({ runId: ref.runId }), { kind: 'nothing' });
     });
 
@@ -86,7 +90,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       await tree.root.answer(ref.runId, 'c', { output: 1 });
       const next = await tree.root.newRun();
       includes(next, { supersededRunId: tree.runId, turn: 2 });
-      includes(await store.readRecord(driver.id), { status: 'interrupted' });
+      includes(await store.sessions.read(driver.id), { status: 'interrupted' });
       includes(await tree.root.messages('tool_end'), [
         { toolCallId: 'a', agentId: tree.root.id, step: 1, errorCode: 'client_tool_abandoned' },
         { toolCallId: 'd1', errorCode: 'client_tool_abandoned' },
@@ -102,9 +106,9 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       await driver.end(ref.runId, 'failed', {
         error: { code: 'framework_subagent_lost', message: 'lost', retryable: false },
       });
-      includes(await store.readRecord(tree.root.id), { stream: 'paused' });
+      includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
       includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
-      includes(await store.readRecord(tree.root.id), { status: 'running', stream: 'active' });
+      includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
       includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
     });
 
@@ -115,7 +119,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       const writer = driver.writer(ref.runId, 1, 1);
       await driver.claim(writer);
       includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
-      includes(await store.readRecord(driver.id), { status: 'failed' });
+      includes(await store.sessions.read(driver.id), { status: 'failed' });
       equal(await driver.say(writer, 1, 'late'), { kind: 'superseded' });
       equal(await driver.commit(writer), { kind: 'superseded' });
     });
@@ -129,25 +133,25 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await begin(given, one.driver, one.ref.runId, 'e1', child), { kind: 'begun' });
       const below = drive(given, child.sessionId);
       await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
-      includes(await store.readRecord(one.driver.id), { status: 'waiting_children' });
-      includes(await store.readRecord(tree.root.id), { stream: 'active' });
+      includes(await store.sessions.read(one.driver.id), { status: 'waiting_children' });
+      includes(await store.sessions.read(tree.root.id), { stream: 'active' });
       await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
-      includes(await store.readRecord(tree.root.id), { stream: 'paused' });
-      equal(Object.keys(await store.getPendingCalls(tree.root.id)), ['x', 'y']);
+      includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
+      equal(Object.keys(await store.calls.pending(tree.root.id)), ['x', 'y']);
       // Its own sub-agent is lost: it goes on although the other one waits.
       await below.end(child.runId, 'failed');
       await settleChild(given, one.driver, one.ref.runId, 'e1');
-      includes(await store.readRecord(tree.root.id), { stream: 'active' });
+      includes(await store.sessions.read(tree.root.id), { stream: 'active' });
       includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
       await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
       await settleChild(given, tree.root, tree.runId, 'd1');
-      includes(await store.readRecord(tree.root.id), {
+      includes(await store.sessions.read(tree.root.id), {
         status: 'waiting_children',
         stream: 'paused',
       });
       includes(await tree.root.decide(two.ref.runId, 'y', true), { resume: { approved: ['y'] } });
       await tree.root.end(tree.runId, 'failed');
-      includes(await store.readRecord(two.driver.id), { status: 'failed' });
+      includes(await store.sessions.read(two.driver.id), { status: 'failed' });
     });
   });
 }

@@ -15,14 +15,14 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await begin(given, session, runId, 'd1', child), { kind: 'begun' });
       // No tool carries it out.
       equal(await session.start(runId, 1, 'd1'), { kind: 'refused' });
-      includes(await store.readRecord(child.sessionId), {
+      includes(await store.sessions.read(child.sessionId), {
         agent: 'helper',
         owner: 'ann',
         runId: child.runId,
         status: 'starting',
         parent: { sessionId: session.id, runId, toolCallId: 'd1' },
       });
-      equal(await store.readRows(child.sessionId, 0), [
+      equal(await store.sessions.rows(child.sessionId, 0), [
         { role: 'user', id: 'd1', parts: [{ type: 'text', text: 'do d1' }] },
       ]);
       includes(await session.messages('subagent_start'), [
@@ -100,7 +100,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       const last = made.at(-1);
       ok(last !== undefined);
       equal(await begin(given, session, runId, 'd100', last.child), { kind: 'limit' });
-      includes(await store.readRecord(last.child.sessionId), {
+      includes(await store.sessions.read(last.child.sessionId), {
         status: 'failed',
         error: { code: 'subagent_limit' },
       });
@@ -110,23 +110,23 @@ export function subAgentCases({ describe, it }: Suite): void {
       const { store } = given;
       const tree = await grow(given, 2, () => []);
       const [one, two] = [childAt(tree, 0).driver, childAt(tree, 1).driver];
-      equal(await store.takeCallId(one.id, '1 c', 'c'), 'c');
-      equal(await store.takeCallId(one.id, '1 c', 'c'), 'c');
-      equal(await store.takeCallId(two.id, '1 c', 'c'), 'c_1');
-      equal(await store.takeCallId(one.id, '2 c', 'c'), 'c_2');
-      equal(await store.takeCallId(two.id, '1 d', 'd1'), 'd1_1');
-      equal((await store.readSubAgentCallIds(tree.root.id)).sort(), ['c', 'c_1', 'c_2', 'd1_1']);
+      equal(await store.calls.takeId(one.id, '1 c', 'c'), 'c');
+      equal(await store.calls.takeId(one.id, '1 c', 'c'), 'c');
+      equal(await store.calls.takeId(two.id, '1 c', 'c'), 'c_1');
+      equal(await store.calls.takeId(one.id, '2 c', 'c'), 'c_2');
+      equal(await store.calls.takeId(two.id, '1 d', 'd1'), 'd1_1');
+      equal((await store.calls.readSubAgentIds(tree.root.id)).sort(), ['c', 'c_1', 'c_2', 'd1_1']);
     });
 
     it('goes with its conversation', async (given) => {
       const { store } = given;
       const tree = await grow(given, 1, () => []);
       const { driver } = childAt(tree, 0);
-      await store.delete(driver.id);
-      includes(await store.readRecord(driver.id), { status: 'starting' });
-      await store.delete(tree.root.id);
-      equal(await store.readRecord(driver.id), undefined);
-      equal(await store.readRows(driver.id, 0), []);
+      await store.sessions.erase(driver.id);
+      includes(await store.sessions.read(driver.id), { status: 'starting' });
+      await store.sessions.erase(tree.root.id);
+      equal(await store.sessions.read(driver.id), undefined);
+      equal(await store.sessions.rows(driver.id, 0), []);
     });
   });
 }

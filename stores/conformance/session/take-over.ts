@@ -13,12 +13,12 @@ export function takeOverCases({ describe, it }: Suite): void {
       await session.claim(silent);
       await session.say(silent, 1, 'Last words');
       const input = { sessionId: session.id, runId, name: silent.name };
-      equal(await store.takeOver(input), { kind: 'taken', token: 6, first: 0 });
+      equal(await store.steps.takeOver(input), { kind: 'taken', token: 6, first: 0 });
       equal(await session.say(silent, 2, ' and more'), { kind: 'fenced' });
       equal(await session.commit(silent), { kind: 'fenced' });
       includes(await session.commit({ ...silent, token: 6 }), { kind: 'committed' });
       equal(textIn(await session.log()), 'Last words');
-      equal(await store.takeOver(input), { kind: 'superseded' });
+      equal(await store.steps.takeOver(input), { kind: 'superseded' });
     });
 
     it('tells where the attempt begins that is fenced off', async ({ store, session }) => {
@@ -29,9 +29,9 @@ export function takeOverCases({ describe, it }: Suite): void {
       const { name } = lost;
       const silent = { ...lost, token: 2 };
       await session.claim(silent);
-      const before = (await store.readRecord(session.id))?.sequence;
+      const before = (await store.sessions.read(session.id))?.sequence;
       await session.say(silent, 1, 'said');
-      const taken = await store.takeOver({ sessionId: session.id, runId, name });
+      const taken = await store.steps.takeOver({ sessionId: session.id, runId, name });
       equal(taken, { kind: 'taken', token: 3, first: before });
     });
 
@@ -41,10 +41,10 @@ export function takeOverCases({ describe, it }: Suite): void {
     }) => {
       const { runId } = await session.newRun();
       const input = { sessionId: session.id, runId, name: 'm1' };
-      equal(await store.takeOver(input), { kind: 'nothing' });
+      equal(await store.steps.takeOver(input), { kind: 'nothing' });
       await session.claim(session.writer(runId, 1, 1));
-      equal(await store.takeOver({ ...input, runId: 'another' }), { kind: 'superseded' });
-      equal(await store.takeOver({ ...input, sessionId: 'unknown' }), { kind: 'superseded' });
+      equal(await store.steps.takeOver({ ...input, runId: 'another' }), { kind: 'superseded' });
+      equal(await store.steps.takeOver({ ...input, sessionId: 'unknown' }), { kind: 'superseded' });
       includes(await session.say(session.writer(runId, 1, 1), 1, 'on'), { kind: 'appended' });
     });
   });

@@ -1,7 +1,6 @@
 import { equal, includes } from '../assertions.js';
 import { AGENT, textChunk, textIn } from '../fixtures.js';
-import { NO_RUN } from '../../stream-log.js';
-import type { Writer } from '../../transitions.js';
+import { NO_RUN, type Writer } from '../../contract/log.js';
 import type { Suite } from '../suite.js';
 
 const writerOf = (sessionId: string, token: number, name = 'w:one'): Writer => ({

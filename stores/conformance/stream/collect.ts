@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
-import type { StreamManager } from '../../stream-manager.js';
+import type { StreamManager } from '../../log/stream-manager.js';
 
 /** Everything that an iteration gives, and how it ended. */
 export interface Collected<T> {

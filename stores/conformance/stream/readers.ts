@@ -2,7 +2,7 @@ import { equal, includes } from '../assertions.js';
 import { eventually } from '../eventually.js';
 import { AGENT, newCall, textChunk, textOf } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
-import type { StreamReader } from '../../stream-manager.js';
+import type { StreamReader } from '../../log/stream-manager.js';
 import { collect } from './collect.js';
 
 export async function readerOf({ streamManager, streamId }: Case): Promise<StreamReader> {

@@ -3,7 +3,7 @@ import { eventually } from '../eventually.js';
 import { AGENT, textChunk } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import { collect, type Collected } from './collect.js';
-import type { StoredChunk } from '../../stream-manager.js';
+import type { StoredChunk } from '../../log/stream-manager.js';
 
 async function resume({ streamManager, streamId }: Case, fromSequence?: number) {
   const options = fromSequence === undefined ? {} : { fromSequence };

@@ -92,12 +92,12 @@ export function streamInfoCases({ describe, it }: Suite): void {
       session,
     }) => {
       await session.newRun();
-      const before = await store.readRecord(session.id);
+      const before = await store.sessions.read(session.id);
       await refuses(streamManager.endStream(session.id), 'stream_owned');
       await refuses(streamManager.failStream(session.id, 'x'), 'stream_owned');
       await refuses(streamManager.pauseStream(session.id), 'stream_owned');
       await refuses(streamManager.resumeStream(session.id), 'stream_owned');
-      equal(await store.readRecord(session.id), before);
+      equal(await store.sessions.read(session.id), before);
       await refuses(streamManager.endStream(streamId), 'not_found');
       await refuses(streamManager.pauseStream(streamId), 'not_found');
     });

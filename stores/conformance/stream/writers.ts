@@ -137,10 +137,10 @@ export function writerCases({ describe, it }: Suite): void {
     it('beside a run leave its session as it is, and are gone when it ends', async (given) => {
       const { store, streamManager, session } = given;
       const { runId } = await session.newRun();
-      const before = await store.readRecord(session.id);
+      const before = await store.sessions.read(session.id);
       const writer = await streamManager.createWriter(session.id, session.id, AGENT);
       await writer.write(textChunk('a note'));
-      includes(await store.readRecord(session.id), {
+      includes(await store.sessions.read(session.id), {
         status: before?.status,
         stream: before?.stream,
         sequence: (before?.sequence ?? 0) + 1,

@@ -1,7 +1,6 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import { isTerminal } from '../../../protocol/run.js';
-import { NO_RUN, type AppendResult } from '../../stream-log.js';
-import type { Writer } from '../../transitions.js';
+import { NO_RUN, type AppendResult, type Writer } from '../../contract/log.js';
 import type { Json } from '../json.js';
 import { write } from '../log.js';
 import type { MemorySession, StoreContext } from '../session.js';

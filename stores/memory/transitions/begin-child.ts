@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../protocol/limits.js';
 import { isTerminal, type RunError } from '../../../protocol/run.js';
-import type { BeginChildInput, BeginChildResult } from '../../transitions.js';
+import type { BeginChildInput, BeginChildResult } from '../../contract/runs.js';
 import { toJson } from '../json.js';
 import { writeOwn } from '../own-chunks.js';
 import type { MemoryRun, MemorySession, Parent } from '../session.js';

@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { BeginQueuedInput, BeginQueuedResult } from '../../queue-transitions.js';
+import type { BeginQueuedInput, BeginQueuedResult } from '../../contract/queue.js';
 import { makeRun } from '../make-run.js';
 import { popQueued } from '../queue.js';
 import type { MemorySession, StoreContext } from '../session.js';

@@ -1,7 +1,8 @@
 import { LIMITS } from '../../../protocol/limits.js';
 import { isTerminal } from '../../../protocol/run.js';
-import { interruptBy, type QueuedEntry, type UserMessage } from '../../queued-entry.js';
-import type { BeginInput, BeginResult } from '../../transitions.js';
+import type { QueuedEntry } from '../../contract/queue.js';
+import type { UserMessage, BeginInput, BeginResult } from '../../contract/runs.js';
+import { interruptBy } from '../../record/interrupt-by.js';
 import { hasUnsettledCalls } from '../calls.js';
 import { finish, finishStopped } from '../finish.js';
 import { makeRun } from '../make-run.js';

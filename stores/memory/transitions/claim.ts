@@ -1,6 +1,6 @@
 import { isTerminal } from '../../../protocol/run.js';
 import { runNumberOf } from '../../../protocol/ids.js';
-import type { ClaimInput, ClaimResult } from '../../transitions.js';
+import type { ClaimInput, ClaimResult } from '../../contract/steps.js';
 import { discardAttempt, ownWriter } from '../attempts.js';
 import { hasUnsettledCalls, takeInNotices, takeInResults } from '../calls.js';
 import { fromJson } from '../json.js';

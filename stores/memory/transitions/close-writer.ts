@@ -1,4 +1,4 @@
-import type { Writer } from '../../transitions.js';
+import type { Writer } from '../../contract/log.js';
 import type { MemorySession } from '../session.js';
 
 /** What the writer wrote stays, no later attempt withdraws it. */

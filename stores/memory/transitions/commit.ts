@@ -1,10 +1,12 @@
 import type { Row } from '../../../protocol/rows.js';
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import { isTerminal, type StepOutcome } from '../../../protocol/run.js';
-import { toCallSpec } from '../../call-spec.js';
-import type { Checkpoint } from '../../session-state.js';
-import type { CommitInput, CommitResult, NewCall, Writer } from '../../transitions.js';
-import { addUsage } from '../../run-usage.js';
+import { toCallSpec } from '../../record/call-spec.js';
+import type { NewCall } from '../../contract/call-record.js';
+import type { Checkpoint } from '../../contract/checkpoints.js';
+import type { Writer } from '../../contract/log.js';
+import type { CommitInput, CommitResult } from '../../contract/steps.js';
+import { addUsage } from '../../record/run-usage.js';
 import { hasUnsettledCalls, settleCallWith } from '../calls.js';
 import { finish } from '../finish.js';
 import { fromJson, toJson, type Json } from '../json.js';
@@ -14,8 +16,8 @@ import { speakerOf } from '../own-chunks.js';
 import { restIfWaiting } from '../pause.js';
 import { nextOf, steeringWaits } from '../queue.js';
 import { pushReply } from '../reply.js';
-import { toCheckedJson } from '../../checked-messages.js';
-import { toBriefRow, toShownPart } from '../../sub-agent-calls.js';
+import { toCheckedJson } from '../../record/checked-messages.js';
+import { toBriefRow, toShownPart } from '../../record/sub-agent-calls.js';
 import type { MemoryCall, MemoryRun, MemorySession, StoreContext } from '../session.js';
 import { isConversation } from '../tree.js';
 

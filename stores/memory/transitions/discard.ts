@@ -1,6 +1,6 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { DiscardInput, DiscardResult } from '../../transitions.js';
-import { addUsage } from '../../run-usage.js';
+import type { DiscardInput, DiscardResult } from '../../contract/steps.js';
+import { addUsage } from '../../record/run-usage.js';
 import { discardAttempt } from '../attempts.js';
 import { speakerOf } from '../own-chunks.js';
 import type { MemorySession } from '../session.js';

@@ -1,4 +1,4 @@
-import type { EditQueuedInput, EditQueuedResult } from '../../queue-transitions.js';
+import type { EditQueuedInput, EditQueuedResult } from '../../contract/queue.js';
 import { fromJson, toJson } from '../json.js';
 import { tellOfQueue } from '../queue.js';
 import type { MemorySession } from '../session.js';

@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { EndInput, EndResult } from '../../transitions.js';
+import type { EndInput, EndResult } from '../../contract/runs.js';
 import { finish, type Ending } from '../finish.js';
 import { fromJson } from '../json.js';
 import { nextOf } from '../queue.js';

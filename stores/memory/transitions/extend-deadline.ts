@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../protocol/limits.js';
 import { isTerminal } from '../../../protocol/run.js';
-import type { ExtendDeadlineInput, ExtendDeadlineResult } from '../../call-transitions.js';
+import type { ExtendDeadlineInput, ExtendDeadlineResult } from '../../contract/calls.js';
 import type { MemorySession, StoreContext } from '../session.js';
 import { ownerOf } from '../tree.js';
 

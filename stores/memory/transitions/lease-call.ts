@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { LeaseCallInput, LeaseCallResult } from '../../call-transitions.js';
+import type { LeaseCallInput, LeaseCallResult } from '../../contract/calls.js';
 import type { MemorySession, StoreContext } from '../session.js';
 import { ownerOf } from '../tree.js';
 

@@ -1,6 +1,6 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { MarkResult, StreamMark } from '../../stream-log.js';
-import { toControlMessage } from '../../streams/control-message-of.js';
+import type { MarkResult, StreamMark } from '../../contract/log.js';
+import { toControlMessage } from '../../log/control-message-of.js';
 import { armExpiry } from '../expiry.js';
 import { writeControl } from '../log.js';
 import type { MemorySession, StoreContext } from '../session.js';

@@ -1,5 +1,4 @@
-import type { OpenWriterResult } from '../../stream-log.js';
-import type { Writer } from '../../transitions.js';
+import type { OpenWriterResult, Writer } from '../../contract/log.js';
 import { discardAttempt, ownWriter } from '../attempts.js';
 import { keepForEver } from '../expiry.js';
 import { speakerOf } from '../own-chunks.js';

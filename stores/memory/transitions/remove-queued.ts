@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { RemoveQueuedInput, RemoveQueuedResult } from '../../queue-transitions.js';
+import type { RemoveQueuedInput, RemoveQueuedResult } from '../../contract/queue.js';
 import { armExpiry } from '../expiry.js';
 import { fromJson } from '../json.js';
 import { tellOfQueue } from '../queue.js';

@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { ResumeRunInput, ResumeRunResult } from '../../rerun-transitions.js';
+import type { ResumeRunInput, ResumeRunResult } from '../../contract/runs.js';
 import { fromJson } from '../json.js';
 import { removeEntries } from '../log.js';
 import { writeOwn } from '../own-chunks.js';

@@ -1,7 +1,7 @@
 import type { Row } from '../../../protocol/rows.js';
 import { isTerminal } from '../../../protocol/run.js';
-import type { Checkpoint } from '../../session-state.js';
-import type { RewindInput, RewindResult } from '../../rerun-transitions.js';
+import type { Checkpoint } from '../../contract/checkpoints.js';
+import type { RewindInput, RewindResult } from '../../contract/runs.js';
 import { fromJson, toJson, type Json } from '../json.js';
 import { removeEntries } from '../log.js';
 import { storeMessages } from '../queue.js';

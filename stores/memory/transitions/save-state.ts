@@ -1,5 +1,5 @@
-import type { NumberedChanges } from '../../session-documents.js';
-import type { CustomState } from '../../session-state.js';
+import type { NumberedChanges } from '../../record/session-documents.js';
+import type { CustomState } from '../../contract/custom-state.js';
 import { toJson } from '../json.js';
 import type { MemorySession, StoreContext } from '../session.js';
 import { stagedKey } from '../staging.js';

@@ -1,7 +1,7 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import type { Row, UserRow } from '../../../protocol/rows.js';
 import { isTerminal } from '../../../protocol/run.js';
-import type { SettleCallInput, SettleCallResult } from '../../call-transitions.js';
+import type { SettleCallInput, SettleCallResult } from '../../contract/calls.js';
 import { hasUnsettledCalls, settleCallWith } from '../calls.js';
 import { finish } from '../finish.js';
 import { toJson, type Json } from '../json.js';

@@ -1,4 +1,4 @@
-import type { StagedChanges } from '../../session-state.js';
+import type { StagedChanges } from '../../contract/staging.js';
 import type { MemorySession } from '../session.js';
 import { stageChanges } from '../staging.js';
 

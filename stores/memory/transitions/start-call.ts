@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { StartCallInput, StartCallResult } from '../../call-transitions.js';
+import type { StartCallInput, StartCallResult } from '../../contract/calls.js';
 import { ownWriter, tellOfWithdrawal, withdraw } from '../attempts.js';
 import { settleByCode, tellerOf } from '../calls.js';
 import { fromJson } from '../json.js';

@@ -1,5 +1,5 @@
 import { isTerminal, type StopRequest } from '../../../protocol/run.js';
-import type { StopResult } from '../../transitions.js';
+import type { StopResult } from '../../contract/runs.js';
 import { finishStopped } from '../finish.js';
 import { toJson } from '../json.js';
 import { nextOf } from '../queue.js';

@@ -1,5 +1,5 @@
 import { isTerminal } from '../../../protocol/run.js';
-import type { TakeOverInput, TakeOverResult } from '../../transitions.js';
+import type { TakeOverInput, TakeOverResult } from '../../contract/steps.js';
 import type { MemorySession } from '../session.js';
 
 /** Makes the caller the owner of a run's writer that does not answer; what it wrote stays. */

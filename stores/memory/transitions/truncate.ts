@@ -1,5 +1,5 @@
 import type { StreamMessage } from '../../../protocol/chunk.js';
-import type { TruncateOptions, TruncateResult } from '../../stream-log.js';
+import type { TruncateOptions, TruncateResult } from '../../contract/log.js';
 import { fromJson } from '../json.js';
 import { removeEntries, writeControl } from '../log.js';
 import type { MemorySession } from '../session.js';

@@ -1,5 +1,5 @@
 import type { Decision, ToolRow } from '../../../protocol/rows.js';
-import type { SettleCallInput, SettleCallResult } from '../../../stores/session-store.js';
+import type { SettleCallInput, SettleCallResult } from '../../../stores/contract/calls.js';
 import type { StockChat } from '../../support/stock-chat.js';
 import type { Transition } from './transitions.js';
 
@@ -14,7 +14,7 @@ export function answersAhead(transitions: readonly Transition[]): GivenAnswer[] 
   const given: GivenAnswer[] = [];
   for (const { name, args, result } of transitions) {
     const [input] = args as [SettleCallInput];
-    if (name !== 'settleCall') return [];
+    if (name !== 'calls.settle') return [];
     if (input.source === 'approval' && input.decision.input === undefined) {
       given.push({ toolCallId: input.toolCallId, decision: input.decision });
     } else if (input.source === 'client') {

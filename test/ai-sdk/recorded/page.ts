@@ -101,7 +101,7 @@ export async function loadPage(
       // Without a cookie it would be told what others have seen.
       if (!hasCookies && seen === null) return;
       expected.push('GET');
-      const record = await store.readRecord(sessionId);
+      const record = await store.sessions.read(sessionId);
       const begun = new Promise<void>((resolve) => (answered = resolve));
       reading = chat.resumeStream();
       await begun;

@@ -1,3 +1,4 @@
+import type { Store } from '../../../stores/contract/store.js';
 import {
   callOf,
   conversationOf,
@@ -35,14 +36,23 @@ export function recordTransitions<S extends Stores>(stores: S): Recorder<S> {
       return mine;
     };
   };
-  const all = (names: readonly TransitionName[]): object =>
-    Object.fromEntries(names.map((name) => [name, recorded(name)]));
+  /** Those of one noun, or of the stream. */
+  const noted = (names: readonly TransitionName[], prefix = ''): object =>
+    Object.fromEntries(
+      names
+        .filter((name) => name.startsWith(prefix))
+        .map((name) => [name.slice(prefix.length), recorded(name)]),
+    );
+  const nouns = Object.entries(stores.store).map(([noun, methods]: [string, object]) => [
+    noun,
+    { ...methods, ...noted(SESSION_CALLS, `${noun}.`) },
+  ]);
 
   return {
     stores: {
       ...stores,
-      store: { ...stores.store, ...all(SESSION_CALLS) },
-      streamManager: { ...stores.streamManager, ...all(STREAM_CALLS) },
+      store: Object.fromEntries(nouns) as Store,
+      streamManager: { ...stores.streamManager, ...noted(STREAM_CALLS) },
     },
     logOf: (sessionId) =>
       structuredClone(log.filter((transition) => conversationOf(transition) === sessionId)),

@@ -86,7 +86,7 @@ export async function reloadEverywhere(
   return reloaded;
 
   async function isActive(): Promise<boolean> {
-    return (await player.store.readRecord(player.sessionId))?.stream === 'active';
+    return (await player.store.sessions.read(player.sessionId))?.stream === 'active';
   }
 
   async function give(page: Page, answers: readonly GivenAnswer[]): Promise<void> {

@@ -1,7 +1,7 @@
 import type { BusyPolicy } from '../../../protocol/busy.js';
 import type { ToolAnswerInput } from '../../../protocol/answers.js';
 import { isTerminal } from '../../../protocol/run.js';
-import type { RunRecord } from '../../../stores/session-store.js';
+import type { RunRecord } from '../../../stores/contract/runs.js';
 import type { RunHarness } from '../../support/run-harness.js';
 import { userMessage } from '../../support/session-driver.js';
 import type { TestStores } from '../../support/test-stores.js';
@@ -82,7 +82,7 @@ export function setStage(runs: RunHarness, { store, streamManager }: TestStores)
     },
     untilOver: async (run) => {
       const record = await until('all is over', async () => {
-        const now = await store.readRecord(run.sessionId);
+        const now = await store.sessions.read(run.sessionId);
         const isOver = now !== undefined && isTerminal(now.status) && now.queued === 0;
         return isOver ? now : undefined;
       });

@@ -1,33 +1,36 @@
-import type { SessionStore } from '../../../stores/session-store.js';
-import type { StreamManager } from '../../../stores/stream-manager.js';
+import type { Store } from '../../../stores/contract/store.js';
+import type { StreamManager } from '../../../stores/log/stream-manager.js';
 import { rootOf } from '../../../protocol/ids.js';
+
+/** `<noun>.<method>` of a store. */
+type MethodName = { [N in keyof Store]: `${N}.${keyof Store[N] & string}` }[keyof Store];
 
 /** Every call by which a run, or who talks to it, changes a session. */
 export const SESSION_CALLS = [
-  'begin',
-  'beginChild',
-  'takeCallId',
-  'beginQueued',
-  'editQueued',
-  'removeQueued',
-  'resumeRun',
-  'rewind',
-  'found',
-  'claim',
-  'discard',
-  'commit',
-  'startCall',
-  'settleCall',
-  'extendDeadline',
-  'stop',
-  'takeOver',
-  'end',
-  'save',
-  'stageChanges',
-  'promoteStaging',
-  'promoteSettled',
-  'discardStaging',
-] as const satisfies (keyof SessionStore)[];
+  'runs.begin',
+  'runs.beginChild',
+  'calls.takeId',
+  'queue.begin',
+  'queue.edit',
+  'queue.remove',
+  'runs.resume',
+  'runs.rewind',
+  'sessions.branch',
+  'steps.claim',
+  'steps.discard',
+  'steps.commit',
+  'calls.start',
+  'calls.settle',
+  'calls.extendDeadline',
+  'runs.stop',
+  'steps.takeOver',
+  'runs.end',
+  'documents.save',
+  'staging.stage',
+  'staging.promote',
+  'staging.promoteSettled',
+  'staging.discard',
+] as const satisfies MethodName[];
 
 /** Every call by which they change its stream. */
 export const STREAM_CALLS = [
@@ -50,17 +53,18 @@ export interface Transition {
 }
 
 export interface Stores {
-  store: SessionStore;
+  store: Store;
   streamManager: StreamManager;
 }
 
+type Call = (...args: unknown[]) => Promise<unknown>;
+
 /** The call of that name on the stores that it belongs to. */
-export function callOf(
-  { store, streamManager }: Stores,
-  name: TransitionName,
-): (...args: unknown[]) => Promise<unknown> {
-  const owner: object = STREAM_CALLS.some((own) => own === name) ? streamManager : store;
-  return Reflect.get(owner, name) as (...args: unknown[]) => Promise<unknown>;
+export function callOf({ store, streamManager }: Stores, name: TransitionName): Call {
+  const [noun, method] = name.split('.') as [keyof Store, string | undefined];
+  return method === undefined
+    ? (Reflect.get(streamManager, name) as Call)
+    : (Reflect.get(store[noun], method) as Call);
 }
 
 /** The conversation that a transition is about. */

@@ -34,7 +34,7 @@ describe('a value that somebody else put into Redis', () => {
     await expect(streamManager.read(session.id, 0, 100)).rejects.toMatchObject(corrupt);
     await expect(streamManager.getAllChunks(session.id)).rejects.toMatchObject(corrupt);
     // The session itself is whole, and ends as ever.
-    await store.end({
+    await store.runs.end({
       sessionId: session.id,
       runId,
       agentType: 'tester',
@@ -42,27 +42,28 @@ describe('a value that somebody else put into Redis', () => {
       status: 'failed',
       now: 1,
     });
-    expect(await store.readRecord(session.id)).toMatchObject({ status: 'failed' });
+    expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed' });
   });
 
   it.each(['rows', 'checkpoints'])('as an item of %s that is not JSON', async (name) => {
     const { redis, store, session, key } = await openSession();
     await redis.rpush(key(name), '{"role":"us');
-    const work = name === 'rows' ? store.load(session.id) : store.listCheckpoints(session.id);
+    const work =
+      name === 'rows' ? store.documents.load(session.id) : store.checkpoints.list(session.id);
     await expect(work).rejects.toMatchObject(corrupt);
   });
 
   it('as a call that was cut', async () => {
     const { redis, store, session, key } = await openSession();
     await redis.hset(key('calls'), 'spec:a', '{"toolCallId":');
-    await expect(store.readCall(session.id, 'a')).rejects.toMatchObject(corrupt);
-    await expect(store.getPendingCalls(session.id)).rejects.toMatchObject(corrupt);
+    await expect(store.calls.read(session.id, 'a')).rejects.toMatchObject(corrupt);
+    await expect(store.calls.pending(session.id)).rejects.toMatchObject(corrupt);
   });
 
   it.each(['seq', 'turn', 'committed'])('as a %s that is no number', async (field) => {
     const { redis, store, session, key } = await openSession();
     await redis.hset(key('root'), field, 'many');
-    await expect(store.readRecord(session.id)).rejects.toMatchObject(corrupt);
+    await expect(store.sessions.read(session.id)).rejects.toMatchObject(corrupt);
   });
 
   it.each(['stream', 'rows', 'root', 'calls'])('under the key of %s', async (name) => {
@@ -72,7 +73,7 @@ describe('a value that somebody else put into Redis', () => {
     for (const work of [
       ...(isOfStream ? [() => streamManager.getStreamInfo(session.id)] : []),
       ...(name === 'stream' ? [() => streamManager.getAllChunks(session.id)] : []),
-      ...(name === 'stream' ? [] : [() => store.load(session.id)]),
+      ...(name === 'stream' ? [] : [() => store.documents.load(session.id)]),
     ]) {
       await expect(work()).rejects.toMatchObject(corrupt);
     }

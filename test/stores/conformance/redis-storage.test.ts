@@ -84,19 +84,19 @@ describe('the log in Redis', () => {
     await session.decide(lost.runId, 'a', true);
     await session.answer(lost.runId, 'a', { output: 1 });
     await session.expire(lost.runId, 'a');
-    await store.discard({ writer: lost, failure: 1, reason: 'x', now: 1 });
+    await store.steps.discard({ writer: lost, failure: 1, reason: 'x', now: 1 });
     await session.stop();
     await session.end(lost.runId, 'failed');
-    await store.noteActiveSnapshot(id, 1);
-    await store.discardStaging(id, 's1');
-    await store.delete(id);
+    await store.sessions.noteActiveSnapshot(id, 1);
+    await store.staging.discard(id, 's1');
+    await store.sessions.erase(id);
     await streamManager.cleanupToStep(id, 0);
     await streamManager.mark(id, { status: 'paused' }, 1);
     await streamManager.createReader(id);
     await expect(streamManager.createWriter(id, 'a', 't', { attempt: -1 })).rejects.toMatchObject({
       code: 'validation_error',
     });
-    await expect(store.save(id, { customState: {}, version: 0 })).rejects.toMatchObject({
+    await expect(store.documents.save(id, { customState: {}, version: 0 })).rejects.toMatchObject({
       code: 'not_found',
     });
     expect(await redis.keys(`*${id}*`)).toEqual([]);

@@ -26,7 +26,7 @@ async function say(writer, step) {
 
 async function commit(writer, step) {
   const isLast = step === steps;
-  const { kind } = await store.commit({
+  const { kind } = await store.steps.commit({
     writer,
     known: 0,
     row: { role: 'assistant', messageId: 'msg-1', runId, step, parts: [] },
@@ -45,10 +45,10 @@ async function commit(writer, step) {
 
 async function work() {
   for (;;) {
-    const step = ((await store.readRecord(sessionId))?.committedStep ?? 0) + 1;
+    const step = ((await store.sessions.read(sessionId))?.committedStep ?? 0) + 1;
     if (step > steps) return undefined;
     const writer = { sessionId, runId, name: `m${step}`, token, agentType: 'tester', step };
-    const claimed = await store.claim({ writer, known: 0, now: Date.now() });
+    const claimed = await store.steps.claim({ writer, known: 0, now: Date.now() });
     if (claimed.kind !== 'claimed') return claimed.kind;
     process.send({ did: 'claim', step });
     const refusal = (await say(writer, step)) ?? (await commit(writer, step));

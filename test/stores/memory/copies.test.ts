@@ -28,7 +28,7 @@ describe('what memory stores', () => {
     const session = drive({ store, streamManager });
     const message = userMessage('u1');
     await session.begin({ messages: [message] });
-    const { runId } = (await store.readRecord(session.id)) ?? { runId: '' };
+    const { runId } = (await store.sessions.read(session.id)) ?? { runId: '' };
     const writer = session.writer(runId, 1, 1);
     await session.claim(writer);
     const chunk = textChunk('said');
@@ -36,30 +36,30 @@ describe('what memory stores', () => {
     const call = newCall('c', 'client');
     await session.commit(writer, { calls: [call] });
     const customState = { list: [1] };
-    await store.save(session.id, { customState, version: 0 });
-    const before = [await store.load(session.id), await session.log()];
+    await store.documents.save(session.id, { customState, version: 0 });
+    const before = [await store.documents.load(session.id), await session.log()];
 
     for (const given of [message, chunk, call, customState]) spoil(given);
 
-    expect([await store.load(session.id), await session.log()]).toEqual(before);
+    expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
   });
 
   it('is not changed with what was handed out', async () => {
     const { store, session, runId } = await sessionWithCalls();
-    await store.save(session.id, { customState: { list: [1] }, version: 0 });
-    await store.stageChanges(session.id, 's1', {
+    await store.documents.save(session.id, { customState: { list: [1] }, version: 0 });
+    await store.staging.stage(session.id, 's1', {
       toolCallId: 'a',
       patches: [{ op: 'add', path: '/k', value: { deep: true } }],
     });
     const everything = () =>
       Promise.all([
-        store.load(session.id),
-        store.readView(session.id),
-        store.readRows(session.id, 0),
-        store.readCall(session.id, 'a'),
-        store.listRuns(session.id),
-        store.listCheckpoints(session.id),
-        store.getPendingCalls(session.id),
+        store.documents.load(session.id),
+        store.sessions.view(session.id),
+        store.sessions.rows(session.id, 0),
+        store.calls.read(session.id, 'a'),
+        store.runs.list(session.id),
+        store.checkpoints.list(session.id),
+        store.calls.pending(session.id),
         session.start(runId, 1, 'a'),
         session.log(),
       ]);
@@ -68,7 +68,7 @@ describe('what memory stores', () => {
     spoil(await everything());
 
     expect(await everything()).toEqual(before);
-    expect(await store.promoteStaging(session.id, 's1')).toMatchObject({
+    expect(await store.staging.promote(session.id, 's1')).toMatchObject({
       customState: { list: [1], k: { deep: true } },
     });
   });

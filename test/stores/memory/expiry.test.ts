@@ -28,7 +28,7 @@ describe('expiry in memory', () => {
     pass(2 * HOUR);
     expect(await session.log()).toEqual([]);
     expect(await streamManager.inspect(session.id)).toMatchObject({ sequence, chunks: 0 });
-    expect(await store.readRows(session.id, 0)).toHaveLength(2);
+    expect(await store.sessions.rows(session.id, 0)).toHaveLength(2);
 
     const next = await session.newRun('u2');
     expect(next.startSequence).toBe(sequence);
@@ -38,9 +38,9 @@ describe('expiry in memory', () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun();
     await session.ask(runId, 1, [newCall('a', 'approval')]);
-    const before = [await store.load(session.id), await session.log()];
+    const before = [await store.documents.load(session.id), await session.log()];
     pass(5_000 * HOUR);
-    expect([await store.load(session.id), await session.log()]).toEqual(before);
+    expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
   });
 
   it('spares a session that goes on', async () => {
@@ -50,7 +50,7 @@ describe('expiry in memory', () => {
     pass(59_000);
     await session.newRun('u2');
     pass(5_000 * HOUR);
-    expect(await store.readRows(session.id, 0)).toHaveLength(3);
+    expect(await store.sessions.rows(session.id, 0)).toHaveLength(3);
   });
 
   it('takes the whole session after its own time, as if it had never been', async () => {
@@ -58,7 +58,7 @@ describe('expiry in memory', () => {
     const { runId } = await session.newRun('u1');
     await session.ask(runId, 1, []);
     pass(60_000);
-    expect(await store.load(session.id)).toBeNull();
+    expect(await store.documents.load(session.id)).toBeNull();
     expect(await streamManager.getStreamInfo(session.id)).toBeNull();
     expect(await session.log()).toEqual([]);
     expect(await session.newRun('u1')).toMatchObject({ turn: 1, startSequence: 0 });
@@ -81,28 +81,28 @@ describe('expiry in memory', () => {
     pass(2 * HOUR);
     await drive({ store, streamManager }).newRun();
     pass(-2 * HOUR);
-    expect(await store.readRecord(session.id)).toBeUndefined();
+    expect(await store.sessions.read(session.id)).toBeUndefined();
   });
 
   it('runs deadlines, snapshots, due times and leases by the same clock', async () => {
     const { session, store, pass } = storesWithClock();
     await session.begin({ messages: [userMessage('u1')] });
-    const { runId = '' } = (await store.readRecord(session.id)) ?? {};
+    const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
     await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 500 })]);
-    await store.noteActiveSnapshot(session.id, 1);
-    await store.noteDue(session.id, 500);
-    expect(await store.leaseSweep('one', 500)).toBe(true);
+    await store.sessions.noteActiveSnapshot(session.id, 1);
+    await store.due.note(session.id, 500);
+    expect(await store.due.leaseSweep('one', 500)).toBe(true);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'not_due' });
-    expect(await store.dueSessions(5, 1_000)).toEqual([]);
-    expect(await store.leaseSweep('two', 500)).toBe(false);
+    expect(await store.due.take(5, 1_000)).toEqual([]);
+    expect(await store.due.leaseSweep('two', 500)).toBe(false);
 
     pass(500);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
-    expect(await store.dueSessions(5, 1_000)).toEqual([session.id]);
-    expect(await store.leaseSweep('two', 500)).toBe(true);
-    expect(await store.readRecord(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
+    expect(await store.due.take(5, 1_000)).toEqual([session.id]);
+    expect(await store.due.leaseSweep('two', 500)).toBe(true);
+    expect(await store.sessions.read(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
 
     pass(60_000);
-    expect((await store.readRecord(session.id))?.activeSnapshotTurn).toBeUndefined();
+    expect((await store.sessions.read(session.id))?.activeSnapshotTurn).toBeUndefined();
   });
 });

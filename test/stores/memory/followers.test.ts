@@ -74,7 +74,7 @@ describe('followers in memory', () => {
       .follow(session.id, 0, AbortSignal.timeout(10_000))
       [Symbol.asyncIterator]();
     const arrival = pages.next();
-    await stores.store.delete(session.id);
+    await stores.store.sessions.erase(session.id);
     expect(await arrival).toMatchObject({
       value: [{ message: { type: 'stream_end', status: 'aborted' } }],
     });

@@ -42,7 +42,7 @@ async function compareAnswers(event: SessionEvent, known: Knowledge): Promise<vo
   const result = await ask(memory);
   expect({ event, result }).toEqual({ event, result: await ask(redis) });
   learn(known, event, result);
-  known.record = await memory.store.readRecord(known.sessionId);
+  known.record = await memory.store.sessions.read(known.sessionId);
 }
 
 async function comparePictures({ sessionId, calls }: Knowledge): Promise<void> {
@@ -62,7 +62,7 @@ describe('a session in memory', () => {
           for (const [at, something] of events.entries()) {
             const event =
               something.do === 'next'
-                ? sensibleEvent(something, await memory.store.readView(known.sessionId), known)
+                ? sensibleEvent(something, await memory.store.sessions.view(known.sessionId), known)
                 : something;
             await compareAnswers(event, known);
             if (at % PICTURE_EVERY === 0) await comparePictures(known);

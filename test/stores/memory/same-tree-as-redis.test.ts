@@ -45,7 +45,7 @@ describe('a conversation with sub-agents in memory', () => {
           for (const [at, what] of events.entries()) {
             await happen(world, what, pair);
             if (at % 5 === 0) await comparePictures(world);
-            seen.add((await memory.store.readRecord(world.rootId))?.status ?? '');
+            seen.add((await memory.store.sessions.read(world.rootId))?.status ?? '');
           }
           await comparePictures(world);
         },

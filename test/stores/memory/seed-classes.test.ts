@@ -49,6 +49,24 @@ describe('the classes', () => {
     expect(streamManager).toBeInstanceOf(InMemoryStreamManager);
   });
 
+  it('have the Helix names beside the nouns', async () => {
+    const store = new InMemoryStateStore();
+    const session = drive({
+      store,
+      streamManager: new InMemoryStreamManager({ stateStore: store }),
+    });
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, [newCall('c', 'client')]);
+    await store.stageChanges(session.id, 's1', { toolCallId: 'c', patches: [] });
+    expect(await store.discardStaging(session.id, 's1')).toEqual(['c']);
+    expect(await store.listRuns(session.id)).toEqual(await store.runs.list(session.id));
+    expect(await store.getCurrentRun(session.id)).toEqual(await store.runs.current(session.id));
+    expect(await store.getPendingCalls(session.id)).toHaveProperty('c');
+    expect(await store.getLatestCheckpoint(session.id)).toMatchObject({ runId });
+    await store.delete(session.id);
+    expect(await store.sessions.read(session.id)).toBeUndefined();
+  });
+
   it('know nothing of others by themselves', async () => {
     const session = drive(createMemoryStores());
     await session.newRun();
@@ -66,6 +84,6 @@ describe('a large result in memory', () => {
     const output = { text: 'ü'.repeat(LIMITS.chunkBytes) };
     expect(await session.finishCall(runId, 1, 't', output)).toMatchObject({ kind: 'stored' });
     expect(await session.messages('tool_end')).toMatchObject([{ result: output }]);
-    expect(await stores.store.readCall(session.id, 't')).toMatchObject({ row: { output } });
+    expect(await stores.store.calls.read(session.id, 't')).toMatchObject({ row: { output } });
   });
 });

@@ -71,7 +71,7 @@ describe('on a cluster of three nodes', () => {
     );
     await follower.stop();
     expect(follower.entries).toEqual(await session.log());
-    expect(await api.store.readRecord(session.id)).toMatchObject({ status: 'completed' });
+    expect(await api.store.sessions.read(session.id)).toMatchObject({ status: 'completed' });
     expect((await api.settings()).warnings).toEqual([]);
   });
 

@@ -90,7 +90,7 @@ describe('the keys of a session', () => {
     await session.enqueue('later');
     await session.end(runId, 'failed');
     expect(await lifetimes(redis, session.id)).toMatchObject(all(-1, 'queue', 'stream'));
-    await stores.store.removeQueued({ sessionId: session.id, messageId: 'later', now: Date.now() });
+    await stores.store.queue.remove({ sessionId: session.id, messageId: 'later', now: Date.now() });
     expect((await lifetimes(redis, session.id))['stream']).toBeGreaterThan(DAY - 60);
   });
 
@@ -99,9 +99,9 @@ describe('the keys of a session', () => {
     const stores = await openStores(sharedRedisUrl(), 'worker', { sessionTtlSeconds: 3 * DAY });
     const session = drive(stores);
     await finish(session, await runUntilPause(session));
-    await stores.store.noteActiveSnapshot(session.id, 1);
-    await stores.store.stageChanges(session.id, 's1', { toolCallId: 'b', patches: [] });
-    await stores.store.save(session.id, { customState: { note: 'late' }, version: 0 });
+    await stores.store.sessions.noteActiveSnapshot(session.id, 1);
+    await stores.store.staging.stage(session.id, 's1', { toolCallId: 'b', patches: [] });
+    await stores.store.documents.save(session.id, { customState: { note: 'late' }, version: 0 });
     const names = Object.keys(await lifetimes(redis, session.id));
     expect(names).toEqual(expect.arrayContaining(['staged', 'states']));
     expect(Object.values(await lifetimes(redis, session.id))).not.toContain(-1);

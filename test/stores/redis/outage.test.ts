@@ -58,7 +58,9 @@ describe('a Redis that restarts', () => {
     expect(follower.entries.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5]);
 
     await server.restart();
-    expect(await worker.store.readRecord(session.id)).toMatchObject({ status: 'waiting_approval' });
+    expect(await worker.store.sessions.read(session.id)).toMatchObject({
+      status: 'waiting_approval',
+    });
     expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
   });
 
@@ -124,7 +126,9 @@ describe('a Redis that is away', () => {
       name: 'HelixError',
       code: 'unavailable',
     });
-    await expect(api.store.readRecord(session.id)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(api.store.sessions.read(session.id)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
     await server.restart();
     await until('the API has Redis again', () =>
       api.ping().then(
@@ -132,7 +136,7 @@ describe('a Redis that is away', () => {
         () => false,
       ),
     );
-    expect(await api.store.readRecord(session.id)).toMatchObject({ status: 'starting' });
+    expect(await api.store.sessions.read(session.id)).toMatchObject({ status: 'starting' });
   });
 
   it('does not keep a follower that wants to leave', async () => {

@@ -94,7 +94,7 @@ describe('readers of a Redis that is as it was', () => {
     redis.disconnect();
     const types = level.entries.slice(10).map(({ message }) => message.type);
     expect(types).toEqual(['step_discarded', 'stream_resync', 'text_delta']);
-    expect(await api.store.readRecord(quiet.session.id)).toMatchObject({ status: 'running' });
+    expect(await api.store.sessions.read(quiet.session.id)).toMatchObject({ status: 'running' });
   });
 });
 

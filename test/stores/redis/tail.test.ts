@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
-import type { StreamManager } from '../../../stores/stream-manager.js';
+import type { StreamManager } from '../../../stores/log/stream-manager.js';
 import { drive, textIn } from '../../support/session-driver.js';
 import { startFollower } from '../../support/follower.js';
 import { openTestStores } from '../../support/test-stores.js';

@@ -17,7 +17,7 @@ async function newAsking(owner: string): Promise<string> {
 }
 
 async function idsOf(owner: string): Promise<string[]> {
-  const { sessions } = await stores.store.waitingSessions({ owner }, { limit: 50 });
+  const { sessions } = await stores.store.waiting.page({ owner }, { limit: 50 });
   return sessions.map(({ record }) => record.sessionId);
 }
 
@@ -42,7 +42,7 @@ describe('sessions that wait for people', () => {
     let cursor: string | undefined;
     do {
       const at = cursor === undefined ? {} : { cursor };
-      const page = await stores.store.waitingSessions({ owner }, { limit: 2, ...at });
+      const page = await stores.store.waiting.page({ owner }, { limit: 2, ...at });
       seen.push(...page.sessions.map(({ record }) => record.sessionId));
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -64,7 +64,7 @@ describe('sessions that wait for people', () => {
   it('leave a list as soon as they are erased', async () => {
     const owner = newSessionId();
     const id = await newAsking(owner);
-    await stores.store.delete(id);
+    await stores.store.sessions.erase(id);
     expect(await stores.redis.exists(keys.waitingIndex({ owner }))).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../../stores/session-store.js';
+import type { RunRecord } from '../../../stores/contract/runs.js';
 import type { History, Scenario, Stage } from './stage.js';
 
 const asks = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });

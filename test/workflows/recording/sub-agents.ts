@@ -1,5 +1,5 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
-import type { RunRecord } from '../../../stores/session-store.js';
+import type { RunRecord } from '../../../stores/contract/runs.js';
 import { until } from '../../support/until.js';
 import type { History, Scenario, Stage } from './stage.js';
 
@@ -13,8 +13,8 @@ function delegates(script: object[], ...besides: object[]): object[] {
 async function untilAsked(stage: Stage): Promise<[run: RunRecord, child: string]> {
   const run = await stage.play(delegates([pay]));
   const call = await until('the sub-agent asks', async () => {
-    const record = await stage.stores.store.readRecord(run.sessionId);
-    const found = await stage.stores.store.readCall(run.sessionId, 'c1');
+    const record = await stage.stores.store.sessions.read(run.sessionId);
+    const found = await stage.stores.store.calls.read(run.sessionId, 'c1');
     return record?.stream === 'paused' ? found : undefined;
   });
   await stage.untilWaits({ ...run, runId: call.spec.runId });

@@ -18,11 +18,11 @@ export function performCallEvent(event: CallEvent, scene: Scene): Perform {
   switch (event.do) {
     case 'start':
       return ({ store }) =>
-        store.startCall({ writer: callWriter(scene, toolCallId, event.token), toolCallId, now });
+        store.calls.start({ writer: callWriter(scene, toolCallId, event.token), toolCallId, now });
     case 'finish': {
       const writer = callWriter(scene, toolCallId, event.token);
       return ({ store }) =>
-        store.settleCall({
+        store.calls.settle({
           source: 'tool',
           writer,
           toolCallId,
@@ -37,7 +37,7 @@ export function performCallEvent(event: CallEvent, scene: Scene): Perform {
       const decision = { approved: event.approved, at: now, by: 'bob' };
       const denial: ToolRow = { ...base, denied: true, decision };
       return ({ store }) =>
-        store.settleCall({
+        store.calls.settle({
           source: 'approval',
           ...answer,
           decision,
@@ -47,15 +47,15 @@ export function performCallEvent(event: CallEvent, scene: Scene): Perform {
     case 'answer': {
       const row = event.isError ? failure : result;
       return ({ store }) =>
-        store.settleCall({ source: 'client', ...answer, row, late: `Said ${id}.` });
+        store.calls.settle({ source: 'client', ...answer, row, late: `Said ${id}.` });
     }
     case 'expire': {
       if (event.as === 'failed')
-        return ({ store }) => store.settleCall({ source: 'expiry', ...answer, row: failure });
+        return ({ store }) => store.calls.settle({ source: 'expiry', ...answer, row: failure });
       const decision = { approved: event.as === 'approved', at: now, automatic: true };
       const denial: ToolRow = { ...base, denied: true, decision };
       return ({ store }) =>
-        store.settleCall({
+        store.calls.settle({
           source: 'expiry',
           ...answer,
           decision,
@@ -64,7 +64,7 @@ export function performCallEvent(event: CallEvent, scene: Scene): Perform {
     }
     case 'extend':
       return ({ store }) =>
-        store.extendDeadline({ sessionId, runId, toolCallId, byMs: event.by, now });
+        store.calls.extendDeadline({ sessionId, runId, toolCallId, byMs: event.by, now });
   }
 }
 

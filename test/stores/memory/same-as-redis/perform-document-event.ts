@@ -9,22 +9,22 @@ export function performDocumentEvent(event: DocumentEvent, { known, id }: Scene)
   switch (event.do) {
     case 'save': {
       const version = (record?.stateVersion ?? 0) + Number(event.isAhead);
-      return ({ store }) => store.save(sessionId, { customState: { by: id }, version });
+      return ({ store }) => store.documents.save(sessionId, { customState: { by: id }, version });
     }
     case 'stage':
       return ({ store }) =>
-        store.stageChanges(sessionId, `s${String(event.step)}`, {
+        store.staging.stage(sessionId, `s${String(event.step)}`, {
           toolCallId: `c${String(event.call)}`,
           patches: [{ op: 'add', path: `/k${String(event.call)}`, value: id }],
         });
     case 'promote':
-      return ({ store }) => store.promoteStaging(sessionId, `s${String(event.step)}`);
+      return ({ store }) => store.staging.promote(sessionId, `s${String(event.step)}`);
     case 'drop staged':
       return async ({ store }) =>
-        (await store.discardStaging(sessionId, `s${String(event.step)}`)).sort();
+        (await store.staging.discard(sessionId, `s${String(event.step)}`)).sort();
     case 'snapshot':
-      return ({ store }) => store.noteActiveSnapshot(sessionId, record?.turn ?? 1);
+      return ({ store }) => store.sessions.noteActiveSnapshot(sessionId, record?.turn ?? 1);
     case 'delete':
-      return ({ store }) => store.delete(sessionId);
+      return ({ store }) => store.sessions.erase(sessionId);
   }
 }

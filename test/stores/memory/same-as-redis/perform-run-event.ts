@@ -1,6 +1,6 @@
 import { formatCheckpointId } from '../../../../protocol/ids.js';
-import type { UserMessage } from '../../../../stores/queued-entry.js';
-import type { NewCall } from '../../../../stores/transitions.js';
+import type { NewCall } from '../../../../stores/contract/call-record.js';
+import type { UserMessage } from '../../../../stores/contract/runs.js';
 import { userMessage } from '../../../support/session-driver.js';
 import { AGENT, type Scene } from './scene.js';
 import type { EventOf } from './session-event.js';
@@ -31,7 +31,7 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
   switch (event.do) {
     case 'begin':
       return ({ store }) =>
-        store.begin({
+        store.runs.begin({
           sessionId,
           agent: event.as === 'other agent' ? 'another' : AGENT,
           owner: event.as === 'stranger' ? 'eve' : 'alice',
@@ -43,22 +43,22 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
           now,
         });
     case 'begin queued':
-      return ({ store }) => store.beginQueued({ sessionId, nonce: `n${String(n)}`, now });
+      return ({ store }) => store.queue.begin({ sessionId, nonce: `n${String(n)}`, now });
     case 'edit queued':
       return async ({ store }) => {
-        const waiting = (await store.readQueue(sessionId)).flatMap(({ messages }) => messages);
+        const waiting = (await store.queue.read(sessionId)).flatMap(({ messages }) => messages);
         const { id: messageId, hash } = waiting[event.at] ?? userMessage('unknown');
         const message = userMessage(messageId, id);
         const expectedHash = event.isStale ? 'other' : hash;
-        return store.editQueued({ sessionId, message, expectedHash, now });
+        return store.queue.edit({ sessionId, message, expectedHash, now });
       };
     case 'remove queued':
       return async ({ store }) => {
-        const entry = (await store.readQueue(sessionId))[event.at];
+        const entry = (await store.queue.read(sessionId))[event.at];
         // Rarely everything: then little would ever wait.
         const messageId =
           event.at > 5 ? {} : { messageId: entry?.messages.at(-1)?.id ?? 'unknown' };
-        return store.removeQueued({ sessionId, ...messageId, now });
+        return store.queue.remove({ sessionId, ...messageId, now });
       };
     case 'resume': {
       const input = {
@@ -70,16 +70,16 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
         now,
       };
       return async ({ store }) => {
-        const first = await store.resumeRun(input);
-        return event.isAgain ? [first, await store.resumeRun(input)] : first;
+        const first = await store.runs.resume(input);
+        return event.isAgain ? [first, await store.runs.resume(input)] : first;
       };
     }
     case 'rewind':
       return async ({ store }) => {
-        const rows = await store.readRows(sessionId, 0);
-        const record = await store.readRecord(sessionId);
+        const rows = await store.sessions.rows(sessionId, 0);
+        const record = await store.sessions.read(sessionId);
         const { checkpoints } =
-          record === undefined ? { checkpoints: [] } : await store.listCheckpoints(sessionId);
+          record === undefined ? { checkpoints: [] } : await store.checkpoints.list(sessionId);
         const row = event.turn === undefined ? undefined : rows[event.turn];
         const named = row?.role === 'user' ? row.id : 'unknown';
         const input = {
@@ -97,12 +97,12 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
                 checkpointId: checkpoints[event.checkpoint]?.id ?? 'unknown',
               }),
         };
-        const first = await store.rewind(input);
-        return event.isAgain ? [first, await store.rewind(input)] : first;
+        const first = await store.runs.rewind(input);
+        return event.isAgain ? [first, await store.runs.rewind(input)] : first;
       };
     case 'claim':
       return ({ store }) =>
-        store.claim({
+        store.steps.claim({
           writer: writer(event.token, Math.max(1, step - 1 + event.step)),
           known: sequence + Number(event.isAhead),
           now,
@@ -121,7 +121,7 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
       return performCommit(event, scene);
     case 'discard':
       return ({ store }) =>
-        store.discard({
+        store.steps.discard({
           writer: writer(event.token),
           failure: event.failure,
           reason: 'x',
@@ -130,17 +130,17 @@ export function performRunEvent(event: RunEvent, scene: Scene): Perform {
         });
     case 'stop':
       return ({ store }) =>
-        store.stop(sessionId, {
+        store.runs.stop(sessionId, {
           mode: event.mode,
           reason: id,
           by: 'ann',
           ...(!event.isOfThisRun && { runId: 'another' }),
         });
     case 'take over':
-      return ({ store }) => store.takeOver({ sessionId, runId, name: `m${String(step)}` });
+      return ({ store }) => store.steps.takeOver({ sessionId, runId, name: `m${String(step)}` });
     case 'end':
       return ({ store }) =>
-        store.end({
+        store.runs.end({
           sessionId,
           runId,
           agentType: AGENT,
@@ -170,7 +170,7 @@ function performCommit(event: EventOf<'commit'>, scene: Scene): Perform {
   const { final } = event;
   const error = { code: 'provider_error', message: 'No.', retryable: false };
   return ({ store }) =>
-    store.commit({
+    store.steps.commit({
       writer: writer(event.token),
       known: (known.record?.sequence ?? 0) + Number(event.isAhead),
       ...(event.hasRow && { row: scene.reply() }),

@@ -1,5 +1,4 @@
-import { NO_RUN } from '../../../../stores/stream-log.js';
-import type { Writer } from '../../../../stores/transitions.js';
+import { NO_RUN, type Writer } from '../../../../stores/contract/log.js';
 import type { Scene } from './scene.js';
 import type { EventOf } from './session-event.js';
 import type { Perform } from './session-knowledge.js';

@@ -10,22 +10,22 @@ export async function takePicture(
     streamManager.read(sessionId, 0, 10_000),
     streamManager.read(sessionId, 7, 3),
     streamManager.inspect(sessionId),
-    store.readView(sessionId),
-    store.load(sessionId),
-    store.readRows(sessionId, 1, 3),
-    Promise.all(calls.map((id) => store.readCall(sessionId, id))),
-    store.acceptedMessages(sessionId, ['u0', 'unknown']),
-    orCode(store.listRuns(sessionId)),
-    orCode(store.listCheckpoints(sessionId, { limit: 2 })),
-    orCode(store.getLatestCheckpoint(sessionId)),
+    store.sessions.view(sessionId),
+    store.documents.load(sessionId),
+    store.sessions.rows(sessionId, 1, 3),
+    Promise.all(calls.map((id) => store.calls.read(sessionId, id))),
+    store.sessions.acceptedMessages(sessionId, ['u0', 'unknown']),
+    orCode(store.runs.list(sessionId)),
+    orCode(store.checkpoints.list(sessionId, { limit: 2 })),
+    orCode(store.checkpoints.latest(sessionId)),
     orCode(checkpointStates(store, sessionId)),
   ]);
   return withoutClock(pages);
 }
 
 async function checkpointStates(store: Stores['store'], sessionId: string): Promise<unknown> {
-  const { checkpoints } = await store.listCheckpoints(sessionId);
-  return Promise.all(checkpoints.map(({ id }) => store.getCheckpoint(sessionId, id)));
+  const { checkpoints } = await store.checkpoints.list(sessionId);
+  return Promise.all(checkpoints.map(({ id }) => store.checkpoints.get(sessionId, id)));
 }
 
 /** What a promise comes to: errors by their codes. */

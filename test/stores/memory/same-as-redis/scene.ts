@@ -1,6 +1,6 @@
 import type { ChunkOf } from '../../../../protocol/chunk.js';
 import type { AssistantRow } from '../../../../protocol/rows.js';
-import type { Writer } from '../../../../stores/transitions.js';
+import type { Writer } from '../../../../stores/contract/log.js';
 import { stepOf, type Knowledge } from './session-knowledge.js';
 
 export const AGENT = 'tester';

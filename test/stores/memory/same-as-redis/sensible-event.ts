@@ -1,5 +1,6 @@
 import { isTerminal } from '../../../../protocol/run.js';
-import type { OpenCall, SessionView } from '../../../../stores/session-record.js';
+import type { OpenCall } from '../../../../stores/contract/call-record.js';
+import type { SessionView } from '../../../../stores/contract/sessions.js';
 import type { NextEvent, SessionEvent } from './session-event.js';
 import type { Knowledge } from './session-knowledge.js';
 

@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../../../stores/session-record.js';
+import type { SessionRecord } from '../../../../stores/contract/sessions.js';
 import type { SessionEvent } from './session-event.js';
 import type { MemoryStores } from '../../../../stores/memory/index.js';
 

@@ -5,7 +5,8 @@ import {
   rootOf,
 } from '../../../../protocol/ids.js';
 import type { ToolRow } from '../../../../protocol/rows.js';
-import type { NewCall, Writer } from '../../../../stores/session-store.js';
+import type { NewCall } from '../../../../stores/contract/call-record.js';
+import type { Writer } from '../../../../stores/contract/log.js';
 import { userMessage } from '../../../support/session-driver.js';
 import type { Kind, TreeEvent } from './tree-event.js';
 import { agentAt, choose, type Agent, type Call, type Pair, type World } from './world.js';
@@ -27,7 +28,7 @@ export async function happen(world: World, what: TreeEvent, pair: Pair): Promise
         policy: 'reject' as const,
       };
       const input = { ...base, nonce: `n${String(world.n)}`, messages: [message], now };
-      const result = (await both(({ store }) => store.begin(input))) as {
+      const result = (await both(({ store }) => store.runs.begin(input))) as {
         kind: string;
         run?: Agent;
       };
@@ -40,12 +41,12 @@ export async function happen(world: World, what: TreeEvent, pair: Pair): Promise
       if (agent === undefined) return;
       const { sessionId, runId } = agent;
       if (what.do === 'stop') {
-        await both(({ store }) => store.stop(sessionId, { mode: 'interrupt', runId }));
+        await both(({ store }) => store.runs.stop(sessionId, { mode: 'interrupt', runId }));
         return;
       }
       const end = { sessionId, runId, agentType: AGENT, step: 1, status: 'failed' as const, now };
       const error = { code: 'lost', message: 'Lost.', retryable: false };
-      await both(({ store }) => store.end({ ...end, error }));
+      await both(({ store }) => store.runs.end({ ...end, error }));
       return;
     }
     case 'step':
@@ -64,7 +65,7 @@ async function step(
   const { memory, both } = pair;
   const agent = await agentAt(world, of, pair);
   if (agent === undefined) return;
-  const record = await memory.store.readRecord(agent.sessionId);
+  const record = await memory.store.sessions.read(agent.sessionId);
   const at = (record?.committedStep ?? 0) + 1;
   const writer: Writer = {
     ...agent,
@@ -73,13 +74,13 @@ async function step(
     agentType: AGENT,
     step: at,
   };
-  await both(({ store }) => store.claim({ writer, known: 0, now }));
+  await both(({ store }) => store.steps.claim({ writer, known: 0, now }));
   const calls = kinds.map((kind, index) => toCall(world, agent, kind, index));
   const isOver = calls.length === 0;
   const parts = [{ type: 'text' as const, text: `step ${String(at)}` }];
   const row = { role: 'assistant' as const, messageId: 'm', runId: agent.runId, step: at, parts };
   const result = (await both(({ store }) =>
-    store.commit({
+    store.steps.commit({
       writer,
       known: 0,
       row,
@@ -101,7 +102,7 @@ async function step(
     const { sessionId, runId, agent: name } = call.child;
     const child = { sessionId, runId, agent: name };
     const parent = { ...agent, toolCallId: call.id };
-    await both(({ store }) => store.beginChild({ child, parent, now }));
+    await both(({ store }) => store.runs.beginChild({ child, parent, now }));
     world.agents.push({ sessionId, runId });
   }
 }
@@ -145,7 +146,7 @@ async function settle(
     world.calls.filter(({ kind }) => kinds.includes(kind)),
     what.call,
     async ({ id }) => {
-      const state = (await memory.store.readCall(world.rootId, id))?.state;
+      const state = (await memory.store.calls.read(world.rootId, id))?.state;
       return state !== undefined && state !== 'settled';
     },
   );
@@ -158,7 +159,7 @@ async function settle(
   const asked = { ...base, sessionId: world.rootId };
   switch (what.do) {
     case 'start':
-      await both(({ store }) => store.startCall({ writer, toolCallId, now }));
+      await both(({ store }) => store.calls.start({ writer, toolCallId, now }));
       return;
     case 'finish': {
       const input = {
@@ -170,7 +171,7 @@ async function settle(
         chunks: [],
         now,
       };
-      await both(({ store }) => store.settleCall(input));
+      await both(({ store }) => store.calls.settle(input));
       return;
     }
     case 'decide': {
@@ -184,16 +185,16 @@ async function settle(
       };
       const denied = what.yes ? {} : { row: denial };
       await both(({ store }) =>
-        store.settleCall({ source: 'approval', ...asked, decision, ...denied }),
+        store.calls.settle({ source: 'approval', ...asked, decision, ...denied }),
       );
       return;
     }
     case 'answer':
-      await both(({ store }) => store.settleCall({ source: 'client', ...asked, row }));
+      await both(({ store }) => store.calls.settle({ source: 'client', ...asked, row }));
       return;
     case 'settle child': {
       const { sessionId } = owner;
-      await both(({ store }) => store.settleCall({ source: 'child', ...base, sessionId, row }));
+      await both(({ store }) => store.calls.settle({ source: 'child', ...base, sessionId, row }));
     }
   }
 }

@@ -51,6 +51,6 @@ export const agentAt = (
   { memory }: Pair,
 ): Promise<Agent | undefined> =>
   choose(agents, back, async ({ sessionId, runId }) => {
-    const record = await memory.store.readRecord(sessionId);
+    const record = await memory.store.sessions.read(sessionId);
     return record?.runId === runId && !isTerminal(record.status);
   });

@@ -1,0 +1,107 @@
+import type { Row } from '../../../protocol/rows.js';
+import type { BranchInput } from '../../contract/sessions.js';
+import { equal, includes } from '../assertions.js';
+import { AGENT, newNonce, newSessionId, userMessage } from '../fixtures.js';
+import { drive } from '../session-driver.js';
+import type { Suite } from '../suite.js';
+
+const big = 'x'.repeat(100_000);
+
+const rows: Row[] = [
+  userMessage('u1').row,
+  {
+    role: 'assistant',
+    messageId: 'msg-1',
+    runId: 'other:1-n',
+    step: 1,
+    parts: [{ type: 'tool-call', toolCallId: 'c', toolName: 't', input: {}, kind: 'server' }],
+  },
+  { role: 'tool', toolCallId: 'c', toolName: 't', output: { big, list: [] } },
+  {
+    role: 'assistant',
+    messageId: 'msg-1',
+    runId: 'other:1-n',
+    step: 2,
+    parts: [{ type: 'text', text: 'done' }],
+  },
+];
+
+function copy(sessionId: string, extra: Partial<BranchInput> = {}): BranchInput {
+  return {
+    sessionId,
+    agent: AGENT,
+    owner: 'ann',
+    nonce: newNonce(),
+    by: 'ann',
+    rows,
+    messages: [{ id: 'u1', hash: userMessage('u1').hash }],
+    turn: { turn: 1, row: 0, messageId: 'msg-1', step: 2, hasReplied: true },
+    visibleMessages: 2,
+    state: { n: 1, list: [] },
+    now: 5,
+    ...extra,
+  };
+}
+
+export function branchCases({ describe, it }: Suite): void {
+  describe('branch', () => {
+    it('makes a session at rest out of rows', async ({ store, session }) => {
+      equal(await store.sessions.branch(copy(session.id, { nonce: 'n' })), { kind: 'branched' });
+      includes(await store.sessions.read(session.id), {
+        agent: AGENT,
+        owner: 'ann',
+        runId: `${session.id}:0-n`,
+        status: 'completed',
+        stream: 'ended',
+        runMode: 'branch',
+        runBy: 'ann',
+        turn: 1,
+        messageId: 'msg-1',
+        committedStep: 2,
+        sequence: 0,
+        createdAt: 5,
+      });
+      equal(await store.sessions.rows(session.id, 0), rows);
+      includes(await store.documents.load(session.id), {
+        customState: { n: 1, list: [] },
+        version: 1,
+      });
+      includes(await store.runs.list(session.id), [{ mode: 'branch', status: 'completed' }]);
+    });
+
+    it('goes on like any other', async ({ store, session }) => {
+      await store.sessions.branch(copy(session.id));
+      equal(await session.begin(), { kind: 'accepted' });
+      includes(await session.begin({ owner: 'eve' }), { kind: 'foreign' });
+      const run = await session.newRun('u2');
+      includes(run, { turn: 2, messageId: 'msg-3' });
+      // The call that was copied has its result.
+      includes(await session.decide(run.runId, 'c', true), { kind: 'already_completed' });
+      equal(run.runId.startsWith(`${session.id}:1-`), true);
+      includes(await session.claim(session.writer(run.runId, 1, 1)), {
+        kind: 'claimed',
+        rowCount: 5,
+      });
+      await session.commit(session.writer(run.runId, 1, 1));
+      // And back into what it was made with.
+      includes(await session.retry({ messageId: 'u1' }), { run: { turn: 1, messageId: 'msg-1' } });
+      equal((await store.sessions.rows(session.id, 0)).length, 1);
+    });
+
+    it('is done once, and leaves a session that is there alone', async ({
+      store,
+      streamManager,
+      session,
+    }) => {
+      const input = copy(session.id);
+      equal(await store.sessions.branch(input), { kind: 'branched' });
+      equal(await store.sessions.branch(input), { kind: 'branched' });
+      equal(await store.sessions.branch(copy(session.id)), { kind: 'exists' });
+      equal((await store.sessions.rows(session.id, 0)).length, rows.length);
+      const other = drive({ store, streamManager }, newSessionId());
+      await other.newRun();
+      equal(await store.sessions.branch(copy(other.id)), { kind: 'exists' });
+      equal((await store.sessions.rows(other.id, 0)).length, 1);
+    });
+  });
+}

@@ -1,0 +1,28 @@
+import type { Calls } from './calls.js';
+import type { Checkpoints } from './checkpoints.js';
+import type { Documents } from './documents.js';
+import type { Due } from './due.js';
+import type { Queue } from './queue.js';
+import type { Runs } from './runs.js';
+import type { Sessions } from './sessions.js';
+import type { Staging } from './staging.js';
+import type { Steps } from './steps.js';
+import type { Waiting } from './waiting.js';
+
+/**
+ * The record of sessions, by noun. Every transition is one atomic step, decides in the order *already
+ * done, its first result; stop record; fence; expected state*, and may be repeated: a client that was
+ * cut off after sending gets the first result again.
+ */
+export interface Store {
+  sessions: Sessions;
+  runs: Runs;
+  steps: Steps;
+  calls: Calls;
+  queue: Queue;
+  documents: Documents;
+  checkpoints: Checkpoints;
+  staging: Staging;
+  waiting: Waiting;
+  due: Due;
+}

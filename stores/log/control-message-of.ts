@@ -1,0 +1,20 @@
+import type { ControlMessage } from '../../protocol/control-message.js';
+import type { StreamMark } from '../contract/log.js';
+
+/** What readers of a stream are told of a change of its status. */
+export function toControlMessage(streamId: string, mark: StreamMark, now: number): ControlMessage {
+  const base = { streamId, timestamp: now };
+  switch (mark.status) {
+    case 'ended':
+      return {
+        type: 'stream_end',
+        ...base,
+        status: 'completed',
+        ...(mark.finalOutput !== undefined && { finalOutput: mark.finalOutput }),
+      };
+    case 'failed':
+      return { type: 'stream_end', ...base, status: 'failed', error: mark.error };
+    default:
+      return { type: 'stream_status', ...base, status: mark.status };
+  }
+}

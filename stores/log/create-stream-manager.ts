@@ -1,0 +1,135 @@
+import { HelixError } from '../../protocol/errors.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { checkCount, checkStreamId } from '../record/checked-ids.js';
+import type { LogPosition, StreamLog, StreamMark } from '../contract/log.js';
+import type { StreamManager } from './stream-manager.js';
+import { readChunks } from './read-all.js';
+import { ChunkSource } from './stream-reader.js';
+import { openStreamWriter } from './stream-writer.js';
+
+/** The Helix stream manager over any log. */
+export function createStreamManager(log: StreamLog): StreamManager {
+  /** Readers of this process, told at once when they are truncated; others learn it from the log. */
+  const readers = new Map<string, Set<ChunkSource>>();
+
+  function openSource(
+    streamId: string,
+    position: LogPosition,
+    fromSequence: number,
+    signal: AbortSignal | undefined,
+  ): ChunkSource {
+    return new ChunkSource({
+      log,
+      streamId,
+      fromSequence,
+      position,
+      signal,
+      onOpen: (reader) => {
+        readers.set(streamId, (readers.get(streamId) ?? new Set()).add(reader));
+      },
+      onClose: (reader) => {
+        const present = readers.get(streamId);
+        if (present?.delete(reader) === true && present.size === 0) readers.delete(streamId);
+      },
+    });
+  }
+
+  async function mark(streamId: string, to: StreamMark): Promise<void> {
+    checkStreamId(streamId);
+    const { kind } = await log.mark(streamId, to, Date.now());
+    if (kind === 'owned') {
+      throw new HelixError('stream_owned', 'A run is at work: it pauses and ends its own stream.');
+    }
+    if (kind === 'not_found') throw new HelixError('not_found', 'There is no such stream.');
+  }
+
+  async function inspect(streamId: string): Promise<LogPosition | undefined> {
+    checkStreamId(streamId);
+    return log.inspect(streamId);
+  }
+
+  async function chunksFrom(streamId: string, fromSequence: number) {
+    checkStreamId(streamId);
+    checkCount('sequence', fromSequence);
+    const stored = await readChunks(log, streamId, fromSequence);
+    return stored.map(({ chunk }) => chunk);
+  }
+
+  return {
+    ...log,
+    createWriter: (...args) => openStreamWriter(log, ...args),
+    createReader: async (streamId, { signal } = {}) => {
+      const position = await inspect(streamId);
+      if (position === undefined) return null;
+      const source = openSource(streamId, position, 0, signal);
+      return withIterator(source, () => source.chunks());
+    },
+    createResumableReader: async (streamId, { fromSequence = 0, signal } = {}) => {
+      checkCount('fromSequence', fromSequence);
+      const position = await inspect(streamId);
+      if (position === undefined || position.status === 'failed') return null;
+      if (fromSequence > position.sequence) {
+        throw new HelixError('rewound', 'This stream has not come that far.');
+      }
+      const source = openSource(streamId, position, fromSequence, signal);
+      return withIterator(source, () => source.stored());
+    },
+    endStream: (streamId, finalOutput) =>
+      mark(streamId, { status: 'ended', ...(finalOutput !== undefined && { finalOutput }) }),
+    failStream: (streamId, error) =>
+      mark(streamId, { status: 'failed', error: error.slice(0, LIMITS.errorTextBytes / 4) }),
+    pauseStream: (streamId) => mark(streamId, { status: 'paused' }),
+    resumeStream: (streamId) => mark(streamId, { status: 'active' }),
+    getStreamInfo: async (streamId) => {
+      const position = await inspect(streamId);
+      if (position === undefined) return null;
+      const { status, chunks, sequence, error } = position;
+      return {
+        status,
+        totalChunks: chunks,
+        latestSequence: sequence,
+        ...(error !== undefined && { error }),
+      };
+    },
+    getAllChunks: (streamId) => chunksFrom(streamId, 0),
+    getChunksFromStep: async (streamId, step) => {
+      checkCount('step', step);
+      // Steps count anew in each turn.
+      const position = await inspect(streamId);
+      const chunks = await chunksFrom(streamId, position?.turnStartSequence ?? 0);
+      return chunks.filter((chunk) => chunk.step >= step);
+    },
+    getChunksFromSequence: chunksFrom,
+    cleanupToStep: async (streamId, step, options = {}) => {
+      checkStreamId(streamId);
+      checkCount('step', step);
+      if (options.minSequence !== undefined) checkCount('minSequence', options.minSequence);
+      const result = await log.truncate(streamId, step, options, Date.now());
+      const { removed, atSequence, lastRemoved } = result;
+      if (removed > 0) {
+        for (const reader of readers.get(streamId) ?? []) {
+          reader.truncate(step, atSequence, lastRemoved);
+        }
+      }
+      return removed;
+    },
+  };
+}
+
+/** A reader's state with the iterator of its kind. */
+function withIterator<T>(source: ChunkSource, iterate: () => AsyncIterator<T>) {
+  return {
+    get status() {
+      return source.status;
+    },
+    get currentSequence() {
+      return source.currentSequence;
+    },
+    get error() {
+      return source.error;
+    },
+    totalChunks: source.totalChunks,
+    close: () => source.close(),
+    [Symbol.asyncIterator]: iterate,
+  };
+}

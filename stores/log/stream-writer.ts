@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { toCheckedJson } from '../record/checked-messages.js';
+import { throughOutage } from '../record/outage.js';
+import { checkStreamId } from '../record/checked-ids.js';
+import { NO_RUN, type AppendResult, type StreamLog, type Writer } from '../contract/log.js';
+import type { CreateWriterOptions, StreamWriter } from './stream-manager.js';
+
+interface Pending {
+  chunk: StreamChunk;
+  bytes: number;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
+/** A writer that belongs to no run: one append in flight, what is written meanwhile goes together. */
+export async function openStreamWriter(
+  log: StreamLog,
+  streamId: string,
+  agentId: string,
+  agentType: string,
+  { name = randomBytes(6).toString('hex'), attempt = 1 }: CreateWriterOptions = {},
+): Promise<StreamWriter> {
+  checkStreamId(streamId);
+  for (const [what, text] of Object.entries({ agentId, agentType, name })) checkName(what, text);
+  if (!Number.isSafeInteger(attempt) || attempt < 1) {
+    throw new HelixError('validation_error', 'attempt must be a whole number from 1.');
+  }
+  const writer: Writer = {
+    sessionId: streamId,
+    runId: NO_RUN,
+    name: `w:${name}`,
+    token: attempt,
+    agentId,
+    agentType,
+    step: 0,
+  };
+  const opened = await log.openWriter(writer, randomBytes(6).toString('hex'), Date.now());
+  if (opened.kind === 'fenced') throw refusal('fenced');
+  if (opened.kind === 'ended') {
+    throw new HelixError('stream_ended', 'The run has ended; the next one opens its stream again.');
+  }
+
+  let known = opened.sequence;
+  let batch = 0;
+  let queue: Pending[] = [];
+  let isPumping = false;
+  let pumped: Promise<void> = Promise.resolve();
+  let lost: Error | undefined;
+  let isClosed = false;
+  // What was written is to be stored, whatever happens; so nobody aborts this.
+  const never = new AbortController().signal;
+
+  async function pump(): Promise<void> {
+    isPumping = true;
+    while (queue.length > 0) {
+      const taken = take(queue);
+      queue = queue.slice(taken.length);
+      try {
+        if (lost !== undefined) throw lost;
+        const chunks = taken.map(({ chunk }) => chunk);
+        // The number of a batch that was refused is used again: nothing was stored under it.
+        // One whose outcome is unknown is repeated: the number makes that safe.
+        const append = (): Promise<AppendResult> => log.append(writer, batch + 1, chunks, known);
+        const reply = await throughOutage(append, never);
+        if (reply.kind !== 'appended') throw refusal(reply.kind);
+        batch += 1;
+        known = reply.sequence;
+        for (const { resolve } of taken) resolve();
+      } catch (error) {
+        // Only a pause leaves no doubt that nothing was stored.
+        const isPaused = HelixError.isInstance(error) && error.code === 'stream_paused';
+        if (!isPaused) lost = error instanceof Error ? error : new Error(String(error));
+        for (const { reject } of taken) reject(error);
+      }
+    }
+    // At once: a write that comes before the promise has settled begins anew.
+    isPumping = false;
+  }
+
+  return {
+    write: async (chunk) => {
+      if (isClosed) throw new HelixError('writer_closed', 'This writer has been closed.');
+      if (lost !== undefined) throw lost;
+      const [json = ''] = toCheckedJson([chunk]);
+      await new Promise<void>((resolve, reject) => {
+        queue.push({ chunk, bytes: json.length, resolve, reject });
+        if (!isPumping) pumped = pump();
+      });
+    },
+    close: async () => {
+      isClosed = true;
+      await pumped;
+      if (lost === undefined) await log.closeWriter(writer);
+    },
+  };
+}
+
+function take(queue: readonly Pending[]): Pending[] {
+  let bytes = 0;
+  const fits = queue.findIndex((pending, at) => {
+    bytes += pending.bytes;
+    return at > 0 && bytes > LIMITS.appendBytes;
+  });
+  return fits < 0 ? [...queue] : queue.slice(0, fits);
+}
+
+function refusal(kind: Exclude<AppendResult['kind'], 'appended'>): HelixError {
+  switch (kind) {
+    case 'closed':
+      return new HelixError('stream_paused', 'The stream is paused.');
+    case 'rewound':
+      return new HelixError('rewound', 'The store is older than what this writer was told.');
+    case 'fenced':
+    case 'superseded':
+      return new HelixError('writer_fenced', 'This writer has been replaced, or its stream ended.');
+  }
+}
+
+function checkName(what: string, text: unknown): void {
+  if (typeof text === 'string' && text.length > 0 && text.length <= LIMITS.idChars) return;
+  throw new HelixError('validation_error', `${what} must be a text of 1 to 256 characters.`);
+}

@@ -1,0 +1,24 @@
+import { formatApprovalId } from '../../protocol/ids.js';
+import type { CallSpec, NewCall } from '../contract/call-record.js';
+import type { Writer } from '../contract/log.js';
+import { toChildRef } from './sub-agent-calls.js';
+
+/** What is kept of a call that a step opens; the only authority for its execution. Pure. */
+export function toCallSpec(
+  { runId, step }: Pick<Writer, 'runId' | 'step'>,
+  { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, child }: NewCall,
+): CallSpec {
+  return {
+    toolCallId,
+    toolName,
+    kind,
+    input,
+    runId,
+    step,
+    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(onExpiry !== undefined && { onExpiry }),
+    ...(decision !== undefined && { decision }),
+    ...(child !== undefined && { child: toChildRef(child) }),
+  };
+}

@@ -1,0 +1,83 @@
+import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
+import type { Interruption } from '../../protocol/interruption.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { ToolRow } from '../../protocol/rows.js';
+import type { NewCall } from '../contract/call-record.js';
+
+/** In whose name a step's chunks are written. */
+export interface StepScope {
+  agentId: string;
+  agentType: string;
+  step: number;
+  runId: string;
+}
+
+export interface ClosedCall {
+  call: NewCall;
+  chunks: StreamChunk[];
+}
+
+/** A call that is settled from the start, by an error for the model. Pure. */
+export function closedCall(
+  { agentId, agentType, step }: StepScope,
+  { toolCallId, toolName }: Pick<NewCall, 'toolCallId' | 'toolName'>,
+  input: unknown,
+  why: { code: string; text: string },
+  timestamp: number,
+): ClosedCall {
+  const error = why.text.slice(0, LIMITS.errorTextBytes / 4);
+  const row: ToolRow = { role: 'tool', toolCallId, toolName, error, errorCode: why.code };
+  const chunk: StreamChunk = {
+    type: 'tool_input_error',
+    agentId,
+    agentType,
+    step,
+    timestamp,
+    toolCallId,
+    toolName,
+    error,
+    partialInput: input,
+  };
+  return { call: { toolCallId, toolName, kind: 'server', input, row }, chunks: [chunk] };
+}
+
+/** Why a call of a reply that was cut is not carried out. */
+export const CUT_CALLS = {
+  stopped: {
+    code: 'run_stopped',
+    text: 'The run was stopped before this call was carried out.',
+  },
+  failed: { code: 'run_failed', text: 'The run failed before this call was carried out.' },
+} as const;
+
+/** The chunks that close a step, after those of its calls. Pure. */
+export function closingChunks(
+  { agentId, agentType, step, runId }: StepScope,
+  checkpointId: string,
+  timestamp: number,
+  reply: {
+    /** True if its `step_start` is in the log. */
+    isShown: boolean;
+    /** False if it said nothing: then nobody is told of the step. */
+    hasRow: boolean;
+    finish?: Pick<ChunkOf<'step_end'>, 'usage' | 'finishReason'>;
+    /** Present if the reply was cut. */
+    interrupted?: Interruption | undefined;
+  },
+): StreamChunk[] {
+  const base = { agentId, agentType, step, timestamp };
+  const stepId = `s${String(step)}`;
+  const chunks: StreamChunk[] = [];
+  // A model may end without a word: its step is still a step.
+  if (reply.hasRow && !reply.isShown) chunks.push({ type: 'step_start', ...base, stepId });
+  if (reply.hasRow) {
+    const { finish, interrupted } = reply;
+    const cut = interrupted === undefined ? {} : { interrupted };
+    chunks.push({ type: 'step_end', ...base, stepId, ...finish, ...cut });
+  }
+  chunks.push(
+    { type: 'checkpoint_created', ...base, runId, checkpointId, stepCount: step },
+    { type: 'step_committed', ...base, runId, stepId, checkpointId },
+  );
+  return chunks;
+}

@@ -1,0 +1,120 @@
+import { LIMITS } from '../../protocol/limits.js';
+import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
+import { createReplyFold, toPartialInput, type ReplyFold } from '../../protocol/reply-fold.js';
+import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
+import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
+import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
+import type { SessionRecord } from '../contract/sessions.js';
+import type { CommitInput } from '../contract/steps.js';
+import type { Store } from '../contract/store.js';
+import type { Interruption } from '../../protocol/interruption.js';
+import type { StreamManager } from '../log/stream-manager.js';
+
+export interface Silencing {
+  store: Pick<Store, 'steps' | 'runs'>;
+  streamManager: Pick<StreamManager, 'read'>;
+}
+
+export interface SilentEnd {
+  status: Exclude<TerminalStatus, 'completed'>;
+  error?: RunError;
+  now: number;
+}
+
+/**
+ * Ends a run whose writer does not answer, or is gone. It is fenced off first; then what its step
+ * had said is read back and committed in its place, with its calls settled: the same is stored as
+ * if it had confirmed. Harmless when the run has ended, or somebody else is about it.
+ */
+export async function endSilent(
+  { store, streamManager }: Silencing,
+  record: SessionRecord,
+  how: SilentEnd,
+): Promise<void> {
+  const { sessionId, runId, agent: agentType, committedStep, claimedStep } = record;
+  const isSpeaking = claimedStep > committedStep;
+  if (isSpeaking) {
+    const name = formatModelWriter(sessionId, claimedStep);
+    const taken = await store.steps.takeOver({ sessionId, runId, name });
+    if (taken.kind === 'superseded') return;
+    if (taken.kind === 'taken') {
+      const { token, first } = taken;
+      const writer = { sessionId, runId, name, token, agentType, step: claimedStep };
+      const said = await readReply(streamManager, sessionId, name, first);
+      const { kind } = await store.steps.commit({ writer, ...toCutCommit(record, said, how) });
+      if (kind !== 'rewound') return;
+    }
+  }
+  const { status, error, now } = how;
+  const step = isSpeaking ? claimedStep : committedStep;
+  await store.runs.end({ sessionId, runId, agentType, step, status, ...(error && { error }), now });
+}
+
+/** What a writer has in the log beyond a position. */
+async function readReply(
+  streamManager: Pick<StreamManager, 'read'>,
+  sessionId: string,
+  writer: string,
+  first: number,
+): Promise<ReplyFold> {
+  const fold = createReplyFold();
+  let from = first;
+  for (;;) {
+    const page = await streamManager.read(sessionId, from, LIMITS.replayPage);
+    for (const entry of page) if (entry.writer === writer) fold.accept(entry.message);
+    const last = page.at(-1);
+    if (last === undefined) return fold;
+    from = last.sequence;
+  }
+}
+
+function toCutCommit(
+  record: SessionRecord,
+  { parts, argumentText }: ReplyFold,
+  { status, error, now }: SilentEnd,
+): Omit<CommitInput, 'writer'> {
+  const { sessionId, runId, agent: agentType, claimedStep: step, messageId } = record;
+  const scope: StepScope = { agentId: sessionId, agentType, step, runId };
+  const why = status === 'failed' ? CUT_CALLS.failed : CUT_CALLS.stopped;
+  const cut = parts.map((part) => withInput(part, argumentText));
+  const closed = cut.flatMap((part) =>
+    part.type === 'tool-call' ? [closedCall(scope, part, part.input, why, now)] : [],
+  );
+  const interrupted = toInterruption(status);
+  const row: AssistantRow = {
+    role: 'assistant',
+    messageId,
+    runId,
+    step,
+    parts: cut,
+    interrupted,
+  };
+  const hasRow = parts.length > 0;
+  const checkpointId = formatCheckpointId(runId, step);
+  const failure = error === undefined ? {} : { error };
+  const outcome: StepOutcome = { kind: 'ended', step, status, ...failure };
+  return {
+    known: 0,
+    ...(hasRow && { row }),
+    calls: closed.map(({ call }) => call),
+    chunks: [
+      ...closed.flatMap(({ chunks }) => chunks),
+      ...closingChunks(scope, checkpointId, now, { isShown: true, hasRow, interrupted }),
+    ],
+    outcome,
+    checkpointId,
+    answersStop: true,
+    final: { status, ...failure },
+    now,
+  };
+}
+
+function withInput(part: AssistantPart, argumentText: ReplyFold['argumentText']): AssistantPart {
+  if (part.type !== 'tool-call') return part;
+  return { ...part, input: toPartialInput(argumentText.get(part.toolCallId)) };
+}
+
+function toInterruption(status: SilentEnd['status']): Interruption {
+  if (status === 'failed') return 'failure';
+  return status === 'aborted' ? 'abort' : 'interrupt';
+}

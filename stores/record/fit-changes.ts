@@ -1,0 +1,64 @@
+import type { JsonPatchOperation } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { applyChanges } from './apply-changes.js';
+import type { CustomState } from '../contract/custom-state.js';
+import type { StagedChanges } from '../contract/staging.js';
+
+/**
+ * The state that calls' changes lead to when they ran side by side: the later one's word counts, and
+ * none is lost because an earlier one moved or removed what it was about. Pure.
+ */
+export function fitChanges(before: CustomState, changes: readonly StagedChanges[]): CustomState {
+  return changes.reduce(
+    (state, change) =>
+      tryApply(state, change) ??
+      change.patches.reduce(
+        (fitted, patch) =>
+          tryApply(fitted, { ...change, patches: [patch] }) ?? force(fitted, patch),
+        tryApply(state, { ...change, patches: [] }) ?? state,
+      ),
+    before,
+  );
+}
+
+function tryApply(state: CustomState, change: StagedChanges): CustomState | undefined {
+  try {
+    return applyChanges(state, [change]);
+  } catch (error) {
+    if (HelixError.isInstance(error) && error.code === 'invalid_patch') return undefined;
+    throw error;
+  }
+}
+
+type Container = Record<string, unknown> | unknown[];
+
+/** Puts a value where the pointer says, with whatever is missing on the way. What is to go is gone. */
+function force(state: CustomState, { op, path, value }: JsonPatchOperation): CustomState {
+  const tokens = path.split('/').slice(1).map(unescape);
+  const last = tokens.pop();
+  const isWritten = op === 'add' || op === 'replace';
+  if (!isWritten || last === undefined || [...tokens, last].includes('__proto__')) return state;
+  const next = structuredClone(state);
+  let at: Container = next;
+  for (const token of tokens) {
+    let inner: unknown = Object.hasOwn(at, token) ? at[token as never] : undefined;
+    if (typeof inner !== 'object' || inner === null) {
+      inner = {};
+      put(at, token, inner);
+    }
+    at = inner as Container;
+  }
+  put(at, last, structuredClone(value));
+  return next;
+}
+
+/** Beyond the end of a list is its end. */
+function put(at: Container, token: string, value: unknown): void {
+  if (!Array.isArray(at)) at[token] = value;
+  else if (/^\d+$/.test(token) && Number(token) < at.length) at[Number(token)] = value;
+  else at.push(value);
+}
+
+function unescape(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -1,0 +1,82 @@
+import type { ToolRow } from '../../protocol/rows.js';
+import type { OpenCall } from '../contract/call-record.js';
+import type { PendingCall, SuspensionContext } from '../contract/calls.js';
+import type { RunInfo } from '../contract/runs.js';
+import type { SessionRecord, SessionView } from '../contract/sessions.js';
+
+/** What the session's record and calls say, in the forms of the Helix state store. Pure. */
+
+export function toRunInfo(record: SessionRecord, ended: readonly RunInfo[]): RunInfo {
+  return (
+    ended.find(({ runId }) => runId === record.runId) ?? {
+      runId: record.runId,
+      turn: record.turn,
+      status: record.status,
+      stepCount: record.committedStep,
+      startSequence: record.turnStartSequence,
+      startedAt: record.runStartedAt,
+      ...(record.usage !== undefined && { usage: record.usage }),
+      ...(record.finishReason !== undefined && { finishReason: record.finishReason }),
+      ...(record.output !== undefined && { output: record.output }),
+      mode: record.runMode,
+      startRow: record.turnStartRow,
+      messageId: record.messageId,
+      ...(record.runBy !== undefined && { by: record.runBy }),
+    }
+  );
+}
+
+/** The calls of the newest step that people or clients answer, by id. */
+export function toPendingCalls(openCalls: readonly OpenCall[]): Record<string, PendingCall> {
+  return Object.fromEntries(
+    openCalls.flatMap((call) => {
+      const pending = toPendingCall(call);
+      return pending === undefined ? [] : [[pending.toolCallId, pending]];
+    }),
+  );
+}
+
+function toPendingCall({
+  spec,
+  row,
+  decision,
+  deadline,
+  held = false,
+}: OpenCall): PendingCall | undefined {
+  if (held) return undefined;
+  if (spec.kind !== 'approval' && spec.kind !== 'client') return undefined;
+  const answered = row !== undefined || decision !== undefined;
+  return {
+    toolCallId: spec.toolCallId,
+    toolName: spec.toolName,
+    kind: spec.kind,
+    input: spec.input,
+    runId: spec.runId,
+    ...(spec.approvalId !== undefined && { approvalId: spec.approvalId }),
+    ...(deadline !== undefined && { deadline }),
+    ...(answered && {
+      response: {
+        ...(decision && { decision }),
+        // A call's row is always that of a tool.
+        ...(row && { row: row as ToolRow }),
+      },
+    }),
+  };
+}
+
+/** What a paused run waits for; null while it is not paused. */
+export function toSuspension({ record, openCalls }: SessionView): SuspensionContext | null {
+  if (record.stream !== 'paused') return null;
+  const waiting = openCalls.filter(({ state }) => state === 'waiting');
+  const own = openCalls.filter(({ spec }) => spec.runId === record.runId);
+  const isPartial = own.some(({ state }) => state === 'settled');
+  const isAsking = own.some(({ state }) => state === 'waiting');
+  const kind = isPartial ? 'suspended_step_partial' : 'suspended_client_tool';
+  return {
+    kind: isAsking ? kind : 'suspended_awaiting_children',
+    runId: record.runId,
+    stepId: `s${String(record.committedStep)}`,
+    toolCallIds: waiting.map(({ spec }) => spec.toolCallId),
+    sequence: record.pauseSequence,
+  };
+}

@@ -1,0 +1,118 @@
+import type { ToolAnswer } from '../../protocol/answers.js';
+import type { ChunkOf } from '../../protocol/chunk.js';
+import { formatApprovalId, rootOf } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { Decision, ToolRow } from '../../protocol/rows.js';
+import type { CallSpec } from '../contract/call-record.js';
+import type { SettleCallInput } from '../contract/calls.js';
+import type { SessionRecord } from '../contract/sessions.js';
+
+/** Answers, and their absence, as the transition takes them. Pure. */
+
+type Asker = Pick<SessionRecord, 'sessionId' | 'agent' | 'committedStep' | 'conversationStep'>;
+type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
+
+const NOBODY_ANSWERED = 'Nobody answered in time.';
+
+/** @param asker the session whose run asked */
+export function toAnswerInput(
+  answer: ToolAnswer,
+  asker: Asker,
+  asked: Asked & Pick<Partial<CallSpec>, 'input'>,
+  now: number,
+): SettleCallInput {
+  const base = toBase(asker, asked, now);
+  if (answer.kind === 'approval-response') {
+    const { approved, reason, by } = answer;
+    const input =
+      answer.approved && isChanged(answer.input, asked.input) ? answer.input : undefined;
+    const decision: Decision = {
+      approved,
+      ...(reason !== undefined && { reason }),
+      ...(by !== undefined && { by }),
+      at: now,
+      ...(input !== undefined && { input }),
+    };
+    return { source: 'approval', ...base, ...toDecided(asker, asked, decision, now) };
+  }
+  const outcome =
+    answer.error === undefined
+      ? { output: answer.result ?? null }
+      : { error: answer.error, errorCode: 'client_tool_failed' };
+  return {
+    source: 'client',
+    ...base,
+    ...toSettled(asker, asked, outcome, now),
+    late: toLateText(outcome),
+  };
+}
+
+/** What the tool wants to become of a call that nobody answered. */
+export function toExpiryInput(spec: CallSpec, asker: Asker, now: number): SettleCallInput {
+  const base = toBase(asker, spec, now);
+  const { kind, onExpiry } = spec;
+  if (kind === 'approval') {
+    const approved = onExpiry === 'approve';
+    const decision = { approved, reason: NOBODY_ANSWERED, at: now, automatic: true };
+    return { source: 'expiry', ...base, ...toDecided(asker, spec, decision, now) };
+  }
+  const outcome =
+    typeof onExpiry === 'object'
+      ? { output: onExpiry.result ?? null }
+      : { error: 'client_tool_deadline_exceeded', errorCode: 'client_tool_timeout' };
+  return { source: 'expiry', ...base, ...toSettled(asker, spec, outcome, now) };
+}
+
+function toBase({ sessionId, agent }: Asker, { toolCallId, runId }: Asked, now: number) {
+  return { sessionId, agentType: agent, toolCallId, runId, now };
+}
+
+function toDecided(asker: Asker, asked: Asked, decision: Decision, now: number) {
+  const { toolCallId, toolName, runId } = asked;
+  const { approved, reason, by, input, automatic } = decision;
+  const row: ToolRow = { role: 'tool', toolCallId, toolName, denied: true, decision };
+  const chunk: ChunkOf<'tool_approval_response'> = {
+    type: 'tool_approval_response',
+    ...toSpeaker(asker, now),
+    toolCallId,
+    toolName,
+    approvalId: formatApprovalId(runId, toolCallId),
+    approved,
+    ...(reason !== undefined && { reason }),
+    ...(automatic === true && { isAutomatic: true }),
+    ...(by !== undefined && { by }),
+    ...(input !== undefined && { input }),
+  };
+  return { decision, ...(!approved && { row }), chunks: [chunk] };
+}
+
+type Outcome = { output: unknown } | { error: string; errorCode: string };
+
+function toSettled(asker: Asker, { toolCallId, toolName }: Asked, outcome: Outcome, now: number) {
+  const row: ToolRow = { role: 'tool', toolCallId, toolName, ...outcome };
+  const chunk: ChunkOf<'tool_end'> = {
+    type: 'tool_end',
+    ...toSpeaker(asker, now),
+    toolCallId,
+    toolName,
+    ...('error' in outcome ? { result: null, ...outcome } : { result: outcome.output }),
+  };
+  return { row, chunks: [chunk] };
+}
+
+/** What a sub-agent asks stands in the conversation's message. */
+function toSpeaker(asker: Asker, timestamp: number) {
+  const { sessionId, agent, committedStep, conversationStep = committedStep } = asker;
+  return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
+}
+
+function isChanged(input: unknown, asked: unknown): boolean {
+  return input !== undefined && JSON.stringify(input) !== JSON.stringify(asked);
+}
+
+/** Within the conversation it stands as text, so it is kept to the size of a small result. */
+function toLateText(outcome: Outcome): string {
+  const text = 'error' in outcome ? outcome.error : JSON.stringify(outcome.output);
+  const said = 'error' in outcome ? 'The error was' : 'The result was';
+  return `${said}: ${text.slice(0, LIMITS.inlineResultBytes / 4)}`;
+}

@@ -1,0 +1,34 @@
+import { formatApprovalId } from '../../protocol/ids.js';
+import type { ChildRef } from '../../protocol/run.js';
+import type { AssistantPart, UserRow } from '../../protocol/rows.js';
+import type { NewCall } from '../contract/call-record.js';
+
+/** What stores keep of calls beside their specs. Pure. */
+
+/** The message that a sub-agent's run begins with. */
+export function toBriefRow(
+  toolCallId: string,
+  { message }: NonNullable<NewCall['child']>,
+): UserRow {
+  return { role: 'user', id: toolCallId, parts: [{ type: 'text', text: message }] };
+}
+
+export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
+  const { sessionId, runId, agent, maxSteps, hasOutput } = child;
+  return { sessionId, runId, agent, maxSteps, ...(hasOutput !== undefined && { hasOutput }) };
+}
+
+/** A call that was kept back, as the conversation's history shows it. */
+export function toShownPart(
+  { toolCallId, toolName, input, kind }: NewCall,
+  runId: string,
+): AssistantPart {
+  return {
+    type: 'tool-call',
+    toolCallId,
+    toolName,
+    input,
+    kind,
+    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+  };
+}

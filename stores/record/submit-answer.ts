@@ -1,0 +1,74 @@
+import type { ToolAnswer } from '../../protocol/answers.js';
+import { parseApprovalId, sessionOfRun } from '../../protocol/ids.js';
+import type { CallSpec } from '../contract/call-record.js';
+import type { SettleCallResult } from '../contract/calls.js';
+import type { SessionRecord } from '../contract/sessions.js';
+import type { Store } from '../contract/store.js';
+import { toAnswerInput } from './settle-inputs.js';
+
+export interface AnswerDeps {
+  store: Pick<Store, 'calls' | 'sessions'>;
+  /**
+   * Checks the answer to a call that waits against its tool; what it returns is stored.
+   *
+   * @throws HelixError if it does not fit: then nothing is stored, and the call still waits
+   */
+  check: (agent: string, call: CallSpec, answer: ToolAnswer) => Promise<ToolAnswer>;
+}
+
+/** What became of an answer. */
+export type AnswerResult = Exclude<SettleCallResult, { kind: 'fenced' | 'not_due' }>;
+
+export interface SubmittedAnswer {
+  result: AnswerResult;
+  /** The run that asked; its session's newest one if nothing is known of the call. */
+  runId: string;
+  /** The session whose run asked, as it was before. */
+  record?: SessionRecord;
+}
+
+/** Gives an answer to the call that waits for it. Who asks may be a sub-agent of the session. */
+export async function submitAnswer(
+  { store, check }: AnswerDeps,
+  answer: ToolAnswer,
+  now: number,
+): Promise<SubmittedAnswer> {
+  const { sessionId, toolCallId } = answer;
+  const [call, conversation] = await Promise.all([
+    store.calls.read(sessionId, toolCallId),
+    store.sessions.read(sessionId),
+  ]);
+  const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
+  const record = owner === sessionId ? conversation : await store.sessions.read(owner);
+  if (record === undefined) return { result: { kind: 'not_pending' }, runId: '' };
+  const runId = namedRun(answer) ?? call?.spec.runId ?? record.runId;
+  const done = (result: AnswerResult): SubmittedAnswer => ({ result, runId, record });
+  if (namesAnother(answer)) return done({ kind: 'not_pending' });
+  const isWaiting = call?.state === 'waiting' && call.spec.runId === runId;
+  const isFitting = isWaiting && fits(call.spec, answer);
+  const checked = isFitting ? await check(record.agent, call.spec, answer) : answer;
+  const asked = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
+  const input = toAnswerInput(checked, record, asked, now);
+  // Of a call that is not there nothing is told.
+  const result = await store.calls.settle(call === undefined ? { ...input, chunks: [] } : input);
+  if (result.kind === 'fenced' || result.kind === 'not_due') {
+    throw new Error(`an answer was refused as ${result.kind}`);
+  }
+  return done(result);
+}
+
+/** An approval names the run that asked. */
+function namedRun(answer: ToolAnswer): string | undefined {
+  if (answer.kind !== 'approval-response' || answer.approvalId === undefined) return undefined;
+  return parseApprovalId(answer.approvalId)?.runId;
+}
+
+/** True for an approval id that is none, or that of another call. */
+function namesAnother(answer: ToolAnswer): boolean {
+  if (answer.kind !== 'approval-response' || answer.approvalId === undefined) return false;
+  return parseApprovalId(answer.approvalId)?.toolCallId !== answer.toolCallId;
+}
+
+function fits({ kind }: CallSpec, answer: ToolAnswer): boolean {
+  return answer.kind === 'approval-response' ? kind === 'approval' : kind === 'client';
+}
