@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Store } from '../../stores/contract/store.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { RedisStoreOptions, RedisStores } from '../../stores/redis/index.js';
-import type { SessionStore } from '../../stores/session-store.js';
-import type { StreamManager } from '../../stores/stream-manager.js';
 
 /**
  * The one place that knows how the store is called. Builds of different ages are measured beside each
  * other, so both forms are spoken: methods in one flat object, and methods under nouns.
  */
-export type { NewCall, UserMessage, Writer } from '../../stores/session-store.js';
+export type { NewCall } from '../../stores/contract/call-record.js';
+export { NO_RUN, type Writer } from '../../stores/contract/log.js';
+export type { UserMessage } from '../../stores/contract/runs.js';
 
 /** Noun and verb of each transition, by its name in a flat store. */
 const PLACES = {
@@ -37,7 +39,11 @@ const PLACES = {
   stageChanges: ['staging', 'stage'],
 } as const;
 
-type Transitions = Pick<SessionStore, keyof typeof PLACES>;
+type Places = typeof PLACES;
+type MethodAt<Noun extends keyof Store, Verb> = Verb extends keyof Store[Noun]
+  ? Store[Noun][Verb]
+  : never;
+type Transitions = { [Name in keyof Places]: MethodAt<Places[Name][0], Places[Name][1]> };
 type Streams = Pick<
   StreamManager,
   'append' | 'openWriter' | 'closeWriter' | 'mark' | 'cleanupToStep'

@@ -1,5 +1,4 @@
-import { NO_RUN } from '../../stores/stream-log.js';
-import type { Driver, Writer } from './driver.js';
+import { NO_RUN, type Driver, type Writer } from './driver.js';
 import { AGENT, modelOf, question, subAgentOf, type Scene } from './inputs.js';
 import { beginSubAgent, settleTool, startCall } from './call-moves.js';
 import {
