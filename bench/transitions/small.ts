@@ -16,11 +16,11 @@ export interface Cost {
 export interface SmallRow {
   name: string;
   costs: Cost[];
-  /** The first side to the second, round by round: what slows the machine slows both. */
-  ratio?: number;
 }
 
 export interface SmallOptions {
+  /** Times that all transitions are gone through: what disturbs one for a while misses it later. */
+  passes: number;
   rounds: number;
   /** Sessions that a round takes through the transition, each once. */
   sessions: number;
@@ -28,25 +28,31 @@ export interface SmallOptions {
 
 const WARM_UP = 2;
 
+/** µs for one transition, by side and round. */
+type Samples = number[][];
+
 /** What each transition costs in a session of a few messages. */
 export async function measureSmall(
   sides: readonly Side[],
   options: SmallOptions,
   say: (text: string) => void,
 ): Promise<SmallRow[]> {
-  const rows: SmallRow[] = [];
-  for (const state of Object.keys(STATES) as StateName[]) {
-    const cases = ALL_CASES.filter(({ from }) => from === state);
-    if (cases.length === 0) continue;
-    say(`small sessions: ${state}`);
-    const ready = await Promise.all(sides.map((side) => prepare(side, state, options)));
-    for (const one of cases) {
-      rows.push({ name: one.name, ...(await measure(sides, ready, one, options)) });
+  const found = ALL_CASES.map(({ name }) => ({ name, samples: sides.map((): number[] => []) }));
+  for (let pass = 1; pass <= options.passes; pass += 1) {
+    for (const state of Object.keys(STATES) as StateName[]) {
+      const cases = ALL_CASES.filter(({ from }) => from === state);
+      if (cases.length === 0) continue;
+      say(`small sessions: ${state} (${String(pass)} of ${String(options.passes)})`);
+      const ready = await Promise.all(sides.map((side) => prepare(side, state, options)));
+      for (const one of cases) {
+        const samples = found.find(({ name }) => name === one.name)?.samples ?? [];
+        await measure(sides, ready, one, options, samples);
+      }
+      await Promise.all(ready.map(({ frozen }) => frozen.drop()));
     }
-    await Promise.all(ready.map(({ frozen }) => frozen.drop()));
+    await sides[0]?.place.redis.flushall();
   }
-  const order = ALL_CASES.map(({ name }) => name);
-  return rows.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  return found.map(({ name, samples }) => ({ name, costs: samples.map(toCost) }));
 }
 
 interface Ready {
@@ -75,8 +81,8 @@ async function measure(
   ready: readonly Ready[],
   { act }: Case,
   { rounds, sessions }: SmallOptions,
-): Promise<Pick<SmallRow, 'costs' | 'ratio'>> {
-  const samples: number[][] = sides.map(() => []);
+  samples: Samples,
+): Promise<void> {
   for (let round = -WARM_UP; round < rounds; round += 1) {
     await eachSide(sides, round, async ({ driver, meter }, at) => {
       const { scenes, frozen } = ready[at] ?? missing();
@@ -87,9 +93,6 @@ async function measure(
       if (round >= 0) samples[at]?.push(us / sessions);
     });
   }
-  const [own = [], other] = samples;
-  const ratios = own.map((us, round) => us / (other?.[round] ?? NaN));
-  return { costs: samples.map(toCost), ...(other && { ratio: toCost(ratios).median }) };
 }
 
 function toCost(samples: number[]): Cost {

@@ -13,10 +13,11 @@ function sidesOf<T>(sides: readonly T[], one: string[]): string[] {
 export function formatSmall(rows: readonly SmallRow[]): string {
   const [first] = rows;
   const header = ['small session, µs', ...sidesOf(first?.costs ?? [], ['median', 'min'])];
-  const body = rows.map(({ name, costs, ratio }) => [
+  const body = rows.map(({ name, costs }) => [
     name,
     ...costs.flatMap(({ median, min }) => [median.toFixed(1), min.toFixed(1)]),
-    ...(ratio === undefined ? [] : [`${ratio.toFixed(2)}×`]),
+    // Other programs only add: of the minima the ratio is steady.
+    ...toRatio(costs.map(({ min }) => min)),
   ]);
   return align([header, ...body]);
 }
@@ -45,7 +46,10 @@ export function errorsOf(rows: readonly { name: string; found: readonly Longest[
 
 function toCells(found: readonly Longest[]): string[] {
   const figures = found.map((longest) => (typeof longest === 'number' ? longest : NaN));
-  return [...found.map(toCell), ...toRatio(figures)];
+  // Below a millisecond it is chance.
+  const isWorth = figures.some((figure) => figure >= 1);
+  const ratio = toRatio(figures);
+  return [...found.map(toCell), ...(isWorth ? ratio : ratio.map(() => ''))];
 }
 
 function toCell(longest: Longest): string {
