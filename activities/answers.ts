@@ -50,7 +50,9 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
         const call = await store.calls.read(sessionId, toolCallId);
         const runId = call?.spec.runId ?? `${sessionId}:0-none`;
         const asker = sessionOfRun(runId);
-        const input = { sessionId: asker, runId, toolCallId, byMs, now: Date.now() };
+        const known = call?.deadline ?? 0;
+        const given = { toolCallId, byMs, deadline: known, now: Date.now() };
+        const input = { sessionId: asker, runId, ...given };
         const result = await store.calls.extendDeadline(input);
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
         const { deadline, dueInMs } = result;

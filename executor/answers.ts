@@ -114,7 +114,8 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     },
     extendDeadline: async ({ sessionId, toolCallId, byMs }) => {
       const asked = await findAsker(sessionId, toolCallId);
-      return store.calls.extendDeadline({ ...asked, toolCallId, byMs, now: Date.now() });
+      const { deadline = 0 } = (await store.calls.read(sessionId, toolCallId)) ?? {};
+      return store.calls.extendDeadline({ ...asked, toolCallId, byMs, deadline, now: Date.now() });
     },
     leaseCall: async ({ sessionId, ...lease }) =>
       store.calls.lease({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),

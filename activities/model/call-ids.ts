@@ -7,7 +7,7 @@ import type { Row } from '../../protocol/rows.js';
  */
 export interface CallIds {
   toSessionId: (id: string) => string;
-  /** Gives the provider's id a name that `take` says nobody else has; it is given once. */
+  /** Gives the provider's id a name that `take` says no other call has; it is given once. */
   name: (id: string, take: (wanted: string) => Promise<string>) => Promise<void>;
   /** The call is made: the provider's id stands for another one from now on. */
   close: (id: string) => void;
@@ -30,7 +30,11 @@ export function createCallIds(used: ReadonlySet<string>): CallIds {
   return {
     toSessionId: (id) => given.get(id) ?? give(id, toUnique(id)),
     name: async (id, take) => {
-      if (!given.has(id)) give(id, await take(toUnique(id)));
+      if (given.has(id)) return;
+      const wanted = toUnique(id);
+      // Another call has it if a different one comes back.
+      taken.add(wanted);
+      give(id, await take(wanted));
     },
     close: (id) => {
       given.delete(id);

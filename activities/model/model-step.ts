@@ -27,7 +27,7 @@ import { takeInState } from '../agent-state.js';
 import { createStepCommit } from './step-commit.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type StepReply } from './step-reply.js';
-import { callIdTaker, createQuietness, readTakenCallIds } from './sub-agents.js';
+import { callIdTaker, createQuietness } from './sub-agents.js';
 
 /**
  * One step: claim it, stream the model's reply into the log, commit it. A provider that fails is
@@ -65,10 +65,9 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
 
       const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
       // Asked for in one breath: each wait for Redis is one before the model speaks.
-      const [taken, rows, otherIds] = await Promise.all([
+      const [taken, rows] = await Promise.all([
         agent.stateSchema && takeInState(store, agent.stateSchema, ref.sessionId),
         rowsCache.load({ ...ref, born: claim.born }, claim.rowCount),
-        readTakenCallIds(store, ref.sessionId, agent),
       ]);
       const chunks = createChunkWriter(
         streamManager,
@@ -84,10 +83,11 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         claim.sequence,
       );
       let used = claim.usage;
+      const hasDroppedCalls = claim.hasDroppedCalls === true;
       for (;;) {
         const reply = createStepReply(
           { agentId: ref.sessionId, agentType: ref.agent, step: ref.step },
-          new Set([...callIdsOf(rows), ...otherIds, ...(claim.usedCalls ?? [])]),
+          callIdsOf(rows),
           Date.now,
           createQuietness(agent, ref.sessionId),
         );
@@ -100,7 +100,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         const { state = {} } = taken ?? {};
         const failure: ProviderFailure | undefined = hasReached(agent.spendCap, used)
           ? SPEND_CAP_REACHED
-          : await speak({ ref, attempt, tries, agent, state, rows, reply, chunks });
+          : await speak({ ref, attempt, tries, agent, state, rows, reply, chunks, hasDroppedCalls });
         const lost = chunks.lost();
         if (lost === 'superseded') return await endedElsewhere(ref);
         if (lost === 'fenced') throw fenced();
@@ -224,7 +224,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       const options = await toCallOptions(asked, hookSignal);
       const { signal } = attempt;
-      const takeCallId = callIdTaker(store, ref);
+      const takeCallId = callIdTaker(store, ref, agent, asked.hasDroppedCalls);
       await askModel({ model, options, signal, stallTimeoutMs, reply, chunks, takeCallId });
     } catch (error) {
       if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
@@ -243,6 +243,8 @@ interface SpokenTurn extends AskedStep {
   attempt: Attempt;
   reply: StepReply;
   chunks: ChunkWriter;
+  /** Calls were made that the rows do not show. */
+  hasDroppedCalls: boolean;
 }
 
 /** Waits; a signal ends the wait early, and the next model call sees the signal. */

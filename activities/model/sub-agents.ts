@@ -48,21 +48,22 @@ export function createQuietness(
   };
 }
 
-/** Ids of calls that this session may not use, beside those of its own transcript. */
-export async function readTakenCallIds(
-  { calls }: Pick<Store, 'calls'>,
-  sessionId: string,
-  { tools }: AgentDefinition,
-): Promise<string[]> {
-  const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-  return mayDelegate ? calls.readSubAgentIds(rootOf(sessionId)) : [];
-}
-
-/** Of a sub-agent's step: gives its calls ids that nobody else in the conversation has. */
+/**
+ * Gives a step's calls ids that no other call of the conversation has, where the session's own rows
+ * do not show all of them: sub-agents make calls as well, and a rewind drops rows.
+ */
 export function callIdTaker(
   { calls }: Pick<Store, 'calls'>,
-  { sessionId, step }: Pick<StepRef, 'sessionId' | 'step'>,
+  { sessionId, runId, step }: Pick<StepRef, 'sessionId' | 'runId' | 'step'>,
+  { tools }: AgentDefinition,
+  hasDroppedCalls: boolean,
 ): ((wanted: string) => Promise<string>) | undefined {
-  if (childPartOf(sessionId) === '') return undefined;
-  return (wanted) => calls.takeId(sessionId, `${String(step)} ${wanted}`, wanted);
+  const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
+  if (childPartOf(sessionId) === '' && !mayDelegate && !hasDroppedCalls) return undefined;
+  return async (wanted) => {
+    const call = `${String(step)} ${wanted}`;
+    const taken = await calls.takeId({ sessionId, runId, call, wanted });
+    // A run that was superseded commits nothing, so any id will do.
+    return taken.kind === 'taken' ? taken.id : wanted;
+  };
 }

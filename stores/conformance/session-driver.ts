@@ -254,8 +254,11 @@ export function drive(
         ...(!approved && { row: { ...base, denied: true, decision } }),
       });
     },
-    extend: (runId, toolCallId, byMs) =>
-      store.calls.extendDeadline({ sessionId: id, runId, toolCallId, byMs, now: Date.now() }),
+    extend: async (runId, toolCallId, byMs) => {
+      const { deadline = 0 } = (await store.calls.read(id, toolCallId)) ?? {};
+      const given = { toolCallId, byMs, deadline, now: Date.now() };
+      return store.calls.extendDeadline({ sessionId: id, runId, ...given });
+    },
     lease: (runId, toolCallId, holder, forMs = 60_000) =>
       store.calls.lease({ sessionId: id, runId, toolCallId, holder, forMs }),
     start: (runId, step, toolCallId, token = 1) =>

@@ -23,12 +23,10 @@ export interface Calls {
    */
   read: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
   /**
-   * An id for a sub-agent's call that no other call of the conversation has: the wanted one, or that
-   * with `_<n>` behind it. The same `call` gets the same id again.
+   * An id for a call that no other call of the conversation has: the wanted one, or that with `_<n>`
+   * behind it. The same `call` gets the same id again.
    */
-  takeId: (sessionId: string, call: string, wanted: string) => Promise<string>;
-  /** Ids of the calls that sub-agents of this conversation have made. */
-  readSubAgentIds: (sessionId: string) => Promise<string[]>;
+  takeId: (input: TakeCallIdInput) => Promise<TakeCallIdResult>;
   /** The calls of the newest step that people or clients answer, by id. @throws HelixError `not_found` */
   pending: (sessionId: string) => Promise<Record<string, PendingCall>>;
   /** What a paused run waits for; null while it is not paused. @throws HelixError `not_found` */
@@ -153,6 +151,8 @@ export interface ExtendDeadlineInput {
   toolCallId: string;
   /** How much later, ms. */
   byMs: number;
+  /** The deadline that was read, ms since the epoch: sent again, the request adds nothing. */
+  deadline: number;
   now: number;
 }
 
@@ -171,6 +171,17 @@ export type ExtendDeadlineResult =
   | { kind: 'expired' }
   /** Further ahead than LIMITS.deadlineAheadMs. */
   | { kind: 'too_far' };
+
+export interface TakeCallIdInput {
+  sessionId: string;
+  /** The run whose step makes the call. */
+  runId: string;
+  /** What tells the call from others of its session. */
+  call: string;
+  wanted: string;
+}
+
+export type TakeCallIdResult = { kind: 'taken'; id: string } | { kind: 'superseded' };
 
 export interface LeaseCallInput {
   sessionId: string;

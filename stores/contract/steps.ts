@@ -34,8 +34,8 @@ export type ClaimResult =
       messageId: string;
       /** Another one means that rows which were read before are no longer these. */
       born: string;
-      /** Ids of all calls ever, if some of them have no row any more. */
-      usedCalls?: string[];
+      /** Calls were made that have no row any more: ask `calls.takeId` for ids. */
+      hasDroppedCalls?: true;
       /** What the run has used so far; absent while nothing was told. */
       usage?: RunUsage;
     }

@@ -1,11 +1,11 @@
-import { EventEmitter } from 'node:events';
 import { LIMITS } from '../../protocol/limits.js';
-import type { MemorySession, StoreContext } from './session.js';
+import { createKeyspace, type Keyspace } from './keyspace/keyspace.js';
+import { createLocalChannels, type LocalChannels } from './local-channels.js';
 
 export interface MemoryOptions {
   /** How long the stream of an ended run is kept, seconds. Default one day. */
   streamTtlSeconds?: number;
-  /** How long a session is kept after its last run, seconds. Default 0: for ever. */
+  /** How long a session is kept after its last run, seconds. Default 0: without limit. */
   sessionTtlSeconds?: number;
   /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
@@ -13,21 +13,14 @@ export interface MemoryOptions {
   now?: () => number;
 }
 
-/** What a session store and a stream manager that belong together share. */
+/** What a store and a stream manager that belong together share. */
 export interface MemoryData {
   readonly now: () => number;
-  readonly limits: Omit<StoreContext, 'now'>;
-  readonly sessions: Map<string, MemorySession>;
-  /** Wakes the followers of streams and tells of stops. */
-  readonly events: EventEmitter;
-  /** Sessions whose run may need attention, by the time at which they are looked at next. */
-  readonly due: Map<string, number>;
-  /** Sessions that asked something, by the time of it; those that wait no more are dropped by who reads. */
-  readonly asked: Map<string, number>;
-  /** Until when somebody sweeps. */
-  sweepLeaseUntil: number;
-  /** When expired sessions were last looked for. */
-  expiredAt: number;
+  readonly options: Required<Omit<MemoryOptions, 'now'>>;
+  /** Everything that is stored, as Redis would hold it. */
+  readonly keyspace: Keyspace;
+  /** Wakes the followers of streams, and tells of stops. */
+  readonly channels: LocalChannels;
 }
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
@@ -38,15 +31,11 @@ export function createMemoryData({
   maxChunks = LIMITS.streamEntries,
   now = Date.now,
 }: MemoryOptions = {}): MemoryData {
+  const channels = createLocalChannels();
   return {
     now,
-    limits: { streamTtlSeconds, sessionTtlSeconds, maxEntries: maxChunks },
-    sessions: new Map(),
-    // A stream has as many followers as there are viewers.
-    events: new EventEmitter().setMaxListeners(0),
-    due: new Map(),
-    asked: new Map(),
-    sweepLeaseUntil: 0,
-    expiredAt: 0,
+    options: { streamTtlSeconds, sessionTtlSeconds, maxChunks },
+    keyspace: createKeyspace({ now, publish: channels.publish }),
+    channels,
   };
 }

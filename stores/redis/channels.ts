@@ -1,4 +1,4 @@
-import type { RedisConnection } from './clients.js';
+import type { Subscriber } from './subscriber.js';
 import { reach } from './connection.js';
 
 /** A channel stays subscribed this long after its last member left: the next step often follows at once. */
@@ -22,7 +22,7 @@ export interface Membership {
 }
 
 export function createChannels<M>(
-  subscriber: RedisConnection,
+  subscriber: Subscriber,
   deliver: (members: Iterable<M>, message: string) => void,
 ): Channels<M> {
   refuseUnsharded(subscriber);
@@ -95,7 +95,7 @@ export function createChannels<M>(
   };
 }
 
-function refuseUnsharded(subscriber: RedisConnection): void {
+function refuseUnsharded(subscriber: Subscriber): void {
   if ('nodes' in subscriber && subscriber.options.shardedSubscribers !== true) {
     throw new TypeError('A Cluster for subscriptions needs the option shardedSubscribers: true.');
   }

@@ -1,6 +1,6 @@
-import { toStoredJson } from '../record/to-stored-json.js';
+import { randomUUID } from 'node:crypto';
 import { parseUsage } from '../record/run-usage.js';
-import { childPartOf } from '../../protocol/ids.js';
+import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import type { DocumentPrimitives, NumberedChanges } from '../record/session-documents.js';
 import type { Checkpoint } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
@@ -13,13 +13,22 @@ import { parseStored } from './stored-json.js';
 type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows'>;
 
 /** Runs, checkpoints, the agent's own state and its staged changes in Redis. */
-export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext): Primitives {
+export function createDocumentPrimitives({ redis, keys, transitions, now }: RedisContext): Primitives {
   return {
     countRows: (sessionId) => reach(redis.llen(keys.session(sessionId).rows)),
-    readEndedRuns: async (sessionId) =>
-      (await reach(redis.hvals(keys.session(sessionId).runs))).map((run) =>
-        toRunInfo(parseStored(run, 'run') as StoredRun),
-      ),
+    readEndedRuns: async (sessionId) => {
+      const at = keys.session(sessionId);
+      const [stored, rewinds] = await Promise.all([
+        reach(redis.hvals(at.runs)),
+        reach(redis.lrange(at.rewinds, 0, -1)),
+      ]);
+      const runs = stored.map((run) => parseStored(run, 'run') as StoredRun);
+      const isRewound = createRewindCheck(rewinds);
+      const refs = runs.flatMap(({ outputRef }) => outputRef ?? []);
+      const outputs = refs.length === 0 ? [] : await reach(redis.hmget(at.results, ...refs));
+      const byRef = new Map(refs.map((ref, index) => [ref, outputs[index]]));
+      return runs.map((run) => toRunInfo(run, isRewound, byRef));
+    },
     countCheckpoints: (sessionId) => reach(redis.llen(keys.session(sessionId).checkpoints)),
     readCheckpoints: async (sessionId, from, to) =>
       (await reach(redis.lrange(keys.session(sessionId).checkpoints, from, to))).map(
@@ -30,22 +39,22 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
       return state === null ? undefined : (parseStored(state, 'state') as CustomState);
     },
     saveState: async (sessionId, expectedVersion, state, taken = []) => {
-      const [kind, version] = await scripts.run('save-state', keys.session(sessionId).all, [
+      const nonce = randomUUID();
+      return (await transitions.run('saveState', sessionId, (contents) => ({
         expectedVersion,
-        toStoredJson(state),
-        Date.now(),
-        ...taken.flatMap(({ stepId, toolCallId, n }) => [`${stepId}/${toolCallId}`, n]),
-      ]);
-      if (kind === 'SAVED') return { kind: 'saved', version: Number(version) };
-      return { kind: kind === 'STALE' ? 'stale' : 'not_found' };
+        state: contents.addJson(state),
+        nonce,
+        taken: taken.map(({ stepId, toolCallId, n }) => ({ stepId, toolCallId, n })),
+        now: now(),
+      }))) as Awaited<ReturnType<Primitives['saveState']>>;
     },
     stage: async (sessionId, stepId, changes) => {
-      const [kind] = await scripts.run('stage', keys.session(sessionId).all, [
+      const staged = await transitions.run('stage', sessionId, (contents) => ({
         stepId,
-        changes.toolCallId,
-        toStoredJson(changes),
-      ]);
-      return kind === 'STAGED';
+        toolCallId: changes.toolCallId,
+        changes: contents.addJson(changes),
+      }));
+      return (staged as { kind: string }).kind === 'staged';
     },
     readStaged: async (sessionId, stepId) => {
       const staged = await reach(redis.hgetall(keys.session(sessionId).staged));
@@ -55,26 +64,52 @@ export function createDocumentPrimitives({ redis, keys, scripts }: RedisContext)
         .filter((changes) => stepId === undefined || changes.stepId === stepId)
         .sort((a, b) => a.n - b.n);
     },
-    dropStaged: async (sessionId, stepId) =>
-      (await scripts.run('drop-staged', keys.session(sessionId).all, [stepId])).map(String),
+    dropStaged: async (sessionId, stepId) => {
+      const dropped = await transitions.run('dropStaged', sessionId, { stepId });
+      return (dropped as { toolCallIds: string[] }).toolCallIds;
+    },
     erase: async (sessionId) => {
       // A sub-agent's session goes with its conversation.
       if (childPartOf(sessionId) !== '') return;
-      const end = { type: 'stream_end', streamId: sessionId, timestamp: Date.now() };
-      await scripts.run('erase', keys.session(sessionId).all, [
-        toStoredJson({ ...end, status: 'aborted' }),
-      ]);
+      const end = { type: 'stream_end', streamId: sessionId, timestamp: now() };
+      await transitions.run('erase', sessionId, (contents) => ({
+        message: contents.addJson({ ...end, status: 'aborted' }),
+      }));
       await reach(redis.zrem(keys.activeIndex, sessionId));
     },
   };
 }
 
-/** Usage is stored as its numbers. */
-type StoredRun = Omit<RunInfo, 'usage'> & { usage?: string };
+/** Usage is stored as its numbers, a large result apart. */
+type StoredRun = Omit<RunInfo, 'usage'> & { usage?: string; outputRef?: string };
 
-function toRunInfo({ usage: used, ...run }: StoredRun): RunInfo {
+function toRunInfo(
+  { usage: used, outputRef, ...run }: StoredRun,
+  isRewound: (run: StoredRun) => boolean,
+  outputs: Map<string, string | null | undefined>,
+): RunInfo {
   const usage = parseUsage(used);
-  return usage === undefined ? run : { ...run, usage };
+  const output = outputRef === undefined ? undefined : outputs.get(outputRef);
+  return {
+    ...run,
+    ...(usage !== undefined && { usage }),
+    ...(output != null && { output: parseStored(output, 'output') }),
+    ...(isRewound(run) && { rewound: true }),
+  };
+}
+
+/** Which runs were taken back: those that began in or behind a turn that a later rewind dropped. */
+function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => boolean {
+  const dropped = rewinds.map((rewind) => {
+    const [n = '', row = '', mode = ''] = rewind.split(' ');
+    return { n: Number(n), row: Number(row), isWholeTurn: mode === 'retry' };
+  });
+  return ({ runId, startRow, rewound }) =>
+    rewound === true ||
+    dropped.some(
+      ({ n, row, isWholeTurn }) =>
+        runNumberOf(runId) <= n && (startRow > row || (startRow === row && isWholeTurn)),
+    );
 }
 
 /** `<stepId>/<toolCallId>` → `<number> <changes>`; either id may have a slash of its own. */

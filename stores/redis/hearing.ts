@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { RedisConnection } from './clients.js';
+import type { LocalSubscriber, Subscriber } from './subscriber.js';
 
 /**
  * Watches a connection for subscriptions. `onMissed` is called when messages may have been missed:
@@ -11,7 +11,7 @@ export interface Hearing {
 }
 
 export function watchHearing(
-  subscriber: RedisConnection,
+  subscriber: Subscriber,
   channels: () => string[],
   onMissed: () => void,
 ): Hearing {
@@ -20,7 +20,7 @@ export function watchHearing(
     : watchOne(subscriber, onMissed);
 }
 
-function watchOne(subscriber: Redis, onMissed: () => void): Hearing {
+function watchOne(subscriber: Redis | LocalSubscriber, onMissed: () => void): Hearing {
   let isContinuous = true;
   subscriber.on('close', () => {
     isContinuous = false;

@@ -8,7 +8,7 @@ import { readRedisSettings, type RedisSettings } from './settings.js';
 import { createRedisSessionStore } from './session-store.js';
 import { createRedisStreamLog } from './stream-log.js';
 
-export { RedisStateStore, RedisStreamManager } from './seed-classes.js';
+export { RedisStateStore, RedisStreamManager } from './helix-classes.js';
 export type { RedisStoreOptions } from './create-context.js';
 
 export interface RedisStores {

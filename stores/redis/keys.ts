@@ -1,42 +1,11 @@
 import { childPartOf, rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../record/checked-ids.js';
+import { OWN_KEYS, SHARED_KEYS } from '../transitions/lib/session.js';
 import type { SessionOwner } from '../contract/waiting.js';
 
-/** Order in which lua/lib/session.lua expects the keys; the last two are channels and hold nothing. */
-const NAMES = [
-  'root',
-  'stream',
-  'rows',
-  'calls',
-  'order',
-  'busy',
-  'writers',
-  'messages',
-  'runs',
-  'checkpoints',
-  'settled',
-  'results',
-  'states',
-  'staged',
-  'notices',
-  'children',
-  'owners',
-  'queue',
-  'channel',
-  'stop',
-] as const;
-/** What a sub-agent's session shares with that of its conversation. */
-const SHARED: ReadonlySet<string> = new Set<(typeof NAMES)[number]>([
-  'stream',
-  'results',
-  'children',
-  'owners',
-  'channel',
-  'stop',
-]);
-export type KeyName = (typeof NAMES)[number];
+export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 
-/** `all`: what the scripts expect, the session's keys and those of its conversation. */
+/** `all`: what transitions expect, the conversation's keys and those of a sub-agent's session. */
 export type SessionKeys = Record<KeyName, string> & { all: string[] };
 
 /** Names of keys under one prefix. @throws HelixError `validation_error` for an id that is none */
@@ -46,13 +15,17 @@ export interface KeySpace {
    * sub-agents live in one cluster slot and one script may touch them all.
    */
   session: (sessionId: string) => SessionKeys;
-  /** What lua/append.lua expects; apart from the others, since it is asked for with every token. */
+  /** What transitions/append expects; apart from the others, since it is asked for with every token. */
   append: (sessionId: string) => string[];
   channel: (sessionId: string) => string;
   /** Sessions whose run may need attention, by the time at which they are looked at next. */
   activeIndex: string;
   /** Who sweeps. */
   sweepLease: string;
+  /** On which list each session is that asked something. */
+  askingIndex: string;
+  /** Processes that use these keys, by the time until which they are known to be alive. */
+  processes: string;
   /** An owner's sessions that asked something, by the time of it. */
   waitingIndex: (owner: SessionOwner) => string;
 }
@@ -69,10 +42,13 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
   return {
     session: (sessionId) => {
       const [own, common] = [base(sessionId), shared(sessionId)];
-      const names = NAMES.map((name) => (SHARED.has(name) ? common : own) + name);
-      const byName = Object.fromEntries(NAMES.map((name, at) => [name, names[at]]));
-      const all = [...names, ...NAMES.map((name) => common + name)];
-      return { ...(byName as Record<KeyName, string>), all };
+      const names = [
+        ...SHARED_KEYS.map((name) => [name, common + name] as const),
+        ...OWN_KEYS.map((name) => [name, own + name] as const),
+      ];
+      const all = [...SHARED_KEYS, ...OWN_KEYS].map((name) => common + name);
+      if (own !== common) all.push(...OWN_KEYS.map((name) => own + name));
+      return { ...(Object.fromEntries(names) as Record<KeyName, string>), all };
     },
     append: (sessionId) => {
       const [own, common] = [base(sessionId), shared(sessionId)];
@@ -90,6 +66,8 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     },
     activeIndex: `${prefix}:active`,
     sweepLease: `${prefix}:sweeper`,
+    askingIndex: `${prefix}:asking`,
+    processes: `${prefix}:processes`,
     // Escaped, so that no owner's name reads like another's with a tenant, nor like a hash tag.
     waitingIndex: ({ owner, tenant = '' }) =>
       `${prefix}:waiting:${encodeURIComponent(tenant)}:${encodeURIComponent(owner)}`,

@@ -1,7 +1,8 @@
 import { toStoredJson } from '../record/to-stored-json.js';
+import type { Contents } from './contents.js';
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Row, ToolRow } from '../../protocol/rows.js';
+import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 
 /**
  * Results above LIMITS.inlineResultBytes are stored once, beside row and chunk, which name them:
@@ -10,6 +11,9 @@ import type { Row, ToolRow } from '../../protocol/rows.js';
 
 /** A row as it is stored when its output is kept apart. */
 type StoredToolRow = Omit<ToolRow, 'output'> & { outputRef: string };
+
+/** The same of what a run came to. */
+type StoredReply = Omit<AssistantRow, 'output'> & { outputRef: string };
 
 interface KeptApart {
   row: ToolRow | StoredToolRow | undefined;
@@ -36,6 +40,18 @@ export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): Ke
   };
 }
 
+/** What a run came to: above that size only where it is kept travels with the run's record. */
+export function keepOutputApart(
+  runId: string,
+  output: unknown,
+  contents: Contents,
+): { output?: number; outputRef?: string; outputText?: number } {
+  if (output === undefined) return {};
+  const json = toStoredJson(output);
+  if (Buffer.byteLength(json) <= LIMITS.inlineResultBytes) return { output: contents.add(json) };
+  return { outputRef: `run ${runId}`, outputText: contents.add(json) };
+}
+
 /** Reads results by the ids of their calls; one entry per id, null where there is none. */
 export type ReadResults = (ids: string[]) => Promise<(string | null)[]>;
 
@@ -53,7 +69,7 @@ export function resolveEntries(
 
 /** Puts large results back into rows. */
 export async function resolveRows(
-  rows: (Row | StoredToolRow)[],
+  rows: (Row | StoredToolRow | StoredReply)[],
   read: ReadResults,
 ): Promise<Row[]> {
   const ids = rows.flatMap((row) => ('outputRef' in row ? row.outputRef : []));
@@ -62,25 +78,39 @@ export async function resolveRows(
   return rows.map((row) => {
     if (!('outputRef' in row)) return row;
     const { outputRef, ...rest } = row;
-    return found.has(outputRef)
-      ? { ...rest, output: found.get(outputRef) }
-      : { ...rest, error: LOST_TEXT, errorCode: LOST_CODE };
+    if (found.has(outputRef)) return { ...rest, output: found.get(outputRef) };
+    return rest.role === 'tool' ? { ...rest, ...LOST } : rest;
   });
 }
 
-const LOST_CODE = 'tool_result_lost';
-const LOST_TEXT = 'The result of this call is no longer there.';
+const LOST = {
+  error: 'The result of this call is no longer there.',
+  errorCode: 'tool_result_lost',
+};
+
+/** Fields that may be kept apart, and those that name them then, by type of message. */
+const REFERENCES: Record<string, { value: string; ref: string } | undefined> = {
+  tool_end: { value: 'result', ref: 'resultRef' },
+  output: { value: 'output', ref: 'outputRef' },
+  stream_end: { value: 'finalOutput', ref: 'finalOutputRef' },
+};
 
 function refOf(message: StreamMessage): string | undefined {
-  return message.type === 'tool_end' ? message.resultRef : undefined;
+  const reference = REFERENCES[message.type];
+  if (reference === undefined) return undefined;
+  const id = (message as Record<string, unknown>)[reference.ref];
+  return typeof id === 'string' ? id : undefined;
 }
 
 function withResult(message: StreamMessage, found: Map<string, unknown>): StreamMessage {
-  if (message.type !== 'tool_end' || message.resultRef === undefined) return message;
-  const { resultRef, ...rest } = message;
-  return found.has(resultRef)
-    ? { ...rest, result: found.get(resultRef) }
-    : { ...rest, error: LOST_TEXT, errorCode: LOST_CODE };
+  const reference = REFERENCES[message.type];
+  const id = refOf(message);
+  if (reference === undefined || id === undefined) return message;
+  const rest: Record<string, unknown> = { ...message };
+  delete rest[reference.ref];
+  if (found.has(id)) rest[reference.value] = found.get(id);
+  else if (message.type === 'tool_end') Object.assign(rest, LOST);
+  return rest as StreamMessage;
 }
 
 async function readById(ids: string[], read: ReadResults): Promise<Map<string, unknown>> {

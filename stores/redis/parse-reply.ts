@@ -1,9 +1,6 @@
-/** The scripts give back what was stored, and only checked values were stored. */
-export function parse(value: string | number | undefined): unknown {
-  return JSON.parse(String(value));
-}
-
-/** A reply that its script does not give. */
-export function unexpected(script: string, kind: unknown): Error {
-  return new Error(`script ${script} replied ${String(kind)}`);
+/** Transitions reply in JSON of what they spliced together of checked values; a view is a list. */
+export function parseReply(transition: string, reply: unknown): unknown {
+  if (Array.isArray(reply)) return reply;
+  if (typeof reply === 'string') return JSON.parse(reply);
+  throw new Error(`transition ${transition} replied ${String(reply)}`);
 }

@@ -23,19 +23,11 @@ export type ReadLog = (streamId: string, fromSequence: number, limit: number) =>
  * Reads pages of a log as text. Decoded one by one, ten thousand entries cost the API's only thread
  * twice as long as the rest of a replay.
  */
-export function createReadLog({ keys, scripts }: Pick<RedisContext, 'keys' | 'scripts'>): ReadLog {
+export function createReadLog({ transitions }: Pick<RedisContext, 'transitions'>): ReadLog {
   return async (streamId, fromSequence, limit) => {
-    const { stream, root } = keys.session(rootOf(streamId));
-    const [text, sequence, server] = await scripts.run(
-      'read-page',
-      [stream, root],
-      [fromSequence, limit],
-    );
-    return {
-      entries: parsePage(String(text)),
-      sequence: toNumber('seq', String(sequence)),
-      server: String(server),
-    };
+    const reply = await transitions.readPage(rootOf(streamId), fromSequence, limit);
+    const [text = '', sequence = '0', server = ''] = reply;
+    return { entries: parsePage(text), sequence: toNumber('seq', sequence), server };
   };
 }
 

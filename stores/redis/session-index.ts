@@ -6,21 +6,21 @@ import { reach } from './connection.js';
 type Index = Due & Pick<Sessions, 'noteActiveSnapshot'>;
 
 /** What looks after sessions without being part of their state. */
-export function createSessionIndex({ redis, keys, scripts }: RedisContext): Index {
+export function createSessionIndex({ redis, keys, transitions, now }: RedisContext): Index {
   return {
     noteActiveSnapshot: async (sessionId, turn) => {
-      await scripts.run('note-snapshot', [keys.session(sessionId).root], [turn, Date.now()]);
+      await transitions.run('noteSnapshot', sessionId, { turn, now: now() });
     },
     note: async (sessionId, inMs) => {
-      await reach(redis.zadd(keys.activeIndex, Date.now() + inMs, sessionId));
+      await reach(redis.zadd(keys.activeIndex, now() + inMs, sessionId));
     },
     take: async (limit, forMs) => {
-      const now = Date.now();
+      const at = now();
       const due = await reach(
-        redis.zrangebyscore(keys.activeIndex, '-inf', now, 'LIMIT', 0, limit),
+        redis.zrangebyscore(keys.activeIndex, '-inf', at, 'LIMIT', 0, limit),
       );
       if (due.length > 0) {
-        const next = due.flatMap((sessionId) => [now + forMs, sessionId]);
+        const next = due.flatMap((sessionId) => [at + forMs, sessionId]);
         await reach(redis.zadd(keys.activeIndex, 'XX', ...next));
       }
       return due;

@@ -14,12 +14,11 @@ interface Reads {
   readQueue: Queue['read'];
   readCall: Calls['read'];
   acceptedMessages: Sessions['acceptedMessages'];
-  readSubAgentCallIds: Calls['readSubAgentIds'];
 }
 
 /** Reads of a session; each is of one moment. */
-export function createSessionReads({ redis, keys }: RedisContext): Reads {
-  const { toRows, withResults } = createStoredRows({ redis, keys });
+export function createSessionReads({ redis, keys, transitions }: RedisContext): Reads {
+  const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
   /** Sequence and status of the stream are the conversation's. */
   async function readRoot(sessionId: string): Promise<Record<string, string>> {
@@ -45,8 +44,8 @@ export function createSessionReads({ redis, keys }: RedisContext): Reads {
   }
 
   return {
-    readSubAgentCallIds: (sessionId) => reach(redis.hkeys(keys.session(sessionId).owners)),
-    readRecord: async (sessionId) => toRecord(sessionId, await readRoot(sessionId)),
+    readRecord: async (sessionId) =>
+      toRecord(sessionId, await withOutput(sessionId, await readRoot(sessionId))),
     readRows: async (sessionId, from, to) => {
       if (to !== undefined && to <= from) return [];
       const end = to === undefined ? -1 : to - 1;
@@ -66,8 +65,8 @@ export function createSessionReads({ redis, keys }: RedisContext): Reads {
     },
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
-      const known = await reach(redis.hmget(keys.session(sessionId).messages, ...ids));
-      return ids.filter((_, index) => known[index] != null);
+      const found = await transitions.run('acceptedMessages', sessionId, { ids });
+      return (found as { ids: string[] }).ids;
     },
   };
 }

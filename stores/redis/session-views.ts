@@ -11,22 +11,22 @@ interface Views {
 }
 
 /** Reads of a session together with its calls and those of its sub-agents; each is of one moment. */
-export function createSessionViews({ redis, keys, scripts }: RedisContext): Views {
-  const { toRows, withResults } = createStoredRows({ redis, keys });
+export function createSessionViews({ redis, keys, transitions }: RedisContext): Views {
+  const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
   /** @param part `all`, or `calls` for a view without rows and queue */
   async function readTree(
     sessionId: string,
     part: 'all' | 'calls',
   ): Promise<SessionView | undefined> {
-    const reply = await scripts.run('read-view', keys.session(sessionId).all, [part]);
+    const reply = await transitions.run('readView', sessionId, { callsOnly: part === 'calls' });
     const [flat, rows, queue, ...sessions] = reply as unknown as [
       string[],
       string[],
       string[],
       ...CallTable[],
     ];
-    const record = toRecord(sessionId, toFields(flat));
+    const record = toRecord(sessionId, await withOutput(sessionId, toFields(flat)));
     if (record === undefined) return undefined;
     const openCalls = sessions.flatMap(([order, fields]) => {
       const calls = toFields(fields);
@@ -52,7 +52,7 @@ export function createSessionViews({ redis, keys, scripts }: RedisContext): View
         string[],
         Record<string, string>,
       ];
-      const record = toRecord(sessionId, root);
+      const record = toRecord(sessionId, await withOutput(sessionId, root));
       if (record === undefined) return undefined;
       if (order.some((id) => calls[`child:${id}`] !== undefined)) {
         return toCalls(await readTree(sessionId, 'calls'));
@@ -80,7 +80,7 @@ export function createSessionViews({ redis, keys, scripts }: RedisContext): View
         Record<string, string>,
         string[],
       ];
-      const record = toRecord(sessionId, root);
+      const record = toRecord(sessionId, await withOutput(sessionId, root));
       if (record === undefined) return undefined;
       if (order.some((id) => calls[`child:${id}`] !== undefined)) return readTree(sessionId, 'all');
       return {

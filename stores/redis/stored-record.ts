@@ -1,12 +1,11 @@
 import type { FinishReason } from '../../protocol/chunk.js';
-import type { Row } from '../../protocol/rows.js';
 import type { RunMode, RunStatus, StreamStatus } from '../../protocol/run.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { CallState, OpenCall, Wake } from '../contract/call-record.js';
 import type { QueuedEntry } from '../contract/queue.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import { parseUsage } from '../record/run-usage.js';
-import { corrupt, parseStored } from './stored-json.js';
+import { corrupt, parseRow, parseStored } from './stored-json.js';
 
 /** Hashes as Redis gives them → the record and calls of a session. Pure but for the clock. */
 
@@ -24,7 +23,7 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
   return {
     spec: parseStored(field('spec'), `call ${id}`) as OpenCall['spec'],
     state: field('state') as CallState,
-    ...(row !== undefined && { row: parseStored(row, `result of ${id}`) as Row }),
+    ...(row !== undefined && { row: parseRow(row, `result of ${id}`) }),
     ...(decision !== undefined && {
       decision: parseStored(decision, `decision about ${id}`) as OpenCall['decision'],
     }),
@@ -39,7 +38,7 @@ export function toQueuedEntry(json: string): QueuedEntry {
   const entry = parseStored(json, 'queue') as QueuedEntry;
   const messages = entry.messages.map((message) => ({
     ...message,
-    row: parseStored(message.row as unknown as string, `queued message ${message.id}`) as Row,
+    row: parseRow(message.row as unknown as string, `queued message ${message.id}`),
   }));
   return { ...entry, messages };
 }

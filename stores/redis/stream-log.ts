@@ -1,5 +1,4 @@
-import { toStoredJson } from '../record/to-stored-json.js';
-import type { LogEntry } from '../../protocol/chunk.js';
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { StreamStatus } from '../../protocol/run.js';
 import { toCheckedJson } from '../record/checked-messages.js';
@@ -12,21 +11,21 @@ import {
 } from '../contract/log.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels } from './channels.js';
-import { reach, toContractError, type RedisConnection } from './connection.js';
+import { reach, toContractError } from './connection.js';
 import type { RedisContext } from './context.js';
-import { gatherWrites } from './gather-writes.js';
 import { resolveEntries } from './large-results.js';
 import { createReadLog, type ReadLog } from './read-log.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
+import type { Subscriber } from './subscriber.js';
 import { createTail } from './tail.js';
 
 /** The log in a Redis Stream, its tail over sharded Pub/Sub. */
 export function createRedisStreamLog(
   context: RedisContext,
-  subscriber: RedisConnection,
+  subscriber: Subscriber,
 ): StreamLog {
-  const { redis, keys, scripts } = context;
+  const { redis, keys, transitions, now: clock } = context;
 
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
     resolveEntries(entries, (ids) => reach(redis.hmget(keys.session(streamId).results, ...ids)));
@@ -43,27 +42,29 @@ export function createRedisStreamLog(
   return {
     openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
       const sessionId = rootOf(id);
-      const args = [sessionId, agentId ?? id, name, token, agentType, step, now, nonce];
-      const [kind, sequence] = await scripts.run('open-writer', keys.session(sessionId).all, args);
-      if (kind === 'OPENED') return { kind: 'opened', sequence: Number(sequence) };
-      return { kind: kind === 'ENDED' ? 'ended' : 'fenced' };
+      const writer = { sessionId, name, token, agentId: agentId ?? id, agentType, step };
+      return (await transitions.run('openWriter', sessionId, { writer, nonce, now })) as Awaited<
+        ReturnType<StreamLog['openWriter']>
+      >;
     },
     closeWriter: async ({ sessionId, name, token }) => {
-      const { all } = keys.session(rootOf(sessionId));
-      const [kind] = await scripts.run('close-writer', all, [name, token]);
-      return { kind: kind === 'CLOSED' ? 'closed' : 'fenced' };
+      const request = { name, token };
+      return (await transitions.run('closeWriter', rootOf(sessionId), request)) as Awaited<
+        ReturnType<StreamLog['closeWriter']>
+      >;
     },
     append: async (writer, batch, messages, known = 0) => {
       const texts = toCheckedJson(messages);
-      gatherWrites(redis);
+      context.gatherWrites();
       const owner = writer.runId === NO_RUN ? rootOf(writer.sessionId) : writer.sessionId;
-      const reply = await scripts.run('append', keys.append(owner), [
+      const reply = await transitions.append(owner, [
         writer.runId,
         writer.name,
         writer.token,
         batch,
-        Date.now(),
+        clock(),
         known,
+        writer.name.startsWith('t:') ? toNotes(messages) : '',
         ...texts,
       ]);
       return toAppendResult(reply);
@@ -89,28 +90,43 @@ export function createRedisStreamLog(
     },
     mark: async (streamId, mark, now) => {
       const conversation = rootOf(streamId);
-      const [kind] = await scripts.run('mark', keys.session(conversation).all, [
-        mark.status,
-        toStoredJson(toControlMessage(conversation, mark, now)),
-        mark.status === 'failed' ? mark.error : '',
+      return (await transitions.run('mark', conversation, (contents) => ({
+        status: mark.status,
+        message: contents.addJson(toControlMessage(conversation, mark, now)),
+        error: mark.status === 'failed' ? mark.error : undefined,
         now,
-      ]);
-      return { kind: String(kind).toLowerCase() as MarkResult['kind'] };
+      }))) as MarkResult;
     },
-    truncate: async (streamId, step, { minSequence = 0, agentId = '' }, now) => {
-      const [removed, atSequence, lastRemoved] = await scripts.run(
-        'truncate',
-        keys.session(rootOf(streamId)).all,
-        [rootOf(streamId), step, minSequence, agentId, now],
-      );
-      return {
-        removed: Number(removed),
-        atSequence: Number(atSequence),
-        lastRemoved: Number(lastRemoved),
-      };
+    truncate: async (streamId, step, { minSequence = 0, agentId }, now) => {
+      let page: TruncatedPage = { removed: 0, lastRemoved: 0, atSequence: 0, next: minSequence };
+      while (page.next !== undefined) {
+        const { removed, lastRemoved, next: after } = page;
+        const request = { step, after, agentId, now, removed, lastRemoved };
+        page = (await transitions.run('truncate', rootOf(streamId), request)) as TruncatedPage;
+      }
+      const { removed, atSequence, lastRemoved } = page;
+      return { removed, atSequence, lastRemoved };
     },
     onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };
+}
+
+interface TruncatedPage {
+  removed: number;
+  lastRemoved: number;
+  atSequence: number;
+  /** Where the next page begins. */
+  next?: number | undefined;
+}
+
+/** What a call's row keeps of these messages: the letter of its kind, and which one it is. */
+function toNotes(messages: readonly StreamMessage[]): string {
+  return messages
+    .flatMap((message, at) => {
+      if (message.type === 'custom') return message.transient === true ? [] : `c${String(at)}`;
+      return message.type === 'state_patch' ? `p${String(at)}` : [];
+    })
+    .join(' ');
 }
 
 function toAppendResult([code, sequence, stop]: (string | number)[]): AppendResult {

@@ -1,7 +1,7 @@
 import type { LogEntry } from '../../protocol/chunk.js';
 import { parseBatch, type Batch } from './batches.js';
 import { createChannels } from './channels.js';
-import type { RedisConnection } from './clients.js';
+import type { Subscriber } from './subscriber.js';
 import { watchHearing } from './hearing.js';
 import { createInbox, type Inbox } from './inbox.js';
 import { createReadPage } from './log-pages.js';
@@ -36,7 +36,7 @@ export interface Tail {
  * page that several want at once is read once.
  */
 export function createTail(
-  subscriber: RedisConnection,
+  subscriber: Subscriber,
   log: TailedLog,
   options: { outageMs?: number } = {},
 ): Tail {

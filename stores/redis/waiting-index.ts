@@ -15,7 +15,7 @@ export interface WaitingIndex extends Waiting {
  * script of a session can keep it: it is written before the question and cleaned by who reads it.
  */
 export function createWaitingIndex(
-  { redis, keys }: Pick<RedisContext, 'redis' | 'keys'>,
+  { redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>,
   readCalls: Sessions['withCalls'],
 ): WaitingIndex {
   /** The list that a session belongs on; undefined once it is gone. */
@@ -30,7 +30,7 @@ export function createWaitingIndex(
 
   async function noteWaiting(sessionId: string): Promise<void> {
     const key = await listOf(rootOf(sessionId));
-    if (key !== undefined) await reach(redis.zadd(key, 'NX', Date.now(), rootOf(sessionId)));
+    if (key !== undefined) await reach(redis.zadd(key, 'NX', now(), rootOf(sessionId)));
   }
 
   /** A question may be asked between the look and the removal: then its session belongs there. */
@@ -58,7 +58,7 @@ export function createWaitingIndex(
   return {
     noteAsking: async (sessionId) => {
       const key = await listOf(rootOf(sessionId));
-      if (key !== undefined) await reach(redis.zadd(key, Date.now(), rootOf(sessionId)));
+      if (key !== undefined) await reach(redis.zadd(key, now(), rootOf(sessionId)));
     },
     note: noteWaiting,
     forget: async (sessionId) => {

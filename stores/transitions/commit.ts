@@ -32,9 +32,10 @@ export interface CommitRequest {
   /** Six numbers, see usage; '' if there is none. */
   usage: string;
   finishReason?: string;
-  /** The result that the model handed in, or where it is kept apart. */
+  /** The result that the model handed in; a large one as what is kept apart, and where. */
   output?: Content;
   outputRef?: string;
+  outputText?: Content;
   /** Where the chunks begin, and how many they are. */
   chunks: Content;
   chunkCount: number;
@@ -103,7 +104,10 @@ export function commit(
   if (request.finishReason !== undefined) fields.push('finishReason', request.finishReason);
   if (!steers) {
     if (request.output !== undefined) fields.push('output', contentAt(args, request.output));
-    if (request.outputRef !== undefined) fields.push('outputRef', request.outputRef);
+    if (request.outputRef !== undefined) {
+      fields.push('outputRef', request.outputRef);
+      redis.call('HSET', session.results, request.outputRef, contentAt(args, request.outputText));
+    }
   }
   redis.call('HSET', session.root, ...fields);
   noteStateOfTurn(session, root.turn ?? '0');

@@ -34,9 +34,10 @@ export interface SettleCallRequest {
   late?: string;
   /** Changes to the agent's own state. */
   changes?: Content;
-  /** What the run came to, if this ends it, or where that is kept apart. */
+  /** What the run came to, if this ends it; a large one as what is kept apart, and where. */
   output?: Content;
   outputRef?: string;
+  outputText?: Content;
   /** The call said something beside its result, which its row is to keep. */
   hasEvents: boolean;
   chunks: Content;
@@ -163,7 +164,10 @@ function keep(session: Session, request: SettleCallRequest, args: readonly strin
     stageChanges(session, `s${int(step)}`, id, contentAt(args, changes));
   }
   if (output !== undefined) redis.call('HSETNX', session.root, 'output', contentAt(args, output));
-  if (outputRef !== undefined) redis.call('HSETNX', session.root, 'outputRef', outputRef);
+  if (outputRef !== undefined) {
+    redis.call('HSETNX', session.root, 'outputRef', outputRef);
+    redis.call('HSET', session.results, outputRef, contentAt(args, request.outputText));
+  }
   if (result !== undefined) redis.call('HSET', session.results, id, contentAt(args, result));
   if (decision !== undefined) {
     redis.call('HSET', session.calls, `decision:${id}`, contentAt(args, decision));

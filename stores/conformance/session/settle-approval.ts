@@ -86,7 +86,7 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       await session.decide(runId, 'a', true);
       const duplicates = async (): Promise<unknown[]> => [
         await session.decide(runId, 'a', false),
-        await session.finishCall(runId, 1, 'a', 'again', 2),
+        await session.finishCall(runId, 1, 'a', 'again', 1),
       ];
       const already = { kind: 'already_completed' };
       equal(await session.decide(runId, 'a', true), already);

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
 import { newCall } from '../fixtures.js';
 import type { Suite } from '../suite.js';
-import { begin, childAt, grow, newSubAgent } from '../tree.js';
+import { begin, childAt, grow, newSubAgent, type Tree } from '../tree.js';
 
 export function subAgentCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
@@ -109,13 +109,23 @@ export function subAgentCases({ describe, it }: Suite): void {
     it('has call ids of its own', async (given) => {
       const { store } = given;
       const tree = await grow(given, 2, () => []);
-      const [one, two] = [childAt(tree, 0).driver, childAt(tree, 1).driver];
-      equal(await store.calls.takeId(one.id, '1 c', 'c'), 'c');
-      equal(await store.calls.takeId(one.id, '1 c', 'c'), 'c');
-      equal(await store.calls.takeId(two.id, '1 c', 'c'), 'c_1');
-      equal(await store.calls.takeId(one.id, '2 c', 'c'), 'c_2');
-      equal(await store.calls.takeId(two.id, '1 d', 'd1'), 'd1_1');
-      equal((await store.calls.readSubAgentIds(tree.root.id)).sort(), ['c', 'c_1', 'c_2', 'd1_1']);
+      const take = async (child: Tree['children'][number], call: string, wanted: string): Promise<unknown> => {
+        const { sessionId, runId } = child.ref;
+        return store.calls.takeId({ sessionId, runId, call, wanted });
+      };
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      equal(await take(one, '1 c', 'c'), { kind: 'taken', id: 'c' });
+      equal(await take(one, '1 c', 'c'), { kind: 'taken', id: 'c' });
+      equal(await take(two, '1 c', 'c'), { kind: 'taken', id: 'c_1' });
+      equal(await take(one, '2 c', 'c'), { kind: 'taken', id: 'c_2' });
+      equal(await take(two, '1 d', 'd1'), { kind: 'taken', id: 'd1_1' });
+      // The conversation's own calls keep away from them, too.
+      const { root, runId } = tree;
+      const own = { sessionId: root.id, runId, call: '2 c', wanted: 'c' };
+      equal(await store.calls.takeId(own), { kind: 'taken', id: 'c_3' });
+      equal(await store.calls.takeId({ ...own, runId: `${root.id}:9-x` }), { kind: 'superseded' });
+      await store.sessions.erase(root.id);
+      equal(await take(one, '3 c', 'c'), { kind: 'superseded' });
     });
 
     it('goes with its conversation', async (given) => {

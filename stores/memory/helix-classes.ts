@@ -1,0 +1,43 @@
+import type { HelixStateStore } from '../contract/helix-state-store.js';
+import type { Store } from '../contract/store.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import { toHelixStateStore } from '../record/helix-state-store.js';
+import { createMemoryData, type MemoryData, type MemoryOptions } from './memory-data.js';
+import { createStoresOn } from './stores-on.js';
+
+/**
+ * A store in memory: by noun, and under the names of the Helix state store. A stream manager that is given it
+ * works on the same sessions.
+ */
+export interface InMemoryStateStore extends HelixStateStore, Store {
+  readonly data: MemoryData;
+}
+
+export interface InMemoryStateStoreOptions extends MemoryOptions {
+  /** Shared with other stores; the other options are then its own. */
+  data?: MemoryData;
+}
+
+export interface InMemoryStreamManagerOptions extends InMemoryStateStoreOptions {
+  /** Whose sessions the streams belong to. */
+  stateStore?: Pick<InMemoryStateStore, 'data'>;
+}
+
+export const InMemoryStateStore = class InMemoryStateStore {
+  readonly data: MemoryData;
+
+  constructor({ data, ...options }: InMemoryStateStoreOptions = {}) {
+    this.data = data ?? createMemoryData(options);
+    const { store } = createStoresOn(this.data);
+    Object.assign(this, store, toHelixStateStore(store));
+  }
+} as unknown as new (options?: InMemoryStateStoreOptions) => InMemoryStateStore;
+
+export type InMemoryStreamManager = StreamManager;
+
+export const InMemoryStreamManager = class InMemoryStreamManager {
+  constructor({ stateStore, data, ...options }: InMemoryStreamManagerOptions = {}) {
+    const shared = stateStore?.data ?? data ?? createMemoryData(options);
+    Object.assign(this, createStoresOn(shared).streamManager);
+  }
+} as unknown as new (options?: InMemoryStreamManagerOptions) => InMemoryStreamManager;

@@ -1,0 +1,67 @@
+import type { Commands, Transaction } from '../redis/commands.js';
+import type { Keyspace } from './keyspace/keyspace.js';
+import type { Reply } from './keyspace/reply.js';
+
+type Arguments = (string | number)[];
+
+/** Commands of a keyspace in this process, in the forms that a client of Redis gives replies. */
+export function createLocalCommands(keyspace: Keyspace): Commands {
+  const call = async (command: string, ...args: Arguments): Promise<Reply> =>
+    keyspace.call(command, ...args);
+  const text = async (command: string, ...args: Arguments): Promise<string | null> =>
+    orNull(keyspace.call(command, ...args)) as string | null;
+  const number = async (command: string, ...args: Arguments): Promise<number> =>
+    keyspace.call(command, ...args) as number;
+  const list = async (command: string, ...args: Arguments): Promise<string[]> =>
+    keyspace.call(command, ...args) as string[];
+  return {
+    hgetall: async (key) => toRecord(keyspace.call('HGETALL', key)),
+    hget: (key, field) => text('HGET', key, field),
+    hset: (key, field, value) => number('HSET', key, field, value),
+    hdel: (key, field) => number('HDEL', key, field),
+    hmget: async (key, ...fields) => toNullable(keyspace.call('HMGET', key, ...fields)),
+    hvals: (key) => list('HVALS', key),
+    hincrby: (key, field, by) => number('HINCRBY', key, field, by),
+    llen: (key) => number('LLEN', key),
+    lrange: (key, from, to) => list('LRANGE', key, from, to),
+    lindex: (key, index) => text('LINDEX', key, index),
+    set: async (...args) => (await text('SET', ...args)) as 'OK' | null,
+    zadd: (key, ...args) => call('ZADD', key, ...args),
+    zrem: (key, member) => number('ZREM', key, member),
+    zrangebyscore: (key, ...args) => list('ZRANGEBYSCORE', key, ...args),
+    zremrangebyscore: (key, from, to) => number('ZREMRANGEBYSCORE', key, from, to),
+    multi: () => createTransaction(keyspace),
+  };
+}
+
+/** Nothing comes between synchronous reads. */
+function createTransaction(keyspace: Keyspace): Transaction {
+  const reads: (() => unknown)[] = [];
+  const add = (read: () => unknown): Transaction => {
+    reads.push(read);
+    return transaction;
+  };
+  const transaction: Transaction = {
+    hgetall: (key) => add(() => toRecord(keyspace.call('HGETALL', key))),
+    hmget: (key, ...fields) => add(() => toNullable(keyspace.call('HMGET', key, ...fields))),
+    lrange: (key, from, to) => add(() => keyspace.call('LRANGE', key, from, to)),
+    xlen: (key) => add(() => keyspace.call('XLEN', key)),
+    exec: async () => reads.map((read) => [null, read()]),
+  };
+  return transaction;
+}
+
+function orNull(reply: Reply): Exclude<Reply, false> | null {
+  return reply === false ? null : reply;
+}
+
+function toNullable(reply: Reply): (string | null)[] {
+  return (reply as (string | false)[]).map((value) => (value === false ? null : value));
+}
+
+function toRecord(reply: Reply): Record<string, string> {
+  const flat = reply as string[];
+  const fields: [string, string][] = [];
+  for (let at = 0; at < flat.length; at += 2) fields.push([flat[at] ?? '', flat[at + 1] ?? '']);
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,54 @@
+import type { BranchInput } from '../contract/sessions.js';
+import { toStoredRow } from '../record/to-stored-row.js';
+import type { RequestOf } from '../transitions/library.js';
+import type { Contents } from './contents.js';
+import { keepApart } from './large-results.js';
+
+/** Rows that one request carries. */
+const PART = 500;
+
+/** A session that is copied, in parts; each is a request of its own. */
+export function branchRequests(
+  input: BranchInput,
+): ((contents: Contents) => RequestOf<'branch'>)[] {
+  const starts = [];
+  for (let from = 0; from === 0 || from < input.rows.length; from += PART) starts.push(from);
+  return starts.map((from) => (contents) => toPart(input, from, contents));
+}
+
+function toPart(input: BranchInput, from: number, contents: Contents): RequestOf<'branch'> {
+  const { agent, owner, tenant = '', nonce, now, by = '', rows } = input;
+  const isLast = from + PART >= rows.length;
+  const part = rows
+    .slice(from, from + PART)
+    .map((row) => (row.role === 'tool' ? keepApart(row, []) : { row }));
+  const results = part.flatMap((kept) =>
+    kept.row?.role === 'tool' ? [{ ...kept, id: kept.row.toolCallId }] : [],
+  );
+  return {
+    agent,
+    owner,
+    tenant,
+    nonce,
+    now,
+    by,
+    from,
+    rows: part.flatMap(({ row }) => (row === undefined ? [] : contents.add(toStoredRow(row)))),
+    messages: from === 0 ? input.messages.map(({ id, hash }) => ({ id, hash })) : [],
+    results: results.map((kept) => ({
+      id: kept.id,
+      output:
+        'output' in kept && kept.output !== undefined ? contents.add(kept.output) : undefined,
+    })),
+    end: isLast ? toEnd(input, contents) : undefined,
+  };
+}
+
+function toEnd(
+  { turn, visibleMessages, state }: BranchInput,
+  contents: Contents,
+): RequestOf<'branch'>['end'] {
+  const { turn: number, row, messageId, step, hasReplied } = turn;
+  const kept = contents.addOptional(state);
+  return { turn: number, row, messageId, step, hasReplied, visibleMessages, state: kept };
+}

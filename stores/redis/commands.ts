@@ -1,0 +1,36 @@
+/**
+ * The commands that the store sends beside its transitions; a connection of ioredis has them all, and
+ * so has the keyspace of this process.
+ */
+export interface Commands {
+  hgetall: (key: string) => Promise<Record<string, string>>;
+  hget: (key: string, field: string) => Promise<string | null>;
+  hset: (key: string, field: string, value: string) => Promise<number>;
+  hdel: (key: string, field: string) => Promise<number>;
+  hmget: (key: string, ...fields: string[]) => Promise<(string | null)[]>;
+  hvals: (key: string) => Promise<string[]>;
+  hincrby: (key: string, field: string, by: number) => Promise<number>;
+  llen: (key: string) => Promise<number>;
+  lrange: (key: string, from: number, to: number) => Promise<string[]>;
+  lindex: (key: string, index: number) => Promise<string | null>;
+  set: (key: string, value: string, px: 'PX', ms: number, nx: 'NX') => Promise<'OK' | null>;
+  zadd: (key: string, ...args: (string | number)[]) => Promise<unknown>;
+  zrem: (key: string, member: string) => Promise<number>;
+  zrangebyscore: (
+    key: string,
+    from: string | number,
+    to: string | number,
+    ...options: (string | number)[]
+  ) => Promise<string[]>;
+  zremrangebyscore: (key: string, from: string | number, to: string | number) => Promise<number>;
+  multi: () => Transaction;
+}
+
+/** Reads of one moment. */
+export interface Transaction {
+  hgetall: (key: string) => Transaction;
+  hmget: (key: string, ...fields: string[]) => Transaction;
+  lrange: (key: string, from: number, to: number) => Transaction;
+  xlen: (key: string) => Transaction;
+  exec: () => Promise<[error: Error | null, result: unknown][] | null>;
+}

@@ -1,0 +1,37 @@
+import { toStoredJson } from '../record/to-stored-json.js';
+
+/** Arguments that stand before the content: transition, session, settings, request. */
+const FIXED = 4;
+
+/**
+ * What people, models and tools wrote, as arguments of a transition: the request names them by
+ * number, so that no script decodes them.
+ */
+export interface Contents {
+  /** Adds a text; returns the number under which the transition finds it. */
+  add: (text: string) => number;
+  /** Adds a value as JSON. */
+  addJson: (value: unknown) => number;
+  /** The same for one that may be absent. */
+  addOptional: (value: unknown) => number | undefined;
+  /** Adds several texts; returns the number of the first one. */
+  addAll: (texts: readonly string[]) => number;
+  texts: string[];
+}
+
+export function createContents(): Contents {
+  const texts: string[] = [];
+  const add = (text: string): number => FIXED + texts.push(text) - 1;
+  const addJson = (value: unknown): number => add(toStoredJson(value));
+  return {
+    add,
+    addJson,
+    addOptional: (value) => (value === undefined ? undefined : addJson(value)),
+    addAll: (all) => {
+      const first = FIXED + texts.length;
+      texts.push(...all);
+      return first;
+    },
+    texts,
+  };
+}

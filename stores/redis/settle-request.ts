@@ -1,0 +1,46 @@
+import type { SettleCallInput } from '../contract/calls.js';
+import type { StagedChanges } from '../contract/staging.js';
+import { toCheckedJson } from '../record/checked-messages.js';
+import { toStoredRow } from '../record/to-stored-row.js';
+import type { RequestOf } from '../transitions/library.js';
+import type { Contents } from './contents.js';
+import { keepApart, keepOutputApart } from './large-results.js';
+
+type SettleRequest = RequestOf<'settleCall'>;
+
+/** What a call came to, or what was decided about it → request of its transition. */
+export function settleRequest(input: SettleCallInput, contents: Contents): SettleRequest {
+  const { row, chunks, output } = keepApart(input.row, input.chunks);
+  const decision = 'decision' in input ? input.decision : undefined;
+  return {
+    source: input.source,
+    runId: input.source === 'tool' ? input.writer.runId : input.runId,
+    toolCallId: input.toolCallId,
+    writer: input.source === 'tool' ? input.writer : undefined,
+    now: input.now,
+    row: row === undefined ? undefined : contents.add(toStoredRow(row)),
+    isError: row?.error !== undefined,
+    decision: contents.addOptional(decision),
+    isApproved: decision?.approved === true,
+    result: output === undefined ? undefined : contents.add(output),
+    late: input.source === 'client' ? input.late : undefined,
+    hasEvents: input.source === 'tool' && input.hasEvents === true,
+    ...workRequest(input, contents),
+    chunks: contents.addAll(toCheckedJson(chunks)),
+    chunkCount: chunks.length,
+  };
+}
+
+/** What a tool leaves beside its result. */
+function workRequest(
+  input: SettleCallInput,
+  contents: Contents,
+): Pick<SettleRequest, 'changes' | 'output' | 'outputRef'> {
+  if (input.source !== 'tool') return {};
+  const { toolCallId, changes = [], output, now, writer } = input;
+  const staged: StagedChanges = { toolCallId, patches: changes, timestamp: now };
+  return {
+    changes: changes.length === 0 ? undefined : contents.addJson(staged),
+    ...keepOutputApart(writer.runId, output, contents),
+  };
+}

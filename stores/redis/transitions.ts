@@ -1,0 +1,70 @@
+import { toStoredJson } from '../record/to-stored-json.js';
+import {
+  FREEING,
+  READING,
+  type RequestOf,
+  type TransitionName,
+} from '../transitions/library.js';
+import { createContents, type Contents } from './contents.js';
+import type { KeySpace } from './keys.js';
+import type { TransitionMode } from './library.js';
+import { parseReply } from './parse-reply.js';
+import type { RunLibrary } from './run-library.js';
+
+/** The transitions of the record, wherever they run. */
+export interface Transitions {
+  /**
+   * Runs one on a session; the request may name content. Some do their work a page at a time: those
+   * are sent until all is done.
+   */
+  run: <Name extends TransitionName>(
+    name: Name,
+    sessionId: string,
+    request: RequestOf<Name> | ((contents: Contents) => RequestOf<Name>),
+  ) => Promise<unknown>;
+  /** The hot path. args as transitions/append has them, without the name. */
+  append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
+  /** Lines, sequence and server, as transitions/read-page has them. */
+  readPage: (sessionId: string, fromSequence: number, limit: number) => Promise<string[]>;
+}
+
+/** How long what has ended is kept, seconds. */
+export interface Expiry {
+  streamTtlSeconds: number;
+  /** 0: without limit. */
+  sessionTtlSeconds: number;
+}
+
+const MODES = new Map<TransitionName, TransitionMode>([
+  ...FREEING.map((name) => [name, 'free'] as const),
+  ...READING.map((name) => [name, 'reading'] as const),
+]);
+const MORE = '{"kind":"more"}';
+
+export function createTransitions(
+  runLibrary: RunLibrary,
+  keys: KeySpace,
+  { streamTtlSeconds, sessionTtlSeconds }: Expiry,
+): Transitions {
+  const settings = `${String(streamTtlSeconds)} ${String(sessionTtlSeconds)}`;
+  return {
+    run: async (name, sessionId, request) => {
+      const contents = createContents();
+      const fixed = typeof request === 'function' ? request(contents) : request;
+      const args = [name, sessionId, settings, toStoredJson(fixed), ...contents.texts];
+      const mode = MODES.get(name) ?? 'writing';
+      const all = keys.session(sessionId).all;
+      for (;;) {
+        const reply = await runLibrary(mode, all, args);
+        if (reply !== MORE) return parseReply(name, reply);
+      }
+    },
+    append: async (sessionId, args) =>
+      (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],
+    readPage: async (sessionId, fromSequence, limit) => {
+      const { stream, root } = keys.session(sessionId);
+      const args = ['readPage', fromSequence, limit];
+      return (await runLibrary('reading', [stream, root], args)) as string[];
+    },
+  };
+}
