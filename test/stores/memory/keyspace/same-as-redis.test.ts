@@ -129,6 +129,17 @@ describe('the keyspace in memory', () => {
     ]);
   });
 
+  it('takes an id without its second part for the first or the last one', async () => {
+    await expectSame([
+      ...['4-9', '5-0', '5-1', '5-2', '6-0'].map((id): Command => ['XADD', 's', id, 'a', 'b']),
+      ['XRANGE', 's', '5', '5'],
+      ['XRANGE', 's', '(5', '(6'],
+      ['XREVRANGE', 's', '(5', '(4'],
+      ['XREVRANGE', 's', '5', '5', 'COUNT', '2'],
+      ['XTRIM', 's', 'MINID', '5'],
+    ]);
+  });
+
   it('orders members of one score by their bytes', async () => {
     const members = [
       '',
