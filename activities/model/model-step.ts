@@ -100,7 +100,17 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         const { state = {} } = taken ?? {};
         const failure: ProviderFailure | undefined = hasReached(agent.spendCap, used)
           ? SPEND_CAP_REACHED
-          : await speak({ ref, attempt, tries, agent, state, rows, reply, chunks, hasDroppedCalls });
+          : await speak({
+              ref,
+              attempt,
+              tries,
+              agent,
+              state,
+              rows,
+              reply,
+              chunks,
+              hasDroppedCalls,
+            });
         const lost = chunks.lost();
         if (lost === 'superseded') return await endedElsewhere(ref);
         if (lost === 'fenced') throw fenced();

@@ -15,14 +15,25 @@ export function createMemoryContext({ keyspace, options, now }: MemoryData): Red
   return {
     redis: createLocalCommands(keyspace),
     keys,
-    transitions: createTransitions(runInProcess(keyspace), keys, options),
+    transitions: createTransitions(runInProcess(keyspace, now), keys, options),
     maxEntries: options.maxChunks,
     now,
     gatherWrites: () => undefined,
   };
 }
 
-function runInProcess(keyspace: Keyspace): RunLibrary {
+/** Keys that nobody asks for any more are looked for this often. */
+const SWEEP_MS = 60_000;
+
+function runInProcess(keyspace: Keyspace, now: () => number): RunLibrary {
   const host: Host = { call: keyspace.call, encode, decode };
-  return async (_mode, keys, args) => runOn(host, () => run(keys, args.map(String)));
+  let sweptAt = now();
+  return async (_mode, keys, args) => {
+    if (now() - sweptAt >= SWEEP_MS) {
+      sweptAt = now();
+      // Counting drops what has expired.
+      keyspace.call('DBSIZE');
+    }
+    return runOn(host, () => run(keys, args.map(String)));
+  };
 }

@@ -37,8 +37,7 @@ function toPart(input: BranchInput, from: number, contents: Contents): RequestOf
     messages: from === 0 ? input.messages.map(({ id, hash }) => ({ id, hash })) : [],
     results: results.map((kept) => ({
       id: kept.id,
-      output:
-        'output' in kept && kept.output !== undefined ? contents.add(kept.output) : undefined,
+      output: 'output' in kept && kept.output !== undefined ? contents.add(kept.output) : undefined,
     })),
     end: isLast ? toEnd(input, contents) : undefined,
   };

@@ -13,7 +13,12 @@ import { parseStored } from './stored-json.js';
 type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows'>;
 
 /** Runs, checkpoints, the agent's own state and its staged changes in Redis. */
-export function createDocumentPrimitives({ redis, keys, transitions, now }: RedisContext): Primitives {
+export function createDocumentPrimitives({
+  redis,
+  keys,
+  transitions,
+  now,
+}: RedisContext): Primitives {
   return {
     countRows: (sessionId) => reach(redis.llen(keys.session(sessionId).rows)),
     readEndedRuns: async (sessionId) => {

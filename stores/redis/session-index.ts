@@ -16,9 +16,7 @@ export function createSessionIndex({ redis, keys, transitions, now }: RedisConte
     },
     take: async (limit, forMs) => {
       const at = now();
-      const due = await reach(
-        redis.zrangebyscore(keys.activeIndex, '-inf', at, 'LIMIT', 0, limit),
-      );
+      const due = await reach(redis.zrangebyscore(keys.activeIndex, '-inf', at, 'LIMIT', 0, limit));
       if (due.length > 0) {
         const next = due.flatMap((sessionId) => [at + forMs, sessionId]);
         await reach(redis.zadd(keys.activeIndex, 'XX', ...next));

@@ -17,7 +17,7 @@ interface Reads {
 }
 
 /** Reads of a session; each is of one moment. */
-export function createSessionReads({ redis, keys, transitions }: RedisContext): Reads {
+export function createSessionReads({ redis, keys, transitions, now }: RedisContext): Reads {
   const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
   /** Sequence and status of the stream are the conversation's. */
@@ -45,7 +45,7 @@ export function createSessionReads({ redis, keys, transitions }: RedisContext): 
 
   return {
     readRecord: async (sessionId) =>
-      toRecord(sessionId, await withOutput(sessionId, await readRoot(sessionId))),
+      toRecord(sessionId, await withOutput(sessionId, await readRoot(sessionId)), now()),
     readRows: async (sessionId, from, to) => {
       if (to !== undefined && to <= from) return [];
       const end = to === undefined ? -1 : to - 1;

@@ -121,11 +121,9 @@ function createStepTransitions(
 ): Steps {
   return {
     claim: async (input) =>
-      (await transitions.run(
-        'claim',
-        input.writer.sessionId,
-        claimRequest(input),
-      )) as Awaited<ReturnType<Steps['claim']>>,
+      (await transitions.run('claim', input.writer.sessionId, claimRequest(input))) as Awaited<
+        ReturnType<Steps['claim']>
+      >,
     commit: async (input) => {
       const { sessionId } = input.writer;
       if (input.calls.some(isQuestion)) await noteAsking(sessionId);
@@ -165,9 +163,7 @@ function createCallTransitions({ transitions }: RedisContext): CallTransitions {
         mostAheadMs: LIMITS.deadlineAheadMs,
       })) as Awaited<ReturnType<Calls['extendDeadline']>>,
     lease: async ({ sessionId, ...input }) =>
-      (await transitions.run('leaseCall', sessionId, input)) as Awaited<
-        ReturnType<Calls['lease']>
-      >,
+      (await transitions.run('leaseCall', sessionId, input)) as Awaited<ReturnType<Calls['lease']>>,
     takeId: async ({ sessionId, ...input }) =>
       (await transitions.run('takeCallId', sessionId, input)) as Awaited<
         ReturnType<Calls['takeId']>
@@ -175,10 +171,7 @@ function createCallTransitions({ transitions }: RedisContext): CallTransitions {
   };
 }
 
-function createQueueTransitions({
-  transitions,
-  maxEntries,
-}: RedisContext): Omit<Queue, 'read'> {
+function createQueueTransitions({ transitions, maxEntries }: RedisContext): Omit<Queue, 'read'> {
   return {
     begin: async ({ sessionId, nonce, now }) =>
       (await transitions.run('beginQueued', sessionId, {

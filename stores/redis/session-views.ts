@@ -11,7 +11,7 @@ interface Views {
 }
 
 /** Reads of a session together with its calls and those of its sub-agents; each is of one moment. */
-export function createSessionViews({ redis, keys, transitions }: RedisContext): Views {
+export function createSessionViews({ redis, keys, transitions, now }: RedisContext): Views {
   const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
   /** @param part `all`, or `calls` for a view without rows and queue */
@@ -26,7 +26,7 @@ export function createSessionViews({ redis, keys, transitions }: RedisContext): 
       string[],
       ...CallTable[],
     ];
-    const record = toRecord(sessionId, await withOutput(sessionId, toFields(flat)));
+    const record = toRecord(sessionId, await withOutput(sessionId, toFields(flat)), now());
     if (record === undefined) return undefined;
     const openCalls = sessions.flatMap(([order, fields]) => {
       const calls = toFields(fields);
@@ -52,7 +52,7 @@ export function createSessionViews({ redis, keys, transitions }: RedisContext): 
         string[],
         Record<string, string>,
       ];
-      const record = toRecord(sessionId, await withOutput(sessionId, root));
+      const record = toRecord(sessionId, await withOutput(sessionId, root), now());
       if (record === undefined) return undefined;
       if (order.some((id) => calls[`child:${id}`] !== undefined)) {
         return toCalls(await readTree(sessionId, 'calls'));
@@ -80,7 +80,7 @@ export function createSessionViews({ redis, keys, transitions }: RedisContext): 
         Record<string, string>,
         string[],
       ];
-      const record = toRecord(sessionId, await withOutput(sessionId, root));
+      const record = toRecord(sessionId, await withOutput(sessionId, root), now());
       if (record === undefined) return undefined;
       if (order.some((id) => calls[`child:${id}`] !== undefined)) return readTree(sessionId, 'all');
       return {

@@ -7,7 +7,7 @@ import type { SessionRecord } from '../contract/sessions.js';
 import { parseUsage } from '../record/run-usage.js';
 import { corrupt, parseRow, parseStored } from './stored-json.js';
 
-/** Hashes as Redis gives them → the record and calls of a session. Pure but for the clock. */
+/** Hashes as Redis gives them → the record and calls of a session. Pure. */
 
 /** A page that took an active snapshot may ask for the turn this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
@@ -47,6 +47,7 @@ export function toQueuedEntry(json: string): QueuedEntry {
 export function toRecord(
   sessionId: string,
   root: Record<string, string>,
+  now: number,
 ): SessionRecord | undefined {
   if (root['agent'] === undefined) return undefined;
   const number = (name: string): number => toNumber(name, root[name] ?? '0');
@@ -61,7 +62,7 @@ export function toRecord(
     .filter((name) => name.startsWith('wake:'))
     .sort()
     .map((name) => json(name) as Wake);
-  const snapshotIsFresh = Date.now() - number('snapAt') < ACTIVE_SNAPSHOT_MS;
+  const snapshotIsFresh = now - number('snapAt') < ACTIVE_SNAPSHOT_MS;
   const turnVersion = toTurnVersion(root);
   return {
     sessionId,

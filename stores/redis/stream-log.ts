@@ -21,10 +21,7 @@ import type { Subscriber } from './subscriber.js';
 import { createTail } from './tail.js';
 
 /** The log in a Redis Stream, its tail over sharded Pub/Sub. */
-export function createRedisStreamLog(
-  context: RedisContext,
-  subscriber: Subscriber,
-): StreamLog {
+export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
   const { redis, keys, transitions, now: clock } = context;
 
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>

@@ -1,10 +1,5 @@
 import { toStoredJson } from '../record/to-stored-json.js';
-import {
-  FREEING,
-  READING,
-  type RequestOf,
-  type TransitionName,
-} from '../transitions/library.js';
+import { FREEING, READING, type RequestOf, type TransitionName } from '../transitions/library.js';
 import { createContents, type Contents } from './contents.js';
 import type { KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';

@@ -28,16 +28,30 @@ const FIXED = 8;
  * of the codes above
  */
 export function append(keys: readonly string[], args: readonly string[]): AppendReply {
-  const [rootKey, stream, writers, channel, root] = keys as [string, string, string, string, string];
+  const [rootKey, stream, writers, channel, root] = keys as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
   const [, run, writer, token, batch, now, known, notes] = args as [
-    string, string, string, string, string, string, string, string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
   ];
   const session = redis.call('HMGET', rootKey, 'run', 'status', 'stop', 'seq', 'stream');
   if (root !== rootKey) session[3] = redis.call('HGET', root, 'seq');
   const owner = redis.call('HMGET', writers, `t:${writer}`, `b:${writer}`, `s:${writer}`);
   const stop = session[2] === false ? 0 : 1;
   const last = owner[1] === false ? -1 : num(owner[1]);
-  if (owner[0] === token && last >= toNumber(batch)) return [APPENDED, num(owner[2] as string), stop];
+  if (owner[0] === token && last >= toNumber(batch))
+    return [APPENDED, num(owner[2] as string), stop];
   const seq = session[3] === false ? '0' : (session[3] as string);
   if (toNumber(seq) < toNumber(known)) return [REWOUND];
   if (run !== '*' && (session[0] !== run || isTerminal(session[1] as string))) return [SUPERSEDED];

@@ -20,7 +20,10 @@ const FIELDS = ['run', 'status', 'agent', 'tenant', 'seq', 'turn', 'messageId', 
 export function beginQueued(session: Session, { nonce, now, cap }: BeginQueuedRequest): string {
   const root = readRoot(session, FIELDS);
   const agent = root.agent ?? '';
-  const tenant = field('tenant', root.tenant === undefined || root.tenant === '' ? '' : text(root.tenant));
+  const tenant = field(
+    'tenant',
+    root.tenant === undefined || root.tenant === '' ? '' : text(root.tenant),
+  );
   if (isRunOf(root.run, nonce)) {
     const run = {
       id: root.run ?? '',

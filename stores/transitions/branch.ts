@@ -114,11 +114,15 @@ function found(
     now,
   );
   redis.call('HSET', session.root, 'replied', end.hasReplied ? turn : '', 'stream', 'ended');
-  closeRun(session, { now }, {
-    status: 'completed',
-    error: '',
-    reason: undefined,
-    code: 'run_stopped',
-  });
+  closeRun(
+    session,
+    { now },
+    {
+      status: 'completed',
+      error: '',
+      reason: undefined,
+      code: 'run_stopped',
+    },
+  );
   armExpiry(session, true);
 }

@@ -56,11 +56,7 @@ const FIELDS = [
 ] as const;
 
 /** commit: stores a step's reply and opens its calls; pauses or ends the run if nothing else is to do. */
-export function commit(
-  session: Session,
-  request: CommitRequest,
-  args: readonly string[],
-): string {
+export function commit(session: Session, request: CommitRequest, args: readonly string[]): string {
   const { writer, now } = request;
   const { runId, name, token, step } = writer;
   const root = readRoot(session, FIELDS);
@@ -94,8 +90,7 @@ export function commit(
     `,"timestamp":${int(now)},"stateVersion":${root.stateV ?? '0'}}`;
   const count = redis.call('RPUSH', session.checkpoints, checkpoint);
   redis.call('HSET', session.places, `c:${request.checkpointId}`, count - 1);
-  const steers =
-    request.status === 'completed' && steeringWaits(session) && !hasUnsettled(session);
+  const steers = request.status === 'completed' && steeringWaits(session) && !hasUnsettled(session);
   const outcome = steers
     ? `{"kind":"calls","step":${int(step)},"calls":[]}`
     : contentAt(args, request.outcome);

@@ -42,12 +42,17 @@ export function end(session: Session, request: EndRequest, args: readonly string
   }
   if (request.row !== undefined) pushReply(session, root, contentAt(args, request.row));
   const hasFailed = status === 'failed';
-  finish(session, log, { agentId: idOf(session), agentType, step, now }, {
-    status,
-    error: hasFailed ? contentAt(args, request.error) : '',
-    reason,
-    code: hasFailed ? 'run_failed' : 'run_stopped',
-  });
+  finish(
+    session,
+    log,
+    { agentId: idOf(session), agentType, step, now },
+    {
+      status,
+      error: hasFailed ? contentAt(args, request.error) : '',
+      reason,
+      code: hasFailed ? 'run_failed' : 'run_stopped',
+    },
+  );
   closeLog(log);
   return ended(session, status);
 }

@@ -18,7 +18,10 @@ export interface LeaseCallRequest {
  * lease call: of several pages that could carry out a client tool, lets one do it for a while. It is
  * a word among pages: answers are taken from anybody.
  */
-export function leaseCall(given: Session, { runId, toolCallId, holder, forMs }: LeaseCallRequest): string {
+export function leaseCall(
+  given: Session,
+  { runId, toolCallId, holder, forMs }: LeaseCallRequest,
+): string {
   const session = ownerOf(given, toolCallId);
   const { state, kind, lease } = readCall(session, toolCallId, ['state', 'kind', 'lease']);
   if (state === 'settled' || wasTakenIn(session, toolCallId)) return only('already_completed');

@@ -6,7 +6,12 @@ import { recountControls, removeAfter } from './lib/controls.js';
 import { dropRows } from './lib/dropped-rows.js';
 import { int, nullable, text } from './lib/json.js';
 import { closeLog, openLog, write } from './lib/log.js';
-import { storeMessages, toStored, type MessageArgument, type StoredMessage } from './lib/messages.js';
+import {
+  storeMessages,
+  toStored,
+  type MessageArgument,
+  type StoredMessage,
+} from './lib/messages.js';
 import { noteTurn, readMessagePlace } from './lib/places.js';
 import { MORE, only } from './lib/request.js';
 import { isStateKept, restoreState } from './lib/restored-state.js';
@@ -48,11 +53,7 @@ const FIELDS = [
  * that continues from there. What comes later is dropped: rows, checkpoints, changes of the state,
  * entries.
  */
-export function rewind(
-  session: Session,
-  request: RewindRequest,
-  args: readonly string[],
-): string {
+export function rewind(session: Session, request: RewindRequest, args: readonly string[]): string {
   const { mode, nonce } = request;
   const root = readRoot(session, FIELDS);
   if (root.agent === undefined) return only('not_found');

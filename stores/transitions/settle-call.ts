@@ -146,12 +146,22 @@ function refusalOf(
 }
 
 /** A sub-agent that was lost ends with its call: nobody waits for it any more. */
-function endLostChild(session: Session, part: string, log: ReturnType<typeof openLog>, now: number): void {
+function endLostChild(
+  session: Session,
+  part: string,
+  log: ReturnType<typeof openLog>,
+  now: number,
+): void {
   const child = sessionAt(session, part);
   const { status, agent, committed } = readRoot(child, ['status', 'agent', 'committed']);
   if (!isLive(status)) return;
   const speaker = speakerOf(child, agent, committed, now);
-  finish(child, log, speaker, { status: 'failed', error: '', reason: undefined, code: 'run_failed' });
+  finish(child, log, speaker, {
+    status: 'failed',
+    error: '',
+    reason: undefined,
+    code: 'run_failed',
+  });
 }
 
 /** Stores what was given: decision, result, and what the call leaves beside it. */

@@ -1,11 +1,5 @@
 import { redis } from './lib/host.js';
-import {
-  ownWriter,
-  readOwner,
-  releaseWriter,
-  tellOfWithdrawal,
-  withdraw,
-} from './lib/attempts.js';
+import { ownWriter, readOwner, releaseWriter, tellOfWithdrawal, withdraw } from './lib/attempts.js';
 import { readCall, wasTakenIn } from './lib/calls.js';
 import { field, int } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';

@@ -109,7 +109,11 @@ export function subAgentCases({ describe, it }: Suite): void {
     it('has call ids of its own', async (given) => {
       const { store } = given;
       const tree = await grow(given, 2, () => []);
-      const take = async (child: Tree['children'][number], call: string, wanted: string): Promise<unknown> => {
+      const take = async (
+        child: Tree['children'][number],
+        call: string,
+        wanted: string,
+      ): Promise<unknown> => {
         const { sessionId, runId } = child.ref;
         return store.calls.takeId({ sessionId, runId, call, wanted });
       };

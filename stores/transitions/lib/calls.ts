@@ -13,7 +13,19 @@ import type { Session } from './session.js';
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
-  | ('n' | 'deadline' | 'late' | 'ask' | 'part' | 'child' | 'brief' | 'told' | 'lease' | 'wait' | 'ref');
+  | (
+      | 'n'
+      | 'deadline'
+      | 'late'
+      | 'ask'
+      | 'part'
+      | 'child'
+      | 'brief'
+      | 'told'
+      | 'lease'
+      | 'wait'
+      | 'ref'
+    );
 
 const CALL_FIELDS: readonly CallField[] = [
   'state',

@@ -46,7 +46,14 @@ export function endingOfStop(stop: string): Ending {
  * that are active end with it; the end of one shows in what becomes of its parent's call.
  */
 export function finish(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
-  const root = readRoot(session, ['turn', 'replied', 'run', 'messageId', 'committed', 'checkpoint']);
+  const root = readRoot(session, [
+    'turn',
+    'replied',
+    'run',
+    'messageId',
+    'committed',
+    'checkpoint',
+  ]);
   const { output, outputRef } = readRoot(session, ['output', 'outputRef']);
   endSubAgents(session, log, speaker, ending);
   closeCalls(session, log, speaker, ending.code);

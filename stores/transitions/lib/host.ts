@@ -21,7 +21,12 @@ interface Call {
     ...args: Argument[]
   ): string | false;
   (this: void, command: 'HMGET', key: string, ...fields: Argument[]): (string | false)[];
-  (this: void, command: 'HGETALL' | 'HKEYS' | 'HVALS' | 'LRANGE', key: string, ...args: Argument[]): string[];
+  (
+    this: void,
+    command: 'HGETALL' | 'HKEYS' | 'HVALS' | 'LRANGE',
+    key: string,
+    ...args: Argument[]
+  ): string[];
   (this: void, command: 'TIME'): [seconds: string, microseconds: string];
   (this: void, command: 'XRANGE' | 'XREVRANGE', key: string, ...args: Argument[]): StreamEntry[];
   (this: void, command: CountingCommand, key: string, ...args: Argument[]): number;

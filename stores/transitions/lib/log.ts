@@ -39,7 +39,8 @@ export function write(log: Log, json: string, writer = '', writerJson = '""'): v
     step *= 2;
     added = addEntry(log, json, writer);
   }
-  if (typeof added !== 'string') redis.call('XADD', log.stream, entryId(log), 'w', writer, 'c', json);
+  if (typeof added !== 'string')
+    redis.call('XADD', log.stream, entryId(log), 'w', writer, 'c', json);
   log.written.push(`[${formatInt(log.seq)},${writerJson},${json}]`);
 }
 

@@ -92,7 +92,8 @@ function pause(conversation: Session, log: Log, now: number, status: Waiting): v
     field('pendingToolCallId', optional(first?.id)) +
     field('deadline', deadline === undefined ? '' : int(deadline));
   write(log, ownChunk(speaker, 'run_paused', body));
-  for (const { id, session } of waiting) redis.call('HSETNX', session.calls, `asked:${id}`, log.seq);
+  for (const { id, session } of waiting)
+    redis.call('HSETNX', session.calls, `asked:${id}`, log.seq);
   redis.call('HSET', conversation.root, 'stream', 'paused', 'pauseSeq', log.seq);
   forgetWakes(conversation);
 }

@@ -3,7 +3,17 @@ import { isConversation, type Session } from './session.js';
 
 /** Fields of a session's root hash: the session and its newest run. */
 export type RootField =
-  | ('agent' | 'owner' | 'tenant' | 'created' | 'born' | 'updated' | 'uiCount' | 'queued' | 'replied')
+  | (
+      | 'agent'
+      | 'owner'
+      | 'tenant'
+      | 'created'
+      | 'born'
+      | 'updated'
+      | 'uiCount'
+      | 'queued'
+      | 'replied'
+    )
   | ('run' | 'runN' | 'mode' | 'by' | 'started' | 'runSeq' | 'fromStep' | 'usage' | 'finishReason')
   | ('status' | 'stop' | 'error' | 'interrupted' | 'output' | 'outputRef' | 'resume' | 'taken')
   | ('turn' | 'messageId' | 'turnSeq' | 'turnRow' | 'turnV' | 'snapTurn' | 'snapAt' | 'rewound')

@@ -17,7 +17,14 @@ export interface RowHead {
 }
 
 /** Where that of a row begins which may be large; rows are stored with it behind everything else. */
-const BODIES = [',"parts":', ',"output":', ',"error":', ',"outputRef":', ',"denied":', ',"decision":'];
+const BODIES = [
+  ',"parts":',
+  ',"output":',
+  ',"error":',
+  ',"outputRef":',
+  ',"denied":',
+  ',"decision":',
+];
 /** More than any head has. */
 const MOST_HEAD = 4_000;
 

@@ -66,7 +66,11 @@ export interface Settings {
 }
 
 /** The session that a transition works on, from its id and keys: those of the conversation first. */
-export function openSession(sessionId: string, keys: readonly string[], settings: Settings): Session {
+export function openSession(
+  sessionId: string,
+  keys: readonly string[],
+  settings: Settings,
+): Session {
   const dot = sessionId.indexOf('.');
   const conversation = {
     conversationId: dot < 0 ? sessionId : sessionId.slice(0, dot),

@@ -51,7 +51,16 @@ export function startRun(session: Session, run: NewRun, newest: number, now: num
   persist(session);
   redis.call('DEL', session.busy, session.writers, session.order);
   redis.call('HDEL', session.root, ...FORGOTTEN);
-  const fields: (string | number)[] = ['run', run.id, 'runN', run.n, 'mode', run.mode, 'by', run.by];
+  const fields: (string | number)[] = [
+    'run',
+    run.id,
+    'runN',
+    run.n,
+    'mode',
+    run.mode,
+    'by',
+    run.by,
+  ];
   fields.push('turn', run.turn, 'status', 'starting', 'stream', 'active', 'messageId', run.message);
   fields.push('turnSeq', run.turnSeq, 'turnRow', run.turnRow, 'runSeq', run.seq);
   fields.push('fromStep', run.step, 'outcome', '', 'seq', newest, 'pauseSeq', run.seq);

@@ -57,7 +57,7 @@ describe('expiry in memory', () => {
     const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun('u1');
     await session.ask(runId, 1, []);
-    pass(60_000);
+    pass(60_001);
     expect(await store.documents.load(session.id)).toBeNull();
     expect(await streamManager.getStreamInfo(session.id)).toBeNull();
     expect(await session.log()).toEqual([]);
@@ -70,7 +70,7 @@ describe('expiry in memory', () => {
     pass(HOUR);
     expect(await streamManager.getStreamInfo('s')).not.toBeNull();
     await streamManager.endStream('s');
-    pass(60_000);
+    pass(60_001);
     expect(await streamManager.getStreamInfo('s')).toBeNull();
   });
 
@@ -96,7 +96,7 @@ describe('expiry in memory', () => {
     expect(await store.due.take(5, 1_000)).toEqual([]);
     expect(await store.due.leaseSweep('two', 500)).toBe(false);
 
-    pass(500);
+    pass(501);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
     expect(await store.due.take(5, 1_000)).toEqual([session.id]);
     expect(await store.due.leaseSweep('two', 500)).toBe(true);

@@ -40,9 +40,9 @@ async function finish(session: SessionDriver, runId: string): Promise<void> {
   await session.ask(runId, 2, []);
 }
 
-const RUNNING = ['busy', 'messages', 'root', 'rows', 'stream', 'writers'];
-const WAITING = ['calls', 'checkpoints', 'messages', 'order', 'results', 'root', 'rows', 'stream'];
-const ENDED = ['checkpoints', 'messages', 'results', 'root', 'rows', 'runs', 'settled'];
+const RUNNING = ['busy', 'messages', 'places', 'root', 'rows', 'stream', 'writers'];
+const WAITING = ['calls', 'checkpoints', 'messages', 'order', 'places', 'results', 'root', 'rows', 'stream'];
+const ENDED = ['checkpoints', 'messages', 'places', 'results', 'root', 'rows', 'runs', 'settled'];
 
 describe('the keys of a session', () => {
   it('have no expiry while it starts, runs or waits; of an ended one only the stream has', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatChildSessionId } from '../../../protocol/ids.js';
+import { OWN_KEYS, SHARED_KEYS } from '../../../stores/transitions/lib/session.js';
 import { createKeySpace } from '../../../stores/redis/keys.js';
 import { crc16, slotOf, SLOTS } from '../../support/redis-slots.js';
 import { newSessionId } from '../../support/session-driver.js';
@@ -31,13 +32,13 @@ describe('keys of a session', () => {
     const conversations = [...namesOf('a'), ...namesOf('b')];
     expect(new Set(conversations).size).toBe(conversations.length);
     // Sub-agents share a stream with their conversation, and what answers are found by.
-    const shared = ['stream', 'results', 'children', 'owners', 'channel', 'stop'];
+    const shared: readonly string[] = SHARED_KEYS;
     const own = [1, 2]
       .flatMap((n) => namesOf(formatChildSessionId('a', n, 'x')))
       .filter((name) => !shared.includes(name.slice(name.lastIndexOf(':') + 1)));
     const all = [...conversations, ...own];
     expect(new Set(all).size).toBe(all.length);
-    expect(own).toHaveLength(2 * 2 * 14);
+    expect(own).toHaveLength(2 * 2 * OWN_KEYS.length);
   });
 
   it.each(['a b', 'a{b', 'a}b', '{a}', 'a:b', '', 'a.b.c'])('refuse the id "%s"', (id) => {
