@@ -17,8 +17,14 @@ export interface AttendDeps {
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** `rests`: nothing is at work or waits, so that nobody has to look again. */
-export type Attended = 'rests' | 'lives';
+/**
+ * `rests`: nothing is active or waits, so no further look is needed. `waitsMs`: people are asked,
+ * and for so long nothing happens that is not noted as due.
+ */
+export type Attended = 'rests' | 'lives' | { waitsMs: number };
+
+/** A session that waits is looked at this often, however many there are. */
+const WAITING_LOOK_MS = 60 * 60 * 1000;
 
 /**
  * Looks after one session: starts what was never started, wakes what missed its wake-up, stops what
@@ -74,7 +80,12 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
       case 'forget':
         return 'rests';
       default:
+        if (current.stream === 'paused') return { waitsMs: untilDeadline(current) };
     }
     return 'lives';
   };
+}
+
+function untilDeadline({ deadline = Infinity }: SessionRecord): number {
+  return Math.min(Math.max(deadline - Date.now(), 0), WAITING_LOOK_MS);
 }

@@ -1,4 +1,5 @@
 import { HelixError } from '../protocol/errors.js';
+import type { DueSession } from '../stores/contract/due.js';
 import type { Store } from '../stores/contract/store.js';
 import { decideSweep } from './decide-sweep.js';
 import type { RunExecutor } from './temporal-executor.js';
@@ -23,8 +24,10 @@ export interface SweepDeps {
 export function createSweep(deps: SweepDeps): () => Promise<void> {
   const { store, executor, holder, logger } = deps;
 
-  async function lookAt(sessionId: string): Promise<void> {
-    if ((await executor.attend(sessionId)) === 'rests') await forget(sessionId);
+  async function lookAt(session: DueSession, isLate: boolean): Promise<void> {
+    const found = await executor.attend(session.sessionId);
+    if (found === 'rests') await forget(session.sessionId);
+    else if (found !== 'lives' && isLate) await store.due.postpone(session, found.waitsMs);
   }
 
   /** A run may begin between the look and the removal: then its session belongs on the list. */
@@ -37,11 +40,14 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
   return async () => {
     if (!(await store.due.leaseSweep(holder, INTERVAL_MS - 500))) return;
     const due = await store.due.take(PER_SWEEP, INTERVAL_MS);
+    // More are due than one sweep looks at: what waits for people gives way to what is active.
+    const isLate = due.length === PER_SWEEP;
     const next = due.values();
     const look = async (): Promise<void> => {
-      for (const sessionId of next) {
+      for (const session of next) {
+        const { sessionId } = session;
         try {
-          await lookAt(sessionId);
+          await lookAt(session, isLate);
         } catch (error) {
           // An outage: this session is due again. Anything else should be read by somebody.
           if (!HelixError.isInstance(error)) logger.warn({ err: error, sessionId }, 'sweep failed');

@@ -1,5 +1,6 @@
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
+import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type Resumption, type RunError, type RunInput } from '../protocol/run.js';
 import { beginNextAfterEnds, type StartNext } from '../stores/record/begin-next.js';
@@ -173,6 +174,8 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   }
 
   const stop: AgentExecutor['stop'] = async (sessionId, request) => {
+    // The signal may be lost, and sessions that wait are looked at rarely.
+    await store.due.note(rootOf(sessionId), FIRST_SWEEP_MS);
     const result = await store.runs.stop(sessionId, request);
     if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
     else if (result.kind === 'ended') {

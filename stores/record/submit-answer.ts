@@ -1,5 +1,5 @@
 import type { ToolAnswer } from '../../protocol/answers.js';
-import { parseApprovalId, sessionOfRun } from '../../protocol/ids.js';
+import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionRecord } from '../contract/sessions.js';
@@ -7,7 +7,7 @@ import type { Store } from '../contract/store.js';
 import { toAnswerInput } from './settle-inputs.js';
 
 export interface AnswerDeps {
-  store: Pick<Store, 'calls' | 'sessions'>;
+  store: Pick<Store, 'calls' | 'due' | 'sessions'>;
   /**
    * Checks the answer to a call that waits against its tool; what it returns is stored.
    *
@@ -49,6 +49,8 @@ export async function submitAnswer(
   const checked = isFitting ? await check(record.agent, call.spec, answer) : answer;
   const asked = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
   const input = toAnswerInput(checked, record, asked, now);
+  // The wake-up may be lost, and sessions that wait are looked at rarely.
+  if (isWaiting) await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
   // Of a call that is not there nothing is told.
   const result = await store.calls.settle(call === undefined ? { ...input, chunks: [] } : input);
   if (result.kind === 'fenced' || result.kind === 'not_due') {
@@ -56,6 +58,9 @@ export async function submitAnswer(
   }
   return done(result);
 }
+
+/** An answered session is looked at after this long, whatever became of the signal. */
+const WAKE_CHECK_MS = 3_000;
 
 /** An approval names the run that asked. */
 function namedRun(answer: ToolAnswer): string | undefined {

@@ -16,12 +16,16 @@ export function createSessionIndex({ redis, keys, transitions, now }: RedisConte
     },
     take: async (limit, forMs) => {
       const at = now();
+      const takenUntil = at + forMs;
       const due = await reach(redis.zrangebyscore(keys.activeIndex, '-inf', at, 'LIMIT', 0, limit));
       if (due.length > 0) {
-        const next = due.flatMap((sessionId) => [at + forMs, sessionId]);
+        const next = due.flatMap((sessionId) => [takenUntil, sessionId]);
         await reach(redis.zadd(keys.activeIndex, 'XX', ...next));
       }
-      return due;
+      return due.map((sessionId) => ({ sessionId, takenUntil }));
+    },
+    postpone: async ({ sessionId, takenUntil }, byMs) => {
+      await transitions.postpone(keys.activeIndex, sessionId, takenUntil, now() + byMs);
     },
     forget: async (sessionId) => {
       await reach(redis.zrem(keys.activeIndex, sessionId));

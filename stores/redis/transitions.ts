@@ -19,6 +19,8 @@ export interface Transitions {
   ) => Promise<unknown>;
   /** The hot path. args as transitions/append has them, without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
+  /** True if the session was put off in the index of those that are due. */
+  postpone: (index: string, sessionId: string, taken: number, until: number) => Promise<boolean>;
   /** Lines, sequence and server, as transitions/read-page has them. */
   readPage: (sessionId: string, fromSequence: number, limit: number) => Promise<string[]>;
 }
@@ -56,6 +58,8 @@ export function createTransitions(
     },
     append: async (sessionId, args) =>
       (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],
+    postpone: async (index, sessionId, taken, until) =>
+      (await runLibrary('writing', [index], ['postpone', sessionId, taken, until])) === 1,
     readPage: async (sessionId, fromSequence, limit) => {
       const { stream, root } = keys.session(sessionId);
       const args = ['readPage', fromSequence, limit];

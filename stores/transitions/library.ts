@@ -19,6 +19,7 @@ import { openSession, type Session } from './lib/session.js';
 import { mark } from './mark.js';
 import { noteSnapshot } from './note-snapshot.js';
 import { openWriter } from './open-writer.js';
+import { postpone } from './postpone.js';
 import { readPage } from './read-page.js';
 import { readView } from './read-view.js';
 import { removeQueued } from './remove-queued.js';
@@ -89,6 +90,7 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   const name = args[0] as string;
   if (name === 'append') return append(keys, args);
   if (name === 'readPage') return readPage(keys, args);
+  if (name === 'postpone') return postpone(keys, args);
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
   if (transition === undefined) return undefined;
   const ttls = args[2] as string;

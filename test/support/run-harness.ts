@@ -145,7 +145,7 @@ export async function createRunHarness(
         due: {
           ...store.due,
           leaseSweep: () => Promise.resolve(true),
-          take: () => Promise.resolve([sessionId]),
+          take: () => Promise.resolve([{ sessionId, takenUntil: 0 }]),
         },
       };
       return createSweep({ store: own, executor, holder: taskQueue, logger: quiet })();

@@ -7,7 +7,8 @@ const OVERDUE_MS = -1_000_000_000;
 
 /** Which of these are due; they are not due again for a minute. */
 async function due({ store }: Case, ids: readonly string[]): Promise<string[]> {
-  return (await store.due.take(1_000, 60_000)).filter((id) => ids.includes(id));
+  const taken = await store.due.take(1_000, 60_000);
+  return taken.map(({ sessionId }) => sessionId).filter((id) => ids.includes(id));
 }
 
 export function dueSessionCases({ describe, it }: Suite): void {
@@ -29,6 +30,23 @@ export function dueSessionCases({ describe, it }: Suite): void {
       for (const id of ids) await store.due.note(id, 10 * OVERDUE_MS);
       equal((await store.due.take(2, 60_000)).length, 2);
       for (const id of ids) await store.due.forget(id);
+    });
+
+    it('are put off unless they were noted since they were taken', async ({ store, streamId }) => {
+      const taken = { sessionId: streamId, takenUntil: 0 };
+      const take = async (): Promise<typeof taken | undefined> =>
+        (await store.due.take(1_000, OVERDUE_MS)).find(({ sessionId }) => sessionId === streamId);
+      await store.due.note(streamId, 2 * OVERDUE_MS);
+      const first = (await take()) ?? taken;
+      await store.due.note(streamId, OVERDUE_MS);
+      await store.due.postpone(first, 60_000);
+      const second = await take();
+      equal(second?.sessionId, streamId);
+      await store.due.postpone(second ?? taken, 60_000);
+      equal(await take(), undefined);
+      await store.due.forget(streamId);
+      await store.due.postpone(second ?? taken, OVERDUE_MS);
+      equal(await take(), undefined);
     });
 
     it('are forgotten when they are told off', async (given) => {

@@ -16,7 +16,7 @@ export interface ErrorReply {
 interface Call {
   (
     this: void,
-    command: 'GET' | 'HGET' | 'LINDEX' | 'LPOP',
+    command: 'GET' | 'HGET' | 'LINDEX' | 'LPOP' | 'ZSCORE',
     key: string,
     ...args: Argument[]
   ): string | false;
@@ -37,7 +37,7 @@ type CountingCommand =
   | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN')
   | ('RPUSH' | 'LLEN' | 'LSET' | 'LREM' | 'LTRIM' | 'LINSERT')
   | ('SADD' | 'SREM' | 'SISMEMBER' | 'SCARD')
-  | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'SPUBLISH');
+  | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'ZADD' | 'SPUBLISH');
 
 export interface Host {
   call: (command: string, ...args: Argument[]) => unknown;
