@@ -1,7 +1,7 @@
-import { isTerminal } from '../../protocol/run.js';
-import { findFault } from './invariants.js';
+import { fingerprint } from './fingerprint.js';
+import { findFault, isAtRest } from './invariants.js';
 import { movesOf, type Move } from './moves.js';
-import { copyWorld, createWorld, fingerprint, SESSION, type Budget, type World } from './world.js';
+import { copyWorld, createWorld, recordOf, type Budget, type World } from './world.js';
 
 export interface Exploration {
   /** Different worlds that were seen. */
@@ -47,7 +47,7 @@ export async function explore(budget: Budget): Promise<Exploration> {
  * @param ending worlds of which this is known; those on the way are added
  */
 async function findDeadEnd(world: World, ending: Set<string>): Promise<string | undefined> {
-  const helped = copyWorld(world);
+  let helped = copyWorld(world);
   Object.assign(helped.budget, {
     messages: 0,
     stops: 0,
@@ -58,17 +58,17 @@ async function findDeadEnd(world: World, ending: Set<string>): Promise<string | 
   const told: string[] = [];
   const passed: string[] = [];
   for (let steps = 0; steps < MOST_HELP; steps += 1) {
-    const { run, queue = [] } = helped.data.sessions.get(SESSION) ?? {};
+    const record = recordOf(helped);
     const mark = fingerprint(helped);
-    const isOver = run === undefined || (isTerminal(run.status) && queue.length === 0);
+    const isOver = record === undefined || isAtRest(record);
     if (isOver || ending.has(mark)) {
       for (const each of passed) ending.add(each);
       return undefined;
     }
     passed.push(mark);
-    const move = mostHelpful(movesOf(helped));
+    const { move, after } = await help(helped, mark);
     told.push(move.name);
-    await move.apply(helped);
+    helped = after;
     const fault = findFault(helped);
     if (fault !== undefined) return `${told.join(' → ')}: ${fault}`;
   }
@@ -77,9 +77,14 @@ async function findDeadEnd(world: World, ending: Set<string>): Promise<string | 
 
 const HELP = ['claim', 'start', 'settle', 'reply text', 'deny', 'result'];
 
-function mostHelpful(moves: Move[]): Move {
+/** The first useful thing that changes anything; an answer that comes too late does not. */
+async function help(world: World, mark: string): Promise<{ move: Move; after: World }> {
+  const moves = movesOf(world);
   const useful = HELP.flatMap((kind) => moves.filter(({ name }) => name.startsWith(kind)));
-  const move = useful[0] ?? moves.find(({ name }) => name === 'sweep');
-  if (move === undefined) throw new Error('the sweeper always sweeps');
-  return move;
+  for (const move of [...useful, ...moves.filter(({ name }) => name === 'sweep')]) {
+    const after = copyWorld(world);
+    await move.apply(after);
+    if (fingerprint(after) !== mark || move.name === 'sweep') return { move, after };
+  }
+  throw new Error('the sweeper always sweeps');
 }

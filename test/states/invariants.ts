@@ -1,20 +1,27 @@
-import { isTerminal } from '../../protocol/run.js';
-import { SESSION, type World } from './world.js';
-import { fromJson } from '../../stores/memory/json.js';
+import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import type { StoredSession } from './stored-session.js';
+import { recordOf, type World } from './world.js';
 
 /** What must hold in every world; the text says what does not. */
 export function findFault(world: World): string | undefined {
-  const session = world.data.sessions.get(SESSION);
+  const session = recordOf(world);
   if (session === undefined) return undefined;
-  return findUnpaired(world) ?? findEndings(world) ?? findRepeats(world);
+  return findUnpaired(session) ?? findEndings(session) ?? findRepeats(world);
+}
+
+/** True if nothing is to do until a message comes. */
+export function isAtRest(session: StoredSession): boolean {
+  return hasEnded(session) && session.queued === 0;
+}
+
+function hasEnded({ root }: StoredSession): boolean {
+  return isTerminal(root['status'] as RunStatus);
 }
 
 /** Each call has exactly one result, before the model or the person says anything more. */
-function findUnpaired({ data }: World): string | undefined {
-  const session = data.sessions.get(SESSION);
-  const rows = (session?.rows ?? []).map((row) => fromJson(row));
+function findUnpaired(session: StoredSession): string | undefined {
   let open = new Set<string>();
-  for (const row of rows) {
+  for (const row of session.rows) {
     if (row.role === 'tool') {
       if (!open.delete(row.toolCallId)) return `a result of ${row.toolCallId} without its call`;
       continue;
@@ -25,26 +32,25 @@ function findUnpaired({ data }: World): string | undefined {
       row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
     );
   }
-  const status = session?.run?.status;
-  if (status === undefined || !isTerminal(status)) {
-    const missing = [...open].find((id) => !session?.calls.has(id));
-    return missing && `${missing} is neither open nor settled`;
+  if (hasEnded(session)) {
+    return open.size > 0 ? `${[...open].join(', ')} has no result after the end` : undefined;
   }
-  return open.size > 0 ? `${[...open].join(', ')} has no result after the end` : undefined;
+  const known = new Set(session.calls.map(({ toolCallId }) => toolCallId));
+  const missing = [...open].find((id) => !known.has(id));
+  return missing && `${missing} is neither open nor settled`;
 }
 
 /** The log tells of one end for each run that has ended, and of none for one that has not. */
-function findEndings({ data }: World): string | undefined {
-  const session = data.sessions.get(SESSION);
-  const ends = session?.log.entries.filter(
-    ({ message }) => fromJson(message).type === 'stream_end',
-  ).length;
-  const ended = session?.endedRuns.length;
-  if (ends !== ended) return `${String(ends)} ends in the log of ${String(ended)} ended runs`;
-  const status = session?.run?.status;
-  const isOver = status !== undefined && isTerminal(status);
-  if (isOver !== (ended === session?.runCount)) return `the newest run is ${String(status)}`;
-  return undefined;
+function findEndings(session: StoredSession): string | undefined {
+  const { root, log, endedRuns } = session;
+  const ends = log.filter(({ type }) => type === 'stream_end').length;
+  if (ends !== endedRuns) {
+    return `${String(ends)} ends in the log of ${String(endedRuns)} ended runs`;
+  }
+  const isNewestEnded = endedRuns === Number(root['runN']);
+  return hasEnded(session) === isNewestEnded
+    ? undefined
+    : `the newest run is ${root['status'] ?? ''}`;
 }
 
 /** No call of a tool that is not idempotent is executed twice. */

@@ -1,9 +1,8 @@
 import { modelMoves } from './model-moves.js';
 import { openCallsOf } from './open-calls.js';
-import { goOn, startRun, sweep } from './simulated-run.js';
+import { goOn, hear, startRun, sweep } from './simulated-run.js';
 import { toolMoves } from './tool-moves.js';
-import { driverOf, nextNonce, type SimulatedRun, type World } from './world.js';
-import { takeAnswer } from '../../workflows/carry.js';
+import { driverOf, nextNonce, recordOf, type SimulatedRun, type World } from './world.js';
 import { userMessage } from '../support/session-driver.js';
 import type { SettleCallResult } from '../../stores/contract/calls.js';
 
@@ -97,11 +96,7 @@ async function answer(
       : how === 'expire'
         ? await session.expire(runId, toolCallId, world.clock.now)
         : await session.decide(runId, toolCallId, how === 'approve', world.clock.now);
-  const run = world.runs[runId];
-  if (!isDelivered || run === undefined || result.kind !== 'stored') return;
-  const { resume } = result;
-  run.carry = takeAnswer(run.carry, { toolCallId, ...(resume && { resume }) });
-  await goOn(world, run);
+  if (isDelivered) await hear(world, runId, toolCallId, result);
 }
 
 /** The API ends the run itself if no writer confirms: here none ever does in time. */
@@ -120,5 +115,5 @@ async function signalStop(world: World, run: SimulatedRun): Promise<void> {
 }
 
 export function newestRunId(world: World): string {
-  return world.data.sessions.get('explored')?.run?.runId ?? '';
+  return recordOf(world)?.root['run'] ?? '';
 }

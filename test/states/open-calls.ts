@@ -1,10 +1,13 @@
-import type { CallKind } from '../../protocol/run.js';
-import { SESSION, type World } from './world.js';
+import type { StoredCall } from './stored-session.js';
+import { recordOf, type World } from './world.js';
 
 /** Calls that wait for a person or a page. */
-export function openCallsOf({ data }: World): { toolCallId: string; kind: CallKind }[] {
-  const session = data.sessions.get(SESSION);
-  return [...(session?.calls ?? [])].flatMap(([toolCallId, { kind, state }]) =>
-    state === 'waiting' ? [{ toolCallId, kind }] : [],
-  );
+export function openCallsOf(world: World): StoredCall[] {
+  return (recordOf(world)?.calls ?? []).filter(({ state }) => state === 'waiting');
+}
+
+/** Those of them whose time is over. */
+export function overdueCallsOf(world: World): StoredCall[] {
+  const { now } = world.clock;
+  return openCallsOf(world).filter(({ deadline }) => deadline !== undefined && deadline <= now);
 }

@@ -10,7 +10,9 @@ import {
   takeStep,
   type Next,
 } from '../../workflows/carry.js';
-import { nextNonce, SESSION, storeOf, type SimulatedRun, type World } from './world.js';
+import type { SettleCallResult } from '../../stores/contract/calls.js';
+import { overdueCallsOf } from './open-calls.js';
+import { driverOf, nextNonce, SESSION, storeOf, type SimulatedRun, type World } from './world.js';
 
 /** The step cap of simulated runs. */
 export const CAP = { maxSteps: 3 };
@@ -108,6 +110,20 @@ async function end(world: World, run: SimulatedRun, status: TerminalStatus): Pro
   run.isClosed = true;
 }
 
+/** What the workflow does when it is told of an answer. */
+export async function hear(
+  world: World,
+  runId: string,
+  toolCallId: string,
+  result: SettleCallResult,
+): Promise<void> {
+  const run = world.runs[runId];
+  if (run === undefined || result.kind !== 'stored') return;
+  const { resume } = result;
+  run.carry = takeAnswer(run.carry, { toolCallId, ...(resume && { resume }) });
+  await goOn(world, run);
+}
+
 /** One look of the sweeper, long after everything else: it gives no second signal in between. */
 export async function sweep(world: World): Promise<void> {
   world.clock.now += 10_000;
@@ -133,6 +149,12 @@ export async function sweep(world: World): Promise<void> {
       if (run !== undefined && record.resume !== undefined) {
         run.carry = takeAnswer(run.carry, { toolCallId: '', resume: record.resume });
         await goOn(world, run);
+      }
+      break;
+    case 'expire':
+      for (const { toolCallId } of overdueCallsOf(world)) {
+        const expired = driverOf(world).expire(record.runId, toolCallId, world.clock.now);
+        await hear(world, record.runId, toolCallId, await expired);
       }
       break;
     case 'fail':

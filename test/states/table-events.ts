@@ -1,7 +1,7 @@
 import { decideSweep } from '../../executor/decide-sweep.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';
 import { TOKEN } from './table-states.js';
-import { SESSION, storeOf, type World } from './world.js';
+import { recordOf, SESSION, storeOf, type World } from './world.js';
 
 /** What can happen to a conversation; says what came of it. */
 export interface TableEvent {
@@ -9,10 +9,8 @@ export interface TableEvent {
   happen: (session: SessionDriver, world: World) => Promise<{ kind: string }>;
 }
 
-const runIdOf = (world: World): string =>
-  world.data.sessions.get(SESSION)?.run?.runId ?? `${SESSION}:1-n`;
-const stepOf = (world: World): number =>
-  (world.data.sessions.get(SESSION)?.run?.committedStep ?? 0) + 1;
+const runIdOf = (world: World): string => recordOf(world)?.root['run'] ?? `${SESSION}:1-n`;
+const stepOf = (world: World): number => Number(recordOf(world)?.root['committed'] ?? 0) + 1;
 
 /** Beyond every deadline. */
 function later({ clock }: World): number {

@@ -1,10 +1,8 @@
-import { createMemoryData, type MemoryData } from '../../stores/memory/index.js';
-import { createMemorySessionStore } from '../../stores/memory/session-store.js';
-import { createMemoryStreamLog } from '../../stores/memory/stream-log.js';
+import { createMemoryData, createStoresOn, type MemoryData } from '../../stores/memory/index.js';
 import type { Store } from '../../stores/contract/store.js';
-import { createStreamManager } from '../../stores/log/create-stream-manager.js';
 import { drive, type SessionDriver } from '../support/session-driver.js';
 import type { Carry, CallsOutcome } from '../../workflows/carry.js';
+import { readStored, type StoredSession } from './stored-session.js';
 
 export const SESSION = 'explored';
 
@@ -32,10 +30,16 @@ export interface Budget {
   terminations: number;
 }
 
+interface Clock {
+  now: number;
+}
+
 /** Everything there is: the record of one session, and the workflows that work on it. */
 export interface World {
   data: MemoryData;
-  clock: { now: number };
+  clock: Clock;
+  /** Which clock the store reads: worlds whose records come of one another share it. */
+  time: { clock: Clock };
   runs: Record<string, SimulatedRun>;
   budget: Budget;
   /** How often each call was permitted to execute. */
@@ -45,50 +49,35 @@ export interface World {
 export function createWorld(budget: Budget): World {
   // Ahead of the clock of the driver, some of whose calls take the machine's.
   const clock = { now: Date.now() + 3_600_000 };
-  return fromParts({ clock, runs: {}, executions: {}, budget }, new Map());
+  const time = { clock };
+  const data = createMemoryData({ now: () => time.clock.now });
+  return { data, clock, time, runs: {}, executions: {}, budget };
 }
 
-/** A copy that shares nothing. */
-export function copyWorld({ data, ...rest }: World): World {
-  const copy = structuredClone({ rest, sessions: data.sessions });
-  return fromParts(copy.rest, copy.sessions);
-}
-
-function fromParts(rest: Omit<World, 'data'>, sessions: MemoryData['sessions']): World {
-  const { clock } = rest;
-  return { ...rest, data: { ...createMemoryData({ now: () => clock.now }), sessions } };
+/** A copy: what happens in it is not seen in the other. */
+export function copyWorld({ data, time, ...rest }: World): World {
+  return { data: { ...data, keyspace: data.keyspace.fork() }, time, ...structuredClone(rest) };
 }
 
 /** The store over a world's record. */
-export function storeOf({ data }: World): Store {
-  return createMemorySessionStore(data);
+export function storeOf({ data, time, clock }: World): Store {
+  time.clock = clock;
+  return createStoresOn(data).store;
 }
 
 /** The random part of the next run's id: a nonce of its own, and the same in like worlds. */
-export function nextNonce({ data }: World): string {
-  return `n${String(data.sessions.get(SESSION)?.runCount ?? 0)}`;
+export function nextNonce(world: World): string {
+  return `n${recordOf(world)?.root['runN'] ?? '0'}`;
 }
 
 /** The session, driven transition by transition. */
-export function driverOf(world: World): SessionDriver {
-  const streamManager = createStreamManager(createMemoryStreamLog(world.data));
-  return drive({ store: storeOf(world), streamManager }, SESSION);
+export function driverOf({ data, time, clock }: World): SessionDriver {
+  time.clock = clock;
+  return drive(createStoresOn(data), SESSION);
 }
 
-/** Two worlds of one fingerprint have the same future: clocks and sequences make no difference. */
-export function fingerprint({ data, runs, executions, budget }: World): string {
-  return JSON.stringify([data.sessions.get(SESSION), runs, executions, budget], withoutClock);
-}
-
-const CLOCKED = new Set([
-  ...['createdAt', 'startedAt', 'endedAt', 'updatedAt', 'at', 'timestamp'],
-  ...['askedAt', 'pauseSequence', 'startSequence', 'streamSequence', 'first', 'known', 'sequence'],
-  ...['born', 'checkpoints', 'log', 'root'],
-]);
-
-function withoutClock(key: string, value: unknown): unknown {
-  if (CLOCKED.has(key)) return undefined;
-  if (key === 'deadline') return 'set';
-  if (value instanceof Map || value instanceof Set) return [...(value as Iterable<unknown>)];
-  return value;
+/** What is stored; undefined before the first message. */
+export function recordOf({ data, time, clock }: World): StoredSession | undefined {
+  time.clock = clock;
+  return readStored(data.keyspace, SESSION);
 }
