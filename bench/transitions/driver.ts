@@ -28,6 +28,7 @@ const PLACES = {
   settleCall: ['calls', 'settle'],
   extendDeadline: ['calls', 'extendDeadline'],
   leaseCall: ['calls', 'lease'],
+  readCall: ['calls', 'read'],
   takeCallId: ['calls', 'takeId'],
   beginQueued: ['queue', 'begin'],
   editQueued: ['queue', 'edit'],
@@ -90,7 +91,18 @@ function findMethod(
   verb: string,
 ): Method {
   const group = store[noun] as Methods | undefined;
-  const method = group?.[verb] ?? (store as Methods)[flat];
-  if (method === undefined) throw new Error(`The store has neither ${noun}.${verb} nor ${flat}.`);
-  return (...args) => method.apply(group ?? store, args);
+  const method = group?.[verb];
+  if (method !== undefined) return (...args) => method.apply(group, args);
+  const flatMethod = FORMER[flat]?.(store) ?? (store as Methods)[flat];
+  if (flatMethod === undefined) throw new Error(`There is neither ${noun}.${verb} nor ${flat}.`);
+  return flatMethod;
 }
+
+/** What flat stores were told in another way. */
+const FORMER: Partial<Record<string, (store: Record<string, unknown>) => Method>> = {
+  takeCallId: (store) => async (input) => {
+    const { sessionId, call, wanted } = input as Parameters<Transitions['takeCallId']>[0];
+    const id = await (store as Methods)['takeCallId']?.(sessionId, call, wanted);
+    return { kind: 'taken', id };
+  },
+};

@@ -11,6 +11,8 @@ export interface Scene {
   messageId: string;
   /** The newest committed step. */
   step: number;
+  /** Until when people may answer its first call. */
+  deadline?: number;
 }
 
 /** How most transitions name the run that they are about. */

@@ -3,16 +3,17 @@ import type { Case } from './cases/case.js';
 import type { Frozen } from './freeze.js';
 import type { Scene } from './inputs.js';
 import type { LargeSession } from './large-sessions.js';
+import type { Reading } from './meter.js';
 import { eachSide, measureOnce, type Side } from './side.js';
 import { STATES, type StateName } from './states.js';
 
-/** The longest command of a transition, ms; what was thrown if it was refused. */
-export type Longest = number | Error;
+/** What a transition cost; what was thrown if it was refused. */
+export type Sample = Reading | Error;
 
 /** One transition; by large session, and then by side. */
 export interface LargeRow {
   name: string;
-  cells: Longest[][];
+  cells: Sample[][];
 }
 
 /** What each transition costs in sessions with a long past. */
@@ -69,8 +70,8 @@ async function measureCase(
   ready: readonly Ready[],
   { act, isWhole }: Case,
   samples: number,
-): Promise<Longest[]> {
-  return sampleLongest(sides, samples, async (side, at) => {
+): Promise<Sample[]> {
+  return sampleLeast(sides, samples, async (side, at) => {
     const it = ready[at];
     if (it === undefined) throw new Error('a side was not prepared');
     if (isWhole === true) await it.base.thaw(true);
@@ -80,28 +81,27 @@ async function measureCase(
 }
 
 /** The least of a few samples, each prepared anew, of what is then done on each side. */
-export async function sampleLongest(
+export async function sampleLeast(
   sides: readonly Side[],
   samples: number,
   prepareOne: (side: Side, at: number) => Promise<() => Promise<unknown>>,
-): Promise<Longest[]> {
-  const found: Longest[][] = sides.map(() => []);
+): Promise<Sample[]> {
+  const found: Sample[][] = sides.map(() => []);
   for (let round = 0; round < samples; round += 1) {
     await eachSide(sides, round, async (side, at) => {
       const act = await prepareOne(side, at);
-      found[at]?.push(await measureOnce(side, act).then(toMs, toError));
+      found[at]?.push(await measureOnce(side, act).catch(toError));
     });
   }
   return found.map(toLeast);
 }
 
-const toMs = ({ longestUs }: { longestUs: number }): Longest => longestUs / 1000;
-
-const toError = (error: unknown): Longest =>
+const toError = (error: unknown): Sample =>
   error instanceof Error ? error : new Error(String(error));
 
 /** What other programs add to one of them is missing from another. */
-function toLeast(samples: readonly Longest[]): Longest {
-  const error = samples.find((sample) => typeof sample !== 'number');
-  return error ?? Math.min(...samples.filter((sample) => typeof sample === 'number'));
+function toLeast(samples: readonly Sample[]): Sample {
+  const readings = samples.filter((sample): sample is Reading => 'us' in sample);
+  const [least] = readings.sort((a, b) => a.longestUs - b.longestUs);
+  return samples.find((sample) => sample instanceof Error) ?? least ?? new Error('no samples');
 }

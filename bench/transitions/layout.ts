@@ -33,6 +33,10 @@ export async function send(redis: Redis, commands: readonly (string | number)[][
 
 type Fields = Record<string, unknown>;
 
+function withFields(json: string, fields: Fields): string {
+  return JSON.stringify({ ...(JSON.parse(json) as Fields), ...fields });
+}
+
 /**
  * Makes the one turn that a session at rest has, of a user's row and a reply, into `turns` of them.
  * Their entries of the log are gone, as those of old turns are.
@@ -47,27 +51,26 @@ export async function growTurns(
   const [run = ''] = await redis.hvals(key('runs'));
   const [checkpoint = ''] = await redis.lrange(key('checkpoints'), 0, 0);
   const [hash = ''] = await redis.hvals(key('messages'));
-  const withFields = (json: string, fields: Fields): string =>
-    JSON.stringify({ ...(JSON.parse(json) as Fields), ...fields });
-
+  const hasPlaces = (await redis.exists(key('places'))) === 1;
   const commands: (string | number)[][] = [];
   for (let turn = 2; turn <= turns; turn += 1) {
-    const id = `u-past-${String(turn)}`;
-    const { runId, messageId, checkpointId } = pastTurn(sessionId, turn);
+    const { id, runId, messageId, checkpointId } = pastTurn(sessionId, turn);
     const [startRow, startSequence] = [2 * (turn - 1), ENTRIES_OF_TURN * (turn - 1)];
-    const told = { id: checkpointId, runId, messageCount: startRow + 2 };
+    const streamSequence = startSequence + ENTRIES_OF_TURN;
+    const newRun = { runId, turn, startRow, startSequence, messageId };
+    const newCheckpoint = { id: checkpointId, runId, messageCount: startRow + 2, streamSequence };
     commands.push(
       ['rpush', key('rows'), withFields(user, { id }), withFields(reply, { messageId, runId })],
       ['hset', key('messages'), id, hash],
-      [
-        ...['hset', key('runs'), runId],
-        withFields(run, { runId, turn, startRow, startSequence, messageId }),
-      ],
-      [
-        ...['rpush', key('checkpoints')],
-        withFields(checkpoint, { ...told, streamSequence: startSequence + ENTRIES_OF_TURN }),
-      ],
+      ['hset', key('runs'), runId, withFields(run, newRun)],
+      ['rpush', key('checkpoints'), withFields(checkpoint, newCheckpoint)],
     );
+    if (!hasPlaces) continue;
+    commands.push([
+      ...['hset', key('places'), `m:${id}`, `${String(startRow)} ${String(turn)}`],
+      ...[`t:${String(turn)}`, `${String(startRow)} ${String(startSequence)} ${messageId}`],
+      ...[`c:${checkpointId}`, turn - 1, `e:${checkpointId}`, streamSequence],
+    ]);
   }
   const { runId, messageId, checkpointId } = pastTurn(sessionId, turns);
   const before = ENTRIES_OF_TURN * (turns - 1);
@@ -86,11 +89,12 @@ const ENTRIES_OF_TURN = 5;
 export function pastTurn(
   sessionId: string,
   turn: number,
-): { runId: string; messageId: string; checkpointId: string } {
+): { id: string; runId: string; messageId: string; checkpointId: string } {
   const n = String(turn);
   return {
+    id: `u-past-${n}`,
     runId: `${sessionId}:${n}-past`,
-    messageId: `msg-past-${n}`,
+    messageId: `msg-${String(2 * turn - 1)}`,
     checkpointId: `cpv1-${sessionId}-s1-${n}-past`,
   };
 }

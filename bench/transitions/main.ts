@@ -72,7 +72,7 @@ async function measure(
     if (only.includes('findings')) {
       const rows = await measureFindings(sides, samples, say);
       texts.push(formatFindings(rows), `! above ${String(LIMIT_MS)} ms`);
-      texts.push(...errorsOf(rows.map(({ name, longest }) => ({ name, found: longest }))));
+      texts.push(...errorsOf(rows));
     }
     return texts;
   } finally {

@@ -1,5 +1,5 @@
 import { NO_RUN, type Driver, type Writer } from './driver.js';
-import { AGENT, modelOf, question, subAgentOf, type Scene } from './inputs.js';
+import { AGENT, callId, modelOf, question, subAgentOf, type Scene } from './inputs.js';
 import { beginSubAgent, settleTool, startCall } from './call-moves.js';
 import {
   begin,
@@ -52,8 +52,11 @@ const rested: Path = async (driver, scene) => {
 
 const asking =
   (kind: 'approval' | 'client'): Path =>
-  async (driver, scene) =>
-    commit(driver, await spoken(driver, scene), [question(scene, kind)]);
+  async (driver, scene) => {
+    const asked = await commit(driver, await spoken(driver, scene), [question(scene, kind)]);
+    const { deadline = 0 } = (await driver.readCall(scene.sessionId, callId(asked, 1))) ?? {};
+    return { ...asked, deadline };
+  };
 
 const queuing: Path = async (driver, scene) => {
   await spoken(driver, scene);

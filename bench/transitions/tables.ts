@@ -1,5 +1,5 @@
 import type { FindingRow } from './findings/measure-findings.js';
-import type { LargeRow, Longest } from './large.js';
+import type { LargeRow, Sample } from './large.js';
 import type { SmallRow } from './small.js';
 
 /** For longer than this no command may keep everybody else waiting. */
@@ -30,31 +30,43 @@ export function formatLarge(rows: readonly LargeRow[], sessions: readonly string
   return align([['longest command, ms', ...columns], ...body]);
 }
 
+/** The longest command, and what all of them come to: a transition may go on in pages. */
 export function formatFindings(rows: readonly FindingRow[]): string {
   const [first] = rows;
-  const header = ['longest command, ms', ...sidesOf(first?.longest ?? [], ['ms'])];
-  return align([header, ...rows.map(({ name, longest }) => [name, ...toCells(longest)])]);
+  const sides = (first?.found ?? []).flatMap((_, at) =>
+    ['longest, ms', 'all, ms', 'commands'].map((name) => (at === 0 ? name : `${name}'`)),
+  );
+  const body = rows.map(({ name, found }) => [
+    name,
+    ...found.flatMap((sample) =>
+      sample instanceof Error
+        ? [toCell(sample), '', '']
+        : [toCell(sample), (sample.us / 1000).toFixed(2), String(sample.scripts)],
+    ),
+  ]);
+  return align([['', ...sides], ...body]);
 }
 
 /** What stands behind an `error` cell. */
-export function errorsOf(rows: readonly { name: string; found: readonly Longest[] }[]): string[] {
+export function errorsOf(rows: readonly { name: string; found: readonly Sample[] }[]): string[] {
   const texts = rows.flatMap(({ name, found }) =>
-    found.flatMap((longest) => (typeof longest === 'number' ? [] : `${name}: ${longest.message}`)),
+    found.flatMap((sample) => (sample instanceof Error ? `${name}: ${sample.message}` : [])),
   );
   return [...new Set(texts)];
 }
 
-function toCells(found: readonly Longest[]): string[] {
-  const figures = found.map((longest) => (typeof longest === 'number' ? longest : NaN));
+function toCells(found: readonly Sample[]): string[] {
+  const figures = found.map((sample) => (sample instanceof Error ? NaN : sample.longestUs / 1000));
   // Below a millisecond it is chance.
   const isWorth = figures.some((figure) => figure >= 1);
   const ratio = toRatio(figures);
   return [...found.map(toCell), ...(isWorth ? ratio : ratio.map(() => ''))];
 }
 
-function toCell(longest: Longest): string {
-  if (typeof longest !== 'number') return 'error  ';
-  return `${longest.toFixed(2)}${longest > LIMIT_MS ? ' !' : '  '}`;
+function toCell(sample: Sample): string {
+  if (sample instanceof Error) return 'error  ';
+  const ms = sample.longestUs / 1000;
+  return `${ms.toFixed(2)}${ms > LIMIT_MS ? ' !' : '  '}`;
 }
 
 /** Nothing for one build. */

@@ -4,13 +4,20 @@ import { must } from '../moves.js';
 import type { Case } from './case.js';
 
 const extend: Case['act'] = async (driver, scene) => {
-  const call = { ...refOf(scene), toolCallId: callId(scene, 1) };
+  const { deadline = 0 } = scene;
+  const call = { ...refOf(scene), toolCallId: callId(scene, 1), deadline };
   must(await driver.extendDeadline({ ...call, byMs: DAY_MS }), 'extended');
 };
 
 const lease: Case['act'] = async (driver, scene) => {
   const call = { ...refOf(scene), toolCallId: callId(scene, 1) };
   must(await driver.leaseCall({ ...call, holder: 'a page', forMs: 60_000 }), 'leased');
+};
+
+const takeId: Case['act'] = async (driver, scene) => {
+  const { sessionId, runId } = subAgentOf(scene);
+  const input = { sessionId, runId, call: '1 0', wanted: 'call_1' };
+  must(await driver.takeCallId(input), 'taken');
 };
 
 export const callCases: Case[] = [
@@ -40,6 +47,6 @@ export const callCases: Case[] = [
   {
     name: 'take call id, sub-agent',
     from: 'delegating',
-    act: (driver, scene) => driver.takeCallId(subAgentOf(scene).sessionId, '1 0', 'call_1'),
+    act: takeId,
   },
 ];

@@ -36,8 +36,7 @@ const rewind =
   async ({ driver }, scene) => {
     const { runId } = pastTurn(scene.sessionId, ROWS / 2);
     const input = { ...refOf(scene), runId, nonce: 'again' };
-    const { checkpointId } = pastTurn(scene.sessionId, turn);
-    const messageId = `u-past-${String(turn)}`;
+    const { id: messageId, checkpointId } = pastTurn(scene.sessionId, turn);
     const result =
       by === 'turn'
         ? driver.rewind({ ...input, mode: 'retry', messageId })

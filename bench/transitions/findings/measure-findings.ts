@@ -1,16 +1,16 @@
 import type { Frozen } from '../freeze.js';
 import type { Scene } from '../inputs.js';
-import { sampleLongest, type Longest } from '../large.js';
+import { sampleLeast, type Sample } from '../large.js';
 import type { Side } from '../side.js';
 import { FINDINGS } from './findings.js';
 
 /** One finding, by side. */
 export interface FindingRow {
   name: string;
-  longest: Longest[];
+  found: Sample[];
 }
 
-/** The longest command of what was found to block Redis. */
+/** What was found to block Redis. */
 export async function measureFindings(
   sides: readonly Side[],
   samples: number,
@@ -25,13 +25,13 @@ export async function measureFindings(
       const { states, place } = side;
       ready.push({ scene, frozen: await states.freeze(place.prefix, scene.sessionId, true) });
     }
-    const longest = await sampleLongest(sides, samples, async (side, at) => {
+    const found = await sampleLeast(sides, samples, async (side, at) => {
       const it = ready[at];
       if (it === undefined) throw new Error('a side was not prepared');
       await it.frozen.thaw(true);
       return () => act(side, it.scene);
     });
-    rows.push({ name, longest });
+    rows.push({ name, found });
     await sides[0]?.place.redis.flushall();
   }
   return rows;
