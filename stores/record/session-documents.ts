@@ -46,6 +46,12 @@ export interface NumberedChanges extends StagedChanges {
   n: number;
 }
 
+/**
+ * State and record are read one after the other. In between the state may be replaced, a few times
+ * under load; one that is missing each time is not there.
+ */
+const MOST_TRIES = 50;
+
 const PAGE = 50;
 const MAX_PAGE = 1_000;
 
@@ -79,7 +85,7 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
     stepId: string | undefined,
     apply: (before: CustomState, changes: StagedChanges[]) => CustomState,
   ): Promise<PromotedState> {
-    for (;;) {
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const { stateVersion } = await existing(sessionId);
       const staged = await store.readStaged(sessionId, stepId);
       const before = await stateOf(sessionId, stateVersion);
@@ -91,13 +97,14 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
       if (saved.kind === 'saved') return { customState, version: saved.version, toolCallIds };
       if (saved.kind === 'not_found') throw notFound();
     }
+    throw stateLost();
   }
 
   return {
     documents: {
       load: async (sessionId) => {
         checkStreamId(sessionId);
-        for (;;) {
+        for (let tries = 0; tries < MOST_TRIES; tries += 1) {
           const view = await store.readView(sessionId);
           if (view === undefined) return null;
           const { record, rows, openCalls } = view;
@@ -115,6 +122,7 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
             ...(record.interrupted !== undefined && { interruptContext: record.interrupted }),
           };
         }
+        throw stateLost();
       },
       save: async (sessionId, { customState, version }) => {
         checkStreamId(sessionId);
@@ -125,7 +133,7 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
         return { version: saved.version };
       },
       readState: async (sessionId, at = 'now') => {
-        for (;;) {
+        for (let tries = 0; tries < MOST_TRIES; tries += 1) {
           const { stateVersion, turnStateVersion } = await existing(sessionId);
           if (at === 'turn' && turnStateVersion !== undefined) {
             const customState = await stateOf(sessionId, turnStateVersion);
@@ -138,6 +146,7 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
           if ((await existing(sessionId)).stateVersion !== stateVersion) continue;
           return { customState: fitChanges(before, staged), version: stateVersion };
         }
+        throw stateLost();
       },
       messages: async (sessionId, { offset = 0, limit = PAGE } = {}) => {
         checkStreamId(sessionId);
@@ -155,10 +164,11 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
     checkpoints: {
       get: async (sessionId, checkpointId) => {
         await existing(sessionId);
-        const all = await store.readCheckpoints(sessionId, 0, -1);
-        const checkpoint = all.find(({ id }) => id === checkpointId);
+        const checkpoint = await find(sessionId, checkpointId);
         if (checkpoint === undefined) return null;
-        const customState = (await stateOf(sessionId, checkpoint.stateVersion)) ?? {};
+        const customState = await stateOf(sessionId, checkpoint.stateVersion);
+        // States are kept of the newest turns.
+        if (customState === undefined) throw tooOld();
         return { ...checkpoint, customState };
       },
       latest: async (sessionId) => {
@@ -219,6 +229,19 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
     },
   };
 
+  /** The newest first, a page at a time. */
+  async function find(sessionId: string, checkpointId: string): Promise<Checkpoint | undefined> {
+    let end = await store.countCheckpoints(sessionId);
+    while (end > 0) {
+      const start = Math.max(0, end - MAX_PAGE);
+      const page = await store.readCheckpoints(sessionId, start, end - 1);
+      const found = page.find(({ id }) => id === checkpointId);
+      if (found !== undefined) return found;
+      end = start;
+    }
+    return undefined;
+  }
+
   async function viewOf(sessionId: string): Promise<SessionView> {
     checkStreamId(sessionId);
     const view = await store.readView(sessionId);
@@ -227,10 +250,20 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
   }
 }
 
+function tooOld(): HelixError {
+  return new HelixError('not_found', 'The state of so old a checkpoint is no longer kept.');
+}
+
 function toIndex(cursor: string): number {
   const index = /^\d+$/.test(cursor) ? Number(cursor) : -1;
   checkCount('cursor', index);
   return index;
+}
+
+function stateLost(): HelixError {
+  return new HelixError('corrupt_record', 'A stored record cannot be read.', {
+    detail: { what: 'state' },
+  });
 }
 
 function notFound(): HelixError {

@@ -106,8 +106,7 @@ function withResult(message: StreamMessage, found: Map<string, unknown>): Stream
   const reference = REFERENCES[message.type];
   const id = refOf(message);
   if (reference === undefined || id === undefined) return message;
-  const rest: Record<string, unknown> = { ...message };
-  delete rest[reference.ref];
+  const { [reference.ref]: _ref, ...rest } = message as Record<string, unknown>;
   if (found.has(id)) rest[reference.value] = found.get(id);
   else if (message.type === 'tool_end') Object.assign(rest, LOST);
   return rest as StreamMessage;

@@ -20,7 +20,7 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
     part: 'all' | 'calls',
   ): Promise<SessionView | undefined> {
     const reply = await transitions.run('readView', sessionId, { callsOnly: part === 'calls' });
-    const [flat, rows, queue, ...sessions] = reply as unknown as [
+    const [flat, rows, queue, ...sessions] = reply as [
       string[],
       string[],
       string[],

@@ -28,10 +28,17 @@ export function createWaitingIndex(
       : keys.waitingIndex({ owner, ...(tenant != null && { tenant }) });
   }
 
-  async function noteWaiting(sessionId: string): Promise<void> {
-    const key = await listOf(rootOf(sessionId));
-    if (key !== undefined) await reach(redis.zadd(key, 'NX', now(), rootOf(sessionId)));
+  /** Which list it is on is kept apart: its record may expire before its owner's list is cleaned. */
+  async function put(sessionId: string, options: string[]): Promise<void> {
+    const key = await listOf(sessionId);
+    if (key === undefined) return;
+    await Promise.all([
+      reach(redis.hset(keys.askingIndex, sessionId, key)),
+      reach(redis.zadd(key, ...options, now(), sessionId)),
+    ]);
   }
+
+  const noteWaiting = (sessionId: string): Promise<void> => put(rootOf(sessionId), ['NX']);
 
   /** A question may be asked between the look and the removal: then its session belongs there. */
   async function drop(key: string, sessionId: string): Promise<void> {
@@ -56,14 +63,16 @@ export function createWaitingIndex(
   }
 
   return {
-    noteAsking: async (sessionId) => {
-      const key = await listOf(rootOf(sessionId));
-      if (key !== undefined) await reach(redis.zadd(key, now(), rootOf(sessionId)));
-    },
+    noteAsking: (sessionId) => put(rootOf(sessionId), []),
     note: noteWaiting,
     forget: async (sessionId) => {
-      const key = await listOf(sessionId);
-      if (key !== undefined) await reach(redis.zrem(key, sessionId));
+      const key =
+        (await listOf(sessionId)) ?? (await reach(redis.hget(keys.askingIndex, sessionId)));
+      if (key === null) return;
+      await Promise.all([
+        reach(redis.zrem(key, sessionId)),
+        reach(redis.hdel(keys.askingIndex, sessionId)),
+      ]);
     },
     page: (owner: SessionOwner, page) => {
       const key = keys.waitingIndex(owner);

@@ -1,4 +1,4 @@
-import { redis } from './lib/host.js';
+import { cjson, redis } from './lib/host.js';
 
 /**
  * read page: entries of a log after a position, as one string: a client takes far longer over a
@@ -13,9 +13,14 @@ export function readPage(keys: readonly string[], args: readonly string[]): stri
   const lines: string[] = [];
   const from = `(${args[1] as string}-0`;
   const entries = redis.call('XRANGE', keys[0] as string, from, '+', 'COUNT', args[2] as string);
-  for (const [id, fields] of entries) lines.push(id, fields[1] ?? '', fields[3] ?? '');
+  for (const [id, fields] of entries) lines.push(id, onOneLine(fields[1] ?? ''), fields[3] ?? '');
   const seq = redis.call('HGET', keys[1] as string, 'seq');
   return [lines.join('\n'), seq === false ? '0' : seq, serverRun()];
+}
+
+/** The id of a call may have line breaks: then its writer is given as JSON. */
+function onOneLine(writer: string): string {
+  return writer.includes('\n') || writer.startsWith('"') ? cjson.encode(writer) : writer;
 }
 
 function serverRun(): string {

@@ -1,4 +1,6 @@
+import { ok } from 'node:assert/strict';
 import { equal } from '../assertions.js';
+import type { DueSession } from '../../contract/due.js';
 import { eventually } from '../eventually.js';
 import type { Case, Suite } from '../suite.js';
 
@@ -33,20 +35,21 @@ export function dueSessionCases({ describe, it }: Suite): void {
     });
 
     it('are put off unless they were noted since they were taken', async ({ store, streamId }) => {
-      const taken = { sessionId: streamId, takenUntil: 0 };
-      const take = async (): Promise<typeof taken | undefined> =>
-        (await store.due.take(1_000, OVERDUE_MS)).find(({ sessionId }) => sessionId === streamId);
+      const take = async (forMs: number): Promise<DueSession | undefined> =>
+        (await store.due.take(1_000, forMs)).find(({ sessionId }) => sessionId === streamId);
       await store.due.note(streamId, 2 * OVERDUE_MS);
-      const first = (await take()) ?? taken;
+      const first = await take(60_000);
+      ok(first);
       await store.due.note(streamId, OVERDUE_MS);
       await store.due.postpone(first, 60_000);
-      const second = await take();
-      equal(second?.sessionId, streamId);
-      await store.due.postpone(second ?? taken, 60_000);
-      equal(await take(), undefined);
+      const second = await take(60_000);
+      ok(second);
+      await store.due.postpone(second, OVERDUE_MS);
+      const third = await take(60_000);
+      ok(third);
       await store.due.forget(streamId);
-      await store.due.postpone(second ?? taken, OVERDUE_MS);
-      equal(await take(), undefined);
+      await store.due.postpone(third, OVERDUE_MS);
+      equal(await take(60_000), undefined);
     });
 
     it('are forgotten when they are told off', async (given) => {

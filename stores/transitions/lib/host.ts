@@ -15,21 +15,15 @@ export interface ErrorReply {
 
 interface Call {
   (
-    this: void,
     command: 'GET' | 'HGET' | 'LINDEX' | 'LPOP' | 'ZSCORE',
     key: string,
     ...args: Argument[]
   ): string | false;
-  (this: void, command: 'HMGET', key: string, ...fields: Argument[]): (string | false)[];
-  (
-    this: void,
-    command: 'HGETALL' | 'HKEYS' | 'HVALS' | 'LRANGE',
-    key: string,
-    ...args: Argument[]
-  ): string[];
-  (this: void, command: 'TIME'): [seconds: string, microseconds: string];
-  (this: void, command: 'XRANGE' | 'XREVRANGE', key: string, ...args: Argument[]): StreamEntry[];
-  (this: void, command: CountingCommand, key: string, ...args: Argument[]): number;
+  (command: 'HMGET', key: string, ...fields: Argument[]): (string | false)[];
+  (command: 'HGETALL' | 'HKEYS' | 'HVALS' | 'LRANGE', key: string, ...args: Argument[]): string[];
+  (command: 'TIME'): [seconds: string, microseconds: string];
+  (command: 'XRANGE' | 'XREVRANGE', key: string, ...args: Argument[]): StreamEntry[];
+  (command: CountingCommand, key: string, ...args: Argument[]): number;
 }
 /** Commands whose replies are numbers, or are of no interest. */
 type CountingCommand =

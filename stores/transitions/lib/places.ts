@@ -21,7 +21,8 @@ export function noteTurn(session: Session, { turn, row, seq, messageId }: Turn):
 export function readTurn(session: Session, turn: number): Turn | undefined {
   const place = redis.call('HGET', session.places, `t:${int(turn)}`);
   if (place === false) return undefined;
-  const [row = '', seq = '', messageId = ''] = place.split(' ');
+  const [row = '', seq = ''] = place.split(' ');
+  const messageId = place.slice(row.length + seq.length + 2);
   return { turn, row: toNumber(row), seq: toNumber(seq), messageId };
 }
 

@@ -70,11 +70,12 @@ function dropStaged(session: Session, rows: number): void {
   const kept: Record<string, boolean> = {};
   if (rows > 0) {
     for (const { toolCallId } of readHeads(session, Math.max(0, rows - NEWEST_ROWS), rows - 1)) {
-      if (toolCallId !== undefined) kept[toolCallId] = true;
+      if (toolCallId !== undefined) kept[`/${toolCallId}`] = true;
     }
   }
   for (const field of fields) {
-    const id = field.slice(field.indexOf('/') + 1);
-    if (field !== 'n' && !kept[id]) redis.call('HDEL', session.staged, field);
+    // A step's id has no slash, nor has an object a property with one.
+    const id = field.slice(field.indexOf('/'));
+    if (field !== 'n' && kept[id] !== true) redis.call('HDEL', session.staged, field);
   }
 }

@@ -24,6 +24,7 @@ const BODIES = [
   ',"outputRef":',
   ',"denied":',
   ',"decision":',
+  ',"events":',
 ];
 /** More than any head has. */
 const MOST_HEAD = 4_000;
@@ -40,12 +41,19 @@ export function readHead(row: string): RowHead {
       const at = start.indexOf(body);
       if (at >= 0 && (end < 0 || at < end)) end = at;
     }
-    if (end >= 0) {
-      const head = cjson.decode(`${start.slice(0, end)}}`) as RowHead;
-      if (isWhole(head)) return head;
-    }
+    const head = end < 0 ? undefined : decodeHead(`${start.slice(0, end)}}`);
+    if (head !== undefined && isWhole(head)) return head;
   }
   return cjson.decode(row) as RowHead;
+}
+
+/** Undefined where such a name stands in something of the row, in one of an earlier release. */
+function decodeHead(json: string): RowHead | undefined {
+  try {
+    return cjson.decode(json) as RowHead;
+  } catch {
+    return undefined;
+  }
 }
 
 function isWhole({ role, id, hidden, messageId, step, toolCallId }: RowHead): boolean {

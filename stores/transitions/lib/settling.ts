@@ -62,7 +62,7 @@ export function settleByCode(
 
 /** Of a call that was committed before such decisions had a field of their own; they hold no input. */
 function decisionIn(spec: string | undefined): string {
-  if (spec === undefined || !spec.includes('"automatic":true')) return '';
+  if (spec?.includes('"automatic":true') !== true) return '';
   const { decision } = cjson.decode(spec) as { decision?: AutomaticDecision };
   if (decision?.automatic !== true) return '';
   const { approved, reason, at } = decision;

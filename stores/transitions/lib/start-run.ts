@@ -80,7 +80,7 @@ export function nextRun(
 
 /** True if this nonce has made the session's newest run. */
 export function isRunOf(run: string | undefined, nonce: string): boolean {
-  return run !== undefined && run.endsWith(`-${nonce}`);
+  return run?.endsWith(`-${nonce}`) === true;
 }
 
 /** What makes a turn. */

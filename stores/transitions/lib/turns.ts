@@ -37,7 +37,7 @@ export function rowOfMessage(session: Session, newest: Turn, id: string): number
     else high = middle;
   }
   const turn = readTurn(session, low);
-  return turn !== undefined && turn.messageId === id ? turn.row : undefined;
+  return turn?.messageId === id ? turn.row : undefined;
 }
 
 export function headAt(session: Session, row: number): RowHead | undefined {
