@@ -40,15 +40,21 @@ export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): Ke
   };
 }
 
+/** The layout of records from which on what a run came to is kept apart; earlier ones have it inline. */
+const OUTPUT_APART = 2;
+
 /** What a run came to: above that size only where it is kept travels with the run's record. */
 export function keepOutputApart(
   runId: string,
   output: unknown,
   contents: Contents,
+  layout: number,
 ): { output?: number; outputRef?: string; outputText?: number } {
   if (output === undefined) return {};
   const json = toStoredJson(output);
-  if (Buffer.byteLength(json) <= LIMITS.inlineResultBytes) return { output: contents.add(json) };
+  if (layout < OUTPUT_APART || Buffer.byteLength(json) <= LIMITS.inlineResultBytes) {
+    return { output: contents.add(json) };
+  }
   return { outputRef: `run ${runId}`, outputText: contents.add(json) };
 }
 

@@ -88,7 +88,11 @@ export function claimRequest({ writer, known, now }: ClaimInput): RequestOf<'cla
   return { writer, runN: runNumberOf(writer.runId), known, now };
 }
 
-export function commitRequest(input: CommitInput, contents: Contents): RequestOf<'commit'> {
+export function commitRequest(
+  input: CommitInput,
+  contents: Contents,
+  layout: number,
+): RequestOf<'commit'> {
   const { writer, now, known, final, chunks } = input;
   return {
     writer,
@@ -103,7 +107,7 @@ export function commitRequest(input: CommitInput, contents: Contents): RequestOf
     code: final?.status === 'failed' ? 'run_failed' : 'run_stopped',
     usage: formatUsage(input.usage),
     finishReason: input.finishReason,
-    ...keepOutputApart(writer.runId, input.output, contents),
+    ...keepOutputApart(writer.runId, input.output, contents, layout),
     chunks: contents.addAll(toCheckedJson(chunks)),
     chunkCount: chunks.length,
     calls: input.calls.map((call) => callRequest(call, input, contents)),

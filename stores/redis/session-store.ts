@@ -127,8 +127,8 @@ function createStepTransitions(
     commit: async (input) => {
       const { sessionId } = input.writer;
       if (input.calls.some(isQuestion)) await noteAsking(sessionId);
-      return (await transitions.run('commit', sessionId, (contents) =>
-        commitRequest(input, contents),
+      return (await transitions.run('commit', sessionId, (contents, layout) =>
+        commitRequest(input, contents, layout),
       )) as Awaited<ReturnType<Steps['commit']>>;
     },
     discard: async ({ writer, reason, failure, usage, now }) => {
@@ -153,8 +153,8 @@ function createCallTransitions({ transitions }: RedisContext): CallTransitions {
       >,
     settle: async (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
-      return (await transitions.run('settleCall', sessionId, (contents) =>
-        settleRequest(input, contents),
+      return (await transitions.run('settleCall', sessionId, (contents, layout) =>
+        settleRequest(input, contents, layout),
       )) as Awaited<ReturnType<Calls['settle']>>;
     },
     extendDeadline: async ({ sessionId, ...input }) =>

@@ -9,7 +9,11 @@ import { keepApart, keepOutputApart } from './large-results.js';
 type SettleRequest = RequestOf<'settleCall'>;
 
 /** What a call came to, or what was decided about it → request of its transition. */
-export function settleRequest(input: SettleCallInput, contents: Contents): SettleRequest {
+export function settleRequest(
+  input: SettleCallInput,
+  contents: Contents,
+  layout: number,
+): SettleRequest {
   const { row, chunks, output } = keepApart(input.row, input.chunks);
   const decision = 'decision' in input ? input.decision : undefined;
   return {
@@ -25,7 +29,7 @@ export function settleRequest(input: SettleCallInput, contents: Contents): Settl
     result: output === undefined ? undefined : contents.add(output),
     late: input.source === 'client' ? input.late : undefined,
     hasEvents: input.source === 'tool' && input.hasEvents === true,
-    ...workRequest(input, contents),
+    ...workRequest(input, contents, layout),
     chunks: contents.addAll(toCheckedJson(chunks)),
     chunkCount: chunks.length,
   };
@@ -35,12 +39,13 @@ export function settleRequest(input: SettleCallInput, contents: Contents): Settl
 function workRequest(
   input: SettleCallInput,
   contents: Contents,
+  layout: number,
 ): Pick<SettleRequest, 'changes' | 'output' | 'outputRef'> {
   if (input.source !== 'tool') return {};
   const { toolCallId, changes = [], output, now, writer } = input;
   const staged: StagedChanges = { toolCallId, patches: changes, timestamp: now };
   return {
     changes: changes.length === 0 ? undefined : contents.addJson(staged),
-    ...keepOutputApart(writer.runId, output, contents),
+    ...keepOutputApart(writer.runId, output, contents, layout),
   };
 }

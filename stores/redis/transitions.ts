@@ -1,5 +1,7 @@
+import { HelixError } from '../../protocol/errors.js';
 import { toStoredJson } from '../record/to-stored-json.js';
 import { FREEING, READING, type RequestOf, type TransitionName } from '../transitions/library.js';
+import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { createContents, type Contents } from './contents.js';
 import type { KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
@@ -9,13 +11,16 @@ import type { RunLibrary } from './run-library.js';
 /** The transitions of the record, wherever they run. */
 export interface Transitions {
   /**
-   * Runs one on a session; the request may name content. Some do their work a page at a time: those
+   * Runs one on a session; the request may name content, and depend on the layout in which records are
+   * written. Some do their work a page at a time: those
    * are sent until all is done.
+   *
+   * @throws HelixError `unavailable` if a newer release has laid out the session's record
    */
   run: <Name extends TransitionName>(
     name: Name,
     sessionId: string,
-    request: RequestOf<Name> | ((contents: Contents) => RequestOf<Name>),
+    request: RequestOf<Name> | ((contents: Contents, layout: number) => RequestOf<Name>),
   ) => Promise<unknown>;
   /** The hot path. args as transitions/append has them, without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
@@ -37,22 +42,29 @@ const MODES = new Map<TransitionName, TransitionMode>([
   ...READING.map((name) => [name, 'reading'] as const),
 ]);
 const MORE = '{"kind":"more"}';
+const NEWER_LAYOUT = '{"kind":"newer_layout"}';
 
 export function createTransitions(
   runLibrary: RunLibrary,
   keys: KeySpace,
   { streamTtlSeconds, sessionTtlSeconds }: Expiry,
+  readLayout: () => number | Promise<number> = () => RECORD_LAYOUT,
 ): Transitions {
-  const settings = `${String(streamTtlSeconds)} ${String(sessionTtlSeconds)}`;
+  const expiry = `${String(streamTtlSeconds)} ${String(sessionTtlSeconds)}`;
   return {
     run: async (name, sessionId, request) => {
+      // Without a wait where there is none, so that what is asked for in order is sent in order.
+      const given = readLayout();
+      const layout = typeof given === 'number' ? given : await given;
       const contents = createContents();
-      const fixed = typeof request === 'function' ? request(contents) : request;
+      const fixed = typeof request === 'function' ? request(contents, layout) : request;
+      const settings = `${expiry} ${String(layout)}`;
       const args = [name, sessionId, settings, toStoredJson(fixed), ...contents.texts];
       const mode = MODES.get(name) ?? 'writing';
       const all = keys.session(sessionId).all;
       for (;;) {
         const reply = await runLibrary(mode, all, args);
+        if (reply === NEWER_LAYOUT) throw newerLayout();
         if (reply !== MORE) return parseReply(name, reply);
       }
     },
@@ -66,4 +78,11 @@ export function createTransitions(
       return (await runLibrary('reading', [stream, root], args)) as string[];
     },
   };
+}
+
+function newerLayout(): HelixError {
+  return new HelixError(
+    'unavailable',
+    'This conversation was written by a newer release; servers of that release go on with it.',
+  );
 }

@@ -3,6 +3,7 @@ import { releaseWriter } from './lib/attempts.js';
 import { hasUnsettled } from './lib/calls.js';
 import { finish, readStop, type TerminalStatus } from './lib/finish.js';
 import { int, text } from './lib/json.js';
+import { noteLayout } from './lib/layout.js';
 import { closeLog, openLog, writeAll } from './lib/log.js';
 import { openCall, type NewCallRequest } from './lib/open-calls.js';
 import { doneOrSuperseded } from './lib/outcome.js';
@@ -101,6 +102,7 @@ export function commit(session: Session, request: CommitRequest, args: readonly 
     if (request.output !== undefined) fields.push('output', contentAt(args, request.output));
     if (request.outputRef !== undefined) {
       fields.push('outputRef', request.outputRef);
+      noteLayout(session);
       redis.call('HSET', session.results, request.outputRef, contentAt(args, request.outputText));
     }
   }

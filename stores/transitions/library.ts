@@ -15,7 +15,9 @@ import { erase } from './erase.js';
 import { extendDeadline } from './extend-deadline.js';
 import { leaseCall } from './lease-call.js';
 import { cjson, toNumber } from './lib/host.js';
-import { openSession, type Session } from './lib/session.js';
+import { layoutOf, RECORD_LAYOUT } from './lib/layout.js';
+import { only } from './lib/request.js';
+import { openSession, type Session, type Settings } from './lib/session.js';
 import { mark } from './mark.js';
 import { noteSnapshot } from './note-snapshot.js';
 import { openWriter } from './open-writer.js';
@@ -83,8 +85,9 @@ export const READING: readonly TransitionName[] = ['acceptedMessages', 'readView
 type Transition = (session: Session, request: unknown, args: readonly string[]) => unknown;
 
 /**
- * Runs a transition. args: its name, id of the session, `<stream TTL> <session TTL>` in seconds,
- * request as JSON, then the content that the request names by the numbers of the arguments.
+ * Runs a transition. args: its name, id of the session, settings, request as JSON, then the content
+ * that the request names by the numbers of the arguments. Of a record that a newer release has laid
+ * out nothing is changed.
  */
 export function run(keys: readonly string[], args: readonly string[]): unknown {
   const name = args[0] as string;
@@ -93,11 +96,26 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (name === 'postpone') return postpone(keys, args);
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
   if (transition === undefined) return undefined;
-  const ttls = args[2] as string;
-  const space = ttls.indexOf(' ');
-  const session = openSession(args[1] as string, keys, {
-    streamTtlSeconds: toNumber(ttls.slice(0, space)),
-    sessionTtlSeconds: toNumber(ttls.slice(space + 1)),
-  });
+  const settings = readSettings(args[2] as string);
+  const session = openSession(args[1] as string, keys, settings);
+  const layout = layoutOf(session);
+  if (layout > RECORD_LAYOUT && !isReading(name)) return only('newer_layout');
+  // What has been written in a layout stays in it.
+  settings.layout = Math.max(layout, settings.layout);
   return transition(session, cjson.decode(args[3] as string), args);
+}
+
+function isReading(name: string): boolean {
+  for (const each of READING) if (each === name) return true;
+  return false;
+}
+
+/** `<stream TTL> <session TTL> <layout>`, times in seconds. */
+function readSettings(text: string): Settings {
+  const [stream = '', session = '', layout = ''] = text.split(' ');
+  return {
+    streamTtlSeconds: toNumber(stream),
+    sessionTtlSeconds: toNumber(session),
+    layout: toNumber(layout),
+  };
 }

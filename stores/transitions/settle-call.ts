@@ -6,6 +6,7 @@ import { noteDeadline } from './lib/deadlines.js';
 import { finish } from './lib/finish.js';
 import { field, int } from './lib/json.js';
 import { takeLateAnswer } from './lib/late-answers.js';
+import { noteLayout } from './lib/layout.js';
 import { closeLog, openLog, writeAll } from './lib/log.js';
 import { restIfWaiting } from './lib/pause.js';
 import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
@@ -176,6 +177,7 @@ function keep(session: Session, request: SettleCallRequest, args: readonly strin
   if (output !== undefined) redis.call('HSETNX', session.root, 'output', contentAt(args, output));
   if (outputRef !== undefined) {
     redis.call('HSETNX', session.root, 'outputRef', outputRef);
+    noteLayout(session);
     redis.call('HSET', session.results, outputRef, contentAt(args, request.outputText));
   }
   if (result !== undefined) redis.call('HSET', session.results, id, contentAt(args, result));

@@ -58,11 +58,13 @@ export type Session = Record<KeyName, string> & {
   settings: Settings;
 };
 
-/** How long what has ended is kept, seconds. */
 export interface Settings {
+  /** How long what has ended is kept, seconds. */
   streamTtlSeconds: number;
-  /** 0: without limit. */
+  /** The same of a session; 0: without limit. */
   sessionTtlSeconds: number;
+  /** Layout in which records are written, see layout. */
+  layout: number;
 }
 
 /** The session that a transition works on, from its id and keys: those of the conversation first. */

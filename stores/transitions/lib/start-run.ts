@@ -65,6 +65,7 @@ export function startRun(session: Session, run: NewRun, newest: number, now: num
   fields.push('turnSeq', run.turnSeq, 'turnRow', run.turnRow, 'runSeq', run.seq);
   fields.push('fromStep', run.step, 'outcome', '', 'seq', newest, 'pauseSeq', run.seq);
   fields.push('claimed', run.step, 'committed', run.step, 'started', now, 'updated', now);
+  fields.push('layout', session.settings.layout);
   redis.call('HSET', session.root, ...fields);
 }
 
