@@ -66,7 +66,7 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     acceptedMessages: async (sessionId, ids) => {
       if (ids.length === 0) return [];
       const found = await transitions.run('acceptedMessages', sessionId, { ids });
-      return (found as { ids: string[] }).ids;
+      return found.ids;
     },
   };
 }

@@ -68,50 +68,41 @@ export function createRedisSessionStore(context: RedisContext): Store {
 function createBranch({ transitions }: RedisContext): Sessions['branch'] {
   return async (input) => {
     checkSessionId(input.sessionId);
-    let result: unknown;
     for (const request of branchRequests(input)) {
-      result = await transitions.run('branch', input.sessionId, request);
-      if ((result as { kind: string }).kind !== 'stored') break;
+      const result = await transitions.run('branch', input.sessionId, request);
+      if (result.kind !== 'stored') return result;
     }
-    return result as Awaited<ReturnType<Sessions['branch']>>;
+    throw new Error('a branch has a last part');
   };
 }
 
-type RunTransitions = Omit<Runs, 'current' | 'list' | 'interruption'>;
-
-function createRunTransitions({ transitions, maxEntries, now }: RedisContext): RunTransitions {
+function createRunTransitions({
+  transitions,
+  maxEntries,
+  now,
+}: RedisContext): Omit<Runs, 'current' | 'list' | 'interruption'> {
   return {
     begin: async (input) => {
       checkSessionId(input.sessionId);
-      return (await transitions.run('begin', input.sessionId, (contents) =>
+      return transitions.run('begin', input.sessionId, (contents) =>
         beginRequest(input, maxEntries, contents),
-      )) as Awaited<ReturnType<Runs['begin']>>;
+      );
     },
-    beginChild: async (input) =>
-      (await transitions.run(
-        'beginChild',
-        input.child.sessionId,
-        beginChildRequest(input),
-      )) as Awaited<ReturnType<Runs['beginChild']>>,
-    resume: async ({ sessionId, by = '', ...input }) =>
-      (await transitions.run('resumeRun', sessionId, { ...input, by })) as Awaited<
-        ReturnType<Runs['resume']>
-      >,
-    rewind: async (input) =>
-      (await transitions.run('rewind', input.sessionId, (contents) =>
-        rewindRequest(input, contents),
-      )) as Awaited<ReturnType<Runs['rewind']>>,
-    stop: async (sessionId, { runId, ...stop }) =>
-      (await transitions.run('stop', sessionId, (contents) => ({
+    beginChild: (input) =>
+      transitions.run('beginChild', input.child.sessionId, beginChildRequest(input)),
+    resume: ({ sessionId, by = '', ...input }) =>
+      transitions.run('resumeRun', sessionId, { ...input, by }),
+    rewind: (input) =>
+      transitions.run('rewind', input.sessionId, (contents) => rewindRequest(input, contents)),
+    stop: (sessionId, { runId, ...stop }) =>
+      transitions.run('stop', sessionId, (contents) => ({
         runId,
         mode: stop.mode,
         record: contents.addJson(stop),
         now: now(),
-      }))) as Awaited<ReturnType<Runs['stop']>>,
-    end: async (input) =>
-      (await transitions.run('end', input.sessionId, (contents) =>
-        endRequest(input, contents),
-      )) as Awaited<ReturnType<Runs['end']>>,
+      })),
+    end: (input) =>
+      transitions.run('end', input.sessionId, (contents) => endRequest(input, contents)),
   };
 }
 
@@ -120,76 +111,53 @@ function createStepTransitions(
   noteAsking: (sessionId: string) => Promise<void>,
 ): Steps {
   return {
-    claim: async (input) =>
-      (await transitions.run('claim', input.writer.sessionId, claimRequest(input))) as Awaited<
-        ReturnType<Steps['claim']>
-      >,
+    claim: (input) => transitions.run('claim', input.writer.sessionId, claimRequest(input)),
     commit: async (input) => {
       const { sessionId } = input.writer;
       if (input.calls.some(isQuestion)) await noteAsking(sessionId);
-      return (await transitions.run('commit', sessionId, (contents, layout) =>
+      return transitions.run('commit', sessionId, (contents, layout) =>
         commitRequest(input, contents, layout),
-      )) as Awaited<ReturnType<Steps['commit']>>;
+      );
     },
-    discard: async ({ writer, reason, failure, usage, now }) => {
-      const request = { writer, reason, failure, usage: formatUsage(usage), now };
-      const result = await transitions.run('discard', writer.sessionId, request);
-      return result as Awaited<ReturnType<Steps['discard']>>;
-    },
-    takeOver: async ({ sessionId, runId, name }) =>
-      (await transitions.run('takeOver', sessionId, { runId, name })) as Awaited<
-        ReturnType<Steps['takeOver']>
-      >,
+    discard: ({ usage, ...input }) =>
+      transitions.run('discard', input.writer.sessionId, { ...input, usage: formatUsage(usage) }),
+    takeOver: ({ sessionId, ...input }) => transitions.run('takeOver', sessionId, input),
   };
 }
 
-type CallTransitions = Omit<Calls, 'read' | 'pending' | 'suspension'>;
-
-function createCallTransitions({ transitions }: RedisContext): CallTransitions {
+function createCallTransitions({
+  transitions,
+}: RedisContext): Omit<Calls, 'read' | 'pending' | 'suspension'> {
   return {
-    start: async (input) =>
-      (await transitions.run('startCall', input.writer.sessionId, input)) as Awaited<
-        ReturnType<Calls['start']>
-      >,
-    settle: async (input) => {
+    start: (input) => transitions.run('startCall', input.writer.sessionId, input),
+    settle: (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
-      return (await transitions.run('settleCall', sessionId, (contents, layout) =>
+      return transitions.run('settleCall', sessionId, (contents, layout) =>
         settleRequest(input, contents, layout),
-      )) as Awaited<ReturnType<Calls['settle']>>;
+      );
     },
-    extendDeadline: async ({ sessionId, ...input }) =>
-      (await transitions.run('extendDeadline', sessionId, {
+    extendDeadline: ({ sessionId, ...input }) =>
+      transitions.run('extendDeadline', sessionId, {
         ...input,
         mostAheadMs: LIMITS.deadlineAheadMs,
-      })) as Awaited<ReturnType<Calls['extendDeadline']>>,
-    lease: async ({ sessionId, ...input }) =>
-      (await transitions.run('leaseCall', sessionId, input)) as Awaited<ReturnType<Calls['lease']>>,
-    takeId: async ({ sessionId, ...input }) =>
-      (await transitions.run('takeCallId', sessionId, input)) as Awaited<
-        ReturnType<Calls['takeId']>
-      >,
+      }),
+    lease: ({ sessionId, ...input }) => transitions.run('leaseCall', sessionId, input),
+    takeId: ({ sessionId, ...input }) => transitions.run('takeCallId', sessionId, input),
   };
 }
 
 function createQueueTransitions({ transitions, maxEntries }: RedisContext): Omit<Queue, 'read'> {
   return {
-    begin: async ({ sessionId, nonce, now }) =>
-      (await transitions.run('beginQueued', sessionId, {
-        nonce,
-        now,
-        cap: maxEntries,
-      })) as Awaited<ReturnType<Queue['begin']>>,
-    edit: async ({ sessionId, message: { id, hash, row }, expectedHash, now }) =>
-      (await transitions.run('editQueued', sessionId, (contents) => ({
+    begin: ({ sessionId, ...input }) =>
+      transitions.run('beginQueued', sessionId, { ...input, cap: maxEntries }),
+    edit: ({ sessionId, message: { id, hash, row }, expectedHash, now }) =>
+      transitions.run('editQueued', sessionId, (contents) => ({
         messageId: id,
         expectedHash,
         hash,
         row: contents.add(toStoredRow(row)),
         now,
-      }))) as Awaited<ReturnType<Queue['edit']>>,
-    remove: async ({ sessionId, messageId, now }) =>
-      (await transitions.run('removeQueued', sessionId, { messageId, now })) as Awaited<
-        ReturnType<Queue['remove']>
-      >,
+      })),
+    remove: ({ sessionId, ...input }) => transitions.run('removeQueued', sessionId, input),
   };
 }

@@ -1,4 +1,5 @@
 import { childPartOf } from '../../protocol/ids.js';
+import type { OpenCall } from '../contract/call-record.js';
 import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
 import { reach, unpack } from './connection.js';
@@ -14,97 +15,64 @@ interface Views {
 export function createSessionViews({ redis, keys, transitions, now }: RedisContext): Views {
   const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
-  /** @param part `all`, or `calls` for a view without rows and queue */
-  async function readTree(
-    sessionId: string,
-    part: 'all' | 'calls',
-  ): Promise<SessionView | undefined> {
-    const reply = await transitions.run('readView', sessionId, { callsOnly: part === 'calls' });
-    const [flat, rows, queue, ...sessions] = reply as [
-      string[],
-      string[],
-      string[],
-      ...CallTable[],
-    ];
-    const record = toRecord(sessionId, await withOutput(sessionId, toFields(flat)), now());
+  /** @param callsOnly leaves rows and queue out */
+  async function read(sessionId: string, callsOnly: boolean): Promise<SessionView | undefined> {
+    const isChild = childPartOf(sessionId) !== '';
+    const own = isChild ? undefined : await readOwn(sessionId, callsOnly);
+    // Only a transition finds sub-agents in the same moment.
+    const stored = own ?? (await readTree(sessionId, callsOnly));
+    const root = await withOutput(sessionId, stored.root);
+    const record = toRecord(sessionId, root, now());
     if (record === undefined) return undefined;
+    return {
+      record,
+      rows: await toRows(sessionId, stored.rows),
+      openCalls: await withResults(sessionId, stored.openCalls),
+      queue: stored.queue.map(toQueuedEntry),
+    };
+  }
+
+  /** Of a session without sub-agents; undefined if it has any. */
+  async function readOwn(sessionId: string, callsOnly: boolean): Promise<Stored | undefined> {
+    const at = keys.session(sessionId);
+    const reads = redis.multi().hgetall(at.root).lrange(at.order, 0, -1).hgetall(at.calls);
+    if (!callsOnly) reads.lrange(at.rows, 0, -1).lrange(at.queue, 0, -1);
+    const [root, order, calls, rows = [], queue = []] = unpack(await reach(reads.exec())) as [
+      ...[Record<string, string>, string[], Record<string, string>],
+      ...[string[]?, string[]?],
+    ];
+    if (order.some((id) => calls[`child:${id}`] !== undefined)) return undefined;
+    return { root, rows, queue, openCalls: order.map((id) => toOpenCall(id, calls)) };
+  }
+
+  async function readTree(sessionId: string, callsOnly: boolean): Promise<Stored> {
+    const reply = await transitions.run('readView', sessionId, { callsOnly });
+    const [root, rows, queue, ...sessions] = reply;
     const openCalls = sessions.flatMap(([order, fields]) => {
       const calls = toFields(fields);
       return order.map((id) => toOpenCall(id, calls));
     });
-    return {
-      record,
-      rows: await toRows(sessionId, rows),
-      openCalls: await withResults(sessionId, openCalls),
-      queue: queue.map(toQueuedEntry),
-    };
+    return { root: toFields(root), rows, queue, openCalls };
   }
 
   return {
+    readView: (sessionId) => read(sessionId, false),
     readCalls: async (sessionId) => {
-      if (childPartOf(sessionId) !== '') return toCalls(await readTree(sessionId, 'calls'));
-      const at = keys.session(sessionId);
-      const replies = await reach(
-        redis.multi().hgetall(at.root).lrange(at.order, 0, -1).hgetall(at.calls).exec(),
-      );
-      const [root, order, calls] = unpack(replies) as [
-        Record<string, string>,
-        string[],
-        Record<string, string>,
-      ];
-      const record = toRecord(sessionId, await withOutput(sessionId, root), now());
-      if (record === undefined) return undefined;
-      if (order.some((id) => calls[`child:${id}`] !== undefined)) {
-        return toCalls(await readTree(sessionId, 'calls'));
-      }
-      const openCalls = order.map((id) => toOpenCall(id, calls));
-      return { record, openCalls: await withResults(sessionId, openCalls) };
-    },
-    readView: async (sessionId) => {
-      if (childPartOf(sessionId) !== '') return readTree(sessionId, 'all');
-      const at = keys.session(sessionId);
-      const replies = await reach(
-        redis
-          .multi()
-          .hgetall(at.root)
-          .lrange(at.rows, 0, -1)
-          .lrange(at.order, 0, -1)
-          .hgetall(at.calls)
-          .lrange(at.queue, 0, -1)
-          .exec(),
-      );
-      const [root, rows, order, calls, queue] = unpack(replies) as [
-        Record<string, string>,
-        string[],
-        string[],
-        Record<string, string>,
-        string[],
-      ];
-      const record = toRecord(sessionId, await withOutput(sessionId, root), now());
-      if (record === undefined) return undefined;
-      if (order.some((id) => calls[`child:${id}`] !== undefined)) return readTree(sessionId, 'all');
-      return {
-        record,
-        rows: await toRows(sessionId, rows),
-        openCalls: await withResults(
-          sessionId,
-          order.map((id) => toOpenCall(id, calls)),
-        ),
-        queue: queue.map(toQueuedEntry),
-      };
+      const view = await read(sessionId, true);
+      return view && ({ record: view.record, openCalls: view.openCalls } satisfies SessionCalls);
     },
   };
 }
 
-/** Ids of calls in their order, and the fields of a session's calls. */
-type CallTable = [string[], string[]];
-
-function toCalls(view: SessionView | undefined): SessionCalls | undefined {
-  return view && { record: view.record, openCalls: view.openCalls };
+interface Stored {
+  root: Record<string, string>;
+  rows: string[];
+  queue: string[];
+  openCalls: OpenCall[];
 }
 
 function toFields(flat: readonly string[]): Record<string, string> {
-  const fields: Record<string, string> = {};
-  for (let at = 0; at < flat.length; at += 2) fields[flat[at] ?? ''] = flat[at + 1] ?? '';
-  return fields;
+  const fields: [string, string][] = [];
+  for (let at = 0; at < flat.length; at += 2) fields.push([flat[at] ?? '', flat[at + 1] ?? '']);
+  return Object.fromEntries(fields);
 }

@@ -2,13 +2,7 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { StreamStatus } from '../../protocol/run.js';
 import { toCheckedJson } from '../record/checked-messages.js';
-import {
-  NO_RUN,
-  type AppendResult,
-  type LogPosition,
-  type MarkResult,
-  type StreamLog,
-} from '../contract/log.js';
+import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels } from './channels.js';
 import { reach, toContractError } from './connection.js';
@@ -19,6 +13,7 @@ import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
 import type { Subscriber } from './subscriber.js';
 import { createTail } from './tail.js';
+import type { TruncatedPage } from './transition-results.js';
 
 /** The log in a Redis Stream, its tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
@@ -40,15 +35,11 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     openWriter: async ({ sessionId: id, name, token, agentId, agentType, step }, nonce, now) => {
       const sessionId = rootOf(id);
       const writer = { sessionId, name, token, agentId: agentId ?? id, agentType, step };
-      return (await transitions.run('openWriter', sessionId, { writer, nonce, now })) as Awaited<
-        ReturnType<StreamLog['openWriter']>
-      >;
+      return transitions.run('openWriter', sessionId, { writer, nonce, now });
     },
     closeWriter: async ({ sessionId, name, token }) => {
       const request = { name, token };
-      return (await transitions.run('closeWriter', rootOf(sessionId), request)) as Awaited<
-        ReturnType<StreamLog['closeWriter']>
-      >;
+      return transitions.run('closeWriter', rootOf(sessionId), request);
     },
     append: async (writer, batch, messages, known = 0) => {
       const texts = toCheckedJson(messages);
@@ -87,33 +78,25 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     },
     mark: async (streamId, mark, now) => {
       const conversation = rootOf(streamId);
-      return (await transitions.run('mark', conversation, (contents) => ({
+      return transitions.run('mark', conversation, (contents) => ({
         status: mark.status,
         message: contents.addJson(toControlMessage(conversation, mark, now)),
         error: mark.status === 'failed' ? mark.error : undefined,
         now,
-      }))) as MarkResult;
+      }));
     },
     truncate: async (streamId, step, { minSequence = 0, agentId }, now) => {
       let page: TruncatedPage = { removed: 0, lastRemoved: 0, atSequence: 0, next: minSequence };
       while (page.next !== undefined) {
         const { removed, lastRemoved, next: after } = page;
         const request = { step, after, agentId, now, removed, lastRemoved };
-        page = (await transitions.run('truncate', rootOf(streamId), request)) as TruncatedPage;
+        page = await transitions.run('truncate', rootOf(streamId), request);
       }
       const { removed, atSequence, lastRemoved } = page;
       return { removed, atSequence, lastRemoved };
     },
     onStop: async (sessionId, listener) => stops.join(keys.session(sessionId).stop, listener),
   };
-}
-
-interface TruncatedPage {
-  removed: number;
-  lastRemoved: number;
-  atSequence: number;
-  /** Where the next page begins. */
-  next?: number | undefined;
 }
 
 /** What a call's row keeps of these messages: the letter of its kind, and which one it is. */

@@ -6,6 +6,7 @@ import { createContents, type Contents } from './contents.js';
 import type { KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
 import { parseReply } from './parse-reply.js';
+import type { ResultOf } from './transition-results.js';
 import type { RunLibrary } from './run-library.js';
 
 /** The transitions of the record, wherever they run. */
@@ -21,7 +22,7 @@ export interface Transitions {
     name: Name,
     sessionId: string,
     request: RequestOf<Name> | ((contents: Contents, layout: number) => RequestOf<Name>),
-  ) => Promise<unknown>;
+  ) => Promise<ResultOf<Name>>;
   /** The hot path. args as transitions/append has them, without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
   /** True if the session was put off in the index of those that are due. */
