@@ -1,0 +1,57 @@
+import type { Calls } from '../contract/calls.js';
+import type { MarkResult, StreamLog } from '../contract/log.js';
+import type { Queue } from '../contract/queue.js';
+import type { Runs } from '../contract/runs.js';
+import type { Sessions } from '../contract/sessions.js';
+import type { Steps } from '../contract/steps.js';
+import type { TransitionName } from '../transitions/library.js';
+
+/** What each transition replies: mostly, what the store's method of that name results in. */
+interface Results {
+  acceptedMessages: { ids: string[] };
+  begin: Returned<Runs['begin']>;
+  beginChild: Returned<Runs['beginChild']>;
+  beginQueued: Returned<Queue['begin']>;
+  /** `stored`: a part of the session, which is not there yet. */
+  branch: Returned<Sessions['branch']> | { kind: 'stored' };
+  claim: Returned<Steps['claim']>;
+  closeWriter: Returned<StreamLog['closeWriter']>;
+  commit: Returned<Steps['commit']>;
+  discard: Returned<Steps['discard']>;
+  dropStaged: { toolCallIds: string[] };
+  editQueued: Returned<Queue['edit']>;
+  end: Returned<Runs['end']>;
+  erase: { kind: 'erased' | 'not_found' };
+  extendDeadline: Returned<Calls['extendDeadline']>;
+  leaseCall: Returned<Calls['lease']>;
+  mark: MarkResult;
+  noteSnapshot: { kind: 'noted' | 'not_found' };
+  openWriter: Returned<StreamLog['openWriter']>;
+  readView: View;
+  removeQueued: Returned<Queue['remove']>;
+  resumeRun: Returned<Runs['resume']>;
+  rewind: Returned<Runs['rewind']>;
+  saveState: { kind: 'saved'; version: number } | { kind: 'stale' } | { kind: 'not_found' };
+  settleCall: Returned<Calls['settle']>;
+  stage: { kind: 'staged' | 'not_found' };
+  startCall: Returned<Calls['start']>;
+  stop: Returned<Runs['stop']>;
+  takeCallId: Returned<Calls['takeId']>;
+  takeOver: Returned<Steps['takeOver']>;
+  truncate: TruncatedPage;
+}
+
+export type ResultOf<Name extends TransitionName> = Results[Name];
+type Returned<Method extends (...args: never[]) => Promise<unknown>> = Awaited<ReturnType<Method>>;
+
+/** Ids of calls in their order, and the fields of a session's calls. */
+export type CallTable = [order: string[], calls: string[]];
+type View = [root: string[], rows: string[], queue: string[], ...sessions: CallTable[]];
+
+export interface TruncatedPage {
+  removed: number;
+  lastRemoved: number;
+  atSequence: number;
+  /** Where the next page begins. */
+  next?: number | undefined;
+}
