@@ -41,6 +41,8 @@ async function transpile(root, files) {
     import('typescript-to-lua'),
     import('typescript'),
   ]);
+  // Lua joins a chain of texts at once; in groups each pair would become a text of its own.
+  tstl.LuaPrinter.rightAssociativeOperators.delete(tstl.SyntaxKind.ConcatOperator);
   const modules = new Map();
   const { diagnostics } = tstl.transpileFiles(
     files.map((file) => join(root, file)),

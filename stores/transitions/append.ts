@@ -1,5 +1,5 @@
-import { formatInt, redis, toNumber } from './lib/host.js';
-import { closeLog, writeAll, type Log } from './lib/log.js';
+import { cjson, formatInt, redis, toNumber } from './lib/host.js';
+import { closeLog, write, type Log } from './lib/log.js';
 import { isTerminal, num } from './lib/root.js';
 
 /** The hot path: positional, with five keys, one call for everything that came meanwhile. */
@@ -60,9 +60,8 @@ export function append(keys: readonly string[], args: readonly string[]): Append
   if (run === '*' && session[4] === 'paused') return [CLOSED];
   const at = toNumber(seq);
   const log: Log = { stream, channel, root, before: at, seq: at, written: [] };
-  const messages: string[] = [];
-  for (let i = FIXED; i < args.length; i += 1) messages.push(args[i] as string);
-  writeAll(log, messages, writer);
+  const writerJson = cjson.encode(writer);
+  for (let i = FIXED; i < args.length; i += 1) write(log, args[i] as string, writer, writerJson);
   closeLog(log, ['updated', now]);
   redis.call('HSET', writers, `b:${writer}`, batch, `s:${writer}`, log.seq);
   if (notes !== '') note(writers, writer, notes, log);

@@ -110,12 +110,16 @@ function isReading(name: string): boolean {
   return false;
 }
 
-/** `<stream TTL> <session TTL> <layout>`, times in seconds. */
+/** `<stream TTL> <session TTL> <layout>`, times in seconds; the same from one call to the next. */
 function readSettings(text: string): Settings {
-  const [stream = '', session = '', layout = ''] = text.split(' ');
-  return {
-    streamTtlSeconds: toNumber(stream),
-    sessionTtlSeconds: toNumber(session),
-    layout: toNumber(layout),
-  };
+  if (text !== newest.text) {
+    const [stream = '', session = '', layout = ''] = text.split(' ');
+    newest.text = text;
+    newest.streamTtlSeconds = toNumber(stream);
+    newest.sessionTtlSeconds = toNumber(session);
+    newest.layout = toNumber(layout);
+  }
+  const { streamTtlSeconds, sessionTtlSeconds, layout } = newest;
+  return { streamTtlSeconds, sessionTtlSeconds, layout };
 }
+const newest = { text: '', streamTtlSeconds: 0, sessionTtlSeconds: 0, layout: 0 };

@@ -28,10 +28,26 @@ export function openLog(session: Session, seq: string | undefined): Log {
 
 /** Adds an entry of a writer; the store's own entries have the writer ''. */
 export function write(log: Log, json: string, writer = '', writerJson = '""'): void {
-  log.seq += 1;
-  let added = addEntry(log, json, writer);
-  // A transition that died between an entry and the sequence that counts it has left entries above
-  // that sequence: the log continues behind them. Ids above the newest entry may be used up as well.
+  const seq = log.seq + 1;
+  log.seq = seq;
+  const id = formatInt(seq);
+  const added = redis.pcall('XADD', log.stream, `${id}-0`, 'w', writer, 'c', json);
+  if (typeof added === 'string') log.written.push(`[${id},${writerJson},${json}]`);
+  else writeBehind(log, json, writer, writerJson, added);
+}
+
+/**
+ * A transition that died between an entry and the sequence that counts it has left entries above that
+ * sequence: the log continues behind them. Ids above the newest entry may be used up as well.
+ */
+function writeBehind(
+  log: Log,
+  json: string,
+  writer: string,
+  writerJson: string,
+  refusal: ErrorReply,
+): void {
+  let added: string | ErrorReply = refusal;
   let step = 1;
   while (typeof added !== 'string' && added.err.includes('equal or smaller')) {
     log.seq = Math.max(newestEntry(log) + 1, log.seq + step);

@@ -74,15 +74,36 @@ export function openSession(
   settings: Settings,
 ): Session {
   const dot = sessionId.indexOf('.');
+  // Spelled out in the order of the lists, since every transition begins with it.
   const conversation = {
     conversationId: dot < 0 ? sessionId : sessionId.slice(0, dot),
     part: '',
     settings,
-  } as Session;
+    stream: keys[0],
+    results: keys[1],
+    children: keys[2],
+    owners: keys[3],
+    erased: keys[4],
+    channel: keys[5],
+    stop: keys[6],
+    root: keys[7],
+    rows: keys[8],
+    calls: keys[9],
+    order: keys[10],
+    busy: keys[11],
+    writers: keys[12],
+    messages: keys[13],
+    runs: keys[14],
+    checkpoints: keys[15],
+    settled: keys[16],
+    states: keys[17],
+    staged: keys[18],
+    notices: keys[19],
+    queue: keys[20],
+    places: keys[21],
+    rewinds: keys[22],
+  } as unknown as Session;
   conversation.conversation = conversation;
-  let at = 0;
-  for (const name of SHARED_KEYS) conversation[name] = keys[at++] as string;
-  for (const name of OWN_KEYS) conversation[name] = keys[at++] as string;
   return dot < 0 ? conversation : sessionAt(conversation, sessionId.slice(dot + 1));
 }
 
