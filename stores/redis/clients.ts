@@ -24,6 +24,8 @@ export interface Patience {
 /** Between two tries of a command that a cluster redirects, and that it cannot serve right now. */
 const REDIRECT_PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
+/** After a master was looked for, another one is not before this long. */
+const LOOK_AGAIN_MS = 1_000;
 /** Who owns which slot is asked this often, for subscribers that hear nothing of a change. */
 const SLOTS_REFRESH_MS = 5_000;
 /** For the patient: one number that a command never reaches. */
@@ -73,8 +75,7 @@ function createRedis(
     maxRetriesPerRequest: patience.retries,
     retryStrategy: backOff(patience),
     ...(use === 'subscriptions' && OWN_RENEWAL),
-    // A master that became a replica: look for the new one, and send the command there.
-    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+    reconnectOnError: createReconnection(),
   };
   if (address.kind === 'standalone') return new Redis(address.url, shared);
   const { sentinels, name, db, tls } = address;
@@ -88,6 +89,21 @@ function createRedis(
     // the connections of a master that they demote.
     ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
   });
+}
+
+/**
+ * A master that became a replica: look for the new one, and send the command there. Where there is
+ * none yet, or never will be, the reply goes to whoever asked.
+ */
+function createReconnection(): (error: Error) => 2 | false {
+  let lookedAt: number | undefined;
+  return (error) => {
+    if (!error.message.startsWith('READONLY')) return false;
+    const now = performance.now();
+    if (lookedAt !== undefined && now - lookedAt < LOOK_AGAIN_MS) return false;
+    lookedAt = now;
+    return 2;
+  };
 }
 
 function clusterOptions(

@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RedisConnection } from './clients.js';
-import { reach } from './connection.js';
-import { functionLibrary, FUNCTION_NAMES, scriptForm, type TransitionMode } from './library.js';
+import { isLackOfRights, lackOfRights, reach, saysNotNow } from './connection.js';
+import {
+  functionLibrary,
+  functionName,
+  scriptForm,
+  THIS_LIBRARY,
+  type Library,
+  type LibraryEntry,
+  type TransitionMode,
+} from './library.js';
+import { mastersOf } from './masters.js';
+import type { Right } from './rights.js';
 
 /** Runs the library with keys and arguments; its form is the caller's no concern. */
 export type RunLibrary = (
@@ -10,25 +21,44 @@ export type RunLibrary = (
   args: readonly (string | number)[],
 ) => Promise<unknown>;
 
+export interface RunLibraryOptions {
+  library?: Library;
+  /** Waits while Redis says that it cannot serve now, as while there is no connection. */
+  isPatient?: boolean;
+  /** What is looked at before the first transition, so that none ends in the middle. */
+  rights?: readonly Right[];
+}
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+/** A Redis that took no library is asked again after this long. */
+const LOAD_AGAIN_MS = 5_000;
+
 /**
  * The library inside Redis: as functions, which it loads where they are missing (a new server, or one
  * that was flushed), or as a script where functions are not to be had.
  */
-export function createRunLibrary(redis: RedisConnection): RunLibrary {
-  const scripts = new Map<TransitionMode, { code: string; sha: string }>();
+export function createRunLibrary(
+  redis: RedisConnection,
+  { library = THIS_LIBRARY, isPatient = false, rights = [] }: RunLibraryOptions = {},
+): RunLibrary {
+  const scripts = new Map<LibraryEntry, { code: string; sha: string }>();
   /** Set once functions were refused for good. */
   let needsScript = false;
   let loading: Promise<void> | undefined;
+  let loadRefused: number | undefined;
+  let isChecked = false;
+  let checking: Promise<void> | undefined;
 
   function load(): Promise<void> {
-    loading ??= loadEverywhere(redis).finally(() => {
+    loading ??= loadEverywhere(redis, functionLibrary(library)).finally(() => {
       loading = undefined;
     });
     return loading;
   }
 
-  async function runScript(mode: TransitionMode, given: Given): Promise<unknown> {
-    const { code, sha } = scripts.get(mode) ?? remember(mode);
+  async function runScript(entry: LibraryEntry, given: Given): Promise<unknown> {
+    const { code, sha } = scripts.get(entry) ?? remember(entry);
     try {
       return await redis.evalsha(sha, ...given);
     } catch (error) {
@@ -37,62 +67,115 @@ export function createRunLibrary(redis: RedisConnection): RunLibrary {
     }
   }
 
-  function remember(mode: TransitionMode): { code: string; sha: string } {
-    const code = scriptForm(mode);
+  function remember(entry: LibraryEntry): { code: string; sha: string } {
+    const code = scriptForm(library, entry);
     const script = { code, sha: createHash('sha1').update(code).digest('hex') };
-    scripts.set(mode, script);
+    scripts.set(entry, script);
     return script;
   }
 
-  async function runFunction(mode: TransitionMode, given: Given): Promise<unknown> {
+  async function runFunction(entry: LibraryEntry, given: Given): Promise<unknown> {
+    const name = functionName(library, entry);
     const call = () =>
-      mode === 'reading'
-        ? redis.fcall_ro(FUNCTION_NAMES[mode], ...given)
-        : redis.fcall(FUNCTION_NAMES[mode], ...given);
+      entry === 'reading' || entry === 'rights'
+        ? redis.fcall_ro(name, ...given)
+        : redis.fcall(name, ...given);
     try {
       return await call();
     } catch (error) {
-      if (!startsWith(error, 'ERR Function not found')) throw error;
+      if (!isMissing(error)) throw error;
+    }
+    if (loadRefused !== undefined && performance.now() - loadRefused < LOAD_AGAIN_MS) {
+      return runScript(entry, given);
     }
     try {
       await load();
     } catch (error) {
-      // A full Redis takes no library, but scripts that free memory.
-      if (startsWith(error, 'OOM')) return runScript(mode, given);
-      throw error;
+      if (!takesNoLibrary(error)) throw error;
+      // A full Redis and a replica run scripts that free memory, or read.
+      loadRefused = performance.now();
+      return runScript(entry, given);
     }
     return call();
+  }
+
+  async function invoke(entry: LibraryEntry, given: Given): Promise<unknown> {
+    if (needsScript) return runScript(entry, given);
+    try {
+      return await runFunction(entry, given);
+    } catch (error) {
+      if (!hasNoFunctions(error)) throw error;
+      needsScript = true;
+      return runScript(entry, given);
+    }
+  }
+
+  async function checkRights(): Promise<void> {
+    const key = rights[0]?.[1];
+    if (key === undefined) return;
+    const commands = rights.map((right) => JSON.stringify(right));
+    const lacking = (await invoke('rights', [1, key, ...commands])) as number[];
+    if (lacking.length === 0) return;
+    throw lackOfRights(lacking.map((n) => rights[n - 1]?.[0]).join(', '));
+  }
+
+  function check(): Promise<void> {
+    checking ??= checkRights()
+      .then(() => {
+        isChecked = true;
+      })
+      .finally(() => {
+        // Rights may be given meanwhile.
+        checking = undefined;
+      });
+    return checking;
+  }
+
+  /** Transitions know repeats, so what was refused may be sent again. */
+  async function throughRefusals(work: () => Promise<unknown>): Promise<unknown> {
+    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isPatient || !saysNotNow(error) || redis.status === 'end') throw error;
+      }
+      await pause(wait, undefined, { ref: false });
+    }
   }
 
   return (mode, keys, args) => {
     const given: Given = [keys.length, ...keys, ...args];
     const work = async (): Promise<unknown> => {
-      if (needsScript) return runScript(mode, given);
-      try {
-        return await runFunction(mode, given);
-      } catch (error) {
-        if (!isRefusal(error)) throw error;
-        needsScript = true;
-        return runScript(mode, given);
-      }
+      if (!isChecked) await check();
+      return invoke(mode, given);
     };
-    return reach(work());
+    return reach(throughRefusals(work));
   };
 }
 
 type Given = [numberOfKeys: number, ...keysAndArgs: (string | number)[]];
 
-async function loadEverywhere(redis: RedisConnection): Promise<void> {
-  const code = functionLibrary();
-  const masters = 'nodes' in redis ? redis.nodes('master') : [redis];
-  await Promise.all(masters.map((node) => node.function('LOAD', 'REPLACE', code)));
+/** Loads it on all masters that can be reached; who needs one of the others loads it again. */
+async function loadEverywhere(redis: RedisConnection, code: string): Promise<void> {
+  const loads = mastersOf(redis).map((node) => node.function('LOAD', 'REPLACE', code));
+  const results = await Promise.allSettled(loads);
+  const failures = results.filter((result) => result.status === 'rejected');
+  if (failures.length > 0 && failures.length === results.length) throw failures[0]?.reason;
 }
 
 /** No functions: an older or another server, or a user who may not use them. */
-function isRefusal(error: unknown): boolean {
+function hasNoFunctions(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (/^ERR unknown (command|subcommand)/i.test(error.message)) return true;
-  return /^NOPERM .*\b(fcall|fcall_ro|function)\b/i.test(error.message);
+  return isLackOfRights(error) && /'(fcall|fcall_ro|function)\b/i.test(error.message);
+}
+
+function isMissing(error: unknown): boolean {
+  return startsWith(error, 'ERR Function not found');
+}
+
+function takesNoLibrary(error: unknown): boolean {
+  return startsWith(error, 'OOM') || startsWith(error, 'READONLY');
 }
 
 function startsWith(error: unknown, text: string): boolean {

@@ -1,4 +1,5 @@
 import type { RedisConnection } from './clients.js';
+import { mastersOf } from './masters.js';
 
 export interface RedisSettings {
   version: string;
@@ -8,8 +9,9 @@ export interface RedisSettings {
 
 /** Reads what durability rests on: `noeviction` and an append-only file, on every node of a cluster. */
 export async function readRedisSettings(redis: RedisConnection): Promise<RedisSettings> {
-  const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
-  const found = await Promise.all(nodes.map(async (node) => readInfo(await node.info())));
+  const found = await Promise.all(
+    mastersOf(redis).map(async (node) => readInfo(await node.info())),
+  );
   return {
     version: [...new Set(found.map(({ version }) => version))].join(', '),
     warnings: [...new Set(found.flatMap(({ warnings }) => warnings))],
