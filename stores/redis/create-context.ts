@@ -1,10 +1,15 @@
-import type { Cluster, Redis } from 'ioredis';
 import { LIMITS } from '../../protocol/limits.js';
+import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
+import type { RedisConnection } from './clients.js';
 import type { Commands } from './commands.js';
 import type { RedisContext } from './context.js';
 import { gatherWrites } from './gather-writes.js';
 import { createKeySpace } from './keys.js';
-import { createRunLibrary } from './run-library.js';
+import { THIS_LIBRARY, type Library } from './library.js';
+import { createProcesses, type Processes } from './processes.js';
+import { createPruning } from './prune-libraries.js';
+import { rightsFor } from './rights.js';
+import { createRunLibrary, type RunLibrary } from './run-library.js';
 import { createTransitions, type Expiry } from './transitions.js';
 
 export interface RedisStoreOptions {
@@ -18,6 +23,15 @@ export interface RedisStoreOptions {
   maxChunks?: number;
 }
 
+export interface ContextOptions {
+  /** Of another release. */
+  library?: Library;
+  /** Of the records that this process reads. */
+  layout?: number;
+  /** Waits while Redis cannot serve. */
+  isPatient?: boolean;
+}
+
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
 /** How long what has ended is kept, unless the options say otherwise. */
@@ -28,17 +42,35 @@ export function toExpiry({ streamTtlSeconds, sessionTtlSeconds }: RedisStoreOpti
   };
 }
 
+/** A context on a connection, and the announcement of this process there. */
+export interface RedisConnectionContext extends RedisContext {
+  processes: Processes;
+}
+
 /** Names, transitions and limits for one connection. */
 export function createContext(
-  redis: Redis | Cluster,
+  redis: RedisConnection,
   options: RedisStoreOptions = {},
-): RedisContext {
+  { library = THIS_LIBRARY, layout = RECORD_LAYOUT, isPatient = false }: ContextOptions = {},
+): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
+  const processes = createProcesses(redis, {
+    key: keys.processes,
+    library: library.hash,
+    layout,
+    onRead: createPruning(redis),
+  });
+  const runLibrary = createRunLibrary(redis, { library, isPatient, rights: rightsFor(keys) });
+  const announced: RunLibrary = (mode, ...given) => {
+    processes.touch();
+    return runLibrary(mode, ...given);
+  };
   return {
     // Its overloads by option say the same; a list of options fits none of them.
     redis: redis as unknown as Commands,
     keys,
-    transitions: createTransitions(createRunLibrary(redis), keys, toExpiry(options)),
+    transitions: createTransitions(announced, keys, toExpiry(options), processes.layout),
+    processes,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     gatherWrites: () => {

@@ -68,8 +68,8 @@ export const RedisStreamManager = class RedisStreamManager {
     const subscriber = given ?? duplicateForSubscriptions(redis);
     Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber)), {
       close: async () => {
+        await context.processes.close();
         if (given === undefined) closeClient(subscriber);
-        await Promise.resolve();
       },
     });
   }

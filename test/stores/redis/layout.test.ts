@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { dumpKeys, type DumpedKey } from '../../support/redis-dump.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 
 const newer = {
   name: 'HelixError',
   code: 'unavailable',
-  message: expect.stringContaining('newer release') as string,
+  message: expect.stringContaining('newer release') as unknown,
 };
 
 /** A run whose second step waits for an approval, and a call that has started. */
@@ -41,10 +42,7 @@ describe('the layout of a record', () => {
   it('of a newer release: nothing is changed, and the refusal may be tried again', async () => {
     const { redis, store, streamManager, session, runId, root } = await openSession();
     await redis.hset(root, 'layout', 3);
-    const dump = async (): Promise<unknown> => {
-      const keys = await redis.keys(`*${session.id}*`);
-      return Promise.all(keys.sort().map((key) => redis.dumpBuffer(key)));
-    };
+    const dump = (): Promise<DumpedKey[]> => dumpKeys(redis, `*${session.id}*`);
     const before = await dump();
     const next = session.writer(runId, 2, 1);
     for (const change of [

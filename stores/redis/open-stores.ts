@@ -1,0 +1,55 @@
+import { createStreamManager } from '../log/create-stream-manager.js';
+import type { StreamManager } from '../log/stream-manager.js';
+import type { Store } from '../contract/store.js';
+import { closeClient } from './clients.js';
+import { connectCommands, connectSubscriber, reach, type RedisRole } from './connection.js';
+import { createContext, type RedisStoreOptions } from './create-context.js';
+import type { Library } from './library.js';
+import { createRedisSessionStore } from './session-store.js';
+import { readRedisSettings, type RedisSettings } from './settings.js';
+import { createRedisStreamLog } from './stream-log.js';
+
+export interface RedisStores {
+  store: Store;
+  streamManager: StreamManager;
+  /** Resolves when Redis answers. @throws HelixError `unavailable` */
+  ping: () => Promise<void>;
+  /** Version and the settings that durability rests on. */
+  settings: () => Promise<RedisSettings>;
+  /** Adds one to a field of a hash; for tools that count in Redis. */
+  countIn: (hash: string, field: string) => Promise<number>;
+  close: () => Promise<void>;
+}
+
+export interface ConnectionOptions extends RedisStoreOptions {
+  url: string;
+  role: RedisRole;
+}
+
+/** Both stores on one Redis; as of another release, if its library or layout is given. */
+export function openRedisStores(
+  options: ConnectionOptions,
+  release: { library?: Library; layout?: number } = {},
+): RedisStores {
+  const commands = connectCommands(options.url, options.role);
+  const subscriber = connectSubscriber(options.url, options.role);
+  const context = createContext(commands, options, {
+    ...release,
+    isPatient: options.role === 'worker',
+  });
+  context.processes.start();
+  for (const redis of [commands, subscriber]) redis.connect().catch(() => undefined);
+  return {
+    store: createRedisSessionStore(context),
+    streamManager: createStreamManager(createRedisStreamLog(context, subscriber)),
+    ping: async () => {
+      await reach(commands.ping());
+    },
+    settings: () => reach(readRedisSettings(commands)),
+    countIn: (hash, field) => reach(commands.hincrby(hash, field, 1)),
+    close: async () => {
+      await context.processes.close();
+      for (const client of [commands, subscriber]) closeClient(client);
+    },
+  };
+}

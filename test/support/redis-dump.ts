@@ -1,0 +1,88 @@
+import type { Redis } from 'ioredis';
+
+/** A key of Redis as plain data, with what it takes to make it again. */
+export interface DumpedKey {
+  key: string;
+  /** Time to live, ms; absent where it has none. */
+  ttl?: number;
+  value:
+    | { type: 'string'; text: string }
+    | { type: 'hash'; fields: Record<string, string> }
+    | { type: 'list' | 'set'; items: string[] }
+    | { type: 'zset'; scores: [member: string, score: string][] }
+    | { type: 'stream'; lastId: string; entries: [id: string, fields: string[]][] };
+}
+
+/** All keys that match, in the order of their names; what has no order is sorted. */
+export async function dumpKeys(redis: Redis, match: string): Promise<DumpedKey[]> {
+  const keys = (await redis.keys(match)).sort();
+  return Promise.all(
+    keys.map(async (key) => {
+      const ttl = await redis.pttl(key);
+      return { key, ...(ttl >= 0 && { ttl }), value: await read(redis, key) };
+    }),
+  );
+}
+
+async function read(redis: Redis, key: string): Promise<DumpedKey['value']> {
+  const type = await redis.type(key);
+  switch (type) {
+    case 'hash': {
+      const fields = await redis.hgetall(key);
+      return { type, fields: Object.fromEntries(Object.entries(fields).sort()) };
+    }
+    case 'list':
+      return { type, items: await redis.lrange(key, 0, -1) };
+    case 'set':
+      return { type, items: (await redis.smembers(key)).sort() };
+    case 'zset': {
+      const flat = await redis.zrange(key, '0', '-1', 'WITHSCORES');
+      return { type, scores: pairs(flat) };
+    }
+    case 'stream': {
+      const info = (await redis.xinfo('STREAM', key)) as unknown[];
+      const lastId = String(info[info.indexOf('last-generated-id') + 1]);
+      return { type, lastId, entries: await redis.xrange(key, '-', '+') };
+    }
+    default:
+      return { type: 'string', text: (await redis.get(key)) ?? '' };
+  }
+}
+
+/** Makes the keys again. */
+export async function restoreKeys(redis: Redis, dumped: readonly DumpedKey[]): Promise<void> {
+  for (const { key, ttl, value } of dumped) {
+    await redis.del(key);
+    await write(redis, key, value);
+    if (ttl !== undefined) await redis.pexpire(key, ttl);
+  }
+}
+
+async function write(redis: Redis, key: string, value: DumpedKey['value']): Promise<void> {
+  switch (value.type) {
+    case 'hash':
+      await redis.hset(key, value.fields);
+      break;
+    case 'list':
+      await redis.rpush(key, ...value.items);
+      break;
+    case 'set':
+      await redis.sadd(key, ...value.items);
+      break;
+    case 'zset':
+      for (const [member, score] of value.scores) await redis.zadd(key, score, member);
+      break;
+    case 'stream':
+      for (const [id, fields] of value.entries) await redis.xadd(key, id, ...fields);
+      await redis.call('XSETID', key, value.lastId);
+      break;
+    case 'string':
+      await redis.set(key, value.text);
+  }
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  const found: [string, string][] = [];
+  for (let at = 0; at < flat.length; at += 2) found.push([flat[at] ?? '', flat[at + 1] ?? '']);
+  return found;
+}
