@@ -9,7 +9,7 @@ type Index = Due & Pick<Sessions, 'noteActiveSnapshot'>;
 export function createSessionIndex({ redis, keys, transitions, now }: RedisContext): Index {
   return {
     noteActiveSnapshot: async (sessionId, turn) => {
-      await transitions.run('noteSnapshot', sessionId, { turn, now: now() });
+      await transitions.noteSnapshot(sessionId, turn, now());
     },
     note: async (sessionId, inMs) => {
       await reach(redis.zadd(keys.activeIndex, now() + inMs, sessionId));

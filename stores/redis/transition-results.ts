@@ -25,7 +25,6 @@ interface Results {
   extendDeadline: Returned<Calls['extendDeadline']>;
   leaseCall: Returned<Calls['lease']>;
   mark: MarkResult;
-  noteSnapshot: { kind: 'noted' | 'not_found' };
   openWriter: Returned<StreamLog['openWriter']>;
   readView: View;
   removeQueued: Returned<Queue['remove']>;

@@ -25,6 +25,8 @@ export interface Transitions {
   ) => Promise<ResultOf<Name>>;
   /** The hot path. args as transitions/append has them, without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
+  /** Of a session that is there. */
+  noteSnapshot: (sessionId: string, turn: number, now: number) => Promise<void>;
   /** True if the session was put off in the index of those that are due. */
   postpone: (index: string, sessionId: string, taken: number, until: number) => Promise<boolean>;
   /** Lines, sequence and server, as transitions/read-page has them. */
@@ -71,6 +73,10 @@ export function createTransitions(
     },
     append: async (sessionId, args) =>
       (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],
+    noteSnapshot: async (sessionId, turn, now) => {
+      const { root } = keys.session(sessionId);
+      await runLibrary('writing', [root], ['noteSnapshot', turn, now]);
+    },
     postpone: async (index, sessionId, taken, until) =>
       (await runLibrary('writing', [index], ['postpone', sessionId, taken, until])) === 1,
     readPage: async (sessionId, fromSequence, limit) => {

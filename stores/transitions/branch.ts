@@ -1,6 +1,6 @@
 import { redis } from './lib/host.js';
 import { armExpiry } from './lib/expiry.js';
-import { closeRun } from './lib/finish.js';
+import { completeRun } from './lib/finish.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { readRoot } from './lib/root.js';
 import { OWN_KEYS, type Session } from './lib/session.js';
@@ -113,16 +113,7 @@ function found(
     0,
     now,
   );
-  redis.call('HSET', session.root, 'replied', end.hasReplied ? turn : '', 'stream', 'ended');
-  closeRun(
-    session,
-    { now },
-    {
-      status: 'completed',
-      error: '',
-      reason: undefined,
-      code: 'run_stopped',
-    },
-  );
+  redis.call('HSET', session.root, 'replied', end.hasReplied ? turn : '');
+  completeRun(session, now);
   armExpiry(session, true);
 }

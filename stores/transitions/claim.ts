@@ -1,13 +1,13 @@
 import { redis } from './lib/host.js';
 import { ownWriter, readOwner, tellOfDiscard, withdraw } from './lib/attempts.js';
-import { hasUnsettled } from './lib/calls.js';
+import { isUnsettled, readCallsField } from './lib/calls.js';
 import { field, int, text } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
 import { doneOrSuperseded } from './lib/outcome.js';
 import { noteEndOfStep } from './lib/places.js';
 import { takeSteering } from './lib/queue.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { addShared, isTerminal, num, readRoot } from './lib/root.js';
+import { addShared, isTerminal, num, readRoot, type Root } from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { takeInNotices, takeInResults } from './lib/settling.js';
 import { usageJson } from './lib/usage.js';
@@ -34,6 +34,11 @@ const FIELDS = [
   'born',
   'usage',
   'rewound',
+  'messageId',
+  'replied',
+  'turn',
+  'resume',
+  'taken',
 ] as const;
 
 /**
@@ -53,7 +58,8 @@ export function claim(session: Session, { writer, runN, known, now }: ClaimReque
   if (owner.token > token) return only('fenced');
   if (committed !== step - 1) return only('rewound');
   // A sub-agent whose calls are answered continues with the others.
-  if (hasUnsettled(session) || (!isConversation(session) && root.stream === 'paused')) {
+  const calls = readCallsField(session, 'state');
+  if (isUnsettled(calls) || (!isConversation(session) && root.stream === 'paused')) {
     return only('not_ready');
   }
   const log = openLog(session, root.seq);
@@ -62,29 +68,42 @@ export function claim(session: Session, { writer, runN, known, now }: ClaimReque
     const before = owner.token > 0 ? withdraw(session, name, token) : { removed: false };
     if (before === undefined) return MORE;
     noteEndOfStep(session, root.checkpoint, log.seq);
-    takeInResults(session);
+    if (calls.length > 0) takeInResults(session);
     takeInNotices(session);
     if (owner.token > 0) {
       tellOfDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
     } else {
-      takeSteering(session, log, speaker);
+      takeSteering(session, root, log, speaker);
     }
     closeLog(log);
-    ownWriter(session, name, token, log.seq);
+    ownWriter(session, name, token, log.seq, owner.token > 0);
     redis.call('SADD', session.busy, 'model');
-    redis.call('HSET', session.conversation.root, 'stream', 'active', 'updated', now);
-    redis.call('HSET', session.root, 'status', 'running', 'claimed', step, 'updated', now);
-    redis.call('HDEL', session.root, 'resume', 'taken');
-    if (!isConversation(session)) {
-      redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
-    }
+    noteClaim(session, root, step, now);
   }
   const failures = redis.call('HGET', session.writers, `fails:${int(step)}`);
-  // Read anew: steering messages make a turn of their own.
-  const { messageId } = readRoot(session, ['messageId']);
   const rows = `"rowCount":${int(redis.call('LLEN', session.rows))},"sequence":${int(log.seq)}`;
-  const of = `"messageId":${text(messageId ?? '')},"born":${text(root.born ?? '')}`;
+  const of = `"messageId":${text(root.messageId ?? '')},"born":${text(root.born ?? '')}`;
   const dropped = field('hasDroppedCalls', root.rewound === undefined ? '' : 'true');
   const more = `${field('usage', usageJson(root.usage))}${dropped}`;
   return `{"kind":"claimed",${rows},"failures":${failures === false ? '0' : failures},${of}${more}}`;
+}
+
+/** Run, session and stream are active; a wake-up has arrived. */
+function noteClaim(
+  session: Session,
+  { resume, taken }: Root<'resume' | 'taken'>,
+  step: number,
+  now: number,
+): void {
+  const claimed: (string | number)[] = ['status', 'running', 'claimed', step, 'updated', now];
+  if (isConversation(session)) {
+    claimed.push('stream', 'active');
+  } else {
+    redis.call('HSET', session.conversation.root, 'stream', 'active', 'updated', now);
+    redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
+  }
+  redis.call('HSET', session.root, ...claimed);
+  if (resume !== undefined || taken !== undefined) {
+    redis.call('HDEL', session.root, 'resume', 'taken');
+  }
 }

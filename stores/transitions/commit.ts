@@ -13,7 +13,7 @@ import { contentAt, only, type Content, type WriterRequest } from './lib/request
 import { addShared, isTerminal, num, readRoot } from './lib/root.js';
 import { idOf, type Session } from './lib/session.js';
 import { pushReply, type SettlingCode } from './lib/settling.js';
-import { noteStateOfTurn } from './lib/state.js';
+import { stateOfTurn } from './lib/state.js';
 import { addUsage } from './lib/usage.js';
 
 export interface CommitRequest {
@@ -52,6 +52,8 @@ const FIELDS = [
   'committed',
   'outcome',
   'stateV',
+  'turnV',
+  'keptV',
   'turn',
   'replied',
 ] as const;
@@ -106,8 +108,8 @@ export function commit(session: Session, request: CommitRequest, args: readonly 
       redis.call('HSET', session.results, request.outputRef, contentAt(args, request.outputText));
     }
   }
+  for (const each of stateOfTurn(session, root)) fields.push(each);
   redis.call('HSET', session.root, ...fields);
-  noteStateOfTurn(session, root.turn ?? '0');
   addUsage(session, request.usage);
   if (steers) {
     closeLog(log);

@@ -57,7 +57,6 @@ const TRANSITIONS = {
   extendDeadline,
   leaseCall,
   mark,
-  noteSnapshot,
   openWriter,
   readView,
   removeQueued,
@@ -94,6 +93,7 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (name === 'append') return append(keys, args);
   if (name === 'readPage') return readPage(keys, args);
   if (name === 'postpone') return postpone(keys, args);
+  if (name === 'noteSnapshot') return noteSnapshot(keys, args);
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
   if (transition === undefined) return undefined;
   const settings = readSettings(args[2] as string);

@@ -41,7 +41,7 @@ export function openWriter(session: Session, { writer, nonce, now }: OpenWriterR
     tellOfDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
   }
   closeLog(log);
-  ownWriter(session, name, token, log.seq);
+  ownWriter(session, name, token, log.seq, owner.token > 0);
   redis.call('HSET', session.writers, `n:${name}`, nonce);
   if (rests) {
     redis.call('HSET', session.root, 'stream', 'active', 'seq', log.seq, 'updated', now);

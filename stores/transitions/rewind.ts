@@ -121,10 +121,9 @@ function startAgain(
 ): void {
   const { turn, step } = target;
   let { shown } = target;
-  redis.call('HSET', session.root, 'uiCount', shown);
   if (edited.length > 0) {
     accept(session, edited);
-    shown = storeMessages(session, edited, turn.turn).shown;
+    shown = storeMessages(session, edited, int(shown), turn.turn).shown;
   }
   const root = readRoot(session, ['seq', 'agent', 'runN']);
   const { id, n } = nextRun(session, root.runN, nonce);
@@ -151,5 +150,5 @@ function startAgain(
   const turnSeq = isRetry ? seq : turn.seq;
   noteTurn(session, { turn: turn.turn, row: turn.row, seq: turnSeq, messageId: message });
   const run = { id, n, mode, by, turn: turn.turn, message, turnSeq, turnRow: turn.row, seq, step };
-  startRun(session, run, log.seq, now);
+  startRun(session, run, log.seq, now, ['uiCount', shown]);
 }

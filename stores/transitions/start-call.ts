@@ -58,7 +58,7 @@ export function startCall(session: Session, { writer, toolCallId, now }: StartCa
   }
   let executions = num(call.n);
   if (isNew) {
-    ownWriter(session, name, token, log.seq);
+    ownWriter(session, name, token, log.seq, owner.token > 0);
     redis.call('HSET', session.calls, `state:${toolCallId}`, 'started');
     executions = redis.call('HINCRBY', session.calls, `n:${toolCallId}`, 1);
     redis.call('HSET', session.root, 'updated', now);

@@ -21,11 +21,11 @@ export function acceptedHash(session: Session, id: string): string | undefined {
 /** Accepts messages; a place that one had before it was dropped is none of its own. */
 export function accept(session: Session, messages: readonly StoredMessage[]): void {
   const accepted: string[] = [];
-  const places: string[] = [];
   for (const { id, hash } of messages) {
     accepted.push(id, hash);
-    places.push(`m:${id}`);
+    if (redis.call('HEXISTS', session.messages, id) === 1) {
+      redis.call('HDEL', session.places, `m:${id}`);
+    }
   }
   redis.call('HSET', session.messages, ...accepted);
-  redis.call('HDEL', session.places, ...places);
 }

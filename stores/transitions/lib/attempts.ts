@@ -21,11 +21,17 @@ export function readOwner(session: Session, writer: string): Owner {
 }
 
 /** Makes an attempt the owner of its writer name; `seq` is before its first entry. */
-export function ownWriter(session: Session, writer: string, token: number, seq: number): void {
+export function ownWriter(
+  session: Session,
+  writer: string,
+  token: number,
+  seq: number,
+  wasOwned: boolean,
+): void {
   const owner: (string | number)[] = [`t:${writer}`, token, `b:${writer}`, 0, `s:${writer}`, 0];
   owner.push(`f:${writer}`, seq, `e:${writer}`, '');
   redis.call('HSET', session.writers, ...owner);
-  redis.call('HDEL', session.writers, `w:${writer}`);
+  if (wasOwned) redis.call('HDEL', session.writers, `w:${writer}`);
 }
 
 export function releaseWriter(session: Session, writer: string): void {

@@ -100,7 +100,12 @@ export function readCallsField(session: Session, field: CallField): CallWith[] {
 }
 
 export function hasUnsettled(session: Session): boolean {
-  for (const { value } of readCallsField(session, 'state')) if (value !== 'settled') return true;
+  return isUnsettled(readCallsField(session, 'state'));
+}
+
+/** @param states of all calls of a step */
+export function isUnsettled(states: readonly CallWith[]): boolean {
+  for (const { value } of states) if (value !== 'settled') return true;
   return false;
 }
 

@@ -9,13 +9,19 @@ export interface Speaker {
   step: number;
   /** ms since the epoch. */
   now: number;
+  /** Its base fields as JSON, once they were needed. */
+  json?: string;
 }
 
 /** A chunk that the store writes by itself. @param body its own fields, as JSON without braces */
 export function ownChunk(speaker: Speaker, type: string, body: string): string {
-  const { agentId, agentType, step, now } = speaker;
+  speaker.json ??= baseFields(speaker);
+  return `{"type":"${type}",${body},${speaker.json}}`;
+}
+
+function baseFields({ agentId, agentType, step, now }: Speaker): string {
   const who = `"agentId":${text(agentId)},"agentType":${text(agentType)}`;
-  return `{"type":"${type}",${body},${who},"step":${int(step)},"timestamp":${int(now)}}`;
+  return `${who},"step":${int(step)},"timestamp":${int(now)}`;
 }
 
 /** A session's own agent as a speaker. */

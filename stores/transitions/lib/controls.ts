@@ -1,7 +1,7 @@
 import { formatInt, redis } from './host.js';
 import { PAGE } from './attempts.js';
 import { isControl } from './log.js';
-import { num, readRoot } from './root.js';
+import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
 
 /**
@@ -9,21 +9,29 @@ import type { Session } from './session.js';
  * `turnControls` those of them before the newest turn.
  */
 
-/** Forgets the control messages of a stream that has expired. */
-export function recountControls(session: Session): void {
-  if (redis.call('EXISTS', session.stream) === 1) return;
-  redis.call('HSET', session.conversation.root, 'controls', 0, 'turnControls', 0);
+/** How many are in the log, of so many as were counted: a stream that has expired has none. */
+export function controlsIn(session: Session, counted: string | undefined): number {
+  const controls = num(counted);
+  return controls === 0 || redis.call('EXISTS', session.stream) === 1 ? controls : 0;
 }
 
-/** Removes the entries of turns before the newest one. */
-export function trimOldTurns(session: Session): void {
-  const names = ['turnSeq', 'controls', 'turnControls'] as const;
-  const root = readRoot(session, names);
+/** Stores that count. */
+export function recountControls(session: Session): void {
+  const { controls } = readRoot(session.conversation, ['controls']);
+  const left = controlsIn(session, controls);
+  if (left === 0) redis.call('HSET', session.conversation.root, 'controls', 0, 'turnControls', 0);
+}
+
+/** Removes the entries of turns before the newest one. @returns how many control messages are left */
+export function trimOldTurns(
+  session: Session,
+  root: Root<'turnSeq' | 'controls' | 'turnControls'>,
+): number {
   const before = num(root.turnSeq);
   const gone =
     root.turnControls === undefined ? countControls(session, before) : num(root.turnControls);
-  redis.call('HSET', session.root, 'controls', num(root.controls) - gone);
   redis.call('XTRIM', session.stream, 'MINID', `${formatInt(before + 1)}-0`);
+  return num(root.controls) - gone;
 }
 
 /** For a session whose turns began before they counted. */

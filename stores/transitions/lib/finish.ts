@@ -6,7 +6,7 @@ import { field, int, nullable, optional, stored, text } from './json.js';
 import { write, writeControl, type Log } from './log.js';
 import { queueSteering } from './queue.js';
 import { noteEndOfStep } from './places.js';
-import { num, readRoot } from './root.js';
+import { num, readRoot, type Root } from './root.js';
 import { isConversation, type Session } from './session.js';
 import { closeCalls, pushReply, takeInResults, type SettlingCode } from './settling.js';
 import { sessionsBelow } from './walk.js';
@@ -46,29 +46,25 @@ export function endingOfStop(stop: string): Ending {
  * that are active end with it; the end of one shows in what becomes of its parent's call.
  */
 export function finish(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
-  const root = readRoot(session, [
-    'turn',
-    'replied',
-    'run',
-    'messageId',
-    'committed',
-    'checkpoint',
-  ]);
-  const { output, outputRef } = readRoot(session, ['output', 'outputRef']);
-  endSubAgents(session, log, speaker, ending);
-  closeCalls(session, log, speaker, ending.code);
-  takeInResults(session);
+  const hasCalls = redis.call('LLEN', session.order) > 0;
+  if (hasCalls) {
+    endSubAgents(session, log, speaker, ending);
+    closeCalls(session, log, speaker, ending.code);
+    takeInResults(session);
+  }
+  // What calls have used is known now.
+  const root = readRoot(session, RUN_FIELDS);
   const place =
     `{"role":"assistant","messageId":${text(root.messageId ?? '')},"runId":${text(root.run ?? '')}` +
     `,"step":${stored(root.committed)},"display":true,"parts":[]`;
-  const result = field('output', output) + field('outputRef', optional(outputRef));
+  const result = field('output', root.output) + field('outputRef', optional(root.outputRef));
   if (result !== '') {
     write(log, ownChunk(speaker, 'output', result.slice(1)));
     redis.call('RPUSH', session.rows, `${place}${result}}`);
   }
   if (!isConversation(session)) {
     redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
-    closeRun(session, speaker, ending);
+    closeRun(session, root, speaker.now, ending, []);
     noteDeadline(session);
     return;
   }
@@ -79,14 +75,14 @@ export function finish(session: Session, log: Log, speaker: Speaker, ending: End
   noteEndOfStep(session, root.checkpoint, log.seq);
   const failure = tellOfEnd(log, speaker, ending, root.run, root.checkpoint);
   const end = `"status":"${ending.status}"${field('error', optional(failure))}`;
-  const final = field('finalOutput', output) + field('finalOutputRef', optional(outputRef));
+  const final =
+    field('finalOutput', root.output) + field('finalOutputRef', optional(root.outputRef));
   const of = `"streamId":${text(speaker.agentId)},"timestamp":${int(speaker.now)}`;
   writeControl(log, `{"type":"stream_end",${of},${end}${final}}`);
   const hasFailed = ending.status === 'failed' || ending.status === 'aborted';
-  redis.call('HSET', session.root, 'stream', hasFailed ? 'failed' : 'ended');
-  closeRun(session, speaker, ending);
-  queueSteering(session);
+  closeRun(session, root, speaker.now, ending, ['stream', hasFailed ? 'failed' : 'ended']);
   if (redis.call('LLEN', session.queue) === 0) armExpiry(session, true);
+  else queueSteering(session);
 }
 
 /** The deepest first. */
@@ -100,7 +96,8 @@ function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Endi
     takeInResults(child);
     const status = ending.status === 'completed' ? 'interrupted' : ending.status;
     const { reason, code } = ending;
-    closeRun(child, own, { status, error: '', reason, code });
+    const ended = { status, error: '', reason, code };
+    closeRun(child, readRoot(child, RUN_FIELDS), speaker.now, ended, []);
     redis.call('HDEL', session.conversation.root, `wake:${child.part}`);
   }
 }
@@ -145,40 +142,60 @@ const RUN_FIELDS = [
   'by',
   'turnRow',
   'messageId',
+  'replied',
+  'output',
+  'outputRef',
 ] as const;
+type EndingRun = Root<(typeof RUN_FIELDS)[number]>;
 
-/** How the run of this session ended; nothing of it is active any more. */
-export function closeRun(session: Session, { now }: Pick<Speaker, 'now'>, ending: Ending): void {
-  const { status, error, reason } = ending;
-  const root = readRoot(session, RUN_FIELDS);
-  redis.call('HSET', session.root, 'status', status, 'updated', now);
-  if (error !== '') redis.call('HSET', session.root, 'error', error);
+/** How the run of this session ended; nothing of it is active any more. @param alongside fields */
+function closeRun(
+  session: Session,
+  root: EndingRun,
+  now: number,
+  { status, error, reason }: Ending,
+  alongside: readonly string[],
+): void {
+  const fields: (string | number)[] = ['status', status, 'updated', now];
+  for (const each of alongside) fields.push(each);
+  if (error !== '') fields.push('error', error);
+  const run = text(root.run ?? '');
   if (status === 'interrupted' || status === 'aborted') {
     const by = readStop(root.stop)?.by;
     const how = `"mode":"${status === 'aborted' ? 'abort' : 'interrupt'}"`;
     const why = field('reason', optional(reason)) + field('by', optional(by));
     const when = `"at":${int(now)},"checkpointId":${nullable(root.checkpoint)}`;
-    const record = `{"runId":${text(root.run ?? '')},${how}${why},${when}}`;
-    redis.call('HSET', session.root, 'interrupted', record);
+    fields.push('interrupted', `{"runId":${run},${how}${why},${when}}`);
   }
+  redis.call('HSET', session.root, ...fields);
   noteOpenStep(session, root.claimed, root.committed);
   redis.call('HDEL', session.root, 'stop', 'resume', 'taken', 'deadline');
   redis.call('DEL', session.busy, session.writers);
-  const { output, outputRef } = readRoot(session, ['output', 'outputRef']);
   const what = `"turn":${stored(root.turn)},"status":"${status}","stepCount":${stored(root.committed)}`;
   const when = `"startedAt":${stored(root.started)},"endedAt":${int(now)}`;
   const place = `"startRow":${stored(root.turnRow)},"messageId":${text(root.messageId ?? '')}`;
-  const run =
-    `{"runId":${text(root.run ?? '')},${what},"startSequence":${stored(root.turnSeq)},${when},${place}` +
+  const more =
     field('mode', optional(root.mode)) +
     field('usage', optional(root.usage)) +
     field('finishReason', optional(root.finishReason)) +
     field('by', root.by === '' ? '' : optional(root.by)) +
     field('reason', status === 'interrupted' ? optional(reason) : '') +
-    field('output', output) +
-    field('outputRef', optional(outputRef)) +
-    `${field('error', error)}}`;
-  redis.call('HSET', session.runs, root.run ?? '', run);
+    field('output', root.output) +
+    field('outputRef', optional(root.outputRef)) +
+    field('error', error);
+  const ended = `{"runId":${run},${what},"startSequence":${stored(root.turnSeq)},${when},${place}${more}}`;
+  redis.call('HSET', session.runs, root.run ?? '', ended);
+}
+
+/** The end of a run that has done all when it is made: that of a copied session. */
+export function completeRun(session: Session, now: number): void {
+  const ending = {
+    status: 'completed',
+    error: '',
+    reason: undefined,
+    code: 'run_stopped',
+  } as const;
+  closeRun(session, readRoot(session, RUN_FIELDS), now, ending, ['stream', 'ended']);
 }
 
 /** Where the entries begin of a step that nothing came of: a run that continues says it anew. */

@@ -1,6 +1,7 @@
 import { formatInt, redis } from './host.js';
 import { texts } from './json.js';
-import { num, readField } from './root.js';
+import { placeOfTurn } from './places.js';
+import { num } from './root.js';
 import type { Session } from './session.js';
 
 /** A user message as it is stored. */
@@ -32,27 +33,34 @@ export function toStored(
 }
 
 /**
- * Takes user messages into the transcript, for a turn, and notes where they are.
+ * Takes user messages into the transcript and notes where they are, with the turn that they begin.
+ * How many messages people see by then, the caller stores.
  *
- * @returns the first row, and how many messages people see by then
+ * @param uiCount how many messages people have seen @param seq before the turn's first entry; absent
+ * where the turn is noted otherwise
  */
 export function storeMessages(
   session: Session,
   messages: readonly StoredMessage[],
+  uiCount: string | undefined,
   turn: number,
+  seq?: number,
 ): { row: number; shown: number } {
   const rows: string[] = [];
-  const places: (string | number)[] = [];
+  const places: string[] = [];
   const row = redis.call('LLEN', session.rows);
-  let shown = num(readField(session, 'uiCount'));
+  let shown = num(uiCount);
   for (const message of messages) {
     places.push(`m:${message.id}`, `${formatInt(row + rows.length)} ${formatInt(turn)}`);
     rows.push(message.row);
     if (!message.hidden) shown += 1;
   }
+  if (seq !== undefined) {
+    const messageId = `msg-${formatInt(shown)}`;
+    places.push(`t:${formatInt(turn)}`, placeOfTurn({ turn, row, seq, messageId }));
+  }
   redis.call('RPUSH', session.rows, ...rows);
   redis.call('HSET', session.places, ...places);
-  redis.call('HSET', session.root, 'uiCount', shown);
   return { row, shown };
 }
 

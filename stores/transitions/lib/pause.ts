@@ -64,7 +64,7 @@ function restingStatus(session: Session): Waiting | undefined {
 
 /** Pauses run, session and stream of the conversation. */
 function pause(conversation: Session, log: Log, now: number, status: Waiting): void {
-  const names = ['run', 'agent', 'committed', 'messageId'] as const;
+  const names = ['run', 'agent', 'committed', 'messageId', 'children'] as const;
   const root = readRoot(conversation, names);
   const speaker = speakerOf(conversation, root.agent, root.committed, now);
   const waiting: WaitingCall[] = [];
@@ -82,8 +82,7 @@ function pause(conversation: Session, log: Log, now: number, status: Waiting): v
   }
   showHeld(conversation, log, speaker, waiting, root.run ?? '', root.messageId ?? '');
   writeMarker(log, speaker, status, hasSettled, waiting, children);
-  startClocks(waiting);
-  const deadline = noteDeadline(conversation);
+  const deadline = startClocks(conversation, waiting);
   const first = waiting[0];
   const name = first === undefined ? undefined : readCallField(first.session, first.id, 'name');
   const body =
@@ -95,7 +94,8 @@ function pause(conversation: Session, log: Log, now: number, status: Waiting): v
   for (const { id, session } of waiting)
     redis.call('HSETNX', session.calls, `asked:${id}`, log.seq);
   redis.call('HSET', conversation.root, 'stream', 'paused', 'pauseSeq', log.seq);
-  forgetWakes(conversation);
+  // Only sub-agents are woken.
+  if (root.children !== undefined) forgetWakes(conversation);
 }
 
 /** What answers let sub-agents continue with is of no use once all waits again. */
@@ -135,13 +135,18 @@ function writeMarker(
   write(log, ownChunk(speaker, 'suspension_marker', `"kind":"${kind}","payload":${payload}`));
 }
 
-/** The clock of a call runs from its first pause on; another pause does not set it back. */
-function startClocks(waiting: readonly WaitingCall[]): void {
+/** The clock of a call runs from its first pause on. @returns the earliest deadline */
+function startClocks(conversation: Session, waiting: readonly WaitingCall[]): number | undefined {
+  let hasClock = false;
   for (const { id, session } of waiting) {
     const wait = readWait(session, id);
     if (wait === undefined) continue;
+    hasClock = true;
     redis.call('HSETNX', session.calls, `deadline:${id}`, storeNow() + wait);
   }
+  if (hasClock) return noteDeadline(conversation);
+  redis.call('HDEL', conversation.root, 'deadline');
+  return undefined;
 }
 
 /** Shows what was kept back, in a step of its own and as one row of the conversation's history. */

@@ -14,8 +14,12 @@ export interface Turn {
   messageId: string;
 }
 
-export function noteTurn(session: Session, { turn, row, seq, messageId }: Turn): void {
-  redis.call('HSET', session.places, `t:${int(turn)}`, `${int(row)} ${int(seq)} ${messageId}`);
+export function noteTurn(session: Session, turn: Turn): void {
+  redis.call('HSET', session.places, `t:${int(turn.turn)}`, placeOfTurn(turn));
+}
+
+export function placeOfTurn({ row, seq, messageId }: Turn): string {
+  return `${int(row)} ${int(seq)} ${messageId}`;
 }
 
 export function readTurn(session: Session, turn: number): Turn | undefined {

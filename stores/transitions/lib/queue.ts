@@ -3,8 +3,7 @@ import { ownChunk, type Speaker } from './chunks.js';
 import { field, int, list, optional, text } from './json.js';
 import { write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
-import { noteTurn } from './places.js';
-import { num, readRoot } from './root.js';
+import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
 
 export type QueueMode = 'queue' | 'steer' | 'interrupt';
@@ -90,21 +89,26 @@ export function queueSteering(session: Session): void {
 
 /**
  * Takes steering messages into the transcript: the run's reply so far is closed, what follows is a
- * turn of its own. A reply that has not begun is left to begin.
+ * turn of its own, whose message the root gets. A reply that has not begun is left to begin.
  */
-export function takeSteering(session: Session, log: Log, speaker: Speaker): void {
-  const root = readRoot(session, ['replied', 'turn', 'run', 'controls']);
+export function takeSteering(
+  session: Session,
+  root: Root<'replied' | 'turn' | 'run' | 'messageId'>,
+  log: Log,
+  speaker: Speaker,
+): void {
   if (root.replied !== root.turn || !steeringWaits(session)) return;
+  const { controls, uiCount } = readRoot(session, ['controls', 'uiCount']);
   const messages: StoredMessage[] = [];
   while (steeringWaits(session)) {
     for (const message of popQueued(session).messages) messages.push(message);
   }
   const turn = num(root.turn) + 1;
-  const { row, shown } = storeMessages(session, messages, turn);
+  const { row, shown } = storeMessages(session, messages, uiCount, turn, log.seq);
   const messageId = `msg-${int(shown)}`;
-  noteTurn(session, { turn, row, seq: log.seq, messageId });
+  root.messageId = messageId;
   const at: (string | number)[] = ['turn', turn, 'messageId', messageId, 'turnRow', row];
-  at.push('turnSeq', log.seq, 'turnControls', num(root.controls));
+  at.push('turnSeq', log.seq, 'turnControls', num(controls), 'uiCount', shown);
   redis.call('HSET', session.root, ...at);
   const body = `"runId":${text(root.run ?? '')},"messageId":"${messageId}"`;
   const about = `"messageIds":${idsJson(messages)},"reason":"steer"`;

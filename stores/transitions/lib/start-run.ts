@@ -1,11 +1,10 @@
 import { formatInt, redis } from './host.js';
 import { ownChunk, speakerOf } from './chunks.js';
-import { recountControls, trimOldTurns } from './controls.js';
+import { controlsIn, trimOldTurns } from './controls.js';
 import { persist } from './expiry.js';
 import { field, int, nullable, stored, text } from './json.js';
 import { closeLog, write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
-import { noteTurn } from './places.js';
 import { num, readRoot } from './root.js';
 import { idOf, type Session } from './session.js';
 import { takeInNotices } from './settling.js';
@@ -26,6 +25,8 @@ export interface NewRun {
   seq: number;
   /** The last step of its turn that is committed. */
   step: number;
+  /** There was nothing before it. */
+  isFirst?: boolean;
 }
 
 /** What belonged to the run before. */
@@ -46,11 +47,23 @@ const FORGOTTEN = [
   'openSeq',
 ];
 
-/** Makes a run the session's newest, active from here on. @param newest sequence of the newest entry */
-export function startRun(session: Session, run: NewRun, newest: number, now: number): void {
+/**
+ * Makes a run the session's newest, active from here on.
+ *
+ * @param newest sequence of the newest entry @param alongside further fields of the root
+ */
+export function startRun(
+  session: Session,
+  run: NewRun,
+  newest: number,
+  now: number,
+  alongside: readonly (string | number)[] = [],
+): void {
   persist(session);
-  redis.call('DEL', session.busy, session.writers, session.order);
-  redis.call('HDEL', session.root, ...FORGOTTEN);
+  if (run.isFirst !== true) {
+    redis.call('DEL', session.busy, session.writers, session.order);
+    redis.call('HDEL', session.root, ...FORGOTTEN);
+  }
   const fields: (string | number)[] = [
     'run',
     run.id,
@@ -66,6 +79,7 @@ export function startRun(session: Session, run: NewRun, newest: number, now: num
   fields.push('fromStep', run.step, 'outcome', '', 'seq', newest, 'pauseSeq', run.seq);
   fields.push('claimed', run.step, 'committed', run.step, 'started', now, 'updated', now);
   fields.push('layout', session.settings.layout);
+  for (const each of alongside) fields.push(each);
   redis.call('HSET', session.root, ...fields);
 }
 
@@ -99,21 +113,32 @@ export interface NewTurn {
   by: string;
 }
 
+const BEFORE = [
+  'turn',
+  'runN',
+  'checkpoint',
+  'committed',
+  'uiCount',
+  'controls',
+  'turnSeq',
+  'turnControls',
+  'stream',
+] as const;
+
 /** Makes a turn and its run for user messages, and closes the log. */
 export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   const { agent, nonce, now, mode, messages } = made;
-  const names = ['turn', 'runN', 'checkpoint', 'committed'] as const;
-  const root = readRoot(session, names);
+  const root = readRoot(session, BEFORE);
   const { id, n } = nextRun(session, root.runN, nonce);
   const turn = num(root.turn) + 1;
-  takeInNotices(session);
-  const { row, shown } = storeMessages(session, messages, turn);
-  if (made.cap > 0 && redis.call('XLEN', session.stream) > made.cap) {
-    // Whole old turns only; the turn before this one stays, a reader may be at its end.
-    trimOldTurns(session);
-  }
-  recountControls(session);
   const start = log.seq;
+  takeInNotices(session);
+  const { row, shown } = storeMessages(session, messages, root.uiCount, turn, start);
+  let controls = controlsIn(session, root.controls);
+  if (made.cap > 0 && n > 1 && redis.call('XLEN', session.stream) > made.cap) {
+    // Whole old turns only; the turn before this one stays, a reader may be at its end.
+    controls = trimOldTurns(session, root);
+  }
   const message = `msg-${formatInt(shown)}`;
   const speaker = speakerOf(session, agent, undefined, now);
   const run = `"runId":${text(id)}`;
@@ -127,8 +152,6 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
     write(log, ownChunk(speaker, 'run_resumed', `${run},${from},${at},"mode":"with_message"`));
   }
   closeLog(log);
-  const place = { turn, row, seq: start, messageId: message };
-  noteTurn(session, place);
   const newRun: NewRun = {
     id,
     n,
@@ -140,9 +163,10 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
     turnRow: row,
     seq: start,
     step: 0,
+    isFirst: root.stream === undefined,
   };
-  startRun(session, newRun, log.seq, now);
-  redis.call('HSET', session.root, 'turnControls', num(readRoot(session, ['controls']).controls));
+  const counts = ['uiCount', shown, 'controls', controls, 'turnControls', controls];
+  startRun(session, newRun, log.seq, now, counts);
   return newRun;
 }
 

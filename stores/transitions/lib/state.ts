@@ -1,5 +1,5 @@
 import { redis, toNumber } from './host.js';
-import { num, readRoot } from './root.js';
+import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
 
 /** Turns of which the agent's own state is kept: a session is taken back no further. */
@@ -16,10 +16,12 @@ export function putState(session: Session, state: string): number {
   return next;
 }
 
-/** Notes with which state a turn began, and forgets the states of turns long gone. */
-export function noteStateOfTurn(session: Session, turn: string): void {
-  const { turnV, stateV, keptV } = readRoot(session, ['turnV', 'stateV', 'keptV']);
-  if (turnV?.startsWith(`${turn} `) === true) return;
+/** Fields that note with which state a turn began; forgets the states of turns long gone. */
+export function stateOfTurn(
+  session: Session,
+  { turn = '0', turnV, stateV, keptV }: Root<'turn' | 'turnV' | 'stateV' | 'keptV'>,
+): string[] {
+  if (turnV?.startsWith(`${turn} `) === true) return [];
   const version = stateV ?? '0';
   const kept = keptV === undefined ? [] : keptV.split(' ');
   kept.push(`${turn}:${version}`);
@@ -30,7 +32,7 @@ export function noteStateOfTurn(session: Session, turn: string): void {
   }
   const newest: string[] = [];
   for (let at = from; at < kept.length; at += 1) newest.push(kept[at] as string);
-  redis.call('HSET', session.root, 'turnV', `${turn} ${version}`, 'keptV', newest.join(' '));
+  return ['turnV', `${turn} ${version}`, 'keptV', newest.join(' ')];
 }
 
 /** Entries are `<turn>:<version>`. */

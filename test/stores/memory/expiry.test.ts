@@ -98,7 +98,7 @@ describe('expiry in memory', () => {
 
     pass(501);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
-    expect(await store.due.take(5, 1_000)).toEqual([session.id]);
+    expect(await store.due.take(5, 1_000)).toMatchObject([{ sessionId: session.id }]);
     expect(await store.due.leaseSweep('two', 500)).toBe(true);
     expect(await store.sessions.read(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
 
