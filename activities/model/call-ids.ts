@@ -1,5 +1,6 @@
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
+import { startOf } from './whole-characters.js';
 
 /**
  * Call ids are unique per session: a provider that repeats one gets `<id>_<n>` with the smallest
@@ -17,7 +18,7 @@ export function createCallIds(used: ReadonlySet<string>): CallIds {
   const given = new Map<string, string>();
   const taken = new Set(used);
   const toUnique = (id: string): string => {
-    const base = id === '' ? 'call' : id.slice(0, LIMITS.idChars - 8);
+    const base = id === '' ? 'call' : startOf(id, LIMITS.idChars - 8);
     let unique = base;
     for (let n = 1; taken.has(unique); n += 1) unique = `${base}_${String(n)}`;
     return unique;

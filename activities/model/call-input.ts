@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 
 /** Arguments of a call as JSON, or why they are none; then `value` is an empty object. */
@@ -14,7 +15,7 @@ export function parseInput(text: string): CallInput {
     return refused(`the input is larger than ${String(LIMITS.callInputBytes / 1024)} KB`);
   }
   if (text.trim() === '') return { ok: true, value: {} };
-  if (isDeeperThan(text, MAX_DEPTH)) return refused('the input is nested too deeply');
+  if (isDeeperThan(MAX_DEPTH, text)) return refused('the input is nested too deeply');
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch {
@@ -38,24 +39,6 @@ export async function checkInput(
 
 function refused(why: string): CallInput {
   return { ok: false, value: {}, why };
-}
-
-/** Counts brackets outside of strings: parsing a deep text may exhaust the stack. */
-function isDeeperThan(text: string, limit: number): boolean {
-  let depth = 0;
-  let isInString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (isInString) {
-      if (character === '\\') at += 1;
-      else if (character === '"') isInString = false;
-    } else if (character === '"') isInString = true;
-    else if (character === '[' || character === '{') {
-      depth += 1;
-      if (depth > limit) return true;
-    } else if (character === ']' || character === '}') depth -= 1;
-  }
-  return false;
 }
 
 function describeIssues(issues: readonly { path: PropertyKey[]; message: string }[]): string {

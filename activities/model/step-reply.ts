@@ -1,11 +1,14 @@
-import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
-import type { ChunkOf, FinishReason, StreamChunk, Usage } from '../../protocol/chunk.js';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import { createReplyFold, type ReplyFold } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
 import { createCallIds } from './call-ids.js';
+import { toReplyFinish, type ReplyFinish } from './reply-finish.js';
+import { storableOf } from './storable-of.js';
+import { createWholeCharacters, startOf } from './whole-characters.js';
 
 /** A call as the provider made it, before anybody looked at its input. */
 export interface ProposedCall {
@@ -18,15 +21,12 @@ export interface ProposedCall {
 /** Parts that a provider may say more about, which it wants to be told again. */
 type MarkedPart = Extract<AssistantPart, { type: 'text' | 'reasoning' | 'tool-call' }>;
 
+type BlockType = 'text' | 'reasoning';
+
 const MARKED = new Set<AssistantPart['type']>(['text', 'reasoning', 'tool-call']);
 
 function isMarked(part: AssistantPart): part is MarkedPart {
   return MARKED.has(part.type);
-}
-
-export interface ReplyFinish {
-  reason: FinishReason;
-  usage: Usage;
 }
 
 /** What one model call says: takes the provider's stream parts, gives the chunks to write. */
@@ -66,6 +66,8 @@ export function createStepReply(
   const quietCalls = new Set<string>();
   /** Blocks that the provider has opened. */
   const blocks = new Map<string, { metadata: unknown; shown: boolean }>();
+  const inTexts = createWholeCharacters();
+  const inArguments = createWholeCharacters();
 
   type Fields<T extends StreamChunk['type']> = Omit<ChunkOf<T>, keyof ChunkBase | 'timestamp'>;
   const chunk = <T extends StreamChunk['type']>(fields: Fields<T>): StreamChunk =>
@@ -85,7 +87,7 @@ export function createStepReply(
 
   /**
    * What a provider says about a block comes with its start, its deltas or its end; the newest word
-   * counts. It goes back to the provider with the next call, so none may be lost.
+   * counts. It goes back to the provider with the next call, so none may be lost that can be kept.
    */
   function keepMetadata(part: MarkedPart | undefined, metadata: unknown): void {
     if (part !== undefined && metadata !== undefined) {
@@ -98,30 +100,32 @@ export function createStepReply(
     return part?.type === type ? part : undefined;
   }
 
-  function startBlock(type: 'text' | 'reasoning', id: string, metadata: unknown): void {
+  function startBlock(type: BlockType, id: string, metadata: unknown): StreamChunk[] {
+    const rest = endText(type, id);
     fold.closeBlock();
-    blocks.set(`${type} ${id}`, { metadata, shown: false });
+    blocks.set(`${type} ${id}`, { metadata: storableOf(metadata), shown: false });
+    return rest;
   }
 
   function extendBlock(
-    type: 'text' | 'reasoning',
+    type: BlockType,
     id: string,
     metadata: unknown,
-    delta: StreamChunk | undefined,
+    text: string,
   ): StreamChunk[] {
     const key = `${type} ${id}`;
     const block = blocks.get(key) ?? { metadata: undefined, shown: false };
     blocks.set(key, block);
-    block.metadata = metadata ?? block.metadata;
-    const chunks = delta === undefined ? [] : emit(delta);
-    block.shown ||= delta !== undefined;
+    block.metadata = storableOf(metadata) ?? block.metadata;
+    const chunks = text === '' ? [] : emit(toDelta(type, text));
+    block.shown ||= text !== '';
     if (block.shown) keepMetadata(newestPart(type), block.metadata);
     return chunks;
   }
 
-  function endBlock(type: 'text' | 'reasoning', id: string, metadata: unknown): StreamChunk[] {
+  function endBlock(type: BlockType, id: string, metadata: unknown): StreamChunk[] {
     const key = `${type} ${id}`;
-    const chunks = extendBlock(type, id, metadata, undefined);
+    const chunks = extendBlock(type, id, metadata, inTexts.end(key));
     const block = blocks.get(key);
     blocks.delete(key);
     if (block?.shown === false && block.metadata !== undefined) {
@@ -131,10 +135,47 @@ export function createStepReply(
       keepMetadata(unseen, block.metadata);
     }
     if (type === 'reasoning' && block?.shown === true && newestPart(type) !== undefined) {
-      return emit(chunk<'thinking'>({ type: 'thinking', content: '', isComplete: true }));
+      const end = chunk<'thinking'>({ type: 'thinking', content: '', isComplete: true });
+      return [...chunks, ...emit(end)];
     }
     fold.closeBlock();
     return chunks;
+  }
+
+  function toDelta(type: BlockType, text: string): StreamChunk {
+    return type === 'text'
+      ? chunk<'text_delta'>({ type: 'text_delta', delta: text })
+      : chunk<'thinking'>({ type: 'thinking', content: text, isComplete: false });
+  }
+
+  /** Half a character that was left of a block, which goes on no more. */
+  function endText(type: BlockType, id: string): StreamChunk[] {
+    const rest = inTexts.end(`${type} ${id}`);
+    return rest === '' ? [] : emit(toDelta(type, rest));
+  }
+
+  function extendArguments(toolCallId: string, text: string): StreamChunk[] {
+    if (text === '' || !fold.argumentText.has(toolCallId) || isTooLong(toolCallId)) return [];
+    return emit(
+      chunk<'tool_arg_stream_delta'>({
+        type: 'tool_arg_stream_delta',
+        toolCallId,
+        delta: text,
+      }),
+    );
+  }
+
+  function endArguments(id: string): StreamChunk[] {
+    const rest = inArguments.end(id);
+    return rest === '' ? [] : extendArguments(ids.toSessionId(id), rest);
+  }
+
+  /** Not every provider says where a block ends. */
+  function endTexts(): StreamChunk[] {
+    return inTexts.waiting().flatMap((key) => {
+      const space = key.indexOf(' ');
+      return endText(key.slice(0, space) as BlockType, key.slice(space + 1));
+    });
   }
 
   /** The call that hands in a result is folded into the reply; nobody is shown it. */
@@ -162,25 +203,19 @@ export function createStepReply(
   function accept(part: LanguageModelV4StreamPart): StreamChunk[] {
     switch (part.type) {
       case 'text-start':
-        startBlock('text', part.id, part.providerMetadata);
-        return [];
+        return startBlock('text', part.id, part.providerMetadata);
       case 'text-delta': {
         const { id, delta, providerMetadata } = part;
-        const shown = delta === '' ? undefined : chunk<'text_delta'>({ type: 'text_delta', delta });
-        return extendBlock('text', id, providerMetadata, shown);
+        return extendBlock('text', id, providerMetadata, inTexts.extend(`text ${id}`, delta));
       }
       case 'text-end':
         return endBlock('text', part.id, part.providerMetadata);
       case 'reasoning-start':
-        startBlock('reasoning', part.id, part.providerMetadata);
-        return [];
+        return startBlock('reasoning', part.id, part.providerMetadata);
       case 'reasoning-delta': {
         const { id, delta, providerMetadata } = part;
-        const shown =
-          delta === ''
-            ? undefined
-            : chunk<'thinking'>({ type: 'thinking', content: delta, isComplete: false });
-        return extendBlock('reasoning', id, providerMetadata, shown);
+        const text = inTexts.extend(`reasoning ${id}`, delta);
+        return extendBlock('reasoning', id, providerMetadata, text);
       }
       case 'reasoning-end':
         return endBlock('reasoning', part.id, part.providerMetadata);
@@ -195,22 +230,15 @@ export function createStepReply(
           }),
         );
       }
-      case 'tool-input-delta': {
-        const toolCallId = ids.toSessionId(part.id);
-        if (part.delta === '' || !fold.argumentText.has(toolCallId)) return [];
-        if (isTooLong(toolCallId)) return [];
-        return emit(
-          chunk<'tool_arg_stream_delta'>({
-            type: 'tool_arg_stream_delta',
-            toolCallId,
-            delta: part.delta,
-          }),
-        );
-      }
+      case 'tool-input-delta':
+        return extendArguments(ids.toSessionId(part.id), inArguments.extend(part.id, part.delta));
+      case 'tool-input-end':
+        return endArguments(part.id);
       case 'tool-call': {
         if (part.providerExecuted === true) return [];
         const toolCallId = ids.toSessionId(part.toolCallId);
         const toolName = toToolName(part.toolName);
+        const rest = endArguments(part.toolCallId);
         // The same id again is another call.
         ids.close(part.toolCallId);
         calls.push({ toolCallId, toolName, input: part.input });
@@ -227,16 +255,16 @@ export function createStepReply(
           fold.parts
             .filter(isMarked)
             .find((made) => made.type === 'tool-call' && made.toolCallId === toolCallId),
-          part.providerMetadata,
+          storableOf(part.providerMetadata),
         );
-        return chunks;
+        return [...rest, ...chunks];
       }
       case 'source':
       case 'file':
         return showAttachment(toAttachment(part));
       case 'finish':
-        finish = { reason: toFinishReason(part.finishReason.unified), usage: toUsage(part.usage) };
-        return [];
+        finish = toReplyFinish(part);
+        return endTexts();
       default:
         return [];
     }
@@ -253,33 +281,7 @@ export function createStepReply(
   };
 }
 
-function toFinishReason(reason: string): FinishReason {
-  const known: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error'];
-  return known.includes(reason) ? (reason as FinishReason) : 'other';
-}
-
 /** Names of tools are ids of the protocol; a model may make up anything. */
 function toToolName(name: string): string {
-  return name === '' ? 'unnamed' : name.slice(0, LIMITS.idChars);
-}
-
-function toUsage({ inputTokens: input, outputTokens: output }: LanguageModelV4Usage): Usage {
-  return {
-    inputTokens: toCount(input.total) ?? 0,
-    outputTokens: toCount(output.total) ?? 0,
-    ...ifKnown('cachedTokens', input.cacheRead),
-    ...ifKnown('cacheWriteTokens', input.cacheWrite),
-    ...ifKnown('reasoningTokens', output.reasoning),
-  };
-}
-
-function ifKnown(field: keyof Usage, tokens: number | undefined): Partial<Usage> {
-  const count = toCount(tokens);
-  return count === undefined ? {} : { [field]: count };
-}
-
-/** Providers have reported NaN and null. More than a billion is no count of one call. */
-function toCount(tokens: number | null | undefined): number | undefined {
-  if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
-  return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);
+  return name === '' ? 'unnamed' : startOf(name, LIMITS.idChars);
 }

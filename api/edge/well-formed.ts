@@ -1,4 +1,3 @@
-const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const ESCAPE = Buffer.from('\\ud');
 const UPPER_ESCAPE = Buffer.from('\\uD');
 
@@ -13,11 +12,11 @@ export function mayHaveLoneSurrogates(json: Buffer): boolean {
  * store cannot read its JSON.
  */
 export function toWellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.replace(LONE, '\ufffd');
+  if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(toWellFormed);
   if (typeof value !== 'object' || value === null) return value;
   // Built from entries, so that `__proto__` stays a key like any other.
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key.replace(LONE, '\ufffd'), toWellFormed(inner)]),
+    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), toWellFormed(inner)]),
   );
 }

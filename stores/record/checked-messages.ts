@@ -1,9 +1,12 @@
-import { StreamMessageSchema, type StreamMessage } from '../../protocol/chunk.js';
+import {
+  JsonPatchOperation,
+  StreamMessageSchema,
+  type ChunkOf,
+  type StreamMessage,
+} from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toStoredJson } from './to-stored-json.js';
-
-const DELTAS = new Set<StreamMessage['type']>(['text_delta', 'thinking', 'tool_arg_stream_delta']);
 
 /** A character of JavaScript text takes at most this many bytes of UTF-8. */
 const MAX_BYTES_PER_CHAR = 3;
@@ -37,12 +40,27 @@ export function toCheckedJson(messages: readonly StreamMessage[]): string[] {
 }
 
 function toJson(message: StreamMessage): string {
+  const given = message.type === 'state_patch' ? withStoredUndo(message) : message;
+  // A value within its patch, anything else within the chunk.
+  return toStoredJson(given, {
+    around: message.type === 'state_patch' ? 3 : 1,
+    code: 'invalid_chunk',
+  });
+}
+
+/** What takes patches back is a text within, which a transition makes a chunk of. */
+function withStoredUndo(message: ChunkOf<'state_patch'>): ChunkOf<'state_patch'> {
+  if (message.undo === undefined) return message;
+  const undo = JsonPatchOperation.array().safeParse(parse(message.undo));
+  if (!undo.success)
+    throw new HelixError('invalid_chunk', 'What takes this chunk back is no patch.');
+  return { ...message, undo: toStoredJson(undo.data, { around: 2, code: 'invalid_chunk' }) };
+}
+
+function parse(json: string): unknown {
   try {
-    // Half a character may have its other half in the next delta.
-    return DELTAS.has(message.type) ? JSON.stringify(message) : toStoredJson(message);
-  } catch (error) {
-    throw new HelixError('invalid_chunk', 'This chunk cannot be written as JSON.', {
-      cause: error,
-    });
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
   }
 }

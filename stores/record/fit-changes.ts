@@ -1,6 +1,10 @@
 import type { JsonPatchOperation } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
+import { isValueDeeperThan } from '../../protocol/json-depth.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { applyChanges } from './apply-changes.js';
+import { parsePointer } from './apply-patch.js';
+import { getOwn, setOwn } from './own-property.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { StagedChanges } from '../contract/staging.js';
 
@@ -9,16 +13,16 @@ import type { StagedChanges } from '../contract/staging.js';
  * none is lost because an earlier one moved or removed what it was about. Pure.
  */
 export function fitChanges(before: CustomState, changes: readonly StagedChanges[]): CustomState {
-  return changes.reduce(
-    (state, change) =>
+  return changes.reduce((state, change) => {
+    const { mergeChanges: _merged, ...rest } = change;
+    return (
       tryApply(state, change) ??
       change.patches.reduce(
-        (fitted, patch) =>
-          tryApply(fitted, { ...change, patches: [patch] }) ?? force(fitted, patch),
+        (fitted, patch) => tryApply(fitted, { ...rest, patches: [patch] }) ?? force(fitted, patch),
         tryApply(state, { ...change, patches: [] }) ?? state,
-      ),
-    before,
-  );
+      )
+    );
+  }, before);
 }
 
 function tryApply(state: CustomState, change: StagedChanges): CustomState | undefined {
@@ -34,14 +38,14 @@ type Container = Record<string, unknown> | unknown[];
 
 /** Puts a value where the pointer says, with whatever is missing on the way. What is to go is gone. */
 function force(state: CustomState, { op, path, value }: JsonPatchOperation): CustomState {
-  const tokens = path.split('/').slice(1).map(unescape);
+  const tokens = parsePointer(path) ?? [];
   const last = tokens.pop();
   const isWritten = op === 'add' || op === 'replace';
-  if (!isWritten || last === undefined || [...tokens, last].includes('__proto__')) return state;
+  if (!isWritten || last === undefined || value === undefined) return state;
   const next = structuredClone(state);
   let at: Container = next;
   for (const token of tokens) {
-    let inner: unknown = Object.hasOwn(at, token) ? at[token as never] : undefined;
+    let inner = getOwn(at, token);
     if (typeof inner !== 'object' || inner === null) {
       inner = {};
       put(at, token, inner);
@@ -49,16 +53,12 @@ function force(state: CustomState, { op, path, value }: JsonPatchOperation): Cus
     at = inner as Container;
   }
   put(at, last, structuredClone(value));
-  return next;
+  return isValueDeeperThan(LIMITS.jsonDepth, next) ? state : next;
 }
 
 /** Beyond the end of a list is its end. */
 function put(at: Container, token: string, value: unknown): void {
-  if (!Array.isArray(at)) at[token] = value;
+  if (!Array.isArray(at)) setOwn(at, token, value);
   else if (/^\d+$/.test(token) && Number(token) < at.length) at[Number(token)] = value;
   else at.push(value);
-}
-
-function unescape(token: string): string {
-  return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

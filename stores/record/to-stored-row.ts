@@ -1,19 +1,29 @@
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import { toStoredJson } from './to-stored-json.js';
 
+/** A row whose large output is kept apart. */
+type RowByReference = Omit<ToolRow, 'output'> & { outputRef: string };
+
 /**
  * A row as it is stored: what transitions read of it stands in front, what may be large behind it
  * (transitions/lib/rows).
+ *
+ * @throws HelixError `validation_error`, see toStoredJson
  */
-export function toStoredRow(row: Row | (Omit<ToolRow, 'output'> & { outputRef: string })): string {
+export function toStoredRow(row: Row | RowByReference): string {
   if (row.role === 'user') {
-    const { role, id, hidden = false, ...rest } = row;
-    return toStoredJson({ role, id, hidden, ...rest });
+    const { role, id, hidden = false, parts, ...rest } = row;
+    return toStoredJson({ role, id, hidden, parts, ...rest }, { around: 1 });
   }
-  if (row.role === 'tool') {
-    const { role, toolCallId, toolName, display, ...rest } = row;
-    return toStoredJson({ role, toolCallId, toolName, display, ...rest });
-  }
+  if (row.role === 'tool') return toStoredToolRow(row);
   const { role, messageId, runId, step, display, parts, ...rest } = row;
-  return toStoredJson({ role, messageId, runId, step, display, parts, ...rest });
+  return toStoredJson({ role, messageId, runId, step, display, parts, ...rest }, { around: 3 });
+}
+
+function toStoredToolRow(row: ToolRow | RowByReference): string {
+  const { role, toolCallId, toolName, display, error, denied, decision, events, ...rest } = row;
+  const head = { role, toolCallId, toolName, display };
+  // An input within the decision, what was said within its event.
+  const around = events !== undefined ? 4 : decision !== undefined ? 2 : 1;
+  return toStoredJson({ ...head, ...rest, error, denied, decision, events }, { around });
 }

@@ -10,10 +10,10 @@ const FIXED = 4;
 export interface Contents {
   /** Adds a text; returns the number under which the transition finds it. */
   add: (text: string) => number;
-  /** Adds a value as JSON. */
-  addJson: (value: unknown) => number;
+  /** Adds a value as JSON; `around`: see toStoredJson. */
+  addJson: (value: unknown, around?: number) => number;
   /** The same for one that may be absent. */
-  addOptional: (value: unknown) => number | undefined;
+  addOptional: (value: unknown, around?: number) => number | undefined;
   /** Adds several texts; returns the number of the first one. */
   addAll: (texts: readonly string[]) => number;
   texts: string[];
@@ -22,11 +22,11 @@ export interface Contents {
 export function createContents(): Contents {
   const texts: string[] = [];
   const add = (text: string): number => FIXED + texts.push(text) - 1;
-  const addJson = (value: unknown): number => add(toStoredJson(value));
+  const addJson = (value: unknown, around = 0): number => add(toStoredJson(value, { around }));
   return {
     add,
     addJson,
-    addOptional: (value) => (value === undefined ? undefined : addJson(value)),
+    addOptional: (value, around) => (value === undefined ? undefined : addJson(value, around)),
     addAll: (all) => {
       const first = FIXED + texts.length;
       texts.push(...all);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { parseUsage } from '../record/run-usage.js';
 import { childPartOf, runNumberOf } from '../../protocol/ids.js';
 import type { DocumentPrimitives, NumberedChanges } from '../record/session-documents.js';
+import { toStoredChanges } from '../record/to-stored-changes.js';
 import type { Checkpoint } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { RunInfo } from '../contract/runs.js';
@@ -45,33 +46,36 @@ export function createDocumentPrimitives({
     },
     saveState: async (sessionId, expectedVersion, state, taken = []) => {
       const nonce = randomUUID();
-      return (await transitions.run('saveState', sessionId, (contents) => ({
+      return transitions.run('saveState', sessionId, (contents) => ({
         expectedVersion,
         state: contents.addJson(state),
         nonce,
         taken: taken.map(({ stepId, toolCallId, n }) => ({ stepId, toolCallId, n })),
         now: now(),
-      }))) as Awaited<ReturnType<Primitives['saveState']>>;
+      }));
     },
     stage: async (sessionId, stepId, changes) => {
       const staged = await transitions.run('stage', sessionId, (contents) => ({
-        stepId,
+        stepId: toStoredStep(stepId),
         toolCallId: changes.toolCallId,
-        changes: contents.addJson(changes),
+        changes: contents.add(toStoredChanges(changes)),
       }));
-      return (staged as { kind: string }).kind === 'staged';
+      return staged.kind === 'staged';
     },
     readStaged: async (sessionId, stepId) => {
       const staged = await reach(redis.hgetall(keys.session(sessionId).staged));
+      const step = stepId === undefined ? undefined : toStoredStep(stepId);
       return Object.entries(staged)
         .filter(([field]) => field !== 'n')
         .map(toNumbered)
-        .filter((changes) => stepId === undefined || changes.stepId === stepId)
+        .filter((changes) => step === undefined || changes.stepId === step)
         .sort((a, b) => a.n - b.n);
     },
     dropStaged: async (sessionId, stepId) => {
-      const dropped = await transitions.run('dropStaged', sessionId, { stepId });
-      return (dropped as { toolCallIds: string[] }).toolCallIds;
+      const dropped = await transitions.run('dropStaged', sessionId, {
+        stepId: toStoredStep(stepId),
+      });
+      return dropped.toolCallIds;
     },
     erase: async (sessionId) => {
       // A sub-agent's session goes with its conversation.
@@ -117,7 +121,12 @@ function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => bool
     );
 }
 
-/** `<stepId>/<toolCallId>` → `<number> <changes>`; either id may have a slash of its own. */
+/** A step's id as it is stored: the first slash behind it ends it, whatever the call's id has. */
+function toStoredStep(stepId: string): string {
+  return stepId.replaceAll('%', '%25').replaceAll('/', '%2F');
+}
+
+/** `<stored stepId>/<toolCallId>` → `<number> <changes>`. */
 function toNumbered([field, value]: [string, string]): NumberedChanges {
   const space = value.indexOf(' ');
   const changes = parseStored(value.slice(space + 1), 'staged changes') as StagedChanges;

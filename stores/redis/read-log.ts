@@ -46,5 +46,10 @@ function toLogEntry(id: string, writer: string, json: string | undefined): LogEn
   const message = parseStored(json, `entry ${id}`) as StreamMessage | null;
   // Readers check the shape only: types that they do not know are for newer ones.
   if (typeof message?.type !== 'string') throw corrupt(`entry ${id}`);
-  return { sequence: Number.parseInt(id, 10), writer, message };
+  return { sequence: Number.parseInt(id, 10), writer: toWriter(writer, id), message };
+}
+
+/** A name that would not stand on one line is given as JSON. */
+function toWriter(text: string, id: string): string {
+  return text.startsWith('"') ? (parseStored(text, `writer of entry ${id}`) as string) : text;
 }

@@ -126,7 +126,8 @@ function callRequest(
     id: toolCallId,
     name: toolName,
     kind,
-    spec: contents.addJson(toCallSpec(writer, call)),
+    // What it asks for, or comes to by itself, within.
+    spec: contents.addJson(toCallSpec(writer, call), 2),
     row: row === undefined ? undefined : contents.add(toStoredRow(row)),
     idempotent,
     automatic: contents.addOptional(decision),
@@ -134,7 +135,7 @@ function callRequest(
   };
   const held = ask && {
     ask: contents.add(toTimeless(ask)),
-    part: contents.addJson(toShownPart(call, writer.runId)),
+    part: contents.addJson(toShownPart(call, writer.runId), 1),
   };
   const below = child && {
     child: childPartOf(child.sessionId),

@@ -1,6 +1,7 @@
 import type { SettleCallInput } from '../contract/calls.js';
 import type { StagedChanges } from '../contract/staging.js';
 import { toCheckedJson } from '../record/checked-messages.js';
+import { toStoredChanges } from '../record/to-stored-changes.js';
 import { toStoredRow } from '../record/to-stored-row.js';
 import type { RequestOf } from '../transitions/library.js';
 import type { Contents } from './contents.js';
@@ -24,7 +25,7 @@ export function settleRequest(
     now: input.now,
     row: row === undefined ? undefined : contents.add(toStoredRow(row)),
     isError: row?.error !== undefined,
-    decision: contents.addOptional(decision),
+    decision: contents.addOptional(decision, 1),
     isApproved: decision?.approved === true,
     result: output === undefined ? undefined : contents.add(output),
     late: input.source === 'client' ? input.late : undefined,
@@ -45,7 +46,7 @@ function workRequest(
   const { toolCallId, changes = [], output, now, writer } = input;
   const staged: StagedChanges = { toolCallId, patches: changes, timestamp: now };
   return {
-    changes: changes.length === 0 ? undefined : contents.addJson(staged),
+    changes: changes.length === 0 ? undefined : contents.add(toStoredChanges(staged)),
     ...keepOutputApart(writer.runId, output, contents, layout),
   };
 }

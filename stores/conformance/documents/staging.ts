@@ -5,6 +5,11 @@ import type { Case, Suite } from '../suite.js';
 
 const set = (path: string, value: unknown) => ({ op: 'add' as const, path, value });
 
+/** Whether a change went to what all objects of the process share. */
+function isPolluted(): boolean {
+  return 'polluted' in {} || 'polluted' in (Reflect.get({}, 'toString') as object);
+}
+
 async function begun(given: Case, customState: Record<string, unknown> = {}) {
   const { store, session } = given;
   await session.newRun();
@@ -83,13 +88,11 @@ export function stagingCases({ describe, it }: Suite): void {
         await refuses(promote(), 'invalid_patch');
       }
       equal(await state(), { n: 1 });
-      await stage(
-        'c',
-        set('/__proto__/polluted', true),
-        set('/constructor/prototype/polluted', true),
-      );
-      await promote().catch(() => undefined);
-      equal('polluted' in {}, false);
+      for (const inherited of ['__proto__', 'constructor/prototype', 'toString', 'valueOf/call']) {
+        await stage('c', set(`/${inherited}/polluted`, true));
+        await refuses(promote(), 'invalid_patch');
+      }
+      equal(isPolluted(), false);
       await stage('c');
       equal(await store.staging.discard(session.id, 's1'), ['c']);
     });
@@ -101,6 +104,52 @@ export function stagingCases({ describe, it }: Suite): void {
       const patches = [set('/c/e', 2)];
       await store.staging.stage(session.id, 's1', { toolCallId: 'x', patches, mergeChanges });
       includes(await promote(), { customState: { a: 1, b: 2, c: { d: 1, e: 2 } } });
+    });
+
+    it('of keys that every object has, or inherits, are as of any others', async (given) => {
+      const names = ['__proto__', 'constructor', 'hasOwnProperty', 'prototype', 'toString', ''];
+      const object = (value: unknown): Record<string, unknown> =>
+        Object.fromEntries(names.map((name) => [name, value]));
+      const { store, session } = given;
+      const { promote } = await begun(given, object({ n: 1 }));
+      const patches = names.map((name) => set(`/${name}/m`, name));
+      const removals = names.map((name) => ({ op: 'remove' as const, path: `/${name}/n` }));
+      await store.staging.stage(session.id, 's1', {
+        toolCallId: 'c',
+        patches: [...patches, ...removals, set('/list', names)],
+        mergeChanges: { more: object([]) },
+      });
+      const expected = Object.fromEntries(names.map((name) => [name, { m: name }]));
+      includes(await promote(), {
+        customState: { ...expected, list: names, more: object([]) },
+      });
+      await store.staging.stage(session.id, 's1', {
+        toolCallId: 'd',
+        patches: [{ op: 'remove', path: '/more' }],
+        mergeChanges: object({}),
+      });
+      includes(await promote(), { customState: { ...object({}), list: names } });
+    });
+
+    it('of steps and calls whose ids look alike are kept apart', async (given) => {
+      const { store, session } = given;
+      const { state } = await begun(given);
+      const ids: [string, string][] = [
+        ['s1', 'x/c'],
+        ['s1/x', 'c'],
+        ['s1%2Fx', 'c'],
+        ['s1', 'n'],
+        ['n', '1 2'],
+      ];
+      for (const [at, [stepId, toolCallId]] of ids.entries()) {
+        const patches = [set(`/${String(at)}`, true)];
+        await store.staging.stage(session.id, stepId, { toolCallId, patches });
+      }
+      equal(await store.staging.discard(session.id, 's1%2Fx'), ['c']);
+      includes(await store.staging.promote(session.id, 's1'), { toolCallIds: ['x/c', 'n'] });
+      equal(await store.staging.discard(session.id, 's1'), []);
+      includes(await store.staging.promoteSettled(session.id), { toolCallIds: ['c', '1 2'] });
+      equal(await state(), { 0: true, 1: true, 3: true, 4: true });
     });
 
     it('of a call replace its earlier ones; those of other steps stay', async (given) => {
@@ -191,11 +240,12 @@ export function stagingCases({ describe, it }: Suite): void {
         { op: 'replace', path: '/list/1', value: 'end' },
         { op: 'remove', path: '/a/gone' },
         { op: 'replace', path: '/n', value: 2 },
-        set('/__proto__/polluted/deep', true),
+        set('/toString/polluted/deep', true),
       );
       const { customState } = await store.staging.promoteSettled(session.id);
-      equal(customState, { a: { b: { c: 2 } }, list: ['end'], n: 2 });
-      equal('polluted' in {}, false);
+      const toString = { polluted: { deep: true } };
+      equal(customState, { a: { b: { c: 2 } }, list: ['end'], n: 2, toString });
+      equal(isPolluted(), false);
     });
 
     it('come with what the run came to, which the first one says', async (given) => {
