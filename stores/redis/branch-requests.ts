@@ -13,10 +13,16 @@ export function branchRequests(
 ): ((contents: Contents) => RequestOf<'branch'>)[] {
   const starts = [];
   for (let from = 0; from === 0 || from < input.rows.length; from += PART) starts.push(from);
-  return starts.map((from) => (contents) => toPart(input, from, contents));
+  const hashes = new Map(input.messages.map(({ id, hash }) => [id, hash]));
+  return starts.map((from) => (contents) => toPart(input, hashes, from, contents));
 }
 
-function toPart(input: BranchInput, from: number, contents: Contents): RequestOf<'branch'> {
+function toPart(
+  input: BranchInput,
+  hashes: ReadonlyMap<string, string>,
+  from: number,
+  contents: Contents,
+): RequestOf<'branch'> {
   const { agent, owner, tenant = '', nonce, now, by = '', rows } = input;
   const isLast = from + PART >= rows.length;
   const part = rows
@@ -34,7 +40,10 @@ function toPart(input: BranchInput, from: number, contents: Contents): RequestOf
     by,
     from,
     rows: part.flatMap(({ row }) => (row === undefined ? [] : contents.add(toStoredRow(row)))),
-    messages: from === 0 ? input.messages.map(({ id, hash }) => ({ id, hash })) : [],
+    messages: part.flatMap(({ row }) => {
+      const hash = row?.role === 'user' ? hashes.get(row.id) : undefined;
+      return row?.role === 'user' && hash !== undefined ? [{ id: row.id, hash }] : [];
+    }),
     results: results.map((kept) => ({
       id: kept.id,
       output: 'output' in kept && kept.output !== undefined ? contents.add(kept.output) : undefined,

@@ -43,9 +43,17 @@ function eraseOwn(session: Session, message: string): void {
   writeControl(log, message);
   closeLog(log);
   if (run !== undefined) redis.call('SPUBLISH', session.stop, run);
-  for (const part of redis.call('HKEYS', session.children)) {
-    redis.call('HSET', session.erased, part, '');
-  }
+  keepChildren(session);
   for (const name of OWN_KEYS) redis.call('UNLINK', session[name]);
   redis.call('UNLINK', session.stream, session.results, session.children, session.owners);
+}
+
+/** Sessions of sub-agents are removed behind it; a request before this one may have left some. */
+function keepChildren({ children, erased }: Session): void {
+  if (redis.call('EXISTS', children) === 0) return;
+  if (redis.call('EXISTS', erased) === 0) {
+    redis.call('RENAME', children, erased);
+    return;
+  }
+  for (const part of redis.call('HKEYS', children)) redis.call('HSET', erased, part, '');
 }

@@ -28,14 +28,14 @@ export function notePlaces(session: Session, newest: Turn): boolean {
   const [at = '0', before = '0'] = placed.split(' ');
   const from = toNumber(at);
   let turn = toNumber(before);
-  const starts = startsOfTurns(session, newest);
+  if (from === 0) noteStarts(session, newest);
   const heads = readHeads(session, Math.max(0, from - 1), from + ROWS - 1);
   let previous: RowHead | undefined;
   let row = from;
   if (from > 0) previous = heads[0];
   for (let index = from > 0 ? 1 : 0; index < heads.length; index += 1) {
     const head = heads[index] as RowHead;
-    const known = starts[int(row)];
+    const known = head.role === 'user' ? startAt(session, row) : undefined;
     if (known !== undefined || (speaks(head) && !(previous !== undefined && speaks(previous)))) {
       turn = known?.turn ?? turn + 1;
       const seq = known?.seq ?? readTurn(session, turn)?.seq ?? 0;
@@ -59,17 +59,27 @@ function speaks({ role, id, hidden }: RowHead): boolean {
   return role === 'user' && !(hidden === true && id?.startsWith('late-') === true);
 }
 
-/** The newest turn of each run is on record. */
-function startsOfTurns(session: Session, newest: Turn): Record<string, Turn | undefined> {
-  const starts: Record<string, Turn | undefined> = {};
+/** The newest turn of each run is on record: noted once by its row, as `r:<row>`. */
+function noteStarts(session: Session, newest: Turn): void {
   for (const json of redis.call('HVALS', session.runs)) {
     const run = cjson.decode(json) as EndedRun;
     if (run.startRow === undefined || run.rewound === true) continue;
     const { startRow: row, startSequence: seq, turn, messageId } = run;
-    starts[int(row)] = { turn, row, seq, messageId };
+    noteStart(session, { turn, row, seq, messageId });
   }
-  starts[int(newest.row)] = newest;
-  return starts;
+  noteStart(session, newest);
+}
+
+function noteStart(session: Session, { turn, row, seq, messageId }: Turn): void {
+  const start = `${int(turn)} ${int(seq)} ${messageId}`;
+  redis.call('HSET', session.places, `r:${int(row)}`, start);
+}
+
+function startAt(session: Session, row: number): Turn | undefined {
+  const start = redis.call('HGET', session.places, `r:${int(row)}`);
+  if (start === false) return undefined;
+  const [turn = '', seq = '', messageId = ''] = start.split(' ');
+  return { turn: toNumber(turn), row, seq: toNumber(seq), messageId };
 }
 
 /** Turns that were steered away from are found by their replies. */

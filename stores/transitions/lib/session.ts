@@ -43,7 +43,7 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * states: hash of the agent's own state by version · staged: hash of changes that calls ask for ·
  * notices: list of hidden rows for the next step or turn · queue: list of entries that wait ·
  * places: hash, `m:<message id>` row and turn of user messages, `t:<turn>` row, sequence and id of
- * its reply, `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which its step's entries end ·
+ * its reply (`r:<row>` while an earlier release's turns are noted), `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which its step's entries end ·
  * rewinds: list of `<run number> <row> <mode>` · children: hash of sub-agents' sessions by part,
  * and their run · owners: hash of call ids and the part of the sub-agent that made them · erased:
  * hash of sub-agents' sessions that are yet to be removed · channel, stop: of publications.
