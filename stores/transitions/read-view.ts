@@ -24,8 +24,9 @@ export function readView(session: Session, { callsOnly }: ReadViewRequest): unkn
   const rows = callsOnly ? [] : redis.call('LRANGE', session.rows, 0, -1);
   const queue = callsOnly ? [] : redis.call('LRANGE', session.queue, 0, -1);
   const view: unknown[] = [root, rows, queue];
-  for (const below of sessionsBelow(session)) {
-    const order = redis.call('LRANGE', below.order, 0, -1);
+  for (const { session: below, states } of sessionsBelow(session)) {
+    const order: string[] = [];
+    for (const { id } of states) order.push(id);
     view.push([order, redis.call('HGETALL', below.calls)]);
   }
   return view;

@@ -136,8 +136,10 @@ export function readChildRun(session: Session, id: string): ChildRun | undefined
 
 /** How long people may take to answer a call, ms from the pause on. */
 export function readWait(session: Session, id: string): number | undefined {
-  const { wait, spec } = readCall(session, id, ['wait', 'spec']);
-  if (wait !== undefined) return toNumber(wait);
+  const wait = readCallField(session, id, 'wait');
+  if (wait !== undefined) return wait === '' ? undefined : toNumber(wait);
+  // Of a call that an earlier release has opened.
+  const spec = readCallField(session, id, 'spec');
   if (spec?.includes('"deadlineMs"') !== true) return undefined;
   return (cjson.decode(spec) as { deadlineMs?: number }).deadlineMs;
 }

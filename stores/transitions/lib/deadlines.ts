@@ -7,8 +7,7 @@ import { sessionsBelow } from './walk.js';
 /** Notes the earliest deadline of the calls that wait in the conversation, and returns it. */
 export function noteDeadline({ conversation }: Session): number | undefined {
   let first: number | undefined;
-  for (const session of sessionsBelow(conversation)) {
-    const states = readCallsField(session, 'state');
+  for (const { session, states } of sessionsBelow(conversation)) {
     const deadlines = states.length === 0 ? [] : readCallsField(session, 'deadline');
     for (let at = 0; at < states.length; at += 1) {
       const deadline = deadlines[at]?.value;

@@ -9,7 +9,7 @@ import { noteEndOfStep } from './places.js';
 import { num, readRoot, type Root } from './root.js';
 import { isConversation, type Session } from './session.js';
 import { closeCalls, pushReply, takeInResults, type SettlingCode } from './settling.js';
-import { sessionsBelow } from './walk.js';
+import { sessionsBelow, type Found } from './walk.js';
 
 export type TerminalStatus = 'completed' | 'failed' | 'interrupted' | 'aborted';
 
@@ -89,7 +89,7 @@ export function finish(session: Session, log: Log, speaker: Speaker, ending: End
 function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
   const below = sessionsBelow(session);
   for (let at = below.length - 1; at > 0; at -= 1) {
-    const child = below[at] as Session;
+    const { session: child } = below[at] as Found;
     const { agent, committed } = readRoot(child, ['agent', 'committed']);
     const own = speakerOf(child, agent, committed, speaker.now);
     closeCalls(child, log, own, ending.code);

@@ -35,7 +35,7 @@ export function openCall(session: Session, call: NewCallRequest, args: readonly 
   const fields: (string | number)[] = [`name:${id}`, call.name, `kind:${id}`, kind];
   fields.push(`spec:${id}`, contentAt(args, call.spec), `state:${id}`, state, `again:${id}`, again);
   if (call.automatic !== undefined) fields.push(`automatic:${id}`, contentAt(args, call.automatic));
-  if (call.deadlineMs !== undefined) fields.push(`wait:${id}`, call.deadlineMs);
+  fields.push(`wait:${id}`, call.deadlineMs ?? '');
   if (call.child !== undefined) {
     fields.push(`child:${id}`, call.child, `ref:${id}`, contentAt(args, call.ref));
     fields.push(`brief:${id}`, contentAt(args, call.brief));

@@ -70,8 +70,8 @@ function pause(conversation: Session, log: Log, now: number, status: Waiting): v
   const waiting: WaitingCall[] = [];
   const children: string[] = [];
   let hasSettled = false;
-  for (const session of sessionsBelow(conversation)) {
-    for (const { id, value: state } of readCallsField(session, 'state')) {
+  for (const { session, states } of sessionsBelow(conversation)) {
+    for (const { id, value: state } of states) {
       if (state === 'waiting') {
         waiting.push({ id, session });
       } else if (isConversation(session)) {

@@ -5,7 +5,7 @@ import { list, nullable, stored, text, texts } from './json.js';
 import { write, type Log } from './log.js';
 import { readField, readRoot } from './root.js';
 import { idOf, isConversation, sessionAt, type Session } from './session.js';
-import { sessionsBelow } from './walk.js';
+import { sessionsBelow, type Found } from './walk.js';
 
 /** What an answer lets continue: JSON texts, '' where there is nothing. */
 export interface Resumed {
@@ -35,16 +35,15 @@ export function makeActive({ conversation }: Session, log: Log, now: number): vo
  */
 export function resumeIfAnswered(asked: Session, log: Log, now: number): Resumed {
   const sessions = sessionsBelow(asked.conversation);
-  for (const session of sessions) {
-    for (const { value } of readCallsField(session, 'state')) {
-      if (value === 'waiting') return NOTHING_RESUMED;
-    }
+  for (const { states } of sessions) {
+    for (const { value } of states) if (value === 'waiting') return NOTHING_RESUMED;
   }
   makeActive(asked, log, now);
   let resume = '';
   const others: string[] = [];
-  for (const session of sessions) {
-    const { approved, isTold } = openAgain(session);
+  for (const found of sessions) {
+    const { session } = found;
+    const { approved, isTold } = openAgain(found);
     redis.call('HSET', session.root, 'status', 'running');
     if (session.part === asked.part) {
       resume = release(session, approved);
@@ -57,10 +56,9 @@ export function resumeIfAnswered(asked: Session, log: Log, now: number): Resumed
 }
 
 /** The calls that a session may carry out now; `isTold` if one was answered since its run was woken. */
-function openAgain(session: Session): { approved: string[]; isTold: boolean } {
+function openAgain({ session, states }: Found): { approved: string[]; isTold: boolean } {
   const approved: string[] = [];
   let isTold = false;
-  const states = readCallsField(session, 'state');
   if (states.length === 0) return { approved, isTold };
   const asked = readCallsField(session, 'asked');
   for (let at = 0; at < states.length; at += 1) {

@@ -1,27 +1,31 @@
 import { redis } from './host.js';
-import { readCallsField } from './calls.js';
+import { readCallsField, type CallWith } from './calls.js';
 import { isLive, readField } from './root.js';
 import { sessionAt, type Session } from './session.js';
 
-/** A session, then each sub-agent's that is at work or waits below it, in the order of the calls. */
-export function sessionsBelow(session: Session): Session[] {
-  const found = [session];
-  // Grows while it is gone through, parents before their children.
+/** A session with the states of its calls, as they were when it was found. */
+export interface Found {
+  session: Session;
+  states: CallWith[];
+}
+
+/** A session, then each sub-agent's that is active or waits below it, in the order of the calls. */
+export function sessionsBelow(session: Session): Found[] {
+  const found: Found[] = [];
   collect(session, found);
   return found;
 }
 
-function collect(session: Session, found: Session[]): void {
+function collect(session: Session, found: Found[]): void {
   const states = readCallsField(session, 'state');
+  found.push({ session, states });
   if (states.length === 0) return;
   const children = readCallsField(session, 'child');
   for (let at = 0; at < states.length; at += 1) {
     const part = children[at]?.value;
     if (part === undefined || states[at]?.value === 'settled') continue;
     const child = sessionAt(session, part);
-    if (!isLive(readField(child, 'status'))) continue;
-    found.push(child);
-    collect(child, found);
+    if (isLive(readField(child, 'status'))) collect(child, found);
   }
 }
 
