@@ -25,6 +25,7 @@ import { discardCases } from './session/discard.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
+import { largeSessionCases } from './session/large-sessions.js';
 import { leaseCases } from './session/lease-call.js';
 import { branchCases } from './session/branch.js';
 import { queueCases } from './session/queue.js';
@@ -80,6 +81,7 @@ const SESSION = [
   subAgentCases,
   subAgentAnswerCases,
   subAgentEndCases,
+  largeSessionCases,
 ];
 
 const STREAM = [

@@ -26,6 +26,19 @@ export function abandonmentCases({ describe, it }: Suite): void {
       equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
     });
 
+    it('carries out nothing that was only approved', async ({ store, session }) => {
+      const { runId } = await session.newRun('u1');
+      await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
+      await session.decide(runId, 'a', true);
+      await session.begin({ messages: [userMessage('u2')] });
+      includes(await store.sessions.rows(session.id, 2), [
+        { toolCallId: 'a', errorCode: 'client_tool_abandoned', decision: { approved: true } },
+        { toolCallId: 'b', errorCode: 'client_tool_abandoned' },
+        { role: 'user', id: 'u2' },
+      ]);
+      equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
+    });
+
     it("keeps a client's result that was given", async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);

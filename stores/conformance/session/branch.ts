@@ -88,6 +88,33 @@ export function branchCases({ describe, it }: Suite): void {
       equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
+    it('finds each of its turns, however many rows there are', async ({ store, session }) => {
+      const turns = Array.from({ length: 200 }, (_, n) => n + 1);
+      const many = turns.flatMap((turn): Row[] => {
+        const messageId = `msg-${String(2 * turn - 1)}`;
+        const base = { role: 'assistant' as const, messageId, runId: 'other:1-n' };
+        const parts = [{ type: 'text' as const, text: 'x' }];
+        const first = { ...base, step: 1, parts };
+        return [userMessage(`u${String(turn)}`).row, first, { ...first, step: 2 }];
+      });
+      const messages = turns.map((turn) => userMessage(`u${String(turn)}`));
+      const input = copy(session.id, {
+        rows: many,
+        messages: messages.map(({ id, hash }) => ({ id, hash })),
+        turn: { turn: 200, row: 597, messageId: 'msg-399', step: 2, hasReplied: true },
+        visibleMessages: 400,
+      });
+      equal(await store.sessions.branch(input), { kind: 'branched' });
+      equal((await store.sessions.rows(session.id, 0)).length, 600);
+      const run = { turn: 120, messageId: 'msg-239' };
+      includes(await session.retry({ messageId: 'u120' }), { kind: 'rewound', run });
+      equal((await store.sessions.rows(session.id, 0)).length, 358);
+      equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u120', 'u121', 'u200']), [
+        'u1',
+        'u120',
+      ]);
+    });
+
     it('is done once, and leaves a session that is there alone', async ({
       store,
       streamManager,
@@ -102,6 +129,9 @@ export function branchCases({ describe, it }: Suite): void {
       await other.newRun();
       equal(await store.sessions.branch(copy(other.id)), { kind: 'exists' });
       equal((await store.sessions.rows(other.id, 0)).length, 1);
+      const stream = newSessionId();
+      await streamManager.createWriter(stream, 'a', AGENT);
+      equal(await store.sessions.branch(copy(stream)), { kind: 'exists' });
     });
   });
 }

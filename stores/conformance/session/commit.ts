@@ -69,6 +69,9 @@ export function commitCases({ describe, it }: Suite): void {
       await session.finishCall(runId, 1, 's', 1);
       includes(await store.sessions.read(session.id), { stream: 'paused' });
       equal((await typesOf(given)).slice(-3), ['tool_end', 'suspension_marker', 'run_paused']);
+      includes(await session.messages('suspension_marker'), [
+        { kind: 'suspended_step_partial', payload: { toolCallIds: ['a'], stepId: 's1' } },
+      ]);
     });
 
     it('sent again returns the first outcome and writes nothing', async (given) => {

@@ -247,6 +247,17 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await store.calls.read(session.id, 'c'), { deadline: first + 6_000 });
     });
 
+    it('adds nothing when it is sent again', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
+      const { deadline = 0 } = (await store.calls.read(session.id, 'c')) ?? {};
+      const given = { sessionId: session.id, runId, toolCallId: 'c', deadline, now: 1 };
+      for (const byMs of [5_000, 5_000, 1_000]) {
+        const result = await store.calls.extendDeadline({ ...given, byMs });
+        includes(result, { kind: 'extended', deadline: deadline + 5_000 });
+      }
+    });
+
     it('refuses what does not wait for an answer with a deadline', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [

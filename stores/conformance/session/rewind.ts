@@ -86,6 +86,24 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await session.messages('turn_started'), []);
     });
 
+    it('finds a turn that steering began, also when others have followed', async ({
+      store,
+      session,
+    }) => {
+      const run = await session.newRun('u1');
+      await takeStep(session, run, 1);
+      await session.steer('u2');
+      await takeStep(session, { ...run, messageId: 'msg-3', turn: 2 }, 2);
+      await conclude(session, { ...run, messageId: 'msg-3' }, 3);
+      await playTurn(session, 'u3');
+      includes(await session.retry({ messageId: 'u2' }), { run: { turn: 2, messageId: 'msg-3' } });
+      includes((await store.sessions.rows(session.id, 0)).slice(2), [
+        { role: 'tool' },
+        { role: 'user', id: 'u2' },
+      ]);
+      equal(textIn(await session.log()).split('>').length, 2);
+    });
+
     it('goes back to a checkpoint with the state of that moment', async ({ store, session }) => {
       const run = await session.newRun('u1');
       await store.documents.save(session.id, { customState: { step: 0 }, version: 0 });

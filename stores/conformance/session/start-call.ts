@@ -108,6 +108,28 @@ export function startCallCases({ describe, it }: Suite): void {
       equal(await session.say(old, 3, 'zombie'), { kind: 'fenced' });
     });
 
+    it('of an unknown outcome keeps the decision that it rested on', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const given = { approved: true, at: 1, input: { list: [], n: 1_234_567_890_123_456 } };
+      const automatic = { approved: true, at: 2, automatic: true };
+      await session.ask(runId, 1, [
+        newCall('a', 'approval'),
+        newCall('s', 'server', { decision: automatic }),
+      ]);
+      await session.start(runId, 1, 's', 1);
+      await session.start(runId, 1, 's', 2);
+      const asked = { sessionId: session.id, agentType: AGENT, runId, toolCallId: 'a' };
+      const decision = { ...asked, decision: given, chunks: [], now: 1 };
+      await store.calls.settle({ source: 'approval', ...decision });
+      await session.start(runId, 1, 'a', 1);
+      await session.start(runId, 1, 'a', 2);
+      await session.claim(session.writer(runId, 2, 1));
+      includes(await store.sessions.rows(session.id, 2), [
+        { toolCallId: 'a', errorCode: 'tool_outcome_unknown', decision: given },
+        { toolCallId: 's', errorCode: 'tool_outcome_unknown', decision: automatic },
+      ]);
+    });
+
     it('refuses what nobody approved, what a client executes, and what nobody asked for', async ({
       session,
     }) => {

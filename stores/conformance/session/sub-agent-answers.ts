@@ -1,7 +1,8 @@
 import { ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
+import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
-import { childAt, grow, heldCall, settleChild } from '../tree.js';
+import { begin, childAt, grow, heldCall, newSubAgent, settleChild } from '../tree.js';
 
 export function subAgentAnswerCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
@@ -19,10 +20,10 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
         status: 'waiting_approval',
         stream: 'paused',
       });
-      equal(
-        (await tree.root.messages('suspension_marker')).map(({ kind }) => kind),
-        ['suspended_awaiting_children'],
-      );
+      const waiting = { subSessionId: driver.id, subAgentType: 'helper', callId: 'd1' };
+      includes(await tree.root.messages('suspension_marker'), [
+        { kind: 'suspended_awaiting_children', payload: { children: [waiting] } },
+      ]);
       includes(await tree.root.messages('run_paused'), [
         { agentId: tree.root.id, reason: 'awaiting_children', pendingToolCallId: 'a' },
       ]);
@@ -157,6 +158,28 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await tree.root.answer(ref.runId, 'c', { output: 'late' }), { kind: 'stored' });
       includes(await driver.claim(driver.writer(ref.runId, 2, 1)), { rowCount: 3 });
       includes(await store.sessions.rows(driver.id, 2), [{ output: 'late' }]);
+    });
+
+    it('has deadlines and questions that a later pause leaves as they are', async (given) => {
+      const { store } = given;
+      const tree = await grow(given, 2, () => []);
+      const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+      const { call, child } = newSubAgent(one.driver.id, 'e1');
+      await one.driver.ask(one.ref.runId, 1, [call]);
+      await begin(given, one.driver, one.ref.runId, 'e1', child);
+      const below = drive(given, child.sessionId);
+      await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
+      const asked = heldCall(two.ref.runId, 'y', 'client', { deadlineMs: 60_000 });
+      await two.driver.ask(two.ref.runId, 1, [asked]);
+      includes(await tree.root.extend(two.ref.runId, 'y', 5_000), { kind: 'extended' });
+      const before = await store.calls.read(tree.root.id, 'y');
+      // One goes on since what it waits for is lost, and ends.
+      await settleChild(given, one.driver, one.ref.runId, 'e1');
+      await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1));
+      await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
+      await settleChild(given, tree.root, tree.runId, 'd1');
+      equal((await tree.root.messages('run_paused')).length, 2);
+      equal(await store.calls.read(tree.root.id, 'y'), before);
     });
   });
 }

@@ -2,7 +2,7 @@ import { deepStrictEqual, ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
 import { newCall } from '../fixtures.js';
 import type { Suite } from '../suite.js';
-import { begin, childAt, grow, newSubAgent, type Tree } from '../tree.js';
+import { begin, childAt, grow, newSubAgent, settleChild, type Tree } from '../tree.js';
 
 export function subAgentCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
@@ -41,6 +41,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       const { call, child } = newSubAgent(session.id, 'd1');
       const other = newSubAgent(session.id, 'd1').child;
       await session.ask(runId, 1, [call, newCall('s', 'server')]);
+      equal(await settleChild(given, session, runId, 's'), { kind: 'kind_mismatch' });
       const refused = { kind: 'refused' };
       equal(await begin(given, session, runId, 's', child), refused);
       equal(await begin(given, session, runId, 'none', child), refused);
@@ -56,13 +57,25 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await begin(given, session, runId, 'd1', child), superseded);
     });
 
+    it('is refused once its call is settled', async (given) => {
+      const { store, session } = given;
+      const { runId } = await session.newRun();
+      const { call, child } = newSubAgent(session.id, 'd1');
+      await session.ask(runId, 1, [call]);
+      includes(await settleChild(given, session, runId, 'd1'), { kind: 'stored' });
+      equal(await begin(given, session, runId, 'd1', child), { kind: 'refused' });
+      equal(await store.sessions.read(child.sessionId), undefined);
+    });
+
     it('speaks in the stream of its conversation, numbered with it', async (given) => {
       const tree = await grow(given, 2, () => []);
       const before = await given.streamManager.inspect(tree.root.id);
       for (const { driver, ref } of tree.children) {
         const writer = driver.writer(ref.runId, 1, 1);
         includes(await driver.claim(writer), { kind: 'claimed', rowCount: 1 });
-        includes(await driver.say(writer, 1, `I am ${driver.id}`), { kind: 'appended' });
+        // It is told of the entries of all.
+        const known = (await given.streamManager.inspect(tree.root.id))?.sequence;
+        includes(await driver.say(writer, 1, `I am ${driver.id}`, known), { kind: 'appended' });
       }
       const entries = await given.streamManager.read(tree.root.id, before?.sequence ?? 0, 100);
       deepStrictEqual(
@@ -130,6 +143,16 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await store.calls.takeId({ ...own, runId: `${root.id}:9-x` }), { kind: 'superseded' });
       await store.sessions.erase(root.id);
       equal(await take(one, '3 c', 'c'), { kind: 'superseded' });
+    });
+
+    it('takes no id that its conversation has used', async (given) => {
+      const { store, session } = given;
+      const { runId } = await session.newRun();
+      const row = { role: 'tool' as const, toolCallId: 'old', toolName: 't', error: 'x' };
+      await session.ask(runId, 1, [newCall('old', 'server', { row })]);
+      await session.ask(runId, 2, [newSubAgent(session.id, 'd1').call]);
+      const own = { sessionId: session.id, runId, call: '3 old', wanted: 'old' };
+      equal(await store.calls.takeId(own), { kind: 'taken', id: 'old_1' });
     });
 
     it('goes with its conversation', async (given) => {

@@ -35,6 +35,20 @@ export function takeOverCases({ describe, it }: Suite): void {
       equal(taken, { kind: 'taken', token: 3, first: before });
     });
 
+    it('leaves what was said to the next attempt, which takes it back', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const silent = session.writer(runId, 1, 5);
+      await session.claim(silent);
+      await session.say(silent, 1, 'gone');
+      await store.steps.takeOver({ sessionId: session.id, runId, name: silent.name });
+      includes(await session.claim(session.writer(runId, 1, 7)), { kind: 'claimed' });
+      equal(textIn(await session.log()), '');
+      equal((await session.messages('stream_resync')).length, 1);
+    });
+
     it('finds nothing where nobody writes, and leaves other runs alone', async ({
       store,
       session,
