@@ -21,8 +21,19 @@ export function checkForwarded(
     if ((parsed.data.agentId === sessionId) !== FRAMES.has(parsed.data.type)) {
       throw new HelixError('invalid_chunk', 'A tool forwards chunks of other agents only.');
     }
-    return parsed.data;
+    return withoutStoreFields(parsed.data);
   });
   toCheckedJson(chunks);
   return chunks;
+}
+
+/** What only the store may say: where a result is kept, and what takes changes of this agent back. */
+function withoutStoreFields(chunk: StreamChunk): StreamChunk {
+  if (chunk.type === 'state_patch') {
+    const { undo: _undo, ...rest } = chunk;
+    return rest;
+  }
+  if (chunk.type !== 'tool_end') return chunk;
+  const { resultRef: _resultRef, ...rest } = chunk;
+  return rest;
 }

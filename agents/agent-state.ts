@@ -2,6 +2,7 @@ import { enablePatches, freeze, produceWithPatches, type Patch } from 'immer';
 import { createPatch } from 'rfc6902';
 import type { z } from 'zod';
 import type { JsonPatchOperation } from '../protocol/json-patch.js';
+import { findJsonFault } from '../protocol/json-fault.js';
 import { LIMITS } from '../protocol/limits.js';
 import { StateError } from './state-error.js';
 
@@ -18,11 +19,14 @@ export interface AgentState {
   /** Deeply frozen. */
   get: () => unknown;
   /**
-   * Undefined if nothing is different afterwards.
+   * Changes it, once `accept` has taken the change. Undefined if nothing is different afterwards.
    *
-   * @throws StateError, and nothing is changed
+   * @throws StateError, or what `accept` throws; then nothing is changed
    */
-  update: (change: (draft: never) => unknown) => StateChange | undefined;
+  update: (
+    change: (draft: never) => unknown,
+    accept?: (made: StateChange) => void,
+  ) => StateChange | undefined;
   /** Everything that was changed, in order. */
   patches: () => JsonPatchOperation[];
 }
@@ -34,16 +38,19 @@ export function createAgentState(schema: z.ZodType, stored: unknown): AgentState
   let bytes = 0;
   return {
     get: () => state,
-    update: (change) => {
+    update: (change, accept) => {
       const next = applyChange(schema, state, change);
       if (next.patches.length === 0) return undefined;
-      bytes += sizeOf(next.patches);
-      if (sizeOf(next.state) > LIMITS.stateBytes || bytes > LIMITS.stateBytes) {
+      const newBytes = bytes + sizeOf(next.patches);
+      if (sizeOf(next.state) > LIMITS.stateBytes || newBytes > LIMITS.stateBytes) {
         throw new StateError('state_too_large', 'The state would become too large.');
       }
+      const made = { patches: next.patches, undo: next.undo };
+      accept?.(made);
       ({ state } = next);
+      bytes = newBytes;
       patches.push(...next.patches);
-      return { patches: next.patches, undo: next.undo };
+      return made;
     },
     patches: () => patches,
   };
@@ -87,12 +94,21 @@ function applyChange(
 }
 
 function parse(schema: z.ZodType, value: unknown): unknown {
-  const json = JSON.stringify(value) as string | undefined;
-  const parsed = schema.safeParse(json === undefined ? undefined : JSON.parse(json));
-  if (parsed.success) return parsed.data;
+  checkJson(value);
+  const parsed = schema.safeParse(JSON.parse(JSON.stringify(value)));
+  if (parsed.success) {
+    // A schema may make anything of it.
+    checkJson(parsed.data);
+    return parsed.data;
+  }
   const { path, message } = parsed.error.issues[0] ?? { path: [], message: 'no object' };
   const where = path.length === 0 ? '' : `${path.map(String).join('.')}: `;
   throw new StateError('state_invalid', `The state does not fit its schema: ${where}${message}`);
+}
+
+function checkJson(value: unknown): void {
+  const fault = findJsonFault(value);
+  if (fault !== undefined) throw new StateError('state_invalid', `No state can be so: ${fault}.`);
 }
 
 function isNoJson({ op, value }: Patch): boolean {

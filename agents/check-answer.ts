@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
+import { findJsonFault } from '../protocol/json-fault.js';
 import type { AgentRegistry } from './registry.js';
 
 /** Checks an answer to a call that waits; see createAnswerCheck. */
@@ -28,7 +29,11 @@ export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerChe
       return answer;
     }
     if (answer.error !== undefined || tool.outputSchema === undefined) return answer;
-    return { ...answer, result: await parse(tool.outputSchema, answer.result, 'invalid_result') };
+    const result = await parse(tool.outputSchema, answer.result, 'invalid_result');
+    // A schema may make something of it that cannot be kept.
+    const fault = result === undefined ? undefined : findJsonFault(result);
+    if (fault !== undefined) throw refuse('invalid_result', [{ path: '', message: fault }]);
+    return { ...answer, result };
   };
 }
 

@@ -1,3 +1,4 @@
+import { findJsonFault } from '../protocol/json-fault.js';
 import type { RetryPolicy, ToolDefinition } from './definitions.js';
 
 /** What is wrong with how a tool is carried out, as the end of a sentence; undefined if nothing. */
@@ -78,6 +79,8 @@ function findExpiryFault({
   if (typeof onExpiry !== 'object' || !('result' in onExpiry)) {
     return 'onExpiry of a client tool must be { result }';
   }
+  const fault = onExpiry.result === undefined ? undefined : findJsonFault(onExpiry.result);
+  if (fault !== undefined) return `the result of onExpiry cannot be kept: ${fault}`;
   return outputSchema === undefined || outputSchema.safeParse(onExpiry.result).success
     ? undefined
     : 'the result of onExpiry does not fit outputSchema';

@@ -34,18 +34,24 @@ export interface ToolContext extends ToolCallIdentity {
    * the one that settles last has the last word about what both changed.
    *
    * @throws StateError if the state would not fit the agent's stateSchema, or become larger than
-   *   1 MB; nothing is changed then
+   *   1 MB or deeper than 500; HelixError `chunk_too_large` if the change is larger than 256 KB;
+   *   nothing is changed then
    */
   readonly updateState: <State = Record<string, unknown>>(
     change: (draft: State) => unknown,
   ) => void;
-  /** Sends a custom event to everybody who follows the session; resolves when it is stored. */
+  /**
+   * Sends a custom event to everybody who follows the session; resolves when it is stored.
+   *
+   * @throws HelixError `invalid_chunk` for what JSON cannot express or what is deeper than 500,
+   *   `chunk_too_large` above 256 KB; nobody is told then
+   */
   readonly emit: (eventName: string, data: unknown) => Promise<void>;
   /** Step of the turn in which the call was made, from 1. */
   readonly step: number;
   /**
    * Writes chunks of an agent that this tool runs elsewhere into the session's stream, under that
-   * agent's id; resolves when they are stored.
+   * agent's id; resolves when they are stored. A delta that ends within a character loses it.
    *
    * @throws HelixError `invalid_chunk`, `chunk_too_large`
    */

@@ -7,6 +7,7 @@ import { LIMITS } from '../protocol/limits.js';
 import type { UserRow } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { UserMessage } from '../stores/contract/runs.js';
+import { toStoredJson } from '../stores/record/to-stored-json.js';
 import { toUserMessage } from '../stores/record/user-message.js';
 
 /**
@@ -54,8 +55,8 @@ const AnyState = z.record(z.string(), z.unknown());
 export function readState(agent: AgentDefinition, state: CustomState): CustomState {
   const parsed = (agent.stateSchema ?? AnyState).safeParse(state);
   if (!parsed.success) throw invalid('The state', parsed.error);
-  // What JSON cannot carry is no part of a state.
-  return JSON.parse(JSON.stringify(parsed.data)) as CustomState;
+  // What JSON leaves out is no part of a state.
+  return JSON.parse(toStoredJson(parsed.data)) as CustomState;
 }
 
 function invalid(what: string, { issues }: z.ZodError): HelixError {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HelixError, type ErrorCode } from './errors.js';
 import { isStreamId } from './ids.js';
+import { findJsonFault } from './json-fault.js';
 import { LIMITS } from './limits.js';
 
 /** What people and pages say about a pending call, under the names of the Helix runtime. */
@@ -80,13 +81,9 @@ function checkSize(text: string | undefined, limit: number): void {
 
 function toJson(value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  try {
-    const json = JSON.stringify(value) as string | undefined;
-    if (json !== undefined) return json;
-  } catch {
-    // Cycles and BigInt: refused like what JSON leaves out.
-  }
-  throw new HelixError('validation_error', 'The answer is no JSON.');
+  const fault = findJsonFault(value);
+  if (fault === undefined) return JSON.stringify(value);
+  throw new HelixError('validation_error', `The answer cannot be taken: ${fault}.`);
 }
 
 /** Why an answer, or more time for one, was not taken. */

@@ -25,7 +25,7 @@ export const LIMITS = {
   userMessageBytes: 1024 * 1024,
   /** Request body of a POST; stock clients send the whole conversation. */
   bodyBytes: 16 * 1024 * 1024,
-  /** Arrays and objects within each other in a request; scripts of the store take 1,000. */
+  /** Arrays and objects within each other, in requests and in all that is stored; Redis takes 1,000. */
   jsonDepth: 500,
   /** One append call; what does not fit goes into the next. */
   appendBytes: 64 * 1024,

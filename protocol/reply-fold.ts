@@ -1,4 +1,6 @@
 import type { StreamMessage } from './chunk.js';
+import { isDeeperThan } from './json-depth.js';
+import { LIMITS } from './limits.js';
 import type { AssistantPart } from './rows.js';
 
 type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
@@ -106,9 +108,13 @@ export function createReplyFold(): ReplyFold {
   return { parts, argumentText, accept, closeBlock };
 }
 
-/** The input that argument text stands for, as far as it is valid JSON; otherwise an empty object. */
+/**
+ * The input that argument text stands for, as far as it is valid JSON that can be stored; otherwise
+ * an empty object.
+ */
 export function toPartialInput(argumentText: string | undefined): unknown {
   if (argumentText === undefined || argumentText.trim() === '') return {};
+  if (isDeeperThan(LIMITS.jsonDepth, argumentText)) return {};
   try {
     return JSON.parse(argumentText) as unknown;
   } catch {

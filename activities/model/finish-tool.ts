@@ -3,6 +3,7 @@ import { asSchema } from 'ai';
 import { z } from 'zod';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { findJsonFault } from '../../protocol/json-fault.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { checkInput, type CallInput } from './call-input.js';
 
@@ -51,12 +52,9 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<Fini
 
 /** A schema may transform what it checks into something that cannot be stored. */
 function toStored(data: unknown): { output: unknown } | { why: string } {
-  try {
-    const json = JSON.stringify(data) as string | undefined;
-    if (json === undefined) return { why: 'the result is no JSON' };
-    if (Buffer.byteLength(json) > LIMITS.callInputBytes) return { why: 'the result is too large' };
-    return { output: JSON.parse(json) as unknown };
-  } catch {
-    return { why: 'the result is no JSON' };
-  }
+  const fault = findJsonFault(data);
+  if (fault !== undefined) return { why: `the result cannot be kept: ${fault}` };
+  const json = JSON.stringify(data);
+  if (Buffer.byteLength(json) > LIMITS.callInputBytes) return { why: 'the result is too large' };
+  return { output: JSON.parse(json) as unknown };
 }

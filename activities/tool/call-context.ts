@@ -52,11 +52,11 @@ export async function openCallContext(
     throw new StateError('state_missing', `The agent "${agent.name}" has no stateSchema.`);
   }
 
-  function push(chunk: StreamChunk): void {
+  /** Refused here, what does not fit is the tool's error and not that of its writer. */
+  function bytesOf(chunk: StreamChunk): number {
     if (isOver) throw new Error('the call is over');
-    // Refused here, what does not fit is the tool's error and not that of its writer.
-    toCheckedJson([chunk]);
-    chunks.push([chunk]);
+    const [json = ''] = toCheckedJson([chunk]);
+    return Buffer.byteLength(json);
   }
 
   const context: ToolContext = {
@@ -70,25 +70,21 @@ export async function openCallContext(
     abortSignal,
     emit: async (eventName, data) => {
       const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data: data ?? null };
-      eventBytes += Buffer.byteLength(JSON.stringify(chunk));
+      eventBytes += bytesOf(chunk);
       const isKept = eventBytes <= LIMITS.callEventBytes;
-      push(isKept ? chunk : { ...chunk, transient: true });
+      chunks.push([isKept ? chunk : { ...chunk, transient: true }]);
       hasEvents ||= isKept;
       await chunks.flush();
     },
     getState: <State>() => stateOfAgent().get() as State,
     updateState: (change) => {
       if (isOver) throw new Error('the call is over');
-      const made = stateOfAgent().update(change);
-      if (made === undefined) return;
-      const undo = JSON.stringify(made.undo);
-      const chunk: StreamChunk = {
-        type: 'state_patch',
-        ...toBase(ref),
-        patches: made.patches,
-        undo,
-      };
-      push(chunk);
+      stateOfAgent().update(change, ({ patches, undo }) => {
+        const base = { type: 'state_patch' as const, ...toBase(ref) };
+        const chunk: StreamChunk = { ...base, patches, undo: JSON.stringify(undo) };
+        bytesOf(chunk);
+        chunks.push([chunk]);
+      });
     },
     step: ref.step,
     forward: async (given) => {

@@ -1,6 +1,7 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
+import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../stores/contract/call-record.js';
@@ -8,14 +9,31 @@ import type { CallSpec } from '../../stores/contract/call-record.js';
 /** How an execution came out, as the model is told. */
 export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };
 
+const TOO_DEEP: ToolOutcome = {
+  error: 'The result is nested too deeply.',
+  errorCode: 'tool_result_too_deep',
+};
+
 /** A result as it can be stored. What JSON cannot carry becomes null; BigInt and cycles throw. */
 export function toOutcome(output: unknown): ToolOutcome {
-  const json = JSON.stringify(output) as string | undefined;
+  let json: string | undefined;
+  try {
+    json = toJson(output);
+  } catch (error) {
+    // Far too deep for the engine.
+    if (error instanceof RangeError) return TOO_DEEP;
+    throw error;
+  }
   if (json === undefined) return { output: null };
   if (Buffer.byteLength(json) > LIMITS.answerBytes) {
     return { error: 'The result is too large.', errorCode: 'tool_result_too_large' };
   }
+  if (isDeeperThan(LIMITS.jsonDepth, json)) return TOO_DEEP;
   return { output: JSON.parse(json) as unknown };
+}
+
+function toJson(value: unknown): string | undefined {
+  return JSON.stringify(value);
 }
 
 export function toFailure(error: unknown, errorCode: string): ToolOutcome {

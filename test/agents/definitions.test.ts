@@ -27,6 +27,7 @@ const tool: AnyTool = {
   inputSchema: z.object({ a: z.number() }),
   execute: () => 1,
 };
+const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
 const agent: AnyAgent = {
   name: 'sums',
   systemPrompt: 'You add.',
@@ -88,6 +89,8 @@ describe('defineTool', () => {
       "must be 'deny' or 'approve'",
       { requireApproval: true, deadlineMs: 1, onExpiry: { result: 1 } },
     ],
+    ['nested too deeply', { execute: 'client', deadlineMs: 1, onExpiry: { result: tooDeep } }],
+    ['written as JSON', { execute: 'client', deadlineMs: 1, onExpiry: { result: 1n } }],
     [
       'does not fit outputSchema',
       { execute: 'client', deadlineMs: 1, onExpiry: { result: 1 }, outputSchema: z.string() },

@@ -102,6 +102,15 @@ describe('a run', () => {
     await expect(
       executor.execute(agent, { message: 'x', state: list as Record<string, unknown> }),
     ).rejects.toMatchObject(invalid);
+    const deep = JSON.parse('{"a":'.repeat(501) + '1' + '}'.repeat(501)) as Record<string, unknown>;
+    for (const given of [deep, { n: 1n }]) {
+      await expect(executor.execute(agent, { message: 'x', state: given })).rejects.toMatchObject(
+        invalid,
+      );
+      await expect(executor.execute(agent, 'x', { metadata: given })).rejects.toMatchObject(
+        invalid,
+      );
+    }
   });
 
   it('has the state that it was given before it begins', async () => {

@@ -16,6 +16,8 @@ beforeAll(async () => {
   await runs.startWorker();
 });
 
+const tooDeep: unknown = JSON.parse('{"a":'.repeat(501) + '1' + '}'.repeat(501));
+
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     (result) => (result as { kind: string }).kind,
@@ -60,6 +62,8 @@ describe('answers to a real run', () => {
     expect(await answer({ sessionId, toolCallId: c, result: 1, error: 'x' })).toBe(
       'validation_error',
     );
+    expect(await answer({ sessionId, toolCallId: c, result: tooDeep })).toBe('validation_error');
+    expect(await answer({ sessionId, toolCallId: c, result: 1n })).toBe('validation_error');
     const approve = {
       sessionId,
       toolCallId: a,
@@ -71,6 +75,7 @@ describe('answers to a real run', () => {
     );
     expect(await answer({ ...approve, approvalId: `${sessionId}:9-x::${a}` })).toBe('stale_run');
     expect(await answer({ ...approve, input: { amount: 'much' } })).toBe('invalid_input');
+    expect(await answer({ ...approve, input: tooDeep })).toBe('validation_error');
     expect(
       Object.values(await stores.store.calls.pending(sessionId)).map(({ response }) => response),
     ).toEqual([undefined, undefined, undefined]);

@@ -1,0 +1,180 @@
+import { describe, expect, it } from '@jest/globals';
+import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { z } from 'zod';
+import { defineTool, type ToolContext } from '../../agents/index.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+type Part = LanguageModelV4StreamPart;
+type Execute = (context: ToolContext) => unknown;
+
+const nested = (depth: number): unknown =>
+  JSON.parse('{"a":'.repeat(depth) + '1' + '}'.repeat(depth));
+const DEEP = nested(LIMITS.jsonDepth);
+const TOO_DEEP = nested(LIMITS.jsonDepth + 1);
+
+const State = z.object({ kept: z.unknown().optional() });
+
+/** A run whose only tool was carried out, and the step behind it. */
+async function play(execute: Execute) {
+  const stores = await openTestStores();
+  const tool = defineTool({
+    name: 'tool',
+    description: 'A tool.',
+    inputSchema: z.object({}),
+    execute: (_, context) => execute(context),
+  });
+  const model = fakeModel(
+    sayInTurn(
+      [...parts.call('c', 'tool', {}), ...parts.finish('tool-calls')],
+      [...parts.text('done'), ...parts.finish()],
+    ),
+  );
+  const harness = createHarness(stores, { model, tools: [tool], more: { stateSchema: State } });
+  const run = await harness.begin();
+  expect(await harness.play(run)).toMatchObject({ status: 'completed' });
+  const rows = await stores.store.sessions.rows(harness.session.id, 0);
+  const row = rows.find(({ role }) => role === 'tool');
+  const { customState } = await stores.store.documents.readState(harness.session.id);
+  return { ...harness, row, customState };
+}
+
+/** What a tool was told in place of an effect. */
+async function refusalOf(act: () => unknown): Promise<string> {
+  try {
+    await act();
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+  return 'none';
+}
+
+describe('a tool', () => {
+  it.each<[string, unknown, object]>([
+    ['as deep as may be', DEEP, { output: DEEP }],
+    ['one level deeper', TOO_DEEP, { errorCode: 'tool_result_too_deep' }],
+    ['far too deep for the engine', nested(200_000), { errorCode: 'tool_result_too_deep' }],
+  ])('whose result is %s: the model is told, and the run goes on', async (_what, result, row) => {
+    const played = await play(() => result);
+    expect(played.row).toMatchObject(row);
+  });
+
+  it('that emits what is too deep, or no JSON, is told so, and nobody else is', async () => {
+    const circle: unknown[] = [];
+    circle.push(circle);
+    const { row, session } = await play(async ({ emit }) => {
+      const refused = [TOO_DEEP, nested(200_000), circle, { n: 1n }];
+      const codes = await Promise.all(refused.map((data) => refusalOf(() => emit('e', data))));
+      await emit('e', DEEP);
+      return codes;
+    });
+    expect(row).toMatchObject({ output: Array(4).fill('invalid_chunk') });
+    expect(await session.messages('custom')).toMatchObject([{ data: DEEP }]);
+    expect((row as { events?: unknown[] }).events).toHaveLength(1);
+  });
+
+  it('that changes the state into what is too deep, or no JSON, changes nothing', async () => {
+    const { row, customState, session } = await play(async ({ updateState }) => {
+      const keep = (value: unknown): Promise<string> =>
+        refusalOf(() => {
+          updateState<{ kept: unknown }>((draft) => {
+            draft.kept = value;
+          });
+        });
+      return [
+        await keep(nested(LIMITS.jsonDepth - 1)),
+        await keep(DEEP),
+        await keep({ n: 1n }),
+        await keep('x'.repeat(LIMITS.chunkBytes)),
+      ];
+    });
+    expect(row).toMatchObject({
+      output: ['none', 'state_invalid', 'state_invalid', 'chunk_too_large'],
+    });
+    expect(customState).toEqual({ kept: nested(LIMITS.jsonDepth - 1) });
+    expect(await session.messages('state_patch')).toHaveLength(1);
+  });
+
+  it('that brings an agent’s chunks brings nothing that only the store may say', async () => {
+    const base = { agentId: 'elsewhere', agentType: 'a', step: 1, timestamp: 1 };
+    const chunks: StreamChunk[] = [
+      { type: 'state_patch', ...base, patches: [], undo: '}' },
+      { type: 'tool_end', ...base, toolCallId: 'x', toolName: 't', result: 1, resultRef: 'c' },
+    ];
+    const { session } = await play(({ forward }) => forward(chunks));
+    const told = (await session.log()).map(({ message }) => message);
+    const shown = told.filter((message) => 'agentId' in message && message.agentId === 'elsewhere');
+    expect(shown).toEqual([
+      { type: 'state_patch', ...base, patches: [] },
+      { type: 'tool_end', ...base, toolCallId: 'x', toolName: 't', result: 1 },
+    ]);
+  });
+});
+
+describe('a model', () => {
+  it('that fails within arguments nested without end fails the run by its own error', async () => {
+    const stores = await openTestStores();
+    const said: Part[] = [
+      { type: 'tool-input-start', id: 'c', toolName: 'tool' },
+      { type: 'tool-input-delta', id: 'c', delta: '['.repeat(50_000) + ']'.repeat(50_000) },
+    ];
+    const error = new APICallError({
+      message: 'no',
+      url: 'http://model',
+      requestBodyValues: {},
+      statusCode: 400,
+      isRetryable: false,
+    });
+    const model = fakeModel(() => [...said, { type: 'error', error }]);
+    const { begin, step, session } = createHarness(stores, { model });
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'failed' });
+    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
+      { interrupted: 'failure', parts: [{ type: 'tool-call', input: {} }] },
+      { role: 'tool', toolCallId: 'c' },
+    ]);
+  });
+
+  it('whose metadata cannot be stored loses that, and nothing else', async () => {
+    const stores = await openTestStores();
+    const metadata = (value: unknown) => ({ model: { value } }) as never;
+    const fits = nested(LIMITS.jsonDepth - 2);
+    const model = fakeModel(
+      sayInTurn([
+        { type: 'text-start', id: 't', providerMetadata: metadata(fits) },
+        { type: 'text-delta', id: 't', delta: 'well', providerMetadata: metadata(DEEP) },
+        { type: 'text-end', id: 't', providerMetadata: metadata(1n) },
+        ...parts.finish(),
+      ]),
+    );
+    const { begin, step, session } = createHarness(stores, { model });
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
+    expect(await stores.store.sessions.rows(session.id, 1)).toEqual([
+      expect.objectContaining({
+        parts: [{ type: 'text', text: 'well', providerMetadata: { model: { value: fits } } }],
+      }),
+    ]);
+  });
+
+  it('that hands in what its schema makes too deep is told so', async () => {
+    const stores = await openTestStores();
+    const outputSchema = z.object({ n: z.number() }).transform(({ n }) => nested(n));
+    const model = fakeModel((n) => [
+      ...parts.call(`f${String(n)}`, '__finish__', { n: n === 0 ? 501 : 500 }),
+      ...parts.finish('tool-calls'),
+    ]);
+    const {
+      begin,
+      play: playOn,
+      session,
+    } = createHarness(stores, {
+      model,
+      more: { outputSchema },
+    });
+    await playOn(await begin());
+    expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain('nested too deeply');
+    expect(await stores.store.sessions.read(session.id)).toMatchObject({ output: DEEP });
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createAnswerCheck } from '../../agents/check-answer.js';
+import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+
+const circle: unknown[] = [];
+circle.push(circle);
+const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+
+describe('the answer to a call', () => {
+  it('is refused if its schema makes something of it that cannot be kept', async () => {
+    const made = new Map<string, unknown>([
+      ['cycle', circle],
+      ['bigint', 1n],
+      ['deep', nested(501)],
+      ['function', () => 1],
+    ]);
+    const tool = defineTool({
+      name: 'locate',
+      description: 'Asks the page.',
+      inputSchema: z.object({}),
+      outputSchema: z.string().transform((name) => made.get(name) ?? nested(500)),
+      execute: 'client',
+    });
+    const agent = defineAgent({
+      name: 'a',
+      systemPrompt: '',
+      tools: [tool],
+      llmConfig: { model: createScriptedModel() },
+    });
+    const check = createAnswerCheck({ get: () => agent });
+    const answer = (result: string) =>
+      check(
+        'a',
+        { toolName: tool.name },
+        {
+          kind: 'client-tool-result',
+          sessionId: 's',
+          toolCallId: 'c',
+          result,
+        },
+      );
+    for (const name of made.keys()) {
+      await expect(answer(name)).rejects.toMatchObject({ code: 'invalid_result' });
+    }
+    expect(await answer('fine')).toMatchObject({ result: nested(500) });
+  });
+});
