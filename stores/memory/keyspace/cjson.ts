@@ -1,4 +1,33 @@
-export { decode } from './cjson-decode.js';
-export { encode } from './cjson-encode.js';
-export { CJSON_NULL } from './cjson-null.js';
-export { formatInt } from './format.js';
+/** What decode() makes of null: a value of its own, because nil would leave the field out. */
+export const CJSON_NULL: unique symbol = Symbol('cjson.null');
+
+const MAX_DEPTH = 1000;
+
+/** cjson.decode() of what JSON.stringify() wrote; other texts that cjson would take are refused. */
+export function decode(json: string): unknown {
+  return toLua(JSON.parse(json), 0);
+}
+
+/** Refuses in a fresh value what cjson refuses in its text. */
+function toLua(value: unknown, depth: number): unknown {
+  if (value === null) return CJSON_NULL;
+  if (typeof value === 'string') return wellFormed(value);
+  if (typeof value !== 'object') return value;
+  if (depth === MAX_DEPTH) {
+    throw new Error(`Found too many nested data structures (${String(depth + 1)})`);
+  }
+  const table = value as Record<string, unknown>;
+  for (const key of Object.keys(table)) table[wellFormed(key)] = toLua(table[key], depth + 1);
+  return table;
+}
+
+/** A lone surrogate has no UTF-8. */
+function wellFormed(text: string): string {
+  if (text.isWellFormed()) return text;
+  throw new Error('Expected value but found invalid unicode escape code');
+}
+
+/** cjson.encode() of a text: as JavaScript escapes it, and two characters more. */
+export function encode(text: string): string {
+  return JSON.stringify(text).replaceAll('/', '\\/').replaceAll('\x7f', '\\u007f');
+}

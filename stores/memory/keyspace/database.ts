@@ -1,8 +1,37 @@
-import { wrongType } from './reply.js';
-import { COPY, EMPTY, type Contents, type ValueType } from './values.js';
+import { RedisError } from './reply.js';
+import { FIRST_ID, type Stream } from './stream.js';
 
-/** Who may write to a value without copying it: one fork, between two forks. */
-export type Epoch = object;
+/** What is stored under a key, by the type that Redis names. */
+export interface Contents {
+  string: string;
+  list: string[];
+  set: Set<string>;
+  /** Scores by member. */
+  zset: Map<string, number>;
+  hash: Map<string, string>;
+  stream: Stream;
+}
+
+export type ValueType = keyof Contents;
+
+const EMPTY: { readonly [T in ValueType]: () => Contents[T] } = {
+  string: () => '',
+  list: () => [],
+  set: () => new Set(),
+  zset: () => new Map(),
+  hash: () => new Map(),
+  stream: () => ({ entries: [], lastId: FIRST_ID }),
+};
+
+/** Copies a value so far that a write to the one is not seen in the other. */
+const COPY: { readonly [T in ValueType]: (content: Contents[T]) => Contents[T] } = {
+  string: (text) => text,
+  list: (elements) => elements.slice(),
+  set: (members) => new Set(members),
+  zset: (scores) => new Map(scores),
+  hash: (fields) => new Map(fields),
+  stream: ({ entries, lastId }) => ({ entries: entries.slice(), lastId }),
+};
 
 /** The last text that was made of a value; it goes with the first write. */
 export interface Print {
@@ -14,13 +43,15 @@ export interface Print {
 export interface Stored<T extends ValueType = ValueType> {
   readonly type: T;
   readonly content: Contents[T];
-  readonly owner: Epoch;
+  /** Who may write to it without copying it: one fork, between two forks. */
+  readonly owner: object;
   print: Print | undefined;
 }
 
 export interface DatabaseOptions {
+  /** Milliseconds since the epoch. */
   now: () => number;
-  publish?: ((channel: string, message: string) => void) | undefined;
+  publish?: (channel: string, message: string) => void;
 }
 
 /** The values by key, which forks share until one of them writes, and when keys expire. */
@@ -28,7 +59,7 @@ export class Database {
   readonly options: DatabaseOptions;
   private readonly values: Map<string, Stored>;
   private readonly expiries: Map<string, number>;
-  private epoch: Epoch = {};
+  private epoch = {};
 
   constructor(options: DatabaseOptions, from?: Database) {
     this.options = options;
@@ -42,8 +73,9 @@ export class Database {
     return new Database(this.options, this);
   }
 
+  /** Whole milliseconds since the epoch. */
   now(): number {
-    return this.options.now();
+    return Math.floor(this.options.now());
   }
 
   /** What is stored under a key, of whatever type. */
@@ -55,23 +87,24 @@ export class Database {
   find<T extends ValueType>(key: string, type: T): Stored<T> | undefined {
     const stored = this.lookup(key);
     if (stored === undefined) return undefined;
-    if (stored.type !== type) throw wrongType();
+    if (stored.type !== type) {
+      throw new RedisError('WRONGTYPE Operation against a key holding the wrong kind of value');
+    }
     return stored as Stored<T>;
   }
 
-  /** The content of what was found, to be changed. */
-  own<T extends ValueType>(key: string, stored: Stored<T>): Contents[T] {
-    if (stored.owner === this.epoch) {
-      stored.print = undefined;
-      return stored.content;
-    }
-    return this.put(key, stored.type, COPY[stored.type](stored.content));
+  /** The same without what is said of it; nobody changes it. */
+  read<T extends ValueType>(key: string, type: T): Contents[T] | undefined {
+    return this.find(key, type)?.content;
   }
 
-  /** The same where there may be nothing yet; the caller puts something into what is empty. */
-  ownOrCreate<T extends ValueType>(key: string, type: T): Contents[T] {
-    const stored = this.find(key, type);
-    return stored === undefined ? this.put(key, type, EMPTY[type]()) : this.own(key, stored);
+  /** To be changed. Where there is nothing it is empty, and the caller puts something into it. */
+  own<T extends ValueType>(key: string, type: T, found?: Stored<T>): Contents[T] {
+    const stored = found ?? this.find(key, type);
+    if (stored === undefined) return this.put(key, type, EMPTY[type]());
+    if (stored.owner !== this.epoch) return this.put(key, type, COPY[type](stored.content));
+    stored.print = undefined;
+    return stored.content;
   }
 
   /** Replaces whatever is there; when the key expires is left as it is. */
@@ -80,11 +113,22 @@ export class Database {
     return content;
   }
 
+  /** Removes what is there of these, and what is empty then. Says how many there were. */
+  removeMembers(key: string, type: 'hash' | 'set' | 'zset', members: readonly string[]): number {
+    const stored = this.find(key, type);
+    if (!members.some((member) => stored?.content.has(member))) return 0;
+    const content = this.own(key, type, stored);
+    const removed = members.filter((member) => content.delete(member)).length;
+    if (content.size === 0) this.remove(key);
+    return removed;
+  }
+
   remove(key: string): boolean {
     if (this.expiries.size > 0) this.expiries.delete(key);
     return this.values.delete(key);
   }
 
+  /** Moves a value with its expiry, in the place of whatever is there. */
   rename(from: string, to: string, stored: Stored): void {
     const expiry = this.expiries.get(from);
     this.remove(to);
@@ -109,11 +153,6 @@ export class Database {
   size(): number {
     this.dropExpired();
     return this.values.size;
-  }
-
-  clear(): void {
-    this.values.clear();
-    this.expiries.clear();
   }
 
   /** Everything that has not expired, by key. */

@@ -1,5 +1,7 @@
-import type { Database, Stored } from './database.js';
-import { PLAIN, type Contents, type ValueType } from './values.js';
+import type { Contents, Database, Stored, ValueType } from './database.js';
+import { formatNumber } from './numbers.js';
+import { inOrder } from './sorted-sets.js';
+import { formatId } from './stream.js';
 
 /** What counts of a value; what is undefined leaves the key out. */
 export type Projection = (key: string, value: unknown, type: ValueType) => unknown;
@@ -10,21 +12,30 @@ export interface DumpedValue {
   expires: boolean;
 }
 
+/** A value as JSON can say it; what has no order of its own is sorted. */
+const PLAIN: { readonly [T in ValueType]: (content: Contents[T]) => unknown } = {
+  string: (text) => text,
+  list: (elements) => elements.slice(),
+  set: (members) => [...members].sort(),
+  zset: (scores) => inOrder(scores).map(([member, score]) => [member, formatNumber(score)]),
+  hash: (fields) => [...fields.keys()].sort().map((field) => [field, fields.get(field)]),
+  stream: ({ entries, lastId }) => ({
+    lastId: formatId(lastId),
+    entries: entries.map(({ id, fields }) => [formatId(id), fields.slice()]),
+  }),
+};
+
 function plainOf<T extends ValueType>({ type, content }: Stored<T>): unknown {
-  const toPlain: (content: Contents[T]) => unknown = PLAIN[type];
-  return toPlain(content);
+  return PLAIN[type](content);
 }
 
 export function dumpOf(db: Database): Record<string, DumpedValue> {
+  const dumped = db.sorted().map(([key, stored]): [string, DumpedValue] => {
+    const expires = db.expiryOf(key) !== undefined;
+    return [key, { type: stored.type, value: plainOf(stored), expires }];
+  });
   // fromEntries() makes own properties, also of a key like __proto__.
-  return Object.fromEntries(
-    db
-      .sorted()
-      .map(([key, stored]) => [
-        key,
-        { type: stored.type, value: plainOf(stored), expires: db.expiryOf(key) !== undefined },
-      ]),
-  );
+  return Object.fromEntries(dumped);
 }
 
 export function fingerprintOf(db: Database, project?: Projection): string {

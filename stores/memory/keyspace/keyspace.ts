@@ -1,11 +1,20 @@
-import { commandFor } from './commands.js';
-import type { Args } from './command.js';
+import type { Args, Command } from './command.js';
 import { Database, type DatabaseOptions } from './database.js';
 import { dumpOf, fingerprintOf, type DumpedValue, type Projection } from './fingerprint.js';
-import { formatDouble } from './format.js';
-import { RedisError, type Reply } from './reply.js';
+import { hashCommands } from './hashes.js';
+import { keyCommands } from './keys.js';
+import { listCommands } from './lists.js';
+import { formatNumber } from './numbers.js';
+import { RedisError, wrongArity, type Reply } from './reply.js';
+import { serverCommands } from './server.js';
+import { setCommands } from './sets.js';
+import { sortedSetCommands } from './sorted-sets.js';
+import { streamCommands } from './streams.js';
 
-/** What Redis would hold and answer, in this process: what scripts run on without a server. */
+/**
+ * What Redis would hold and answer, in this process: what scripts run on without a server. It has the
+ * commands and options that the store uses, in upper case; others are refused.
+ */
 export interface Keyspace {
   /** Executes one command; throws a RedisError with the text that Redis answers. */
   call: (command: string, ...args: (string | number)[]) => Reply;
@@ -17,26 +26,33 @@ export interface Keyspace {
   fingerprint: (project?: Projection) => string;
 }
 
-export interface KeyspaceOptions {
-  /** Milliseconds since the epoch. */
-  now: () => number;
-  publish?: (channel: string, message: string) => void;
-}
+export const COMMANDS: ReadonlyMap<string, Command> = new Map(
+  [
+    ...[keyCommands, hashCommands, listCommands, setCommands],
+    ...[sortedSetCommands, streamCommands, serverCommands],
+  ].flatMap((table) => Object.entries(table)),
+);
 
-export function createKeyspace(options: KeyspaceOptions): Keyspace {
-  return keyspaceOn(new Database(options satisfies DatabaseOptions));
+export function createKeyspace(options: DatabaseOptions): Keyspace {
+  return keyspaceOn(new Database(options));
 }
 
 function keyspaceOn(db: Database): Keyspace {
   return {
-    call: (command, ...args) => {
-      const texts = toTexts(args);
-      return commandFor(command, texts).run(db, texts as unknown as Args);
-    },
+    call: (command, ...args) => run(db, command, toTexts(args)),
     fork: () => keyspaceOn(db.fork()),
     dump: () => dumpOf(db),
     fingerprint: (project) => fingerprintOf(db, project),
   };
+}
+
+function run(db: Database, name: string, args: readonly string[]): Reply {
+  const command = COMMANDS.get(name);
+  if (command === undefined) throw new RedisError(`ERR unknown command '${name}'`);
+  const { arity } = command;
+  const words = args.length + 1;
+  if (arity < 0 ? words < -arity : words !== arity) throw wrongArity(name);
+  return command.run(db, args as unknown as Args);
 }
 
 /** Brings arguments to text in place, as redis.call() does. */
@@ -47,7 +63,7 @@ function toTexts(args: unknown[]): string[] {
     if (typeof arg !== 'number') {
       throw new RedisError('ERR Lua redis lib command arguments must be strings or integers');
     }
-    args[i] = formatDouble(arg);
+    args[i] = formatNumber(arg);
   }
   return args as string[];
 }

@@ -1,59 +1,46 @@
-import { clampRange, type Args, type CommandTable } from './command.js';
-import type { Database } from './database.js';
-import { parseInt64, requireInteger } from './integers.js';
-import { noSuchKey, RedisError, wrongArity, type Reply } from './reply.js';
+import type { Args, CommandTable } from './command.js';
+import type { Database, Stored } from './database.js';
+import { requireInteger } from './numbers.js';
+import { noSuchKey, RedisError, unsupported, type Reply } from './reply.js';
 
-function rpush(db: Database, args: Args): Reply {
-  const elements = db.ownOrCreate(args[0], 'list');
-  for (let i = 1; i < args.length; i += 1) elements.push(args[i] ?? '');
+function rpush(db: Database, [key, ...added]: Args): Reply {
+  const elements = db.own(key, 'list');
+  for (const element of added) elements.push(element);
   return elements.length;
 }
 
-function lpush(db: Database, [key, ...added]: Args): Reply {
-  const elements = db.ownOrCreate(key, 'list');
-  elements.splice(0, 0, ...added.reverse());
-  return elements.length;
-}
-
-type End = 'head' | 'tail';
-
-function pop(db: Database, args: Args, end: End): Reply {
-  const [key, amount] = args;
-  if (args.length > 2) throw wrongArity(end === 'head' ? 'lpop' : 'rpop');
-  const count = args.length === 2 ? requirePositive(amount) : undefined;
+function lpop(db: Database, [key, ...count]: Args): Reply {
+  if (count.length > 0) throw unsupported('LPOP with a count');
   const stored = db.find(key, 'list');
-  if (stored === undefined) return false;
-  if (count === 0) return [];
-  const elements = db.own(key, stored);
-  const popped = take(elements, count ?? 1, end);
+  return stored === undefined ? false : removeAt(db, key, stored, 0);
+}
+
+function lrem(db: Database, [key, count, element]: Args): Reply {
+  if (count !== '1') throw unsupported('LREM of another number than 1');
+  const stored = db.find(key, 'list');
+  const place = stored?.content.indexOf(element) ?? -1;
+  if (stored === undefined || place === -1) return 0;
+  removeAt(db, key, stored, place);
+  return 1;
+}
+
+/** Takes out one element that is there. */
+function removeAt(db: Database, key: string, stored: Stored<'list'>, place: number): string {
+  const elements = db.own(key, 'list', stored);
+  const [removed = ''] = elements.splice(place, 1);
   if (elements.length === 0) db.remove(key);
-  return count === undefined ? (popped[0] ?? false) : popped;
+  return removed;
 }
 
-function take(elements: string[], count: number, end: End): string[] {
-  if (end === 'head') return elements.splice(0, count);
-  return elements.splice(Math.max(0, elements.length - count)).reverse();
-}
-
-function requirePositive(text: string): number {
-  const count = parseInt64(text);
-  if (count === undefined || count < 0) {
-    throw new RedisError('ERR value is out of range, must be positive');
-  }
-  return Number(count);
-}
-
-function lrange(db: Database, [key, first, last]: Args): Reply {
-  const start = requireInteger(first);
-  const stop = requireInteger(last);
-  const elements = db.find(key, 'list')?.content ?? [];
-  const { from, to } = clampRange(start, stop, elements.length);
-  return elements.slice(from, to);
-}
-
-function lindex(db: Database, [key, index]: Args): Reply {
-  const elements = db.find(key, 'list')?.content;
-  return elements?.at(requireInteger(index)) ?? false;
+function linsert(db: Database, [key, where, pivot, element]: Args): Reply {
+  if (where !== 'BEFORE') throw unsupported(`LINSERT ${where}`);
+  const stored = db.find(key, 'list');
+  if (stored === undefined) return 0;
+  const place = stored.content.indexOf(pivot);
+  if (place === -1) return -1;
+  const elements = db.own(key, 'list', stored);
+  elements.splice(place, 0, element);
+  return elements.length;
 }
 
 function lset(db: Database, [key, index, element]: Args): Reply {
@@ -63,29 +50,46 @@ function lset(db: Database, [key, index, element]: Args): Reply {
   const { length } = stored.content;
   const place = given < 0 ? length + given : given;
   if (place < 0 || place >= length) throw new RedisError('ERR index out of range');
-  db.own(key, stored)[place] = element;
+  db.own(key, 'list', stored)[place] = element;
   return 'OK';
 }
 
+function lindex(db: Database, [key, index]: Args): Reply {
+  return db.read(key, 'list')?.at(requireInteger(index)) ?? false;
+}
+
+function lrange(db: Database, [key, first, last]: Args): Reply {
+  const slice = sliceOf(first, last);
+  return slice(db.read(key, 'list') ?? []);
+}
+
 function ltrim(db: Database, [key, first, last]: Args): Reply {
+  const slice = sliceOf(first, last);
+  const elements = db.read(key, 'list') ?? [];
+  const kept = slice(elements);
+  if (kept.length === 0) db.remove(key);
+  else if (kept.length < elements.length) db.put(key, 'list', kept);
+  return 'OK';
+}
+
+/** From one place to the other, both included; negative places count from behind. */
+function sliceOf(first: string, last: string): (elements: readonly string[]) => string[] {
   const start = requireInteger(first);
   const stop = requireInteger(last);
-  const stored = db.find(key, 'list');
-  if (stored === undefined) return 'OK';
-  const { from, to } = clampRange(start, stop, stored.content.length);
-  if (from === to) db.remove(key);
-  else if (to - from < stored.content.length) db.put(key, 'list', stored.content.slice(from, to));
-  return 'OK';
+  return (elements) => {
+    const end = stop < 0 ? elements.length + stop + 1 : stop + 1;
+    return elements.slice(start, Math.max(0, end));
+  };
 }
 
 export const listCommands: CommandTable = {
   RPUSH: { arity: -3, run: rpush },
-  LPUSH: { arity: -3, run: lpush },
-  LPOP: { arity: -2, run: (db, args) => pop(db, args, 'head') },
-  RPOP: { arity: -2, run: (db, args) => pop(db, args, 'tail') },
-  LRANGE: { arity: 4, run: lrange },
-  LINDEX: { arity: 3, run: lindex },
-  LLEN: { arity: 2, run: (db, [key]) => db.find(key, 'list')?.content.length ?? 0 },
+  LPOP: { arity: -2, run: lpop },
+  LREM: { arity: 4, run: lrem },
+  LINSERT: { arity: 5, run: linsert },
   LSET: { arity: 4, run: lset },
+  LINDEX: { arity: 3, run: lindex },
+  LRANGE: { arity: 4, run: lrange },
   LTRIM: { arity: 4, run: ltrim },
+  LLEN: { arity: 2, run: (db, [key]) => db.read(key, 'list')?.length ?? 0 },
 };

@@ -1,109 +1,89 @@
-import { clampRange, type Args, type CommandTable } from './command.js';
+import type { Args, CommandTable } from './command.js';
 import type { Database } from './database.js';
-import { formatDouble } from './format.js';
-import { requireInteger } from './integers.js';
-import { RedisError, syntaxError, unsupported, type Reply } from './reply.js';
-import { parseScoreRange, placesInRange } from './score-range.js';
-import { removeMember, removePlaces, type Ranked } from './sorted-set.js';
-import { isWord } from './text.js';
+import { formatNumber, requireDouble, requireInteger } from './numbers.js';
+import { RedisError, unsupported, type Reply } from './reply.js';
 
-function zrem(db: Database, [key, ...members]: Args): Reply {
+export type Scored = readonly [member: string, score: number];
+
+/** By score; of one score by name, which is Redis' order of bytes for all but a few characters. */
+export function inOrder(entries: Iterable<Scored>): Scored[] {
+  return [...entries].sort(([a, scoreOfA], [b, scoreOfB]) => {
+    if (scoreOfA !== scoreOfB) return scoreOfA < scoreOfB ? -1 : 1;
+    return a < b ? -1 : 1;
+  });
+}
+
+function zadd(db: Database, [key, ...rest]: Args): Reply {
+  const condition = rest[0] === 'NX' || rest[0] === 'XX' ? rest[0] : undefined;
+  const pairs = parsePairs(condition === undefined ? rest : rest.slice(1));
+  const mayWrite = (scores: ReadonlyMap<string, number> | undefined, member: string): boolean =>
+    condition === undefined || (scores?.has(member) === true) === (condition === 'XX');
   const stored = db.find(key, 'zset');
-  if (stored === undefined) return 0;
-  if (!members.some((member) => stored.content.scores.has(member))) return 0;
-  const set = db.own(key, stored);
-  const removed = members.filter((member) => removeMember(set, member)).length;
-  if (set.order.length === 0) db.remove(key);
-  return removed;
+  if (!pairs.some(([member]) => mayWrite(stored?.content, member))) return 0;
+  const scores = db.own(key, 'zset', stored);
+  const before = scores.size;
+  for (const [member, score] of pairs) {
+    if (mayWrite(scores, member)) scores.set(member, score);
+  }
+  return scores.size - before;
+}
+
+function parsePairs(words: readonly string[]): Scored[] {
+  if (words.length === 0 || words.length % 2 === 1) throw new RedisError('ERR syntax error');
+  const pairs: Scored[] = [];
+  for (let i = 0; i < words.length; i += 2) {
+    const score = requireDouble(words[i] ?? '', 'ERR value is not a valid float');
+    pairs.push([words[i + 1] ?? '', score]);
+  }
+  return pairs;
 }
 
 function zscore(db: Database, [key, member]: Args): Reply {
-  const score = db.find(key, 'zset')?.content.scores.get(member);
-  return score === undefined ? false : formatDouble(score);
+  const score = db.read(key, 'zset')?.get(member);
+  return score === undefined ? false : formatNumber(score);
 }
 
-interface RangeOptions {
-  withScores: boolean;
-  isReversed: boolean;
-  offset: number;
-  /** -1: no limit. */
-  limit: number;
+function zrangebyscore(db: Database, [key, min, max, ...options]: Args): Reply {
+  const { withScores, count } = parseOptions(options);
+  const found = inOrder(between(db, key, { min, max }));
+  const page = count < 0 ? found : found.slice(0, count);
+  if (!withScores) return page.map(([member]) => member);
+  return page.flatMap(([member, score]) => [member, formatNumber(score)]);
 }
 
-function parseOptions(args: Args, takesRev: boolean): RangeOptions {
-  const options = { withScores: false, isReversed: false, offset: 0, limit: -1 };
-  for (let i = 3; i < args.length; i += 1) {
-    const option = args[i] ?? '';
-    const limit = args[i + 2];
-    if (isWord(option, 'withscores')) options.withScores = true;
-    else if (isWord(option, 'limit') && limit !== undefined) {
-      options.offset = requireInteger(args[i + 1] ?? '');
-      options.limit = requireInteger(limit);
+function parseOptions(words: readonly string[]): { withScores: boolean; count: number } {
+  const options = { withScores: false, count: -1 };
+  for (let i = 0; i < words.length; i += 1) {
+    const [option, offset, count] = words.slice(i);
+    if (option === 'WITHSCORES') options.withScores = true;
+    else if (option === 'LIMIT' && offset === '0' && count !== undefined) {
+      options.count = requireInteger(count);
       i += 2;
-    } else if (takesRev && isWord(option, 'rev')) options.isReversed = true;
-    else if (takesRev && (isWord(option, 'byscore') || isWord(option, 'bylex'))) {
-      throw unsupported(`ZRANGE with ${option}`);
-    } else throw syntaxError();
+    } else throw unsupported(`ZRANGEBYSCORE with ${String(option)}`);
   }
   return options;
 }
 
-function zrange(db: Database, args: Args): Reply {
-  const options = parseOptions(args, true);
-  if (options.limit !== -1) {
-    throw new RedisError(
-      'ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX',
-    );
-  }
-  const start = requireInteger(args[1]);
-  const stop = requireInteger(args[2]);
-  const order = db.find(args[0], 'zset')?.content.order ?? [];
-  const { from, to } = clampRange(start, stop, order.length);
-  if (!options.isReversed) return flatten(order.slice(from, to), options);
-  return flatten(order.slice(order.length - to, order.length - from).reverse(), options);
+/** The members with scores from one edge to the other, both included, in no order. */
+function between(db: Database, key: string, edges: { min: string; max: string }): Scored[] {
+  const [min, max] = [requireEdge(edges.min), requireEdge(edges.max)];
+  const scores = db.read(key, 'zset') ?? new Map<string, number>();
+  return [...scores].filter(([, score]) => score >= min && score <= max);
 }
 
-function zrangebyscore(db: Database, args: Args): Reply {
-  const options = parseOptions(args, false);
-  const range = parseScoreRange(args[1], args[2]);
-  const order = db.find(args[0], 'zset')?.content.order;
-  // As in Redis, which walks to the end for a negative offset.
-  if (order === undefined || options.offset < 0) return [];
-  const { from, to } = placesInRange(order, range);
-  const first = from + options.offset;
-  const end = options.limit < 0 ? to : Math.min(to, first + options.limit);
-  return flatten(order.slice(first, Math.max(first, end)), options);
-}
-
-function flatten(entries: readonly Ranked[], { withScores }: RangeOptions): Reply {
-  if (!withScores) return entries.map(({ member }) => member);
-  return entries.flatMap(({ member, score }) => [member, formatDouble(score)]);
+function requireEdge(text: string): number {
+  return requireDouble(text, 'ERR min or max is not a float');
 }
 
 function zremrangebyscore(db: Database, [key, min, max]: Args): Reply {
-  const range = parseScoreRange(min, max);
-  const stored = db.find(key, 'zset');
-  if (stored === undefined) return 0;
-  const { from, to } = placesInRange(stored.content.order, range);
-  if (from >= to) return 0;
-  const set = db.own(key, stored);
-  const removed = removePlaces(set, from, to);
-  if (set.order.length === 0) db.remove(key);
-  return removed;
-}
-
-function zcount(db: Database, [key, min, max]: Args): Reply {
-  const range = parseScoreRange(min, max);
-  const { from, to } = placesInRange(db.find(key, 'zset')?.content.order ?? [], range);
-  return Math.max(0, to - from);
+  const members = between(db, key, { min, max }).map(([member]) => member);
+  return db.removeMembers(key, 'zset', members);
 }
 
 export const sortedSetCommands: CommandTable = {
-  ZREM: { arity: -3, run: zrem },
+  ZADD: { arity: -4, run: zadd },
+  ZREM: { arity: -3, run: (db, [key, ...members]) => db.removeMembers(key, 'zset', members) },
   ZSCORE: { arity: 3, run: zscore },
-  ZCARD: { arity: 2, run: (db, [key]) => db.find(key, 'zset')?.content.order.length ?? 0 },
-  ZRANGE: { arity: -4, run: zrange },
   ZRANGEBYSCORE: { arity: -4, run: zrangebyscore },
   ZREMRANGEBYSCORE: { arity: 4, run: zremrangebyscore },
-  ZCOUNT: { arity: 4, run: zcount },
 };

@@ -1,107 +1,110 @@
 import type { Args, CommandTable } from './command.js';
 import type { Database } from './database.js';
-import { requireInteger } from './integers.js';
-import { RedisError, syntaxError, unsupported, wrongArity, type Reply } from './reply.js';
+import { requireInteger } from './numbers.js';
+import { RedisError, unsupported, wrongArity, type Reply } from './reply.js';
 import {
   compareIds,
   FIRST_ID,
   formatId,
-  LAST_ID,
-  parseRangeEnd,
-  parseRangeStart,
-  parseStrictId,
+  parseId,
+  placeOf,
+  type StreamEntry,
   type StreamId,
-} from './stream-id.js';
-import { placeBehindId, placeOfId, type StreamEntry } from './stream.js';
-import { isWord } from './text.js';
+} from './stream.js';
 
-const XADD_OPTIONS = ['maxlen', 'minid', 'limit', 'nomkstream'];
-
-function xadd(db: Database, args: Args): Reply {
-  const [key, given] = args;
-  if (given === '*' || given.endsWith('-*') || XADD_OPTIONS.some((word) => isWord(given, word))) {
-    throw unsupported(`XADD with ${given}`);
+function xadd(db: Database, [key, given, ...fields]: Args): Reply {
+  const id = parseId(given);
+  if (fields.length % 2 === 1) throw wrongArity('XADD');
+  const stored = db.find(key, 'stream');
+  if (compareIds(id, stored?.content.lastId ?? FIRST_ID) <= 0) {
+    throw new RedisError(
+      'ERR The ID specified in XADD is equal or smaller than the target stream top item',
+    );
   }
-  const id = parseStrictId(given);
-  if (args.length < 4 || args.length % 2 === 1) throw wrongArity('xadd');
-  if (compareIds(id, FIRST_ID) === 0) {
-    throw new RedisError('ERR The ID specified in XADD must be greater than 0-0');
-  }
-  requireBehind(id, db.find(key, 'stream')?.content.lastId ?? FIRST_ID);
-  const stream = db.ownOrCreate(key, 'stream');
-  const text = formatId(id);
-  stream.entries.push({ id, text, fields: args.slice(2) });
+  const stream = db.own(key, 'stream', stored);
+  stream.entries.push({ id, fields });
   stream.lastId = id;
-  return text;
+  return formatId(id);
 }
 
-function requireBehind(id: StreamId, last: StreamId): void {
-  if (compareIds(id, last) > 0) return;
-  throw new RedisError(
-    compareIds(last, LAST_ID) === 0
-      ? 'ERR The stream has exhausted the last possible ID, unable to add more items'
-      : 'ERR The ID specified in XADD is equal or smaller than the target stream top item',
-  );
+function xrange(db: Database, [key, start, end, ...options]: Args): Reply {
+  return range(db, key, { start, end, options, isReversed: false });
 }
 
-function xrange(db: Database, args: Args): Reply {
-  return range(db, args, { start: args[1], end: args[2], isReversed: false });
+function xrevrange(db: Database, [key, end, start, ...options]: Args): Reply {
+  return range(db, key, { start, end, options, isReversed: true });
 }
 
-function xrevrange(db: Database, args: Args): Reply {
-  return range(db, args, { start: args[2], end: args[1], isReversed: true });
+interface AskedRange {
+  start: string;
+  end: string;
+  options: readonly string[];
+  isReversed: boolean;
 }
 
-function range(
-  db: Database,
-  args: Args,
-  asked: { start: string; end: string; isReversed: boolean },
-): Reply {
-  const start = parseRangeStart(asked.start);
-  const end = parseRangeEnd(asked.end);
-  const count = parseCount(args);
-  const entries = db.find(args[0], 'stream')?.content.entries;
+function range(db: Database, key: string, { isReversed, ...asked }: AskedRange): Reply {
+  const start = parseEdge(asked.start);
+  const end = parseEdge(asked.end);
+  const count = parseCount(asked.options);
+  const entries = db.read(key, 'stream')?.entries;
   if (entries === undefined) return [];
   if (count === 0) return false;
-  const from = placeOfId(entries, start);
-  const to = Math.max(from, placeBehindId(entries, end));
-  if (!asked.isReversed) return entries.slice(from, Math.min(to, from + count)).map(toReply);
-  return entries
-    .slice(Math.max(from, to - count), to)
-    .map(toReply)
-    .reverse();
+  const from = placeOf(entries, start.isExclusive ? idBehind(start.id) : start.id);
+  const to = placeOf(entries, end.isExclusive ? end.id : idBehind(end.id));
+  const page = isReversed
+    ? entries.slice(Math.max(from, to - count), to).reverse()
+    : entries.slice(from, Math.min(to, from + count));
+  return page.map(toReply);
 }
 
-function parseCount(args: Args): number {
-  let count = Infinity;
-  for (let i = 3; i < args.length; i += 2) {
-    const value = args[i + 1];
-    if (value === undefined || !isWord(args[i] ?? '', 'count')) throw syntaxError();
-    count = Math.max(0, requireInteger(value));
+function parseCount([option, count, ...more]: readonly string[]): number {
+  if (option === undefined) return Infinity;
+  if (option !== 'COUNT' || count === undefined || more.length > 0) {
+    throw unsupported(`a range of ids with ${option}`);
   }
-  return count;
+  return Math.max(0, requireInteger(count));
 }
 
-function toReply({ text, fields }: StreamEntry): Reply {
-  return [text, fields.slice()];
+function parseEdge(text: string): { id: StreamId; isExclusive: boolean } {
+  if (text === '-') return { id: FIRST_ID, isExclusive: false };
+  if (text === '+') return { id: { ms: Infinity, seq: 0 }, isExclusive: false };
+  const isExclusive = text.startsWith('(');
+  return { id: parseId(isExclusive ? text.slice(1) : text), isExclusive };
+}
+
+function idBehind({ ms, seq }: StreamId): StreamId {
+  return { ms, seq: seq + 1 };
+}
+
+function toReply({ id, fields }: StreamEntry): Reply {
+  return [formatId(id), fields.slice()];
 }
 
 function xdel(db: Database, [key, ...given]: Args): Reply {
   const stored = db.find(key, 'stream');
   if (stored === undefined) return 0;
-  const ids = given.map((id) => parseStrictId(id));
+  const ids = given.map(parseId);
   if (!ids.some((id) => hasId(stored.content.entries, id))) return 0;
-  const { entries } = db.own(key, stored);
+  const { entries } = db.own(key, 'stream', stored);
   const before = entries.length;
   for (const id of ids) {
-    if (hasId(entries, id)) entries.splice(placeOfId(entries, id), 1);
+    if (hasId(entries, id)) entries.splice(placeOf(entries, id), 1);
   }
   return before - entries.length;
 }
 
 function hasId(entries: readonly StreamEntry[], id: StreamId): boolean {
-  const found = entries[placeOfId(entries, id)];
+  const found = entries[placeOf(entries, id)];
   return found !== undefined && compareIds(found.id, id) === 0;
+}
+
+function xtrim(db: Database, [key, strategy, minId, ...options]: Args): Reply {
+  if (strategy !== 'MINID' || options.length > 0) throw unsupported(`XTRIM with ${strategy}`);
+  const id = parseId(minId);
+  const stored = db.find(key, 'stream');
+  const count = stored === undefined ? 0 : placeOf(stored.content.entries, id);
+  if (count > 0) db.own(key, 'stream', stored).entries.splice(0, count);
+  return count;
 }
 
 export const streamCommands: CommandTable = {
@@ -109,5 +112,6 @@ export const streamCommands: CommandTable = {
   XRANGE: { arity: -4, run: xrange },
   XREVRANGE: { arity: -4, run: xrevrange },
   XDEL: { arity: -3, run: xdel },
-  XLEN: { arity: 2, run: (db, [key]) => db.find(key, 'stream')?.content.entries.length ?? 0 },
+  XLEN: { arity: 2, run: (db, [key]) => db.read(key, 'stream')?.entries.length ?? 0 },
+  XTRIM: { arity: -4, run: xtrim },
 };

@@ -37,7 +37,7 @@ const Steps = fc
     const length = commands.length;
     return fc
       .array(Step, { minLength: length, maxLength: length })
-      .map((steps) => steps.map((step, at) => ({ ...step, command: commands[at] ?? ['PING'] })));
+      .map((steps) => steps.map((step, at) => ({ ...step, command: commands[at] ?? ['DBSIZE'] })));
   });
 
 function replayed(history: readonly Command[]): Keyspace {

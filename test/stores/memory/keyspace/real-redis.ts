@@ -62,11 +62,7 @@ export function openRealRedis(database: number): RealRedis {
     client,
     run: async (commands) => {
       const pipeline = client.pipeline().flushdb();
-      for (const [name, ...args] of commands) {
-        // The other databases belong to other tests.
-        const word = name.toLowerCase() === 'flushall' ? 'FLUSHDB' : name;
-        pipeline.eval(CALL, 0, word, ...args);
-      }
+      for (const command of commands) pipeline.eval(CALL, 0, ...command);
       const [, ...replies] = (await pipeline.exec()) ?? [];
       return replies.map(([error, shown]) => {
         if (error !== null) throw error;
