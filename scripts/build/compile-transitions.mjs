@@ -1,7 +1,8 @@
 // The transitions of the record, from TypeScript to the one Lua library that runs inside Redis.
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { UserError } from '../system/user-error.mjs';
 import { fingerprint, listFiles } from './sources.mjs';
 import { readStamp, writeAtomically, writeStamp } from './stamp.mjs';
@@ -18,14 +19,19 @@ const OUTPUT = 'stores/redis/generated/library.ts';
 export async function compileTransitions(root, dist, toolVersions) {
   const files = listFiles(root, FOLDER).filter((file) => file.endsWith('.ts'));
   if (files.length === 0) return false;
-  const made = fingerprint(root, files, toolVersions);
+  // What this file makes of the same sources changes with it.
+  const self = readFileSync(fileURLToPath(import.meta.url), 'utf8');
+  const made = fingerprint(root, files, toolVersions, self);
   if (readStamp(dist, PART) === made && existsSync(join(root, OUTPUT))) return false;
-  const lua = bundle(await transpile(root, files));
+  const modules = bundle(await transpile(root, files));
+  const lua = toChunk(modules);
   const hash = createHash('sha256').update(lua).digest('hex').slice(0, 12);
   const lines = [
     '// Made by the build from stores/transitions.',
     `export const LIBRARY_HASH = '${hash}';`,
-    `export const LIBRARY_CODE = ${JSON.stringify(lua)};`,
+    `export const LIBRARY_PROLOGUE = ${JSON.stringify(PROLOGUE)};`,
+    `export const LIBRARY_MODULES = ${JSON.stringify(modules)};`,
+    `export const LIBRARY_EPILOGUE = ${JSON.stringify(EPILOGUE)};`,
   ];
   writeAtomically(join(root, OUTPUT), `${lines.join('\n')}\n`);
   // For people who look up a line of an error.
@@ -92,29 +98,38 @@ function describe(ts, root, faults) {
 const HOSTED = /^local (redis|cjson) = ____\S*host\S*\.\1$/;
 const REQUIRE = /^local (\S+) = require\("([^"]+)"\)$/;
 
-/** One chunk: each module a function that returns what it exports, in the order of use. */
+/** In the order of use: each module a function that returns what it exports, under its variable. */
 function bundle(modules) {
   const done = new Map();
-  const parts = [PROLOGUE];
+  const parts = [];
   const add = (name) => {
     if (done.has(name)) return done.get(name);
     const variable = `M.m_${name.replace(/[^A-Za-z0-9]/g, '_')}`;
     done.set(name, variable);
     const text = modules.get(name);
     if (text === undefined) throw new Error(`transitions have no module ${name}`);
+    const uses = [];
     const lines = text.split('\n').flatMap((line) => {
       if (HOSTED.test(line)) return [];
       const [, local, path] = REQUIRE.exec(line) ?? [];
       if (local === undefined) return [line];
       const used = moduleOf(path);
       if (used === HOST) return [`local ${local} = HOST`];
+      uses.push(used);
       return [`local ${local} = ${add(used)}`];
     });
-    parts.push(`-- ${name}\n${variable} = (function()\n${lines.join('\n')}\nend)()`);
+    const code = `${variable} = (function()\n${lines.join('\n')}\nend)()`;
+    parts.push({ name, variable, uses, code });
     return variable;
   };
   add(ENTRY);
-  return `${parts.join('\n')}\nreturn M.m_${ENTRY}.run\nend\n`;
+  return parts;
+}
+
+/** One chunk that makes the function which runs transitions. */
+function toChunk(modules) {
+  const parts = modules.map(({ name, code }) => `-- ${name}\n${code}`);
+  return [PROLOGUE, ...parts, EPILOGUE].join('\n');
 }
 
 /** The compiler writes paths from the folder on, with dots. */
@@ -129,3 +144,4 @@ local HOST = {
   toNumber = tonumber,
 }
 local M = {}`;
+const EPILOGUE = `return M.m_${ENTRY}.run\nend`;

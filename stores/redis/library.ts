@@ -1,4 +1,9 @@
-import { LIBRARY_CODE, LIBRARY_HASH } from './generated/library.js';
+import {
+  LIBRARY_EPILOGUE,
+  LIBRARY_HASH,
+  LIBRARY_MODULES,
+  LIBRARY_PROLOGUE,
+} from './generated/library.js';
 
 /** How a transition may run: `free` also while Redis is full, `reading` writes nothing. */
 export type TransitionMode = 'writing' | 'free' | 'reading';
@@ -8,11 +13,21 @@ export type LibraryEntry = TransitionMode | 'rights';
 /** The transitions of one release; another release beside it has another hash. */
 export interface Library {
   hash: string;
-  /** Lua that defines `build`, which makes the function that runs transitions. */
+  /** In the order of use; the last one runs transitions by their names. */
+  modules: readonly LibraryModule[];
+}
+
+interface LibraryModule {
+  /** `claim`, `lib/json`. */
+  name: string;
+  /** The Lua variable that its code sets. */
+  variable: string;
+  /** Modules that it uses. */
+  uses: readonly string[];
   code: string;
 }
 
-export const THIS_LIBRARY: Library = { hash: LIBRARY_HASH, code: LIBRARY_CODE };
+export const THIS_LIBRARY: Library = { hash: LIBRARY_HASH, modules: LIBRARY_MODULES };
 const NAME_PREFIX = 'hx_';
 /** Matches the names of all releases' libraries. */
 export const ANY_LIBRARY = `${NAME_PREFIX}*`;
@@ -41,7 +56,7 @@ export function functionLibrary(library: Library): string {
   });
   return [
     `#!lua name=${libraryName(library)}`,
-    library.code,
+    toChunk(library.modules),
     'local built',
     'local function run(keys, args)',
     '  if not built then built = build() end',
@@ -52,12 +67,37 @@ export function functionLibrary(library: Library): string {
   ].join('\n');
 }
 
-/** The same as a script, for a Redis whose functions are not to be had. */
-export function scriptForm({ code }: Library, entry: LibraryEntry): string {
+/**
+ * One transition as a script, for a Redis whose functions are not to be had. A script makes all its
+ * functions anew at each call, so it has those only that the transition needs.
+ */
+export function scriptForm(library: Library, entry: LibraryEntry, transition: string): string {
   const { flag } = FORMS[entry];
   const head = flag === undefined ? '' : `#!lua flags=${flag}\n`;
   if (entry === 'rights') return `${head}${LACKING}\nreturn lacking(KEYS, ARGV)`;
-  return `${head}${code}\nreturn build()(KEYS, ARGV)`;
+  return `${head}${toChunk(modulesFor(library, transition))}\nreturn build()(KEYS, ARGV)`;
+}
+
+/** Defines `build`, which makes the function that runs transitions. */
+function toChunk(modules: readonly LibraryModule[]): string {
+  const code = modules.map((module) => module.code);
+  return [LIBRARY_PROLOGUE, ...code, LIBRARY_EPILOGUE].join('\n');
+}
+
+/** The modules that one transition needs, and nothing in the place of the other transitions. */
+function modulesFor({ modules }: Library, transition: string): LibraryModule[] {
+  const own = transition.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const entry = modules.at(-1);
+  const needed = new Set([entry?.name, own]);
+  const isOther = (name: string): boolean => name !== own && !/^(lib\/|lualib)/.test(name);
+  // Who uses a module stands behind it.
+  for (const { name, uses } of modules.toReversed()) {
+    if (needed.has(name)) for (const used of uses) if (!isOther(used)) needed.add(used);
+  }
+  return modules.flatMap((module) => {
+    if (needed.has(module.name)) return module;
+    return isOther(module.name) ? { ...module, code: `${module.variable} = {}` } : [];
+  });
 }
 
 /** args: commands as JSON, each with arguments; those that the caller may not send, by their numbers. */

@@ -42,7 +42,7 @@ export function createRunLibrary(
   redis: RedisConnection,
   { library = THIS_LIBRARY, isPatient = false, rights = [] }: RunLibraryOptions = {},
 ): RunLibrary {
-  const scripts = new Map<LibraryEntry, { code: string; sha: string }>();
+  const scripts = new Map<string, { code: string; sha: string }>();
   /** Set once functions were refused for good. */
   let needsScript = false;
   let loading: Promise<void> | undefined;
@@ -58,7 +58,8 @@ export function createRunLibrary(
   }
 
   async function runScript(entry: LibraryEntry, given: Given): Promise<unknown> {
-    const { code, sha } = scripts.get(entry) ?? remember(entry);
+    const name = entry === 'rights' ? entry : String(given[1 + given[0]]);
+    const { code, sha } = scripts.get(name) ?? remember(entry, name);
     try {
       return await redis.evalsha(sha, ...given);
     } catch (error) {
@@ -67,10 +68,10 @@ export function createRunLibrary(
     }
   }
 
-  function remember(entry: LibraryEntry): { code: string; sha: string } {
-    const code = scriptForm(library, entry);
+  function remember(entry: LibraryEntry, name: string): { code: string; sha: string } {
+    const code = scriptForm(library, entry, name);
     const script = { code, sha: createHash('sha1').update(code).digest('hex') };
-    scripts.set(entry, script);
+    scripts.set(name, script);
     return script;
   }
 
@@ -147,7 +148,15 @@ export function createRunLibrary(
     const given: Given = [keys.length, ...keys, ...args];
     const work = async (): Promise<unknown> => {
       if (!isChecked) await check();
-      return invoke(mode, given);
+      try {
+        return await invoke(mode, given);
+      } catch (error) {
+        if (!isLackOfRights(error)) throw error;
+        // Taken away meanwhile: which it was is said, and nothing is begun again without it.
+        isChecked = false;
+        await check();
+        throw error;
+      }
     };
     return reach(throughRefusals(work));
   };

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import { newNonce } from './session-driver.js';
+
+const DOCUMENT = new URL('../../docs/redis.md', import.meta.url);
+
+/** A user of Redis with the rights that docs/redis.md lists, and no others. */
+export interface RedisUser {
+  /** Address of the server, as this user. */
+  url: string;
+  /** Changes the rights, in the words of ACL SETUSER. */
+  change: (...rules: string[]) => Promise<void>;
+}
+
+/** @param rules what it gets and lacks beside that, in the words of ACL SETUSER */
+export async function createRedisUser(
+  redis: Redis,
+  prefix: string,
+  ...rules: string[]
+): Promise<RedisUser> {
+  const name = `user-${newNonce()}`;
+  const change = async (...changes: string[]): Promise<void> => {
+    await redis.acl('SETUSER', name, ...changes);
+  };
+  await change('on', '>secret', ...documentedRules(prefix), ...rules);
+  const { host = '127.0.0.1', port = 6379 } = redis.options;
+  return { url: `redis://${name}:secret@${host}:${String(port)}`, change };
+}
+
+function documentedRules(prefix: string): string[] {
+  const [, block] = /```\nACL SETUSER helix on >password ([^`]*)```/.exec(
+    readFileSync(DOCUMENT, 'utf8'),
+  ) ?? [undefined, ''];
+  return block.replaceAll('hx:', `${prefix}:`).trim().split(/\s+/);
+}
+
+/** What stands for functions, and for scripts. */
+export const NO_FUNCTIONS = ['-fcall', '-fcall_ro', '-function'];
+export const SCRIPTS = ['+evalsha', '+eval'];
