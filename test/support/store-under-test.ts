@@ -1,7 +1,10 @@
 import type { StoresUnderTest } from '../../stores/conformance/index.js';
 import { createRedisStores } from '../../stores/redis/index.js';
+import { Redis } from 'ioredis';
 import { answers } from './open-stores.js';
+import { createRedisUser } from './redis-user.js';
 import { newNonce } from './session-driver.js';
+import { sharedRedisUrl } from './test-stores.js';
 import { until } from './until.js';
 
 /** Of this test file, so that what is indexed over all sessions is its own. */
@@ -12,4 +15,21 @@ export async function openUnderTest(url: string): Promise<StoresUnderTest> {
   const stores = createRedisStores({ url, role: 'worker', prefix });
   await until('Redis answers', () => answers(stores));
   return stores;
+}
+
+let user: Promise<string> | undefined;
+
+/** The same on the Redis of all tests, as a user with the documented rights and these. */
+export async function openAsUser(...rules: string[]): Promise<StoresUnderTest> {
+  user ??= createUser(rules);
+  return openUnderTest(await user);
+}
+
+async function createUser(rules: string[]): Promise<string> {
+  const redis = new Redis(sharedRedisUrl());
+  try {
+    return (await createRedisUser(redis, prefix, ...rules)).url;
+  } finally {
+    redis.disconnect();
+  }
 }

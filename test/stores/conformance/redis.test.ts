@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { storeConformance } from '../../../stores/conformance/index.js';
-import { openUnderTest } from '../../support/store-under-test.js';
-import { sharedRedisUrl } from '../../support/test-stores.js';
+import { openAsUser } from '../../support/store-under-test.js';
 
-storeConformance({ open: () => openUnderTest(sharedRedisUrl()), describe, it, shared: true });
+// As a user of Redis with no more rights than the documents list.
+storeConformance({ open: () => openAsUser(), describe, it, shared: true });
