@@ -31,6 +31,22 @@ module.exports = {
     only('config', ['protocol'], 'Settings know the contract only.'),
     only('agents', ['protocol'], 'Agents know neither Temporal nor Redis.'),
     only('stores', ['protocol'], 'Stores know the contract only.'),
+    {
+      name: 'transitions-stand-alone',
+      comment: 'They are compiled for Redis: nothing of Node, no package, no other folder.',
+      severity: 'error',
+      from: { path: '^stores/transitions/' },
+      to: { pathNot: '^stores/transitions/' },
+    },
+    {
+      name: 'memory-needs-no-redis-client',
+      severity: 'error',
+      from: { path: '^stores/memory/' },
+      to: {
+        path: '^stores/redis/(clients|connection|run-library|open-stores|helix-classes|index)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
     only('workflows', ['protocol'], 'Workflow code runs in a sandbox of its own.'),
     only('activities', ['protocol', 'agents', 'stores'], 'Activities use stores and agents.'),
     only('executor', ['protocol', 'agents', 'stores'], 'The executor starts and signals runs.'),

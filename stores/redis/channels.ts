@@ -1,5 +1,5 @@
 import type { Subscriber } from './subscriber.js';
-import { reach } from './connection.js';
+import { reach } from './errors.js';
 
 /** A channel stays subscribed this long after its last member left: the next step often follows at once. */
 const LINGER_MS = 2_000;

@@ -8,7 +8,7 @@ import type { CustomState } from '../contract/custom-state.js';
 import type { RunInfo } from '../contract/runs.js';
 import type { StagedChanges } from '../contract/staging.js';
 import type { RedisContext } from './context.js';
-import { reach } from './connection.js';
+import { reach } from './errors.js';
 import { parseStored } from './stored-json.js';
 
 type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows'>;

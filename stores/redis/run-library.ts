@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RedisConnection } from './clients.js';
-import { isLackOfRights, lackOfRights, reach, saysNotNow } from './connection.js';
+import { isLackOfRights, lackOfRights, reach, saysNotNow } from './errors.js';
 import {
   functionLibrary,
   functionName,

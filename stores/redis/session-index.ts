@@ -1,7 +1,7 @@
 import type { Due } from '../contract/due.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
-import { reach } from './connection.js';
+import { reach } from './errors.js';
 
 type Index = Due & Pick<Sessions, 'noteActiveSnapshot'>;
 

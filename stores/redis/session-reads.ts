@@ -4,7 +4,7 @@ import type { Calls } from '../contract/calls.js';
 import type { Queue } from '../contract/queue.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
-import { reach, unpack } from './connection.js';
+import { reach, unpack } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 

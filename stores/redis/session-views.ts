@@ -2,7 +2,7 @@ import { childPartOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
-import { reach, unpack } from './connection.js';
+import { reach, unpack } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 

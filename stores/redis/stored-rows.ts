@@ -1,7 +1,7 @@
 import type { Row } from '../../protocol/rows.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { RedisContext } from './context.js';
-import { reach } from './connection.js';
+import { reach } from './errors.js';
 import { resolveRows, type ReadResults } from './large-results.js';
 import { parseRow } from './stored-json.js';
 

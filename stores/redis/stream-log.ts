@@ -5,7 +5,7 @@ import { toCheckedJson } from '../record/checked-messages.js';
 import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels } from './channels.js';
-import { reach, toContractError } from './connection.js';
+import { reach, toContractError } from './errors.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
 import { createReadLog, type ReadLog } from './read-log.js';

@@ -3,7 +3,7 @@ import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner, Waiting } from '../contract/waiting.js';
 import { asks, readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
 import type { RedisContext } from './context.js';
-import { reach } from './connection.js';
+import { reach } from './errors.js';
 
 export interface WaitingIndex extends Waiting {
   /** Before a question is stored: a list may hold too much, never too little. */

@@ -1,0 +1,85 @@
+import { HelixError } from '../../protocol/errors.js';
+import { corrupt } from './stored-json.js';
+
+/** Replies by which a Redis says that it cannot serve right now; a library may be on its way. */
+const NOT_NOW =
+  /^((LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|OOM|BUSY) |ERR Function not found)/;
+/** Of a command, of keys and channels, and of a command within a script. */
+const NO_RIGHT = /^NOPERM |^ERR The user executing the script can't /;
+const NO_ENTRY = /^(NOAUTH|WRONGPASS) /;
+const NO_COMMAND = /^ERR unknown (?:command|subcommand) '?([^', ]*)/i;
+
+/** Waits for Redis; its errors become those of the contract. */
+export async function reach<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toContractError(error);
+  }
+}
+
+/**
+ * An unreachable Redis, or one that refuses this server, is the typed refusal that clients may retry;
+ * a key of another type is a foreign value. Any other error that a script replies is a fault of ours
+ * and stays what it is. ioredis hangs the whole command with its script on an error, and that is not
+ * for logs: only its text goes on.
+ */
+export function toContractError(error: unknown): Error {
+  if (HelixError.isInstance(error)) return error;
+  if (!isReplyError(error)) {
+    const cause = error instanceof Error ? new Error(error.message) : error;
+    return unavailable('cannot be reached right now', cause);
+  }
+  const { message } = error;
+  if (message.startsWith('WRONGTYPE')) return corrupt('type of a key', new Error(message));
+  const fault = saysNotNow(error) ? 'cannot be reached right now' : faultOfSetUp(message);
+  if (fault !== undefined) return unavailable(fault, new Error(message));
+  return new Error(`Redis refused a command: ${message}`);
+}
+
+/** True if the same may be sent again later. */
+export function saysNotNow(error: unknown): boolean {
+  return isReplyError(error) && NOT_NOW.test(error.message);
+}
+
+export function isLackOfRights(error: unknown): boolean {
+  return isReplyError(error) && NO_RIGHT.test(error.message);
+}
+
+/** @param commands names of those that may not be sent */
+export function lackOfRights(commands: string): HelixError {
+  return unavailable(`refuses this server: its Redis user may not use ${commands}`);
+}
+
+/** What an operator has to change; nothing is lost meanwhile. */
+function faultOfSetUp(message: string): string | undefined {
+  const [, unknown] = NO_COMMAND.exec(message) ?? [];
+  if (unknown !== undefined) return `is a Redis without ${unknown.toUpperCase()}`;
+  if (NO_ENTRY.test(message)) return 'does not let this server in: it wants other credentials';
+  if (!NO_RIGHT.test(message)) return undefined;
+  const [, command] = /'([^']*)' command/.exec(message) ?? [];
+  const what = command?.toUpperCase() ?? missingRight(message);
+  return `refuses this server: its Redis user may not use ${what}`;
+}
+
+function missingRight(message: string): string {
+  if (message.includes('channel')) return 'these channels';
+  return message.includes('keys') ? 'these keys' : 'one of the commands that are needed';
+}
+
+function unavailable(what: string, cause?: unknown): HelixError {
+  const options = cause === undefined ? {} : { cause };
+  return new HelixError('unavailable', `The conversation store ${what}.`, options);
+}
+
+function isReplyError(error: unknown): error is Error {
+  return error instanceof Error && (error.name === 'ReplyError' || 'command' in error);
+}
+
+/** The replies of a transaction, or the first error among them. */
+export function unpack(replies: [error: Error | null, result: unknown][] | null): unknown[] {
+  return (replies ?? []).map(([error, value]) => {
+    if (error) throw toContractError(error);
+    return value;
+  });
+}
