@@ -1,0 +1,270 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { followLog, type LogFollower } from '../../../stores/conformance/stream/collect.js';
+import { AGENT, drive, newCall, textIn, type SessionDriver } from '../../support/session-driver.js';
+import { openTestStores, type TestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
+
+let stores: TestStores;
+beforeAll(async () => {
+  stores = await openTestStores();
+});
+
+const keyOf = (id: string, name: string): string => `hx:{${id}}:${name}`;
+const sequenceOf = async (id: string): Promise<number> =>
+  Number(await stores.redis.hget(keyOf(id, 'root'), 'seq'));
+
+/** Entries above the sequence, as a transition leaves them that dies before it has stored its own. */
+async function leaveEntries(id: string, count: number): Promise<number[]> {
+  const above = await sequenceOf(id);
+  const left = Array.from({ length: count }, (_, n) => above + n + 1);
+  const base = { agentId: id, agentType: AGENT, step: 1, timestamp: 1 };
+  const chunk = { type: 'custom', ...base, eventName: 'left', data: [] };
+  for (const sequence of left) {
+    const fields = ['w', '', 'c', JSON.stringify(chunk)];
+    await stores.redis.xadd(keyOf(id, 'stream'), `${String(sequence)}-0`, ...fields);
+  }
+  return left;
+}
+
+/** A session whose run is at the given point, and what is to come of the transition that follows. */
+interface Scene {
+  name: string;
+  /** Returns the transition, ready to run. */
+  arrange: (session: SessionDriver) => Promise<() => Promise<{ kind: string }>>;
+  kind: string;
+  /** The transition itself takes back what was left. */
+  withdraws?: true;
+}
+
+const SCENES: Scene[] = [
+  {
+    name: 'append',
+    kind: 'appended',
+    arrange: async (session) => {
+      const writer = session.writer((await session.newRun()).runId, 1, 1);
+      await session.claim(writer);
+      await session.say(writer, 1, 'before ');
+      return () => session.say(writer, 2, 'after');
+    },
+  },
+  {
+    name: 'claim, over a lost attempt',
+    kind: 'claimed',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.claim(session.writer(runId, 1, 1));
+      await session.say(session.writer(runId, 1, 1), 1, 'lost');
+      return () => session.claim(session.writer(runId, 1, 2));
+    },
+  },
+  {
+    name: 'commit that asks',
+    kind: 'committed',
+    arrange: async (session) => {
+      const writer = session.writer((await session.newRun()).runId, 1, 1);
+      await session.claim(writer);
+      return () => session.commit(writer, { calls: [newCall('a', 'approval')] });
+    },
+  },
+  {
+    name: 'commit that ends the run',
+    kind: 'committed',
+    arrange: async (session) => {
+      const writer = session.writer((await session.newRun()).runId, 1, 1);
+      await session.claim(writer);
+      return () => session.commit(writer);
+    },
+  },
+  {
+    name: 'start, of a call that had started',
+    kind: 'settled',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's', 1);
+      return () => session.start(runId, 1, 's', 2);
+    },
+  },
+  {
+    name: 'settle, a tool',
+    kind: 'stored',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's');
+      return () => session.finishCall(runId, 1, 's', { done: [] });
+    },
+  },
+  {
+    name: 'settle, an approval',
+    kind: 'stored',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      return () => session.decide(runId, 'a', true);
+    },
+  },
+  {
+    name: 'settle, a client',
+    kind: 'stored',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('c', 'client')]);
+      return () => session.answer(runId, 'c', { output: {} });
+    },
+  },
+  {
+    name: 'stop',
+    kind: 'ended',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('s', 'server')]);
+      await session.start(runId, 1, 's');
+      return () => session.stop();
+    },
+  },
+  {
+    name: 'end',
+    kind: 'ended',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.claim(session.writer(runId, 1, 1));
+      return () => session.end(runId, 'failed');
+    },
+  },
+  {
+    name: 'begin, while a person is asked',
+    kind: 'begun',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      return () => session.begin({ messages: [message('u2')] });
+    },
+  },
+  {
+    name: 'begin, of a message that waits',
+    kind: 'queued',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.claim(session.writer(runId, 1, 1));
+      return () => session.enqueue('u2');
+    },
+  },
+  {
+    name: 'begin, after the end',
+    kind: 'begun',
+    arrange: async (session) => {
+      await session.ask((await session.newRun()).runId, 1, []);
+      return () => session.begin({ messages: [message('u2')] });
+    },
+  },
+  {
+    name: 'discard',
+    kind: 'discarded',
+    arrange: async (session) => {
+      const writer = session.writer((await session.newRun()).runId, 1, 1);
+      await session.claim(writer);
+      await session.say(writer, 1, 'no');
+      return () => stores.store.steps.discard({ writer, failure: 1, reason: 'x', now: 1 });
+    },
+  },
+  {
+    name: 'resume',
+    kind: 'resumed',
+    arrange: async (session) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, [newCall('a', 'approval')]);
+      await session.stop();
+      return () => session.resume();
+    },
+  },
+  {
+    name: 'rewind',
+    kind: 'rewound',
+    withdraws: true,
+    arrange: async (session) => {
+      await session.ask((await session.newRun()).runId, 1, []);
+      return () => session.retry();
+    },
+  },
+];
+
+const message = (id: string) => ({
+  id,
+  hash: id,
+  row: { role: 'user' as const, id, parts: [{ type: 'text' as const, text: id }] },
+  hidden: false,
+});
+
+/** Whatever the run is at, it ends, and the next one speaks. */
+async function goOn(session: SessionDriver): Promise<void> {
+  const record = await stores.store.sessions.read(session.id);
+  await session.end(record?.runId ?? '', 'interrupted');
+  await stores.store.queue.remove({ sessionId: session.id, now: 1 });
+  const { runId } = await session.newRun(`next-${String(Math.random())}`);
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  await session.say(writer, 1, 'as ever');
+  expect(await session.commit(writer)).toMatchObject({ kind: 'committed' });
+}
+
+async function expectInOrder(session: SessionDriver, follower: LogFollower): Promise<void> {
+  const log = await session.log();
+  const sequences = log.map(({ sequence }) => sequence);
+  expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
+  expect(sequences.at(-1)).toBe(await sequenceOf(session.id));
+  await until('the follower has come to the end', () => {
+    return follower.entries.at(-1)?.sequence === sequences.at(-1);
+  });
+  const standing = new Set(sequences);
+  const seen = follower.entries.map(({ sequence }) => sequence);
+  expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+  expect(follower.entries.filter(({ sequence }) => standing.has(sequence))).toEqual(log);
+}
+
+describe('a log with entries above its sequence', () => {
+  it.each(SCENES)('goes on behind them by $name', async ({ arrange, kind, withdraws }) => {
+    const session = drive(stores);
+    const act = await arrange(session);
+    const before = await sequenceOf(session.id);
+    const follower = followLog(stores.streamManager, session.id);
+    await until('it follows', () => before === (follower.entries.at(-1)?.sequence ?? 0));
+    const left = await leaveEntries(session.id, 3);
+    expect(await act()).toMatchObject({ kind });
+    const standing = (await session.log()).map(({ sequence }) => sequence);
+    if (withdraws !== true) expect(standing).toEqual(expect.arrayContaining(left));
+    await goOn(session);
+    await expectInOrder(session, follower);
+    expect(textIn(follower.entries)).toContain('as ever');
+    await follower.stop();
+  });
+
+  it.each(SCENES)(
+    'goes on behind their ids by $name, if they are gone',
+    async ({ arrange, kind }) => {
+      const session = drive(stores);
+      const act = await arrange(session);
+      const before = await sequenceOf(session.id);
+      const follower = followLog(stores.streamManager, session.id);
+      await until('it follows', () => before === (follower.entries.at(-1)?.sequence ?? 0));
+      const left = await leaveEntries(session.id, 40);
+      await stores.redis.xdel(keyOf(session.id, 'stream'), ...left.map((n) => `${String(n)}-0`));
+      expect(await act()).toMatchObject({ kind });
+      await goOn(session);
+      await expectInOrder(session, follower);
+      await follower.stop();
+    },
+  );
+
+  it('gives a batch that is sent again its first reply', async () => {
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    await leaveEntries(session.id, 2);
+    const first = await session.say(writer, 1, 'once');
+    expect(first).toMatchObject({ kind: 'appended', sequence: 3 });
+    expect(await session.say(writer, 1, 'once')).toEqual(first);
+    expect(textIn(await session.log())).toBe('once');
+  });
+});
