@@ -4,6 +4,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileTransitions } from './build/compile-transitions.mjs';
 import { mutations } from './defences/mutations.mjs';
 import { takeOut } from './defences/take-out.mjs';
 import { writeTable } from './defences/write-table.mjs';
@@ -36,25 +37,34 @@ const COPIED = [
 
 /** Tests of the product itself, which is run from what is built. */
 const OF_PRODUCT = /^test\/(clients|e2e)\//;
+/** Tests that run the transitions as they are; all others run them inside Redis. */
+const IN_PROCESS = /^test\/stores\/(conformance\/memory\.|memory\/|transitions\/)/;
 
 /** A copy of what the tests need, with the packages of the original. */
-function copyProject() {
+async function copyProject() {
   const copy = mkdtempSync(join(tmpdir(), 'helix-defences-'));
   for (const name of COPIED) cpSync(join(projectRoot, name), join(copy, name), { recursive: true });
   symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'));
+  await compileLibrary(copy);
   return copy;
+}
+
+/** The transitions as they stand in the copy, for Redis; nothing if that is what it has. */
+function compileLibrary(copy) {
+  return compileTransitions(copy, join(copy, 'dist'), 'defences');
 }
 
 /** What became of the tests of a file with these names, nothing if it cannot be run. */
 async function runTests(copy, suite, env, { names, patience = [] }) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const ofProduct = OF_PRODUCT.test(suite);
-  if (ofProduct) {
+  if (OF_PRODUCT.test(suite)) {
     const built = await runCommand(process.execPath, ['scripts/build.mjs', '--quiet'], {
       cwd: copy,
     });
     if (built.code !== 0) throw new Error(`the copy cannot be built:\n${lastLines(built.stderr)}`);
+  } else if (!IN_PROCESS.test(suite)) {
+    await compileLibrary(copy);
   }
   const options = [...patience, '--forceExit', '--json', `--outputFile=${report}`];
   options.push('--runTestsByPath', suite);
@@ -107,7 +117,7 @@ async function runSuites(copy, chosen, env) {
 await runMain(async () => {
   const [part = ''] = process.argv.slice(2);
   const chosen = mutations.filter(({ defence }) => defence.includes(part));
-  const copy = copyProject();
+  const copy = await copyProject();
   const programs = await testEnvironment({ withBrowser: false });
   // Those of all tests: otherwise each run of a test would start its own.
   const redis = await startPrivateRedis({ file: programs.REDIS_SERVER_PATH });

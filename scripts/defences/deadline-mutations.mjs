@@ -1,41 +1,89 @@
 // Deadlines, their extension, and answers after them; see mutations.mjs.
-const LUA = 'stores/redis/lua';
+const TRANSITIONS = 'stores/transitions';
+
+const NO_ROOM =
+  'settle call, a deadline leaves no room for a decision afterwards, whatever it came to';
+const TOLD_ONCE = 'a late answer is told to the model once, behind the results of the step at work';
+const MORE_TIME = 'extend deadline gives more time, over and over, up to a limit';
+
+/** The text is taken out of the file. */
+const without = (text) => [[text, '']];
 
 export const deadlines = [
   {
+    defence: 'Deadline: a decision after it is none',
+    file: `${TRANSITIONS}/settle-call.ts`,
+    edits: [
+      [
+        "return left !== undefined && left <= 0 ? only('expired') : undefined;",
+        'return undefined;',
+      ],
+    ],
+    test: 'settle call, a deadline refuses a late approval, but not the kind mismatch or the second answer',
+  },
+  {
     defence: 'Deadline: an approval that timed out takes no decision',
-    file: `${LUA}/settle-call.lua`,
-    edits: [["if by_person and too_late then return { 'EXPIRED' } end\n", '']],
-    test: 'settle call, a deadline leaves no room for a decision afterwards, whatever it came to',
+    file: `${TRANSITIONS}/settle-call.ts`,
+    edits: [["if (isPersons && call.late === '1' && call.kind === 'approval')", 'if (false)']],
+    test: NO_ROOM,
+  },
+  {
+    defence: 'Deadline: nor does one of an earlier step',
+    file: `${TRANSITIONS}/lib/late-answers.ts`,
+    edits: without("if (isPersons && lapsed.startsWith('approval ')) return 'expired';\n"),
+    test: NO_ROOM,
   },
   {
     defence: 'Deadline: a late answer is told once',
-    file: `${LUA}/settle-call.lua`,
-    edits: [["    redis.call('HSET', K.calls, 'lapsed:' .. id, 'told')\n", '']],
-    test: 'a late answer is told to the model once, behind the results of the step at work',
+    file: `${TRANSITIONS}/lib/late-answers.ts`,
+    edits: without("  redis.call('HSET', session.calls, `lapsed:${id}`, 'told');\n"),
+    test: TOLD_ONCE,
   },
   {
     defence: 'Deadline: a late answer is taken in by the next step',
-    file: `${LUA}/claim.lua`,
-    edits: [['  take_in_notices()\n', '']],
-    test: 'a late answer is told to the model once, behind the results of the step at work',
+    file: `${TRANSITIONS}/claim.ts`,
+    edits: without('    takeInNotices(session);\n'),
+    test: TOLD_ONCE,
+  },
+  {
+    defence: 'Deadline: or by the next turn',
+    file: `${TRANSITIONS}/lib/start-run.ts`,
+    edits: without('  takeInNotices(session);\n'),
+    test: 'a late answer is told before the next message when the run is over',
+  },
+  {
+    defence: 'Deadline: the clock of a call runs from its first pause on',
+    file: `${TRANSITIONS}/lib/pause.ts`,
+    edits: [["'HSETNX', session.calls, `deadline:", "'HSET', session.calls, `deadline:"]],
+    test: 'a sub-agent has deadlines and questions that a later pause leaves as they are',
   },
   {
     defence: 'Deadline: a deadline that has passed is not extended',
-    file: `${LUA}/extend-deadline.lua`,
-    edits: [["if now >= deadline then return { 'EXPIRED' } end\n", '']],
+    file: `${TRANSITIONS}/extend-deadline.ts`,
+    edits: without("  if (now >= num(call.deadline)) return only('expired');\n"),
     test: 'extend deadline refuses what does not wait for an answer with a deadline',
   },
   {
     defence: 'Deadline: it is not extended without end',
-    file: `${LUA}/extend-deadline.lua`,
-    edits: [["if deadline > now + tonumber(ARGV[4]) then return { 'TOO_FAR' } end\n", '']],
-    test: 'extend deadline gives more time, over and over, up to a limit',
+    file: `${TRANSITIONS}/extend-deadline.ts`,
+    edits: without("  if (deadline > now + request.mostAheadMs) return only('too_far');\n"),
+    test: MORE_TIME,
   },
   {
     defence: 'Deadline: an extension is seen in the record',
-    file: `${LUA}/extend-deadline.lua`,
-    edits: [['note_deadline()\n', '']],
-    test: 'extend deadline gives more time, over and over, up to a limit',
+    file: `${TRANSITIONS}/extend-deadline.ts`,
+    edits: without('  noteDeadline(session);\n'),
+    test: MORE_TIME,
+  },
+  {
+    defence: 'Deadline: an extension that is sent again adds nothing',
+    file: `${TRANSITIONS}/extend-deadline.ts`,
+    edits: [
+      [
+        'Math.max(num(call.deadline), request.deadline + request.byMs)',
+        'num(call.deadline) + request.byMs',
+      ],
+    ],
+    test: 'extend deadline adds nothing when it is sent again',
   },
 ];

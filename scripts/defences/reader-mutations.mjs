@@ -1,21 +1,18 @@
 // Defences of what is read, kept and staged; see mutations.mjs.
-const LUA = 'stores/redis/lua';
+const TRANSITIONS = 'stores/transitions';
 const STORAGE = 'test/stores/conformance/redis-storage.test.ts';
 
 export const readers = [
   {
     defence: 'Pause as an entry: of a run',
-    file: `${LUA}/lib/tree.lua`,
-    edits: [
-      ["log.write('', own_chunk(who, 'run_paused', {", "own_chunk(who, 'run_paused', {"],
-      ['deadline = note_deadline(),\n  }))', 'deadline = note_deadline(),\n  })'],
-    ],
+    file: `${TRANSITIONS}/lib/pause.ts`,
+    edits: [["  write(log, ownChunk(speaker, 'run_paused', body));\n", '']],
     test: "stream readers of a session end at its run's pause and end",
   },
   {
     defence: 'Pause as an entry: of a stream without a run',
-    file: `${LUA}/mark.lua`,
-    edits: [['log.control(ARGV[2])\n', '']],
+    file: `${TRANSITIONS}/mark.ts`,
+    edits: [['  writeControl(log, contentAt(args, message));\n', '']],
     test: 'stream readers end at a pause that is over before they look: it stands in the log',
   },
   {
@@ -26,28 +23,27 @@ export const readers = [
   },
   {
     defence: 'Truncation as an entry: readers elsewhere are told',
-    file: `${LUA}/truncate.lua`,
+    file: `${TRANSITIONS}/truncate.ts`,
     edits: [
-      ['  log.control(cjson.encode({', '  cjson.encode({'],
-      ['lastRemoved = last,\n  }))', 'lastRemoved = last,\n  })'],
+      ['writeControl(log, `{"type":"stream_truncated",', 'void (`{"type":"stream_truncated",'],
     ],
     test: 'cleanupToStep tells attached readers once, and those that come later nothing',
   },
   {
     defence: 'Tail: what is published carries the sequence before it',
     suite: STORAGE,
-    file: `${LUA}/lib/log.lua`,
-    edits: [["'[' .. string.format('%d', log.prev)", "'[' .. string.format('%d', log.seq)"]],
+    file: `${TRANSITIONS}/lib/log.ts`,
+    edits: [['`[${formatInt(log.before)},[', '`[${formatInt(log.seq)},[']],
     test: 'the log in Redis publishes all that a transition wrote at once, with the sequence before it',
   },
   {
     defence: 'Tail: one publish per transition',
     suite: STORAGE,
-    file: `${LUA}/lib/log.lua`,
+    file: `${TRANSITIONS}/lib/log.ts`,
     edits: [
       [
-        '  function log.control(json)',
-        "  local write = log.write\n  function log.write(writer, json)\n    write(writer, json)\n    redis.call('SPUBLISH', channel, '[' .. string.format('%d', log.seq - 1) .. ',[' .. log.out[#log.out] .. ']]')\n  end\n  function log.control(json)",
+        "  if (typeof added === 'string') log.written.push(`[${id},${writerJson},${json}]`);\n",
+        "  if (typeof added === 'string') {\n    log.written = [`[${id},${writerJson},${json}]`];\n    closeLog(log);\n    log.before = seq;\n    log.written = [];\n  }\n",
       ],
     ],
     test: 'the log in Redis publishes all that a transition wrote at once, with the sequence before it',
@@ -62,40 +58,43 @@ export const readers = [
   {
     defence: 'Expiry is armed by the end only',
     suite: 'test/stores/redis/expiry.test.ts',
-    file: `${LUA}/lib/runs.lua`,
-    edits: [['  keep_for_ever()\n', '  arm_expiry(true)\n']],
+    file: `${TRANSITIONS}/lib/start-run.ts`,
+    edits: [
+      ["import { persist } from './expiry.js';", "import { armExpiry } from './expiry.js';"],
+      ['  persist(session);\n', '  armExpiry(session, true);\n'],
+    ],
     test: 'the keys of a session have no expiry while it starts, runs or waits; of an ended one only the stream has',
   },
   {
     defence: 'The cap never trims the current turn',
     suite: STORAGE,
-    file: `${LUA}/lib/log.lua`,
-    edits: [["redis.call('XADD', stream, id", "redis.call('XADD', stream, 'MAXLEN', 10, id"]],
+    file: `${TRANSITIONS}/lib/log.ts`,
+    edits: [["log.stream, `${id}-0`, 'w'", "log.stream, 'MAXLEN', 10, `${id}-0`, 'w'"]],
     test: 'the log in Redis is trimmed by whole old turns when it is over its cap, never in the current one',
   },
   {
     defence: 'The sequence survives the stream',
     suite: STORAGE,
-    file: `${LUA}/lib/runs.lua`,
-    edits: [["'seq', at, 'pauseSeq'", "'seq', redis.call('XLEN', K.stream), 'pauseSeq'"]],
+    file: `${TRANSITIONS}/lib/start-run.ts`,
+    edits: [["'seq', newest, ", "'seq', redis.call('XLEN', session.stream), "]],
     test: 'the log in Redis counts on when the stream of the turn before has expired',
   },
   {
     defence: 'State: saved over the loaded version only',
-    file: `${LUA}/save-state.lua`,
-    edits: [["if version ~= tonumber(ARGV[1]) then return { 'STALE' } end\n", '']],
+    file: `${TRANSITIONS}/save-state.ts`,
+    edits: [["  if (version !== expectedVersion) return only('stale');\n", '']],
     test: 'load and save save a state over the version that was loaded, and over no other',
   },
   {
     defence: 'State: a version that a checkpoint names stays',
-    file: `${LUA}/lib/session.lua`,
-    edits: [["if version ~= tonumber(r.checkpointV or '0') then redis", 'if true then redis']],
+    file: `${TRANSITIONS}/lib/state.ts`,
+    edits: [['if (version !== num(checkpointV)) redis', 'redis']],
     test: 'checkpoints are found by id, with the state of that moment',
   },
   {
     defence: 'Staging: a change that was replaced meanwhile is not dropped',
-    file: `${LUA}/save-state.lua`,
-    edits: [[" or staged:match('^%d+') ~= ARGV[i + 1]", '']],
+    file: `${TRANSITIONS}/save-state.ts`,
+    edits: [[' || !staged.startsWith(`${int(n)} `)', '']],
     test: 'staged changes under concurrency that are replaced while they are promoted are not lost',
   },
   {

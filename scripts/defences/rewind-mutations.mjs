@@ -1,95 +1,116 @@
 // The defences of sessions that are taken back or copied; see mutations.mjs.
-const LUA = 'stores/redis/lua';
+const TRANSITIONS = 'stores/transitions';
+
+const NEWEST = 'rewind does the newest turn again from its beginning';
+const CHECKPOINT = 'rewind goes back to a checkpoint with the state of that moment';
+const STAGED = 'rewind keeps changes that no step has taken in if their calls stay';
+
+/** The text is taken out of the file. */
+const without = (text) => [[text, '']];
 
 export const rewinds = [
   {
     defence: 'Rewind: not while a run is at work',
-    file: `${LUA}/rewind.lua`,
-    edits: [["if not TERMINAL[r.status] then return { 'BUSY', r.run } end\n", '']],
+    file: `${TRANSITIONS}/rewind.ts`,
+    edits: [['if (isLive(root.status))', 'if (false)']],
     test: 'rewind refuses what it cannot do, and changes nothing then',
   },
   {
     defence: 'Rewind: not over a run that the caller has not seen',
-    file: `${LUA}/rewind.lua`,
-    edits: [["if r.run ~= ARGV[2] then return { 'STALE', r.run } end\n", '']],
+    file: `${TRANSITIONS}/rewind.ts`,
+    edits: [['if (root.run !== request.runId)', 'if (false)']],
     test: 'rewind makes one run of many that are asked for at the same moment',
   },
   {
     defence: 'Rewind: done once for one nonce',
-    file: `${LUA}/rewind.lua`,
-    edits: [
-      [
-        "if r.run == sessionId .. ':' .. r.runN .. '-' .. nonce then return { 'REWOUND', unpack(newest_run()) } end\n",
-        '',
-      ],
-    ],
+    file: `${TRANSITIONS}/rewind.ts`,
+    edits: [['if (isRunOf(root.run, nonce))', 'if (false)']],
     test: 'rewind is done once, also if it is asked for again',
   },
   {
+    defence: 'Rewind: entries of what is dropped go',
+    file: `${TRANSITIONS}/rewind.ts`,
+    edits: without('  if (!removeAfter(session, target.sequence)) return MORE;\n'),
+    test: NEWEST,
+  },
+  {
+    defence: 'Rewind: checkpoints of what is dropped go',
+    file: `${TRANSITIONS}/rewind.ts`,
+    edits: without("  redis.call('LTRIM', session.checkpoints, 0, target.checkpoints - 1);\n"),
+    test: CHECKPOINT,
+  },
+  {
+    defence: 'Rewind: messages are counted as they stand then',
+    file: `${TRANSITIONS}/rewind.ts`,
+    edits: [["['uiCount', shown]", '[]']],
+    test: NEWEST,
+  },
+  {
     defence: 'Rewind: no call without its result',
-    file: `${LUA}/rewind.lua`,
+    file: `${TRANSITIONS}/lib/rewind-target.ts`,
     edits: [
       [
-        "  while rows[keep + 1] and (rows[keep + 1].role == 'tool' or rows[keep + 1].display) do keep = keep + 1 end\n",
-        '',
+        "while (head !== undefined && (head.role === 'tool' || head.display === true)) {",
+        'while (false) {',
       ],
     ],
-    test: 'rewind goes back to a checkpoint with the state of that moment',
+    test: CHECKPOINT,
   },
   {
     defence: 'Rewind: transcripts that workers keep are no longer these',
-    file: `${LUA}/rewind.lua`,
+    file: `${TRANSITIONS}/rewind.ts`,
     edits: [["'born', nonce, ", '']],
-    test: 'rewind goes back to a checkpoint with the state of that moment',
+    test: CHECKPOINT,
   },
   {
     defence: 'Rewind: the state goes back as well',
-    file: `${LUA}/lib/rewinding.lua`,
-    edits: [['if first and first.stateVersion ~= current then', 'if false then']],
-    test: 'rewind goes back to a checkpoint with the state of that moment',
+    file: `${TRANSITIONS}/lib/restored-state.ts`,
+    edits: [['if (wanted !== before) {', 'if (false) {']],
+    test: CHECKPOINT,
   },
   {
     defence: 'Rewind: changes of dropped calls are never taken in',
-    file: `${LUA}/lib/rewinding.lua`,
-    edits: [["if field ~= 'n' and not calls[", 'if false and not calls[']],
-    test: 'rewind keeps changes that no step has taken in if their calls stay',
+    file: `${TRANSITIONS}/lib/restored-state.ts`,
+    edits: [["field !== 'n' && kept[id] !== true", 'false']],
+    test: STAGED,
   },
   {
     defence: 'Rewind: changes of calls that stay are not lost',
-    file: `${LUA}/lib/rewinding.lua`,
-    edits: [
-      ["if field ~= 'n' and not calls[field:match('^[^/]*/(.*)$')] then", "if field ~= 'n' then"],
-    ],
-    test: 'rewind keeps changes that no step has taken in if their calls stay',
+    file: `${TRANSITIONS}/lib/restored-state.ts`,
+    edits: without(' && kept[id] !== true'),
+    test: STAGED,
   },
   {
     defence: 'Rewind: ids of dropped calls stay used',
-    file: `${LUA}/claim.lua`,
-    edits: [['local used = r.rewound and ', 'local used = false and ']],
-    test: 'rewind goes back to a checkpoint with the state of that moment',
+    file: `${TRANSITIONS}/claim.ts`,
+    edits: [["field('hasDroppedCalls', root.rewound === undefined ? '' : 'true')", "''"]],
+    test: CHECKPOINT,
   },
   {
     defence: 'Rewind: dropped messages may be sent again',
-    file: `${LUA}/rewind.lua`,
-    edits: [["    redis.call('HDEL', K.messages, row.id)\n", '']],
+    file: `${TRANSITIONS}/lib/dropped-rows.ts`,
+    edits: without("      redis.call('HDEL', session.messages, head.id ?? '');\n"),
     test: 'rewind does an older turn again, whose later ones it drops',
   },
   {
     defence: 'Rewind: nothing is told of dropped calls',
-    file: `${LUA}/rewind.lua`,
-    edits: [['    forget_lapsed(row.toolCallId)\n', '']],
+    file: `${TRANSITIONS}/lib/dropped-rows.ts`,
+    edits: without("      redis.call('LREM', session.notices, 1, json);\n"),
     test: 'rewind tells nothing of a late answer to a call that it drops',
   },
   {
     defence: 'Rewind: a turn that was steered away from is one of its own',
-    file: `${LUA}/lib/rewinding.lua`,
-    edits: [['or (speaks(at) and not speaks(at - 1)) end', 'end']],
-    test: 'rewind finds a turn by its user message, and one that was steered away from',
+    file: `${TRANSITIONS}/lib/queue.ts`,
+    edits: [['uiCount, turn, log.seq)', 'uiCount, turn)']],
+    test: 'rewind finds a turn that steering began, also when others have followed',
   },
   {
     defence: 'Branch: no session is written over',
-    file: `${LUA}/branch.lua`,
-    edits: [["if next(r) then return { 'EXISTS' } end\n", '']],
+    file: `${TRANSITIONS}/branch.ts`,
+    edits: [
+      ['if (root.agent !== undefined) {', 'if (false) {'],
+      ["  if (root.stream !== undefined) return only('exists');\n", ''],
+    ],
     test: 'branch is done once, and leaves a session that is there alone',
   },
 ];
