@@ -15,6 +15,7 @@ export function rightsFor(keys: KeySpace): Right[] {
   const channel = keys.channel(SESSION);
   return [
     ...ofOneKey.map(([command, ...args]): Right => [command, key, ...args]),
+    ['RENAME', key, key],
     ['SPUBLISH', channel, ''],
     ['SSUBSCRIBE', channel],
     ...anywhere,

@@ -99,21 +99,46 @@ describe('PROTOCOL.md', () => {
   });
 
   it('lists the transitions with what they answer', () => {
-    const scripts = new URL('stores/redis/lua/', root);
-    const answers = readdirSync(scripts)
-      .filter((file) => file.endsWith('.lua') && !NO_TRANSITIONS.has(file))
+    const folder = new URL('stores/transitions/', root);
+    const answers = readdirSync(folder)
+      .filter((file) => file.endsWith('.ts') && !NO_TRANSITIONS.has(file))
       .map((file) => {
-        const lua = readFileSync(new URL(file, scripts), 'utf8');
-        const codes = [...lua.matchAll(/return \{ '([A-Z_]+)'/g)].map(([, code = '']) => code);
-        return [file.replace('.lua', ''), [...new Set(codes)].sort()];
+        const code = readFileSync(new URL(file, folder), 'utf8');
+        const parts = REPLYING_PARTS.filter((part) => code.includes(`'./lib/${part}.js'`));
+        const texts = parts.map((part) => readFileSync(new URL(`lib/${part}.ts`, folder), 'utf8'));
+        return [file.replace('.ts', ''), kindsIn([code, ...texts].join('\n'))] as const;
       });
+    const kinds = new Set(answers.flatMap(([, each]) => each));
     const listed = tableOf('Transitions', 'Transition').map(([name, , decides]) => [
       namesIn(name)[0],
-      [...new Set(namesIn(decides).filter((name) => /^[A-Z_]+$/.test(name)))].sort(),
+      [...new Set(namesIn(decides).filter((each) => kinds.has(each)))].sort(),
     ]);
     expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(answers));
   });
 });
 
-/** Reads, and a hint for the GET that follows a snapshot. */
-const NO_TRANSITIONS = new Set(['read-page.lua', 'read-view.lua', 'note-snapshot.lua']);
+/** Reads, hints and what is done to the index of those that are due. */
+const NO_TRANSITIONS = new Set([
+  'accepted-messages.ts',
+  'library.ts',
+  'note-snapshot.ts',
+  'postpone.ts',
+  'read-page.ts',
+  'read-view.ts',
+]);
+/** Parts of transitions that say what these answer. */
+const REPLYING_PARTS = ['late-answers', 'outcome', 'rewind-target'];
+
+/** Pages of work, modes and outcomes. */
+const OTHER_WORDS = new Set(['more', 'branch', 'calls', 'retry']);
+
+/** Kinds of replies in the source of a transition. */
+function kindsIn(code: string): string[] {
+  const alone = [...code.matchAll(/only\(([^;]*?)\)[;,)]/g)].flatMap(([, words = '']) => [
+    ...words.matchAll(/'([a-z_]+)'/g),
+  ]);
+  const named = [...code.matchAll(/"kind":"([a-z_]+)"/g)];
+  const returned = [...code.matchAll(/return '([a-z_]+)'/g)];
+  const found = [...alone, ...named, ...returned].map(([, kind = '']) => kind);
+  return [...new Set(found.filter((kind) => !OTHER_WORDS.has(kind)))].sort();
+}
