@@ -1,4 +1,4 @@
-import type { Commands, Transaction } from '../redis/commands.js';
+import type { Commands, Reads } from '../redis/commands.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import type { Reply } from './keyspace/reply.js';
 
@@ -30,25 +30,26 @@ export function createLocalCommands(keyspace: Keyspace): Commands {
     zrem: (key, member) => number('ZREM', key, member),
     zrangebyscore: (key, ...args) => list('ZRANGEBYSCORE', key, ...args),
     zremrangebyscore: (key, from, to) => number('ZREMRANGEBYSCORE', key, from, to),
-    multi: () => createTransaction(keyspace),
+    multi: () => createReads(keyspace),
+    pipeline: () => createReads(keyspace),
   };
 }
 
 /** Nothing comes between synchronous reads. */
-function createTransaction(keyspace: Keyspace): Transaction {
-  const reads: (() => unknown)[] = [];
-  const add = (read: () => unknown): Transaction => {
-    reads.push(read);
-    return transaction;
+function createReads(keyspace: Keyspace): Reads {
+  const added: (() => unknown)[] = [];
+  const add = (read: () => unknown): Reads => {
+    added.push(read);
+    return reads;
   };
-  const transaction: Transaction = {
+  const reads: Reads = {
     hgetall: (key) => add(() => toRecord(keyspace.call('HGETALL', key))),
     hmget: (key, ...fields) => add(() => toNullable(keyspace.call('HMGET', key, ...fields))),
     lrange: (key, from, to) => add(() => keyspace.call('LRANGE', key, from, to)),
     xlen: (key) => add(() => keyspace.call('XLEN', key)),
-    exec: async () => reads.map((read) => [null, read()]),
+    exec: async () => added.map((read) => [null, read()]),
   };
-  return transaction;
+  return reads;
 }
 
 function orNull(reply: Reply): Exclude<Reply, false> | null {

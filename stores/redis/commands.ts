@@ -23,14 +23,15 @@ export interface Commands {
     ...options: (string | number)[]
   ) => Promise<string[]>;
   zremrangebyscore: (key: string, from: string | number, to: string | number) => Promise<number>;
-  multi: () => Transaction;
+  multi: () => Reads;
+  pipeline: () => Reads;
 }
 
-/** Reads of one moment. */
-export interface Transaction {
-  hgetall: (key: string) => Transaction;
-  hmget: (key: string, ...fields: string[]) => Transaction;
-  lrange: (key: string, from: number, to: number) => Transaction;
-  xlen: (key: string) => Transaction;
+/** Reads that are sent together; of one moment if they are a transaction. */
+export interface Reads {
+  hgetall: (key: string) => Reads;
+  hmget: (key: string, ...fields: string[]) => Reads;
+  lrange: (key: string, from: number, to: number) => Reads;
+  xlen: (key: string) => Reads;
   exec: () => Promise<[error: Error | null, result: unknown][] | null>;
 }

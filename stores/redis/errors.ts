@@ -42,6 +42,15 @@ export function saysNotNow(error: unknown): boolean {
   return isReplyError(error) && NOT_NOW.test(error.message);
 }
 
+export function isOutOfMemory(error: unknown): boolean {
+  return isReplyError(error) && error.message.startsWith('OOM ');
+}
+
+/** True if a transaction was not executed, since one of its commands was refused. */
+export function isDiscarded(error: unknown): boolean {
+  return isReplyError(error) && error.message.startsWith('EXECABORT');
+}
+
 export function isLackOfRights(error: unknown): boolean {
   return isReplyError(error) && NO_RIGHT.test(error.message);
 }

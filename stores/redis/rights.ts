@@ -7,8 +7,8 @@ const SESSION = 'rights';
 export type Right = readonly [command: string, ...args: string[]];
 
 /**
- * What a user of Redis needs beside a form of the library: without one of these a transition would
- * end in the middle.
+ * What a user of Redis needs beside a form of the library, see docs/redis.md: without one of these a
+ * transition would end in the middle.
  */
 export function rightsFor(keys: KeySpace): Right[] {
   const key = keys.session(SESSION).root;

@@ -1,7 +1,7 @@
 import type { Due } from '../contract/due.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { isOutOfMemory, reach } from './errors.js';
 
 type Index = Due & Pick<Sessions, 'noteActiveSnapshot'>;
 
@@ -12,7 +12,13 @@ export function createSessionIndex({ redis, keys, transitions, now }: RedisConte
       await transitions.noteSnapshot(sessionId, turn, now());
     },
     note: async (sessionId, inMs) => {
-      await reach(redis.zadd(keys.activeIndex, now() + inMs, sessionId));
+      const at = now() + inMs;
+      const noted = redis.zadd(keys.activeIndex, at, sessionId).catch(async (error: unknown) => {
+        // A full Redis lets runs be answered and ended, which are in the index.
+        if (!isOutOfMemory(error)) throw error;
+        if (!(await transitions.noteDue(keys.activeIndex, sessionId, at))) throw error;
+      });
+      await reach(noted);
     },
     take: async (limit, forMs) => {
       const at = now();

@@ -4,7 +4,8 @@ import type { Calls } from '../contract/calls.js';
 import type { Queue } from '../contract/queue.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
-import { reach, unpack } from './errors.js';
+import { reach } from './errors.js';
+import { readTogether } from './read-together.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
@@ -25,10 +26,9 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     const own = keys.session(sessionId).root;
     const conversation = keys.session(rootOf(sessionId)).root;
     if (own === conversation) return reach(redis.hgetall(own));
-    const replies = await reach(
-      redis.multi().hgetall(own).hmget(conversation, 'seq', 'stream', 'committed').exec(),
-    );
-    const [root, shared] = unpack(replies) as [Record<string, string>, (string | null)[]];
+    const [root, shared] = (await readTogether(redis, (reads) =>
+      reads.hgetall(own).hmget(conversation, 'seq', 'stream', 'committed'),
+    )) as [Record<string, string>, (string | null)[]];
     return withShared(root, shared);
   }
 

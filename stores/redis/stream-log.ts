@@ -5,10 +5,11 @@ import { toCheckedJson } from '../record/checked-messages.js';
 import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
 import { toControlMessage } from '../log/control-message-of.js';
 import { createChannels } from './channels.js';
-import { reach, toContractError } from './errors.js';
+import { reach } from './errors.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
 import { createReadLog, type ReadLog } from './read-log.js';
+import { readTogether } from './read-together.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
 import type { Subscriber } from './subscriber.js';
@@ -63,17 +64,9 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     inspect: async (streamId) => {
       const { root, stream } = keys.session(rootOf(streamId));
       const names = ['stream', 'seq', 'turnSeq', 'controls', 'error', 'streamError'];
-      const replies = await reach(
-        redis
-          .multi()
-          .hmget(root, ...names)
-          .xlen(stream)
-          .exec(),
-      );
-      const [fields, entries] = (replies ?? []).map(([error, value]) => {
-        if (error) throw toContractError(error);
-        return value;
-      }) as [(string | null)[], number];
+      const [fields, entries] = (await readTogether(redis, (reads) =>
+        reads.hmget(root, ...names).xlen(stream),
+      )) as [(string | null)[], number];
       return toPosition(fields, entries);
     },
     mark: async (streamId, mark, now) => {

@@ -27,6 +27,8 @@ export interface Transitions {
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
   /** Of a session that is there. */
   noteSnapshot: (sessionId: string, turn: number, now: number) => Promise<void>;
+  /** Also while Redis is full; false if the session is not in the index of those that are due. */
+  noteDue: (index: string, sessionId: string, at: number) => Promise<boolean>;
   /** True if the session was put off in the index of those that are due. */
   postpone: (index: string, sessionId: string, taken: number, until: number) => Promise<boolean>;
   /** Lines, sequence and server, as transitions/read-page has them. */
@@ -75,8 +77,11 @@ export function createTransitions(
       (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],
     noteSnapshot: async (sessionId, turn, now) => {
       const { root } = keys.session(sessionId);
-      await runLibrary('writing', [root], ['noteSnapshot', turn, now]);
+      // Two short fields: a page may be loaded while Redis is full.
+      await runLibrary('free', [root], ['noteSnapshot', turn, now]);
     },
+    noteDue: async (index, sessionId, at) =>
+      (await runLibrary('free', [index], ['noteDue', sessionId, at])) === 1,
     postpone: async (index, sessionId, taken, until) =>
       (await runLibrary('writing', [index], ['postpone', sessionId, taken, until])) === 1,
     readPage: async (sessionId, fromSequence, limit) => {

@@ -20,6 +20,7 @@ import { only } from './lib/request.js';
 import { openSession, type Session, type Settings } from './lib/session.js';
 import { mark } from './mark.js';
 import { noteSnapshot } from './note-snapshot.js';
+import { noteDue } from './note-due.js';
 import { openWriter } from './open-writer.js';
 import { postpone } from './postpone.js';
 import { readPage } from './read-page.js';
@@ -93,6 +94,7 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (name === 'append') return append(keys, args);
   if (name === 'readPage') return readPage(keys, args);
   if (name === 'postpone') return postpone(keys, args);
+  if (name === 'noteDue') return noteDue(keys, args);
   if (name === 'noteSnapshot') return noteSnapshot(keys, args);
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
   if (transition === undefined) return undefined;

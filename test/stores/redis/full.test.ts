@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { closeStores, openStores } from '../../support/open-stores.js';
+import { startRedis, type RedisServer } from '../../support/redis-server.js';
+import { drive, newCall, newSessionId, textIn } from '../../support/session-driver.js';
+import { openSpeaker } from '../../support/speaker.js';
+
+let server: RedisServer;
+let redis: Redis;
+
+beforeEach(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+});
+
+afterEach(async () => {
+  await closeStores();
+  redis.disconnect();
+  await server.close();
+});
+
+const fill = (): Promise<unknown> => redis.config('SET', 'maxmemory', '1mb');
+const free = (): Promise<unknown> => redis.config('SET', 'maxmemory', '0');
+
+const full = {
+  name: 'HelixError',
+  code: 'unavailable',
+  message: 'The conversation store cannot be reached right now.',
+};
+
+/** A session that speaks, one that waits, one whose tool is at work, and one that has ended. */
+async function openSessions() {
+  const worker = await openStores(server.url, 'worker');
+  const api = await openStores(server.url, 'api');
+  const speaker = await openSpeaker(worker);
+  await speaker.say('hello');
+  const [waiting, working, ended] = [drive(api), drive(api), drive(api)];
+  const waits = await waiting.newRun();
+  await waiting.ask(waits.runId, 1, [newCall('a', 'approval'), newCall('b', 'client')]);
+  const works = await working.newRun();
+  await working.ask(works.runId, 1, [newCall('t', 'server')]);
+  await working.start(works.runId, 1, 't', 1);
+  await ended.end((await ended.newRun()).runId, 'completed');
+  for (const { id } of [waiting, working]) await api.store.due.note(id, 60_000);
+  return { worker, api, speaker, waiting, waits, working, works, ended };
+}
+
+describe('a Redis that is full', () => {
+  it.each(['has the library', 'has lost the library'])(
+    'and %s takes nothing new, but answers, ends, stops and erasures',
+    async (state) => {
+      const { api, speaker, waiting, waits, working, works, ended } = await openSessions();
+      if (state === 'has lost the library') await redis.function('FLUSH');
+      await fill();
+      await expect(drive(api).newRun()).rejects.toMatchObject(full);
+      await expect(waiting.enqueue('next')).rejects.toMatchObject(full);
+      const text = drive(api, speaker.session.id);
+      await expect(text.say(speaker.writer, 2, 'more')).rejects.toMatchObject(full);
+      await expect(text.commit(speaker.writer)).rejects.toMatchObject(full);
+
+      for (const known of [waiting, working]) await api.store.due.note(known.id, 0);
+      await expect(api.store.due.note(newSessionId(), 0)).rejects.toMatchObject(full);
+      expect((await api.store.sessions.view(waiting.id))?.openCalls).toHaveLength(2);
+      expect(await api.streamManager.getAllChunks(waiting.id)).not.toHaveLength(0);
+      expect((await api.streamManager.getStreamInfo(waiting.id))?.totalChunks).toBeGreaterThan(0);
+      await api.store.sessions.noteActiveSnapshot(waiting.id, 1);
+      expect(await waiting.decide(waits.runId, 'a', true)).toMatchObject({ kind: 'stored' });
+      expect(await waiting.answer(waits.runId, 'b', { output: 1 })).toMatchObject({
+        kind: 'stored',
+      });
+      expect(await working.finishCall(works.runId, 1, 't', 'done', 1)).toMatchObject({
+        kind: 'stored',
+      });
+      expect(
+        await api.store.steps.discard({ writer: speaker.writer, failure: 1, reason: 'x', now: 1 }),
+      ).toMatchObject({ kind: 'discarded' });
+      expect(await working.stop()).toMatchObject({ kind: 'ended' });
+      expect(await text.end(speaker.runId, 'failed')).toMatchObject({ kind: 'ended' });
+      await api.store.sessions.erase(ended.id);
+      expect(await api.store.sessions.read(ended.id)).toBeUndefined();
+    },
+  );
+
+  it('and was never asked before lets a run be stopped', async () => {
+    const { working } = await openSessions();
+    await redis.function('FLUSH');
+    await fill();
+    const fresh = await openStores(server.url, 'api');
+    expect(await drive(fresh, working.id).stop()).toMatchObject({ kind: 'ended' });
+    expect(await fresh.store.sessions.read(working.id)).toMatchObject({ status: 'interrupted' });
+  });
+
+  it('is waited out by workers, who write each word once', async () => {
+    const { speaker, worker } = await openSessions();
+    await fill();
+    const said = speaker.say(' more');
+    const begun = drive(worker, newSessionId()).newRun();
+    await expect(Promise.race([said, begun, refusedWrites(3)])).resolves.toBe('refused');
+    await free();
+    await said;
+    expect((await begun).runId).toContain(':1-');
+    expect(textIn(await speaker.session.log())).toBe('hello more');
+  });
+});
+
+/** Resolves when so many writes were refused for want of memory. */
+async function refusedWrites(count: number): Promise<string> {
+  for (;;) {
+    const stats = await redis.info('errorstats');
+    if (Number(/^errorstat_OOM:count=(\d+)/m.exec(stats)?.[1] ?? 0) >= count) return 'refused';
+  }
+}
