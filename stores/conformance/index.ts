@@ -21,7 +21,9 @@ import { claimCases } from './session/claim.js';
 import { commitCases } from './session/commit.js';
 import { resultCases } from './session/results.js';
 import { takeOverCases } from './session/take-over.js';
+import { depthCases } from './session/depth.js';
 import { discardCases } from './session/discard.js';
+import { exactValueCases } from './session/exact-values.js';
 import { endCases } from './session/end.js';
 import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
@@ -75,6 +77,8 @@ const SESSION = [
   expiryCases,
   leaseCases,
   halfCharacterCases,
+  depthCases,
+  exactValueCases,
   stopCases,
   endCases,
   discardCases,
