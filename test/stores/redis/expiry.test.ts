@@ -41,7 +41,17 @@ async function finish(session: SessionDriver, runId: string): Promise<void> {
 }
 
 const RUNNING = ['busy', 'messages', 'places', 'root', 'rows', 'stream', 'writers'];
-const WAITING = ['calls', 'checkpoints', 'messages', 'order', 'places', 'results', 'root', 'rows', 'stream'];
+const WAITING = [
+  'calls',
+  'checkpoints',
+  'messages',
+  'order',
+  'places',
+  'results',
+  'root',
+  'rows',
+  'stream',
+];
 const ENDED = ['checkpoints', 'messages', 'places', 'results', 'root', 'rows', 'runs', 'settled'];
 
 describe('the keys of a session', () => {

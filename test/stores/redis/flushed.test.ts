@@ -23,7 +23,7 @@ afterEach(async () => {
   await server.close();
 });
 
-const libraries = async (): Promise<number> => ((await redis.function('LIST'))).length;
+const libraries = async (): Promise<number> => (await redis.function('LIST')).length;
 
 describe('a Redis', () => {
   it('that restarts has the library still, or is given it again', async () => {

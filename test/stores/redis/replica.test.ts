@@ -54,7 +54,7 @@ describe('a replica that nobody may write to', () => {
       if (state === 'without the library') {
         await master.ask((redis) => redis.function('FLUSH'));
         await until('it is gone', () =>
-          replica.ask(async (redis) => ((await redis.function('LIST'))).length === 0),
+          replica.ask(async (redis) => (await redis.function('LIST')).length === 0),
         );
       }
       const api = await openStores(urlOf(replica), 'api');
@@ -80,9 +80,7 @@ describe('a replica that nobody may write to', () => {
     const worker = await openStores(urlOf(replica));
     const decided = drive(worker, session.id).decide(runId, 'a', true);
     await expect(Promise.race([decided, refusals(3)])).resolves.toBe('refused');
-    expect(
-      await replica.ask(async (redis) => ((await redis.function('LIST'))).length),
-    ).toBe(1);
+    expect(await replica.ask(async (redis) => (await redis.function('LIST')).length)).toBe(1);
     const loads = await loadsOf(replica);
     await replica.ask((redis) => redis.replicaof('NO', 'ONE'));
     expect(await decided).toMatchObject({ kind: 'stored' });
