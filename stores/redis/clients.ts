@@ -50,8 +50,9 @@ export function createClient(
   return client;
 }
 
-/** Ends a client for good. */
+/** Ends a client for good. One that has ended would keep its process for two seconds. */
 export function closeClient(client: RedisConnection): void {
+  if (client.status === 'end') return;
   if ('nodes' in client) {
     // ioredis lets a cluster that is told to end while it asks for its slots live on when it has them.
     for (const sign of ['connect', 'ready', 'reconnecting']) {
