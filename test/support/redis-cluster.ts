@@ -10,6 +10,8 @@ export interface RedisCluster {
   readonly nodes: readonly [RedisProcess, RedisProcess, RedisProcess];
   /** The node that had a key's slot at the start: 0, 1 or 2. */
   ownerOf: (key: string) => number;
+  /** Another master, without slots, that the others know. */
+  add: () => Promise<RedisProcess>;
   close: () => Promise<void>;
 }
 
@@ -30,12 +32,23 @@ export async function startCluster(): Promise<RedisCluster> {
     await Promise.all(nodes.map((node) => node.close()));
     throw error;
   }
+  const added: RedisProcess[] = [];
   return {
     url: `redis-cluster://${nodes.map(({ port }) => `127.0.0.1:${String(port)}`).join(',')}`,
     nodes,
     ownerOf: (key) => Math.floor(slotOf(key) / share),
+    add: async () => {
+      const node = await startNode();
+      added.push(node);
+      await meet([nodes[0], node]);
+      const known = nodes.length + added.length;
+      for (const each of [...nodes, ...added]) {
+        await until('all know it', () => isWhole(each, known));
+      }
+      return node;
+    },
     close: async () => {
-      await Promise.all(nodes.map((node) => node.close()));
+      await Promise.all([...nodes, ...added].map((node) => node.close()));
     },
   };
 }
@@ -59,7 +72,7 @@ async function meet([first, ...others]: Node[]): Promise<void> {
   }
 }
 
-async function isWhole({ ask }: RedisProcess): Promise<boolean> {
+async function isWhole({ ask }: RedisProcess, nodes = 3): Promise<boolean> {
   const info = await ask((redis) => redis.cluster('INFO'));
-  return info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
+  return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${String(nodes)}`);
 }
