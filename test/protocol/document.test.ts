@@ -121,6 +121,7 @@ describe('PROTOCOL.md', () => {
 const NO_TRANSITIONS = new Set([
   'accepted-messages.ts',
   'library.ts',
+  'note-due.ts',
   'note-snapshot.ts',
   'postpone.ts',
   'read-page.ts',
