@@ -29,6 +29,7 @@ import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
 import { largeSessionCases } from './session/large-sessions.js';
 import { leaseCases } from './session/lease-call.js';
+import { oddNameCases } from './session/odd-names.js';
 import { branchCases } from './session/branch.js';
 import { queueCases } from './session/queue.js';
 import { resumeRunCases } from './session/resume-run.js';
@@ -79,6 +80,7 @@ const SESSION = [
   halfCharacterCases,
   depthCases,
   exactValueCases,
+  oddNameCases,
   stopCases,
   endCases,
   discardCases,

@@ -8,6 +8,7 @@ import { decode, encode } from './keyspace/cjson.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import { createLocalCommands } from './local-commands.js';
 import type { MemoryData } from './memory-data.js';
+import { toWireText } from './to-wire-text.js';
 
 /** The transitions as they are, on a keyspace of this process. */
 export function createMemoryContext({ keyspace, options, now }: MemoryData): RedisContext {
@@ -34,6 +35,6 @@ function runInProcess(keyspace: Keyspace, now: () => number): RunLibrary {
       // Counting drops what has expired.
       keyspace.call('DBSIZE');
     }
-    return runOn(host, () => run(keys, args.map(String)));
+    return runOn(host, () => run(keys, args.map(toWireText)));
   };
 }

@@ -1,11 +1,15 @@
 import type { Commands, Reads } from '../redis/commands.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import type { Reply } from './keyspace/reply.js';
+import { toWireText } from './to-wire-text.js';
 
 type Arguments = (string | number)[];
 
 /** Commands of a keyspace in this process, in the forms that a client of Redis gives replies. */
-export function createLocalCommands(keyspace: Keyspace): Commands {
+export function createLocalCommands(local: Keyspace): Commands {
+  const keyspace: Pick<Keyspace, 'call'> = {
+    call: (command, ...args) => local.call(command, ...args.map(toWireText)),
+  };
   const call = async (command: string, ...args: Arguments): Promise<Reply> =>
     keyspace.call(command, ...args);
   const text = async (command: string, ...args: Arguments): Promise<string | null> =>
@@ -36,7 +40,7 @@ export function createLocalCommands(keyspace: Keyspace): Commands {
 }
 
 /** Nothing comes between synchronous reads. */
-function createReads(keyspace: Keyspace): Reads {
+function createReads(keyspace: Pick<Keyspace, 'call'>): Reads {
   const added: (() => unknown)[] = [];
   const add = (read: () => unknown): Reads => {
     added.push(read);

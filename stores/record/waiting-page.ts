@@ -67,7 +67,8 @@ export function asks({ spec, row, decision, held = false }: OpenCall): boolean {
 }
 
 function isOwnedBy({ record }: SessionCalls, { owner, tenant }: SessionOwner): boolean {
-  return record.owner === owner && (record.tenant ?? '') === (tenant ?? '');
+  const of = (name = ''): string => name.toWellFormed();
+  return record.owner === of(owner) && of(record.tenant) === of(tenant);
 }
 
 function formatCursor({ since, sessionId }: WaitingEntry): string {

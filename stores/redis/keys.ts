@@ -70,6 +70,11 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     processes: `${prefix}:processes`,
     // Escaped, so that no owner's name reads like another's with a tenant, nor like a hash tag.
     waitingIndex: ({ owner, tenant = '' }) =>
-      `${prefix}:waiting:${encodeURIComponent(tenant)}:${encodeURIComponent(owner)}`,
+      `${prefix}:waiting:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
   };
+}
+
+/** Half a character has no encoding. */
+function toKeyPart(name: string): string {
+  return encodeURIComponent(name.toWellFormed());
 }

@@ -1,0 +1,377 @@
+import type { StreamChunk } from '../../../protocol/chunk.js';
+import { formatApprovalId, parseApprovalId } from '../../../protocol/ids.js';
+import { equal, includes } from '../assertions.js';
+import { AGENT, newCall, textChunk, textIn, userMessage } from '../fixtures.js';
+import { HALF, INHERITED, pointerTo } from '../hostile.js';
+import { drive } from '../session-driver.js';
+import { followLog } from '../stream/collect.js';
+import type { Case, Suite } from '../suite.js';
+import { eventually } from '../eventually.js';
+import { heldCall, newSubAgent, begin as beginChild } from '../tree.js';
+
+/** Names that look like something else, or break what splits texts. Ids of calls are a model's. */
+const ODD = [
+  ...INHERITED,
+  ' ',
+  'a b',
+  'a:b',
+  '::',
+  'a/b',
+  '{a}',
+  'a\nb',
+  '\r\n',
+  '"quoted"',
+  '\\n',
+  '\u0000',
+  '\u2028',
+  '%2F',
+  '*',
+  '0',
+  'n',
+  'told',
+  'model',
+  'state:a',
+  't:a',
+  'm1',
+  'msg-1',
+  'late-a',
+  's-1:1-abc',
+  'cpv1-a-s1-b',
+  `half ${HALF}`,
+  'x'.repeat(256),
+  '\u0001'.repeat(256),
+  '🙂'.repeat(128),
+];
+
+/** In few sessions, since each costs as many round trips as it has calls. */
+const BATCH = 10;
+const BATCHES = Array.from({ length: Math.ceil(ODD.length / BATCH) }, (_, n) =>
+  ODD.slice(n * BATCH, (n + 1) * BATCH),
+);
+
+const whole = (name: string): string => name.toWellFormed();
+
+export function oddNameCases({ describe, it }: Suite): void {
+  describe('odd names', () => {
+    for (const [n, ids] of BATCHES.entries()) {
+      it(`of calls are names like any other (${String(n + 1)})`, async (given) => {
+        const { store, streamManager, session } = given;
+        const { runId } = await session.newRun();
+        const follower = followLog(streamManager, session.id);
+        const calls = ids.map((id) => newCall(id, 'server', { toolName: id }));
+        await session.ask(runId, 1, calls);
+        for (const [at, id] of ids.entries()) {
+          includes(await session.start(runId, 1, id), {
+            kind: 'execute',
+            call: { toolCallId: whole(id), toolName: whole(id) },
+          });
+          const writer = session.callWriter(runId, 1, id, 1);
+          includes(await session.say(writer, 1, `${String(at)} `), { kind: 'appended' });
+          await streamManager.append(writer, 2, [toEvent(session.id, id)], 0);
+          const changes = [{ op: 'add' as const, path: pointerTo(id), value: at }];
+          includes(await settle(given, runId, id, changes), { kind: 'stored' });
+          includes(await store.calls.read(session.id, id), {
+            state: 'settled',
+            spec: { toolCallId: whole(id) },
+          });
+        }
+        const said = await session.log();
+        equal(textIn(said), ids.map((_, at) => `${String(at)} `).join(''));
+        equal(
+          said.flatMap(({ writer, message }) => (message.type === 'text_delta' ? writer : [])),
+          ids.map((id) => `t:${whole(id)}`),
+        );
+        includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+        includes(
+          await store.sessions.rows(session.id, 2),
+          ids.map((id) => ({
+            toolCallId: whole(id),
+            toolName: whole(id),
+            output: { [whole(id)]: whole(id) },
+            events: [{ chunk: { eventName: whole(id), data: whole(id) } }],
+          })),
+        );
+        const { customState, toolCallIds } = await store.staging.promoteSettled(session.id);
+        equal(Object.entries(customState), Object.entries(stateOf(ids)));
+        equal(toolCallIds, ids.map(whole));
+        for (const id of ids) equal(await session.start(runId, 1, id), { kind: 'settled' });
+        await eventually(
+          'the follower has come to the end',
+          () => follower.entries.at(-1)?.sequence === said.at(-1)?.sequence,
+        );
+        await follower.stop();
+        equal(follower.entries, said);
+        await session.end(runId, 'interrupted');
+        includes(await session.retry(), { kind: 'rewound' });
+        equal(await store.sessions.rows(session.id, 0), [userMessage('u1').row]);
+      });
+
+      it(`of calls that wait are names like any other (${String(n + 1)})`, async (given) => {
+        const { store, session } = given;
+        const { runId } = await session.newRun();
+        const toolName = 'a tool: of {two} words\n';
+        await session.ask(runId, 1, [
+          ...ids.map((id) => newCall(id, 'client', { toolName, deadlineMs: 600_000 })),
+          newCall('approval of all', 'approval', { toolName }),
+        ]);
+        equal(
+          Object.entries(await store.calls.pending(session.id))
+            .map(([id, call]) => [id, call.toolCallId, call.toolName])
+            .sort(),
+          [...ids.map(whole), 'approval of all'].map((id) => [id, id, toolName]).sort(),
+        );
+        equal((await store.calls.suspension(session.id))?.toolCallIds, [
+          ...ids.map(whole),
+          'approval of all',
+        ]);
+        for (const id of ids) {
+          equal(await session.lease(runId, id, `page ${id}`), { kind: 'leased' });
+          includes(await session.lease(runId, id, `page ${id} `), { kind: 'held' });
+          equal(await session.lease(runId, id, `page ${id}`), { kind: 'leased' });
+          includes(await session.extend(runId, id, 1_000), { kind: 'extended' });
+          includes(await session.answer(runId, id, { output: id }), { kind: 'stored' });
+          equal(await session.answer(runId, id, { output: id }), { kind: 'already_completed' });
+        }
+        includes(await session.decide(runId, 'approval of all', true), {
+          kind: 'stored',
+          resume: { step: 1, approved: ['approval of all'] },
+        });
+      });
+    }
+
+    it('of tools whose calls timed out are told with the late answer', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const names = ['two words', 'told', 'client x', 'approval x', 'a\nb', '__proto__', ' '];
+      await session.ask(
+        runId,
+        1,
+        names.map((name) => newCall(`c ${name}`, 'client', { toolName: name, deadlineMs: 1 })),
+      );
+      for (const name of names) {
+        await eventually(
+          'it is due',
+          async () => (await session.expire(runId, `c ${name}`)).kind === 'stored',
+        );
+      }
+      await session.ask(runId, 2, []);
+      for (const name of names) {
+        equal(await session.answer(runId, `c ${name}`, { output: 1 }), { kind: 'late' });
+        equal(await session.answer(runId, `c ${name}`, { output: 1 }), { kind: 'late' });
+      }
+      await session.newRun('u2');
+      const told = (await store.sessions.rows(session.id, 0)).flatMap((row) =>
+        row.role === 'user' && row.hidden === true ? [row] : [],
+      );
+      equal(
+        told.map(({ id }) => id),
+        names.map((name) => `late-c ${name}`),
+      );
+      for (const [at, name] of names.entries()) {
+        const [part] = told[at]?.parts ?? [];
+        includes(
+          part?.type === 'text' && part.text.startsWith(`The call "c ${name}" of "${name}"`),
+          true,
+        );
+      }
+    });
+
+    it('of user messages are names like any other', async ({ store, session }) => {
+      const ids = ODD.filter((id) => id !== 'msg-1');
+      const messages = ids.map((id) => ({ ...userMessage(id), hash: `hash of ${id}` }));
+      includes(await session.begin({ messages }), { kind: 'begun' });
+      equal(await session.begin({ messages }), { kind: 'accepted' });
+      equal(await store.sessions.acceptedMessages(session.id, [...ids, 'other']), ids.map(whole));
+      for (const message of messages.slice(0, 5)) {
+        const other = { ...message, hash: 'other' };
+        includes(await session.begin({ messages: [other] }), { kind: 'conflict' });
+      }
+      includes(
+        await store.sessions.rows(session.id, 0),
+        ids.map((id) => ({ id: whole(id), parts: [{ text: whole(`hello from ${id}`) }] })),
+      );
+      const runId = (await store.sessions.read(session.id))?.runId ?? '';
+      await session.ask(runId, 1, []);
+      // Each is edited, and what came behind it goes.
+      for (const [at, id] of ids.entries()) {
+        if (at % 4 !== 3) continue;
+        const edited = { ...userMessage(`${id}!`), hash: 'edited' };
+        const place = ids.length - 1 - at;
+        const target = ids[place] ?? '';
+        const result = await session.retry({ messageId: target, messages: [edited] });
+        includes(result, { kind: 'rewound' });
+        const rows = await store.sessions.rows(session.id, 0);
+        equal(rows.length, place + 1);
+        includes(rows.at(-1), { id: whole(`${id}!`) });
+        equal(await store.sessions.acceptedMessages(session.id, [target]), []);
+        await session.end(result.kind === 'rewound' ? result.run.runId : '', 'interrupted');
+      }
+    });
+
+    it('of messages that wait are names like any other', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const ids = [...INHERITED, 'a b', 'a\nb', '","messages":', '{"id":"x"', `h${HALF}`, '\u0000'];
+      for (const id of ids) {
+        const messages = [{ ...userMessage(id), hash: id }];
+        includes(await session.begin({ messages, policy: 'queue', by: id }), { kind: 'queued' });
+      }
+      equal(
+        (await store.queue.read(session.id)).map(({ id, by, messages }) => [
+          id,
+          by,
+          messages[0]?.id,
+        ]),
+        ids.map(whole).map((id) => [id, id, id]),
+      );
+      const [first = '', second = ''] = ids;
+      const edited = { ...userMessage(second), hash: 'other' };
+      equal(
+        await store.queue.edit({
+          sessionId: session.id,
+          message: edited,
+          expectedHash: second,
+          now: 1,
+        }),
+        { kind: 'edited' },
+      );
+      includes(await store.queue.remove({ sessionId: session.id, messageId: first, now: 1 }), {
+        kind: 'removed',
+      });
+      equal((await store.queue.read(session.id)).length, ids.length - 1);
+      await session.steer('steers');
+      await session.end(runId, 'completed');
+      for (const id of ['steers', ...ids.slice(1)]) {
+        const begun = await session.beginNext();
+        includes(begun, { kind: 'begun' });
+        includes((await store.sessions.rows(session.id, 0)).at(-1), { id: whole(id) });
+        if (begun.kind === 'begun') await session.end(begun.run.runId, 'completed');
+      }
+    });
+
+    it('of a sub-agent’s calls are found at the conversation', async (given) => {
+      const { store, session } = given;
+      const { runId } = await session.newRun();
+      const { call, child } = newSubAgent(session.id, 'd\n1');
+      await session.ask(runId, 1, [call, newCall('taken\n', 'client')]);
+      equal(await beginChild(given, session, runId, 'd\n1', child), { kind: 'begun' });
+      const below = drive(given, child.sessionId);
+      const ids: string[] = [];
+      for (const wanted of [...ODD.slice(0, 20), 'taken\n']) {
+        const asked = {
+          sessionId: child.sessionId,
+          runId: child.runId,
+          call: `1 ${wanted}`,
+          wanted,
+        };
+        const taken = await store.calls.takeId(asked);
+        equal(await store.calls.takeId(asked), taken);
+        equal(taken, { kind: 'taken', id: wanted === 'taken\n' ? 'taken\n_1' : whole(wanted) });
+        if (taken.kind === 'taken') ids.push(taken.id);
+      }
+      await below.ask(
+        child.runId,
+        1,
+        ids.map((id) => heldCall(child.runId, id, 'client')),
+      );
+      equal(Object.keys(await store.calls.pending(session.id)).sort(), [...ids, 'taken\n'].sort());
+      for (const id of ids) {
+        includes(await store.calls.read(session.id, id), { spec: { toolCallId: id } });
+        const asker = drive(given, session.id);
+        includes(await asker.answer(child.runId, id, { output: id }), { kind: 'stored' });
+      }
+    });
+
+    it('of owners, tenants and people are told apart', async (given) => {
+      const { store, session } = given;
+      const owners = ['a', 'a:b', 'b', '%3A', '{a}', 'a\nb', `a${HALF}`, '__proto__', ''];
+      const made: [string, string, string][] = [];
+      for (const [at, owner] of owners.entries()) {
+        for (const tenant of ['', 'a', `b:${owner}`].slice(0, at < 3 ? 3 : 1)) {
+          const other = drive(given);
+          const begun = await other.begin({ owner, tenant, by: owner });
+          if (begun.kind !== 'begun') throw new Error(begun.kind);
+          await other.ask(begun.run.runId, 1, [newCall('a', 'approval')]);
+          includes(await other.begin({ owner: `${owner} `, tenant }), { kind: 'foreign' });
+          includes(await store.sessions.read(other.id), { owner: whole(owner) });
+          made.push([owner, tenant, other.id]);
+        }
+      }
+      for (const [owner, tenant, id] of made) {
+        const of = { owner, ...(tenant !== '' && { tenant }) };
+        const { sessions } = await store.waiting.page(of, { limit: 100 });
+        const found = sessions.map(({ record }) => record.sessionId);
+        includes(found.includes(id), true);
+        for (const [, , foreign] of made) {
+          if (foreign !== id) includes(found.includes(foreign), false);
+        }
+        await store.sessions.erase(id);
+      }
+      equal(await store.sessions.read(session.id), undefined);
+    });
+
+    it('of calls that are taken back leave no changes of the state', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.ask(runId, 1, []);
+      for (const toolCallId of [...INHERITED, 'a/b']) {
+        await store.staging.stage(session.id, 's1', { toolCallId, patches: [] });
+      }
+      includes(await session.retry(), { kind: 'rewound' });
+      includes(await store.staging.promoteSettled(session.id), { toolCallIds: [] });
+    });
+
+    it('of approvals are read back from their ids', async () => {
+      for (const id of ODD) {
+        const runId = 's-1:1-abc';
+        equal(parseApprovalId(formatApprovalId(runId, id)), { runId, toolCallId: id });
+      }
+      await Promise.resolve();
+    });
+
+    it('of writers that belong to no run are names like any other', async (given) => {
+      const { streamManager, streamId } = given;
+      const names = ODD.filter((name) => name.length <= 254);
+      for (const [at, name] of names.entries()) {
+        const options = { name, attempt: 1 };
+        const writer = await streamManager.createWriter(streamId, name, name, options);
+        await writer.write({ ...textChunk(`${String(at)} `), agentId: name, agentType: name });
+        await writer.close();
+      }
+      const log = await streamManager.read(streamId, 0, 1_000);
+      equal(textIn(log), names.map((_, at) => `${String(at)} `).join(''));
+      equal(
+        log.map(({ writer }) => writer),
+        names.map((name) => `w:${whole(name)}`),
+      );
+    });
+  });
+}
+
+function toEvent(agentId: string, name: string): StreamChunk {
+  const base = { agentId, agentType: AGENT, step: 1, timestamp: 1 };
+  return { type: 'custom', ...base, eventName: name, data: name };
+}
+
+function settle(
+  { store, session }: Case,
+  runId: string,
+  id: string,
+  changes: { op: 'add'; path: string; value: number }[],
+): Promise<unknown> {
+  const output = Object.fromEntries([[id, id]]);
+  return store.calls.settle({
+    source: 'tool',
+    writer: session.callWriter(runId, 1, id, 1),
+    toolCallId: id,
+    row: { role: 'tool', toolCallId: id, toolName: id, output },
+    changes,
+    hasEvents: true,
+    chunks: [],
+    now: 1,
+  });
+}
+
+function stateOf(ids: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(ids.map((id, at) => [whole(id), at]));
+}
