@@ -11,6 +11,7 @@ import { pendingCallCases } from './documents/pending-calls.js';
 import { runCases } from './documents/runs.js';
 import { stagingCases } from './documents/staging.js';
 import { stateCases } from './documents/state.js';
+import { hostileProperties } from './properties/hostile.js';
 import { sessionProperties } from './properties/sessions.js';
 import { streamProperties } from './properties/streams.js';
 import { abandonmentCases } from './session/abandonment.js';
@@ -99,7 +100,7 @@ const STREAM = [
   streamInfoCases,
 ];
 
-const PROPERTIES = [streamProperties, sessionProperties];
+const PROPERTIES = [streamProperties, sessionProperties, hostileProperties];
 
 const DOCUMENTS = [
   stateCases,

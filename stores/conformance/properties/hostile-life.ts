@@ -1,0 +1,334 @@
+import fc, { type Arbitrary } from 'fast-check';
+import type { StreamChunk } from '../../../protocol/chunk.js';
+import type { JsonPatchOperation } from '../../../protocol/json-patch.js';
+import type { AssistantRow, Decision, Row, ToolRow, UserRow } from '../../../protocol/rows.js';
+import type { UserMessage } from '../../contract/runs.js';
+import { equal, includes } from '../assertions.js';
+import { AGENT, newCall, newNonce, newSessionId, userMessage } from '../fixtures.js';
+import { asStored, pointerTo } from '../hostile.js';
+import { drive, type SessionDriver } from '../session-driver.js';
+import type { StoresUnderTest } from '../suite.js';
+import { messageId, name, object, text, value } from './hostile-values.js';
+
+type Stores = Pick<StoresUnderTest, 'store' | 'streamManager'>;
+
+/** What people, models and tools bring into one session. */
+export interface HostileLife {
+  /** Of user messages and calls. */
+  messageIds: string[];
+  callIds: string[];
+  toolName: string;
+  eventName: string;
+  stateKey: string;
+  texts: string[];
+  values: unknown[];
+  objects: Record<string, unknown>[];
+  /** What becomes of the call that a person approved. */
+  end: 'result' | 'stop' | 'abort' | 'lost' | 'failure';
+}
+
+const distinct = (ids: Arbitrary<string>): Arbitrary<string[]> =>
+  fc.uniqueArray(ids, { minLength: 3, maxLength: 3, selector: (id) => id.toWellFormed() });
+
+export const hostileLives: Arbitrary<HostileLife> = fc.record({
+  messageIds: distinct(messageId),
+  callIds: distinct(name),
+  toolName: name,
+  eventName: name,
+  stateKey: text,
+  texts: fc.array(text, { minLength: 3, maxLength: 3 }),
+  values: fc.array(value, { minLength: 5, maxLength: 5 }),
+  objects: fc.array(object, { minLength: 4, maxLength: 4 }),
+  end: fc.constantFrom('result', 'stop', 'abort', 'lost', 'failure'),
+});
+
+/** Lives it, and checks on the way that everything comes back as it was given. */
+export async function liveHostile(stores: Stores, life: HostileLife): Promise<void> {
+  const { store } = stores;
+  const session = drive(stores);
+  const { values, objects, texts, messageIds, callIds, stateKey, toolName } = life;
+  const [s = '', a = '', c = ''] = callIds.map((id) => id.toWellFormed());
+  const [first, waiting, edited] = messageIds.map((id, at) => toMessage(id, life, at));
+  if (first === undefined || waiting === undefined || edited === undefined) return;
+
+  const state = objects[0] ?? {};
+  const begun = await session.begin({ messages: [first], state, by: texts[0] ?? '' });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId, messageId: replyId } = begun.run;
+  const reply = toReply(life, runId, replyId);
+  const said = await speak(stores, session, life, runId);
+  const writer = session.writer(runId, 1, 1);
+  const calls = toCalls(life);
+  const shown: StreamChunk[] = calls.map(({ toolCallId, input }) => ({
+    type: 'tool_approval_request',
+    ...toBase(session.id),
+    toolCallId,
+    toolName,
+    approvalId: `${runId}::${toolCallId}`,
+    input,
+  }));
+  includes(await session.commit(writer, { row: reply, calls, chunks: shown }), {
+    kind: 'committed',
+  });
+  said.push(...shown);
+  const view = await store.sessions.view(session.id);
+  equal(view?.rows, asStored([first.row, reply]));
+  includes(view?.openCalls, asStored(calls.map((call) => ({ spec: toSpec(call) }))));
+
+  // The tool says and changes something, and a message comes meanwhile.
+  includes(await session.begin({ messages: [waiting], policy: 'queue', by: texts[1] ?? '' }), {
+    kind: 'queued',
+  });
+  equal((await store.queue.read(session.id))[0]?.messages, asStored([waiting]));
+  includes(await session.start(runId, 1, s), asStored({ kind: 'execute', call: toSpec(calls[0]) }));
+  const change: JsonPatchOperation = { op: 'add', path: pointerTo(stateKey), value: 'changed' };
+  const told = await speakAsTool(stores, session, life, runId, change);
+  const row: ToolRow = { role: 'tool', toolCallId: s, toolName, output: values[2] };
+  const ended: StreamChunk = {
+    type: 'tool_end',
+    ...toBase(session.id),
+    toolCallId: s,
+    toolName,
+    result: values[2],
+  };
+  const tool = session.callWriter(runId, 1, s, 1);
+  const settled = await store.calls.settle({
+    source: 'tool',
+    writer: tool,
+    toolCallId: s,
+    row,
+    chunks: [ended],
+    changes: [change],
+    hasEvents: true,
+    now: 1,
+  });
+  includes(settled, { kind: 'stored' });
+
+  // People answer.
+  const decision: Decision = {
+    approved: true,
+    at: 1234567890123,
+    input: values[3],
+    reason: texts[2] ?? '',
+  };
+  const asked = { sessionId: session.id, agentType: AGENT, runId, chunks: [], now: 1 };
+  includes(await store.calls.settle({ source: 'approval', ...asked, toolCallId: a, decision }), {
+    kind: 'stored',
+  });
+  equal((await store.calls.pending(session.id))[a]?.response?.decision, asStored(decision));
+  includes(await session.answer(runId, c, { output: values[4] }), {
+    kind: 'stored',
+    resume: { step: 1, approved: [a] },
+  });
+  includes(await session.start(runId, 1, a), asStored({ kind: 'execute', decision }));
+
+  const approved = await endCall(stores, session, life, runId, a, decision);
+  const rows: Row[] = [
+    first.row,
+    reply,
+    { ...row, events: told.events as ToolRow['events'] },
+    approved,
+    { role: 'tool', toolCallId: c, toolName: 'client-tool', output: values[4] },
+  ];
+  const all = await store.sessions.rows(session.id, 0);
+  includes(all.slice(0, 5), asStored(rows));
+  await checkLog(session, [...said, ...told.chunks, ended]);
+  const { customState } = await store.staging.promoteSettled(session.id);
+  equal(customState, asStored({ ...state, ...Object.fromEntries([[stateKey, 'changed']]) }));
+
+  await copy(stores, all, customState);
+  await goOn(stores, session, life, waiting, edited);
+}
+
+function toMessage(id: string, { texts, objects }: HostileLife, at: number): UserMessage {
+  const part = { type: 'text' as const, text: texts[at] ?? '' };
+  const row: UserRow = { role: 'user', id, metadata: objects[at] ?? {}, parts: [part] };
+  return { id, hash: `hash ${texts[at] ?? ''}`, row, hidden: false };
+}
+
+function toCalls({ callIds, toolName, values }: HostileLife) {
+  const kinds = ['server', 'approval', 'client'] as const;
+  return callIds.map((id, at) =>
+    newCall(id, kinds[at] ?? 'server', { toolName, input: values[at] ?? null }),
+  );
+}
+
+function toSpec(call: ReturnType<typeof newCall> | undefined): object {
+  return { toolCallId: call?.toolCallId, toolName: call?.toolName, input: call?.input };
+}
+
+function toReply(life: HostileLife, runId: string, id: string): AssistantRow {
+  const calls = toCalls(life);
+  const providerMetadata = { model: { of: life.texts[0] ?? '', empty: [], none: {} } };
+  return {
+    role: 'assistant',
+    messageId: id,
+    runId,
+    step: 1,
+    parts: [
+      { type: 'text', text: life.texts[1] ?? '', providerMetadata },
+      ...calls.map(({ toolCallId, toolName, input, kind }) => ({
+        type: 'tool-call' as const,
+        toolCallId,
+        toolName,
+        input,
+        kind,
+      })),
+    ],
+  };
+}
+
+function toBase(agentId: string) {
+  return { agentId, agentType: AGENT, step: 1, timestamp: 1 };
+}
+
+async function speak(
+  { streamManager }: Stores,
+  session: SessionDriver,
+  { texts, values, eventName, callIds }: HostileLife,
+  runId: string,
+): Promise<StreamChunk[]> {
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  const base = toBase(session.id);
+  const [first = '', second = ''] = texts;
+  const chunks: StreamChunk[] = [
+    { type: 'text_delta', ...base, delta: first },
+    { type: 'thinking', ...base, content: second, isComplete: true },
+    { type: 'tool_arg_stream_delta', ...base, toolCallId: callIds[0] ?? '', delta: first },
+    { type: 'custom', ...base, eventName, data: values[0] },
+  ];
+  includes(await streamManager.append(writer, 1, chunks, 0), { kind: 'appended' });
+  return chunks;
+}
+
+async function speakAsTool(
+  { streamManager }: Stores,
+  session: SessionDriver,
+  { eventName, values, callIds }: HostileLife,
+  runId: string,
+  change: JsonPatchOperation,
+): Promise<{ chunks: StreamChunk[]; events: object[] }> {
+  const writer = session.callWriter(runId, 1, callIds[0] ?? '', 1);
+  const base = toBase(session.id);
+  const kept: StreamChunk = { type: 'custom', ...base, eventName, data: values[1] };
+  const chunks: StreamChunk[] = [
+    kept,
+    { type: 'custom', ...base, eventName, data: values[0], transient: true },
+    { type: 'state_patch', ...base, patches: [change], undo: JSON.stringify(asStored([change])) },
+  ];
+  const appended = await streamManager.append(writer, 1, chunks, 0);
+  if (appended.kind !== 'appended') throw new Error(appended.kind);
+  return { chunks, events: [{ sequence: appended.sequence - 2, chunk: kept }] };
+}
+
+/** What becomes of the call that was approved, and has started. */
+async function endCall(
+  { store, streamManager }: Stores,
+  session: SessionDriver,
+  { end, toolName, texts, values, eventName }: HostileLife,
+  runId: string,
+  a: string,
+  decision: Decision,
+): Promise<ToolRow> {
+  const row = { role: 'tool' as const, toolCallId: a, toolName, decision };
+  if (end === 'result') {
+    const writer = session.callWriter(runId, 1, a, 1);
+    const result: ToolRow = { ...row, error: texts[1] ?? '', errorCode: 'x' };
+    const settled = await store.calls.settle({
+      source: 'tool',
+      writer,
+      toolCallId: a,
+      row: result,
+      chunks: [],
+      now: 1,
+    });
+    includes(settled, { kind: 'stored' });
+    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+    return result;
+  }
+  const undo: JsonPatchOperation[] = [
+    { op: 'replace', path: pointerTo(eventName), value: values[4] },
+  ];
+  const patch: StreamChunk = {
+    type: 'state_patch',
+    ...toBase(session.id),
+    patches: [],
+    undo: JSON.stringify(undo),
+  };
+  await streamManager.append(session.callWriter(runId, 1, a, 1), 1, [patch], 0);
+  if (end === 'stop' || end === 'abort') {
+    const mode = end === 'stop' ? 'interrupt' : 'abort';
+    const reason = texts[0] ?? '';
+    includes(await session.stop({ mode, reason, by: texts[1] ?? '' }), { kind: 'ended' });
+    const interruption = { mode, by: texts[1] ?? '', ...(end === 'stop' && { reason }) };
+    includes(await store.runs.interruption(session.id), asStored(interruption));
+  } else if (end === 'failure') {
+    const error = { code: eventName, message: texts[2] ?? '', retryable: false };
+    await session.end(runId, 'failed', { error });
+    includes(await store.sessions.read(session.id), asStored({ error }));
+    includes((await session.messages('error')).at(-1), asStored({ error: error.message }));
+  } else {
+    equal(await session.start(runId, 1, a, 2), { kind: 'settled' });
+    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+  }
+  // What it had told of the state is taken back.
+  includes((await session.messages('state_patch')).at(-1), asStored({ patches: undo }));
+  return { ...row, errorCode: 'tool_outcome_unknown' };
+}
+
+/** The chunks stand in the log in this order; what is told of their kinds later comes behind them. */
+async function checkLog(session: SessionDriver, chunks: readonly StreamChunk[]): Promise<void> {
+  const types = new Set(chunks.map(({ type }) => type));
+  const log = (await session.log()).map(({ message }) => message);
+  const found = log.filter(({ type }) => types.has(type as StreamChunk['type']));
+  equal(found.slice(0, chunks.length), asStored([...chunks]));
+}
+
+/** A copy of the session has the same rows and state. */
+async function copy({ store }: Stores, rows: Row[], state: Record<string, unknown>): Promise<void> {
+  const sessionId = newSessionId();
+  const made = await store.sessions.branch({
+    sessionId,
+    agent: AGENT,
+    owner: 'ann',
+    nonce: newNonce(),
+    rows,
+    messages: [],
+    turn: { turn: 1, row: 0, messageId: 'msg-2', step: 1, hasReplied: true },
+    visibleMessages: 2,
+    state,
+    now: 1,
+  });
+  equal(made, { kind: 'branched' });
+  equal(await store.sessions.rows(sessionId, 0), rows);
+  equal((await store.documents.readState(sessionId)).customState, state);
+}
+
+/** What waits gets its turn; then the first message is edited. */
+async function goOn(
+  { store }: Stores,
+  session: SessionDriver,
+  { objects }: HostileLife,
+  waiting: UserMessage,
+  edited: UserMessage,
+): Promise<void> {
+  const again = { ...waiting, hash: 'again', row: { ...waiting.row, metadata: objects[3] ?? {} } };
+  const edit = { sessionId: session.id, message: again, expectedHash: waiting.hash, now: 1 };
+  equal(await store.queue.edit(edit), { kind: 'edited' });
+  const record = await store.sessions.read(session.id);
+  await session.end(record?.runId ?? '', 'completed');
+  const next = await session.beginNext();
+  if (next.kind !== 'begun') throw new Error(next.kind);
+  const count = (await store.sessions.rows(session.id, 0)).length;
+  equal((await store.sessions.rows(session.id, count - 1))[0], asStored(again.row));
+  await session.end(next.run.runId, 'completed');
+  const [oldest] = await store.sessions.rows(session.id, 0, 1);
+  if (oldest?.role !== 'user') throw new Error('the first row is a message');
+  const rewound = await session.retry({ messageId: oldest.id, messages: [edited] });
+  includes(rewound, { kind: 'rewound' });
+  equal(await store.sessions.rows(session.id, 0), asStored([edited.row]));
+  includes(await session.begin({ messages: [userMessage('last')], policy: 'interrupt' }), {
+    kind: 'begun',
+  });
+}
