@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
+import type { RedisCluster } from './redis-cluster.js';
 import { newNonce } from './session-driver.js';
 
+/** What a cluster asks for beside that. */
+const OF_CLUSTER = ['+cluster|slots', '+cluster|info', '+asking'];
+
 const DOCUMENT = new URL('../../docs/redis.md', import.meta.url);
+
+const PASSWORD = 'secret';
 
 /** A user of Redis with the rights that docs/redis.md lists, and no others. */
 export interface RedisUser {
@@ -22,9 +28,22 @@ export async function createRedisUser(
   const change = async (...changes: string[]): Promise<void> => {
     await redis.acl('SETUSER', name, ...changes);
   };
-  await change('on', '>secret', ...documentedRules(prefix), ...rules);
+  await change('on', `>${PASSWORD}`, ...documentedRules(prefix), ...rules);
   const { host = '127.0.0.1', port = 6379 } = redis.options;
-  return { url: `redis://${name}:secret@${host}:${String(port)}`, change };
+  return { url: `redis://${name}:${PASSWORD}@${host}:${String(port)}`, change };
+}
+
+/** The same on each node of a cluster; returns its address as this user. */
+export async function createClusterUser(
+  { url, nodes }: Pick<RedisCluster, 'url' | 'nodes'>,
+  prefix: string,
+): Promise<string> {
+  const name = `user-${newNonce()}`;
+  const rules = [...documentedRules(prefix), ...OF_CLUSTER];
+  for (const { ask } of nodes) {
+    await ask((redis) => redis.acl('SETUSER', name, 'on', `>${PASSWORD}`, ...rules));
+  }
+  return url.replace('://', `://${name}:${PASSWORD}@`);
 }
 
 function documentedRules(prefix: string): string[] {

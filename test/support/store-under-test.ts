@@ -2,7 +2,8 @@ import type { StoresUnderTest } from '../../stores/conformance/index.js';
 import { createRedisStores } from '../../stores/redis/index.js';
 import { Redis } from 'ioredis';
 import { answers } from './open-stores.js';
-import { createRedisUser } from './redis-user.js';
+import type { RedisCluster } from './redis-cluster.js';
+import { createClusterUser, createRedisUser } from './redis-user.js';
 import { newNonce } from './session-driver.js';
 import { sharedRedisUrl } from './test-stores.js';
 import { until } from './until.js';
@@ -11,7 +12,7 @@ import { until } from './until.js';
 const prefix = `t${newNonce()}`;
 
 /** Both stores on a Redis or a cluster, answering; the caller closes them. */
-export async function openUnderTest(url: string): Promise<StoresUnderTest> {
+async function openUnderTest(url: string): Promise<StoresUnderTest> {
   const stores = createRedisStores({ url, role: 'worker', prefix });
   await until('Redis answers', () => answers(stores));
   return stores;
@@ -22,6 +23,12 @@ let user: Promise<string> | undefined;
 /** The same on the Redis of all tests, as a user with the documented rights and these. */
 export async function openAsUser(...rules: string[]): Promise<StoresUnderTest> {
   user ??= createUser(rules);
+  return openUnderTest(await user);
+}
+
+/** The same on a cluster. */
+export async function openAsClusterUser(cluster: RedisCluster): Promise<StoresUnderTest> {
+  user ??= createClusterUser(cluster, prefix);
   return openUnderTest(await user);
 }
 

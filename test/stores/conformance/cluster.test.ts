@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import { storeConformance } from '../../../stores/conformance/index.js';
 import { startCluster, type RedisCluster } from '../../support/redis-cluster.js';
-import { openUnderTest } from '../../support/store-under-test.js';
+import { openAsClusterUser } from '../../support/store-under-test.js';
 
 let cluster: RedisCluster;
 
@@ -13,4 +13,5 @@ afterAll(async () => {
   await cluster.close();
 });
 
-storeConformance({ open: () => openUnderTest(cluster.url), describe, it, shared: true, runs: 20 });
+// As a user with no more rights than the documents list.
+storeConformance({ open: () => openAsClusterUser(cluster), describe, it, shared: true, runs: 20 });
