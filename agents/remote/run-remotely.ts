@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ToolContext } from '../tool-context.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import type { StreamEvent } from '../../protocol/wire-events.js';
 import {
   RemoteSubAgentClientToolUnsupportedError,
@@ -18,6 +20,9 @@ export interface RemoteCall {
   /** A server that is out of reach for longer is given up, ms. */
   unreachableMs: number;
 }
+
+/** As what a chunk is refused that is none of the protocol's, too deep or too large. */
+const UNSTORABLE: ReadonlySet<string> = new Set<ErrorCode>(['invalid_chunk', 'chunk_too_large']);
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
@@ -57,10 +62,23 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
   try {
     await context.forward([{ type: 'subagent_start', ...frame, timestamp: Date.now() }]);
     const result = await follow();
-    await context.forward([{ type: 'subagent_end', ...frame, result, timestamp: Date.now() }]);
+    const end = { type: 'subagent_end' as const, ...frame, timestamp: Date.now() };
+    // The call's own end tells of one that no chunk can hold.
+    if (!(await show({ ...end, result }))) await show({ ...end, result: null });
     return result;
   } finally {
     abortSignal.removeEventListener('abort', stop);
+  }
+
+  /** False for what cannot be stored, however often it comes: another server's word is not ours. */
+  async function show(chunk: StreamChunk): Promise<boolean> {
+    try {
+      await context.forward([chunk]);
+      return true;
+    } catch (error) {
+      if (HelixError.isInstance(error) && UNSTORABLE.has(error.code)) return false;
+      throw error;
+    }
   }
 
   async function follow(): Promise<unknown> {
@@ -112,7 +130,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
       case 'chunk': {
         text.accept(event.chunk);
         const shown = toParentChunk(event.chunk, { toolCallId, step: context.step });
-        if (shown !== undefined) await context.forward([shown]);
+        if (shown !== undefined) await show(shown);
         return undefined;
       }
       case 'status': {

@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkForwarded } from '../../activities/forwarded-chunks.js';
+import { runRemotely } from '../../agents/remote/run-remotely.js';
+import type { RemoteAgentTransport } from '../../agents/remote/remote-transport.js';
+import type { ToolContext } from '../../agents/index.js';
+import type { StreamChunk } from '../../protocol/chunk.js';
+import type { WireEvent } from '../../protocol/wire-events.js';
+
+const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
+const base = { agentId: 'elsewhere', agentType: 'other', step: 1, timestamp: 1 };
+
+describe('another server', () => {
+  it('that sends what cannot be stored is heard to its end, without that', async () => {
+    const told = ['a', tooDeep, 'x'.repeat(300 * 1024), 'b'].map((data): WireEvent => ({
+      id: 1,
+      event: { type: 'chunk', chunk: { type: 'custom', ...base, eventName: 'e', data } },
+    }));
+    let followed = 0;
+    const transport: RemoteAgentTransport = {
+      start: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+      async *follow() {
+        followed += 1;
+        yield* told;
+        yield await Promise.resolve<WireEvent>({
+          id: 2,
+          event: { type: 'end', finalOutput: tooDeep },
+        });
+      },
+    };
+    const forwarded: StreamChunk[] = [];
+    const context = {
+      agentId: 's',
+      agentType: 'a',
+      toolCallId: 'c',
+      idempotencyKey: 'k',
+      step: 1,
+      abortSignal: new AbortController().signal,
+      isHandedOver: () => false,
+      forward: (chunks: readonly StreamChunk[]) =>
+        Promise.resolve().then(() => {
+          forwarded.push(...checkForwarded('s', chunks));
+        }),
+    } as unknown as ToolContext;
+    const call = { transport, agentType: 'other', message: 'do', unreachableMs: 0 };
+    expect(await runRemotely(call, context)).toEqual(tooDeep);
+    expect(followed).toBe(1);
+    expect(forwarded).toMatchObject([
+      { type: 'subagent_start' },
+      { type: 'custom', data: 'a' },
+      { type: 'custom', data: 'b' },
+      { type: 'subagent_end', result: null },
+    ]);
+  });
+});
