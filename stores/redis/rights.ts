@@ -23,7 +23,7 @@ export function rightsFor(keys: KeySpace): Right[] {
 }
 
 const ofOneKey: Right[] = [
-  ...(['DEL', 'UNLINK', 'EXISTS', 'PERSIST', 'PTTL', 'LLEN', 'LPOP'] as const).map(one),
+  ...(['UNLINK', 'EXISTS', 'PERSIST', 'PTTL', 'LLEN', 'LPOP'] as const).map(one),
   ...(['HGETALL', 'HKEYS', 'HVALS', 'SCARD', 'XLEN'] as const).map(one),
   ['EXPIRE', '1'],
   ['PEXPIRE', '1'],

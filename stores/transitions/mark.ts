@@ -31,7 +31,7 @@ export function mark(
   redis.call('HSET', session.root, 'stream', status, 'updated', now);
   if (status === 'ended' || status === 'failed') {
     if (error !== undefined) redis.call('HSET', session.root, 'streamError', error);
-    redis.call('DEL', session.writers);
+    redis.call('UNLINK', session.writers);
     armExpiry(session, root.agent !== undefined);
   }
   return only('marked');

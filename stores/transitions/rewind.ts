@@ -86,7 +86,7 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
   restoreState(session, target);
   dropRows(session, target.rows);
   redis.call('LTRIM', session.checkpoints, 0, target.checkpoints - 1);
-  if (target.checkpoints === 0) redis.call('DEL', session.checkpoints);
+  if (target.checkpoints === 0) redis.call('UNLINK', session.checkpoints);
   const checkpoint = checkpointAt(session, target.checkpoints - 1)?.id;
   if (checkpoint === undefined) redis.call('HDEL', session.root, 'checkpoint');
   else redis.call('HSET', session.root, 'checkpoint', checkpoint);

@@ -20,7 +20,7 @@ export function dropRows(session: Session, keep: number): void {
     }
   }
   if (keep > 0) redis.call('LTRIM', session.rows, 0, keep - 1);
-  else redis.call('DEL', session.rows);
+  else redis.call('UNLINK', session.rows);
 }
 
 /** Its result, what waits to be told of it, and what a late answer to it would be measured by. */

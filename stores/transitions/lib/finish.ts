@@ -170,7 +170,7 @@ function closeRun(
   redis.call('HSET', session.root, ...fields);
   noteOpenStep(session, root.claimed, root.committed);
   redis.call('HDEL', session.root, 'stop', 'resume', 'taken', 'deadline');
-  redis.call('DEL', session.busy, session.writers);
+  redis.call('UNLINK', session.busy, session.writers);
   const what = `"turn":${stored(root.turn)},"status":"${status}","stepCount":${stored(root.committed)}`;
   const when = `"startedAt":${stored(root.started)},"endedAt":${int(now)}`;
   const place = `"startRow":${stored(root.turnRow)},"messageId":${text(root.messageId ?? '')}`;

@@ -27,7 +27,7 @@ interface Call {
 }
 /** Commands whose replies are numbers, or are of no interest. */
 type CountingCommand =
-  | ('DEL' | 'UNLINK' | 'EXISTS' | 'EXPIRE' | 'PEXPIRE' | 'PERSIST' | 'PTTL' | 'RENAME')
+  | ('UNLINK' | 'EXISTS' | 'EXPIRE' | 'PEXPIRE' | 'PERSIST' | 'PTTL' | 'RENAME')
   | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN')
   | ('RPUSH' | 'LLEN' | 'LSET' | 'LREM' | 'LTRIM' | 'LINSERT')
   | ('SADD' | 'SREM' | 'SISMEMBER' | 'SCARD')

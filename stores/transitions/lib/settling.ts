@@ -112,7 +112,7 @@ export function takeInResults(session: Session): void {
     at += 1;
   }
   redis.call('SADD', session.settled, ...ids);
-  redis.call('DEL', session.order);
+  redis.call('UNLINK', session.order);
 }
 
 /** Takes in what came too late to be a result. */
@@ -120,7 +120,7 @@ export function takeInNotices(session: Session): void {
   const rows = redis.call('LRANGE', session.notices, 0, -1);
   if (rows.length === 0) return;
   redis.call('RPUSH', session.rows, ...rows);
-  redis.call('DEL', session.notices);
+  redis.call('UNLINK', session.notices);
 }
 
 /** Adds a reply's row; the first one of a turn makes a new visible message. */

@@ -61,7 +61,7 @@ export function startRun(
 ): void {
   persist(session);
   if (run.isFirst !== true) {
-    redis.call('DEL', session.busy, session.writers, session.order);
+    redis.call('UNLINK', session.busy, session.writers, session.order);
     redis.call('HDEL', session.root, ...FORGOTTEN);
   }
   const fields: (string | number)[] = [
