@@ -154,7 +154,7 @@ function toStepParts(
     (part) => part.type === 'tool-call' && calls.get(part.toolCallId)?.state === 'waiting',
   );
   let reasonings = 0;
-  for (const part of row.parts) {
+  for (const part of [...row.parts.filter((each) => !isLate(each)), ...row.parts.filter(isLate)]) {
     if (isFinishCall(part)) continue;
     if (part.type === 'tool-call') {
       // Shown by the row of the pause that asks.
@@ -194,6 +194,11 @@ function isAttachment<T extends AssistantPart | UIMessagePart>(
 /** A block without a word is kept for the provider alone. */
 function isUnseen(part: AssistantPart): boolean {
   return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
+}
+
+/** Live, it came with the commit of its step. */
+function isLate(part: AssistantPart): boolean {
+  return part.type === 'tool-call' && part.late === true;
 }
 
 function isFinishCall(part: AssistantPart): boolean {

@@ -50,6 +50,8 @@ export const AssistantPart = z.discriminatedUnion('type', [
     approvalId: z.string().optional(),
     /** Shown by a row of its own, once people are asked. */
     held: z.boolean().optional(),
+    /** Shown when its step was stored, not before, and so behind the step's other parts. */
+    late: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
   z.object({

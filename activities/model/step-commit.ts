@@ -12,7 +12,13 @@ import type { NewCall } from '../../stores/contract/call-record.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { RunUsage } from '../../stores/contract/runs.js';
 import type { CommitInput } from '../../stores/contract/steps.js';
-import { closedCall, closingChunks, CUT_CALLS } from '../../stores/record/closed-call.js';
+import {
+  closedCall,
+  closingChunks,
+  CUT_CALLS,
+  openingChunks,
+  type ShownReply,
+} from '../../stores/record/closed-call.js';
 import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
 import { openFinishCalls } from './finish-calls.js';
@@ -72,7 +78,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const now = Date.now();
     const others = await Promise.all(asked.map((call) => openCall(scope, tools, call, now)));
     const inTurn = inOrder(reply.calls, [...others, ...handed.opened]);
-    const opened = holdBack(ref.sessionId, inTurn, reply);
+    const opened = holdBack(ref.sessionId, inTurn);
     const used = addUsage(input.used, usage);
     const outcome = toOutcome({
       ref,
@@ -146,7 +152,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   ): Promise<Committed> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
-    const parts = withCalls(reply.fold.parts, calls, ref.runId);
+    const parts = withCalls(reply, calls, ref.runId);
     // A reply that was cut before it said anything leaves no row.
     const row: AssistantRow | undefined =
       how.interrupted !== undefined && parts.length === 0
@@ -166,7 +172,11 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       known: known(),
       ...(row !== undefined && { row }),
       calls,
-      chunks: [...opened.flatMap(({ chunks }) => chunks), ...closing(row, checkpointId, now)],
+      chunks: [
+        ...openingChunks(scope, now, shown(row)),
+        ...opened.flatMap(({ chunks }) => chunks),
+        ...closing(row, checkpointId, now),
+      ],
       outcome,
       checkpointId,
       answersStop: how.answersStop,
@@ -197,6 +207,10 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     }
   }
 
+  function shown(row: AssistantRow | undefined): ShownReply {
+    return { isShown: reply.begun(), hasRow: row !== undefined };
+  }
+
   function closing(
     row: AssistantRow | undefined,
     checkpointId: string,
@@ -204,8 +218,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   ): StreamChunk[] {
     const finish = reply.finish();
     return closingChunks(scope, checkpointId, timestamp, {
-      isShown: reply.begun(),
-      hasRow: row !== undefined,
+      ...shown(row),
       interrupted: row?.interrupted,
       ...(finish !== undefined && {
         finish: { usage: finish.usage, finishReason: finish.reason },
@@ -249,12 +262,12 @@ function isCallPart(part: AssistantPart): part is CallPart {
 
 /** The fold knows where the calls stand, the calls know what they became. */
 function withCalls(
-  parts: readonly AssistantPart[],
+  { fold, quietCalls }: Pick<StepReply, 'fold' | 'quietCalls'>,
   calls: NewCall[],
   runId: string,
 ): AssistantPart[] {
   const byId = new Map(calls.map((call) => [call.toolCallId, call]));
-  return parts.flatMap((part): AssistantPart[] => {
+  return fold.parts.flatMap((part): AssistantPart[] => {
     if (part.type !== 'tool-call') return [part];
     const call = byId.get(part.toolCallId);
     // Arguments that were streamed without ever becoming a call.
@@ -266,7 +279,9 @@ function withCalls(
         kind,
         input,
         ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
-        ...(call.ask !== undefined && { held: true }),
+        ...(call.ask !== undefined
+          ? { held: true }
+          : quietCalls.has(call.toolCallId) && { late: true }),
       },
     ];
   });

@@ -3,49 +3,42 @@ import type { StepRef } from '../../protocol/activities.js';
 import { childPartOf, rootOf } from '../../protocol/ids.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { OpenedCall } from './proposed-calls.js';
-import type { StepReply } from './step-reply.js';
 
 /** What a step of an agent needs to know about sub-agents: its own, and that it is one. */
 
 /**
- * Keeps back what asks people where a sub-agent may ask as well: the pause shows all of it together,
- * in the conversation's message. What was asked before the first sub-agent was named stays where
- * people have seen it begin.
+ * Keeps back what asks people where a sub-agent may ask as well, in whatever order the model named
+ * its calls: the pause shows all of it together, in the conversation's message.
  */
-export function holdBack(
-  sessionId: string,
-  opened: readonly OpenedCall[],
-  { quietCalls }: Pick<StepReply, 'quietCalls'>,
-): OpenedCall[] {
+export function holdBack(sessionId: string, opened: readonly OpenedCall[]): OpenedCall[] {
   const isChild = childPartOf(sessionId) !== '';
   const delegates = opened.some(({ call }) => call.kind === 'subagent' && call.row === undefined);
   if (!isChild && !delegates) return [...opened];
   return opened.map(({ call, chunks }) => {
-    const { kind, row, toolCallId } = call;
+    const { kind, row } = call;
     const [ask, ...rest] = chunks;
     const isAsked = (kind === 'approval' || kind === 'client') && row === undefined;
-    const isHeld = isChild || quietCalls.has(toolCallId);
-    if (!isAsked || !isHeld || ask === undefined) return { call, chunks };
+    if (!isAsked || ask === undefined) return { call, chunks };
     return { call: { ...call, ask: { ...ask, agentId: rootOf(sessionId) } }, chunks: rest };
   });
 }
 
 /**
- * Which of a reply's calls nobody is told of before the step is stored, because they may be kept
- * back then: those that ask people, once a sub-agent was named. Asked for each call as it begins.
+ * Which of a reply's calls nobody is told of before the step is stored: those that may ask people,
+ * if the agent has sub-agents. A sub-agent that the model names later would have them kept back.
  */
 export function createQuietness(
   { tools }: AgentDefinition,
   sessionId: string,
 ): (toolName: string) => boolean {
-  const isChild = childPartOf(sessionId) !== '';
-  let delegates = false;
-  return (toolName) => {
-    const tool = tools.find(({ name }) => name === toolName);
-    delegates ||= tool?.subAgent !== undefined;
-    const asks = tool?.execute === 'client' || tool?.requireApproval !== undefined;
-    return !isChild && delegates && asks;
-  };
+  const isRoot = childPartOf(sessionId) === '';
+  const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
+  if (!isRoot || !mayDelegate) return () => false;
+  const asking = tools.filter(
+    ({ execute, requireApproval }) => execute === 'client' || requireApproval !== undefined,
+  );
+  const names = new Set(asking.map(({ name }) => name));
+  return (toolName) => names.has(toolName);
 }
 
 /**

@@ -104,4 +104,19 @@ export const clients = [
     suite: 'test/ai-sdk/answers.test.ts',
     test: 'answers (path 3) a copy that is behind in a later step is sent back for its snapshot',
   },
+  {
+    defence: 'Clients: all questions of a conversation with sub-agents stand in one last step',
+    file: 'activities/model/sub-agents.ts',
+    edits: [['const isAsked = (kind', 'const isAsked = isChild && (kind']],
+    suite,
+    test: 'sub-agent that asks, named after what the agent asks itself ai 6.0.0',
+  },
+  {
+    defence:
+      'Clients: what was not shown as it came is shown, and stored, behind the rest of its step',
+    file: 'ai-sdk/convert-messages.ts',
+    edits: [["return part.type === 'tool-call' && part.late === true;", 'return false;']],
+    suite,
+    test: 'an agent with sub-agents asks beside a tool ai 6.0.0',
+  },
 ];

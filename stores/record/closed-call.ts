@@ -50,16 +50,30 @@ export const CUT_CALLS = {
   failed: { code: 'run_failed', text: 'The run failed before this call was carried out.' },
 } as const;
 
+/** How much of a step viewers were told before it is stored. */
+export interface ShownReply {
+  /** True if its `step_start` is in the log. */
+  isShown: boolean;
+  /** False if it said nothing: then nobody is told of the step. */
+  hasRow: boolean;
+}
+
+/** What precedes the chunks of a step's calls. A model may end without a word: its step is still a step. */
+export function openingChunks(
+  { agentId, agentType, step }: StepScope,
+  timestamp: number,
+  { isShown, hasRow }: ShownReply,
+): StreamChunk[] {
+  if (isShown || !hasRow) return [];
+  return [{ type: 'step_start', agentId, agentType, step, timestamp, stepId: `s${String(step)}` }];
+}
+
 /** The chunks that close a step, after those of its calls. Pure. */
 export function closingChunks(
   { agentId, agentType, step, runId }: StepScope,
   checkpointId: string,
   timestamp: number,
-  reply: {
-    /** True if its `step_start` is in the log. */
-    isShown: boolean;
-    /** False if it said nothing: then nobody is told of the step. */
-    hasRow: boolean;
+  reply: Pick<ShownReply, 'hasRow'> & {
     finish?: Pick<ChunkOf<'step_end'>, 'usage' | 'finishReason'>;
     /** Present if the reply was cut. */
     interrupted?: Interruption | undefined;
@@ -68,8 +82,6 @@ export function closingChunks(
   const base = { agentId, agentType, step, timestamp };
   const stepId = `s${String(step)}`;
   const chunks: StreamChunk[] = [];
-  // A model may end without a word: its step is still a step.
-  if (reply.hasRow && !reply.isShown) chunks.push({ type: 'step_start', ...base, stepId });
   if (reply.hasRow) {
     const { finish, interrupted } = reply;
     const cut = interrupted === undefined ? {} : { interrupted };

@@ -99,7 +99,7 @@ function toCutCommit(
     calls: closed.map(({ call }) => call),
     chunks: [
       ...closed.flatMap(({ chunks }) => chunks),
-      ...closingChunks(scope, checkpointId, now, { isShown: true, hasRow, interrupted }),
+      ...closingChunks(scope, checkpointId, now, { hasRow, interrupted }),
     ],
     outcome,
     checkpointId,

@@ -121,6 +121,40 @@ export const approvals = [
     expect(tab.reply()).toBe('Ask it.done');
     expect(tab.calls().map(({ state }) => state)).toEqual(Array(3).fill('output-available'));
   }),
+  scenario('sub-agent that asks, named after what the agent asks itself', async (stage) => {
+    const tab = await stage.openNew();
+    await tab.say({
+      say: 'Ask it.',
+      calls: [
+        charge('c2', 7),
+        locate('c3'),
+        delegate('d1', { calls: [charge('c1')] }, { say: 'paid' }),
+      ],
+    });
+    // All that waits for a person stands in one step, so any of it may be answered last.
+    await tab.decide('c1', true);
+    await tab.decide('c2', true);
+    await tab.untilRests();
+    expect(tab.posts()).toBe(1);
+    await tab.give('c3', 'locate', 'here');
+    await stage.expectRight(tab, { posts: 2 });
+    expect(tab.reply()).toBe('Ask it.done');
+    expect(tab.calls().map(({ toolCallId }) => toolCallId)).toEqual(['d1', 'c2', 'c3', 'c1']);
+    expect(tab.calls().map(({ state }) => state)).toEqual(Array(4).fill('output-available'));
+    expect(await stage.countCharges()).toEqual({ c2: 1 });
+  }),
+  scenario('an agent with sub-agents asks beside a tool', async (stage) => {
+    const tab = await stage.openNew();
+    const echo = { tool: 'echo', id: 'e1', args: { value: 1 } };
+    await tab.say({ calls: [charge('c1'), echo, locate('c2')] }, { calls: [charge('c3')] });
+    await tab.decide('c1', true);
+    await tab.give('c2', 'locate', 'here');
+    await tab.untilAsked('c3');
+    await stage.expectRight(tab, { posts: 2 });
+    await tab.decide('c3', false);
+    await stage.expectRight(tab, { posts: 3 });
+    expect(tab.calls().map(({ toolCallId }) => toolCallId)).toEqual(['e1', 'c1', 'c2', 'c3']);
+  }),
   scenario('abandonment', async (stage) => {
     const tab = await stage.openNew();
     await tab.say({ calls: [charge('c1')] });
