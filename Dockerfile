@@ -22,8 +22,10 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=runtime-packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+COPY --from=build /app/scripts/temporal-ui ./scripts/temporal-ui
 COPY package.json ./
 USER node
 EXPOSE 3000
 CMD ["node", "dist/api/main.js"]
-# The worker: ["node", "--max-semi-space-size=64", "dist/worker/main.js"]
+# The worker: ["node", "--max-semi-space-size=64", "dist/worker/main.js"]; the guard of the Temporal UI:
+# ["node", "scripts/temporal-ui/main.mjs"]

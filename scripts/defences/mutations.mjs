@@ -6,6 +6,7 @@ import { clients } from './client-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { edge } from './edge-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
+import { ports } from './ports-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
 import { resumes } from './resume-mutations.mjs';
@@ -271,6 +272,7 @@ export const mutations = [
   ...workers,
   ...bridge,
   ...edge,
+  ...ports,
   ...clients,
 ].map((mutation) => ({
   suite: SUITE,

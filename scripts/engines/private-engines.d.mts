@@ -34,7 +34,6 @@ export function startPrivateRedis(
 export function startPrivateTemporal(
   options: PrivateEngineOptions & {
     namespace?: string | undefined;
-    uiPort?: number | undefined;
     dynamicConfig?: Record<string, unknown> | undefined;
   },
 ): Promise<PrivateTemporal>;

@@ -25,11 +25,11 @@ export function startPrivateRedis({ file, folder, port, appendfsync }) {
   }));
 }
 
-export function startPrivateTemporal({ file, folder, port, namespace, uiPort, dynamicConfig }) {
+export function startPrivateTemporal({ file, folder, port, namespace, dynamicConfig }) {
   return startPrivate('temporal', { folder, port }, (engine) => ({
     file,
     args: temporalArguments({
-      ...{ port: engine.port, namespace, uiPort, dynamicConfig },
+      ...{ port: engine.port, namespace, dynamicConfig },
       databaseFile: join(engine.folder, 'temporal.db'),
     }),
     isReady: () => isTemporalReady({ port: engine.port, namespace }),

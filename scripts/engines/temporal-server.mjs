@@ -14,15 +14,18 @@ export const SEARCH_ATTRIBUTES = {
 const DYNAMIC_CONFIG = {
   // The stock value of 20 lets every task wait about 50 ms for dispatch on a one-shard server.
   'history.transferProcessorMaxPollRPS': 1000,
+  // The server's HTTP API takes what any web page sends and knows no login, so it is closed: the only
+  // host that it may serve is one that no request can name.
+  'frontend.httpAllowedHosts': '["/"]',
 };
 
 /**
- * The arguments of the `temporal` command. Without `uiPort` there is no web UI; `dynamicConfig` adds
- * to the server's settings.
+ * The arguments of the `temporal` command. Without `ui`, where it is to listen, there is no web UI;
+ * `dynamicConfig` adds to the server's settings.
  */
 export function temporalArguments({
   port,
-  uiPort,
+  ui,
   databaseFile,
   namespace = 'default',
   dynamicConfig = {},
@@ -31,7 +34,7 @@ export function temporalArguments({
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
-    ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
+    ...(ui ? ['--ui-ip', ui.host, '--ui-port', String(ui.port)] : ['--headless']),
     ...['--db-filename', databaseFile],
     ...(namespace === 'default' ? [] : ['--namespace', namespace]),
     ...pairs('--search-attribute', SEARCH_ATTRIBUTES),

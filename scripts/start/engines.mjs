@@ -8,8 +8,9 @@ import { findTemporal } from '../engines/temporal.mjs';
 import { claimPort } from '../system/ports.mjs';
 import { startEngine } from './engine.mjs';
 import { requireRedis, requireTemporal } from './reachable.mjs';
+import { openUiProxy, placeUi } from './temporal-ui.mjs';
 
-const PORTS = { temporal: 7233, temporalUi: 8233, redis: 6379 };
+const PORTS = { temporal: 7233, redis: 6379 };
 
 /** Look-ups may draw progress lines, so they go one by one; what they found starts together. */
 export async function findPrograms(settings) {
@@ -27,15 +28,13 @@ export async function provideTemporal(settings, file, context) {
     return { temporalAddress };
   }
   const port = await claimPort(PORTS.temporal);
-  const uiPort = await claimPort(PORTS.temporalUi);
+  const ui = await placeUi(settings.temporalUi);
   const databaseFile = join(dataDir, 'temporal.db');
-  const args = temporalArguments({ port, uiPort, databaseFile, namespace });
+  const args = temporalArguments({ port, ui, databaseFile, namespace });
   const isReady = () => isTemporalReady({ port, namespace });
   await startEngine({ name: 'Temporal', file, args, dataDir, isReady }, context);
-  return {
-    temporalAddress: `127.0.0.1:${port}`,
-    temporalUiUrl: `http://127.0.0.1:${uiPort}`,
-  };
+  const temporalUiUrl = ui && (await openUiProxy(ui, settings, context.fleet));
+  return { temporalAddress: `127.0.0.1:${port}`, temporalUiUrl, isTemporalOwn: true };
 }
 
 /** Returns where to reach Redis; starts it if no address was given. */

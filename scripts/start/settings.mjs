@@ -19,6 +19,8 @@ export function readSettings(env, root) {
     model: env.MODEL,
     redisUrl: env.REDIS_URL,
     temporalAddress: env.TEMPORAL_ADDRESS,
+    temporalUi: parseTemporalUi(env.TEMPORAL_UI),
+    temporalUiUrl: env.TEMPORAL_UI_URL,
     allowUnauthenticated: allowsUnauthenticated(env, host),
   };
 }
@@ -27,6 +29,13 @@ function parsePort(text) {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port >= 1 && port <= 65_535) return port;
   throw new UserError(`PORT is "${text}", but a port is a number from 1 to 65535.`);
+}
+
+/** Absent: where it can be had safely, see temporal-ui.mjs. */
+function parseTemporalUi(text) {
+  if (!text) return undefined;
+  if (text === '0' || text === '1') return text === '1';
+  throw new UserError(`TEMPORAL_UI is "${text}", but must be 0 or 1.`);
 }
 
 /**

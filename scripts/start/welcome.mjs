@@ -1,9 +1,11 @@
 // What `npm start` says when everything is ready.
 
-export function welcome({ url, temporalUiUrl, temporalAddress, redisUrl, dataDir, model, open }) {
+export function welcome(product) {
+  const { url, temporalUiUrl, isTemporalOwn, temporalAddress, redisUrl } = product;
+  const { dataDir, model, open } = product;
   const lines = [
     ['Chat page', url],
-    ['Temporal UI', temporalUiUrl],
+    ['Temporal UI', temporalUiUrl ?? (isTemporalOwn && 'off (TEMPORAL_UI=1 starts it)')],
     ['Engines', `Temporal ${temporalAddress}, Redis ${withoutPassword(redisUrl)}`],
     ['Data', dataDir],
     [

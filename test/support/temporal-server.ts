@@ -10,13 +10,12 @@ export type TemporalServer = PrivateTemporal;
  * `restart` keep its data.
  */
 export function startTemporal(
-  options: { dir?: string; port?: number; namespace?: string; uiPort?: number } = {},
+  options: { dir?: string; port?: number; namespace?: string } = {},
 ): Promise<TemporalServer> {
   return startPrivateTemporal({
     file: requireProgram('TEMPORAL_CLI_PATH'),
     folder: options.dir,
     port: options.port,
     namespace: options.namespace,
-    uiPort: options.uiPort,
   });
 }

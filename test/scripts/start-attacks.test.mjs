@@ -1,0 +1,197 @@
+// What a web page can do to a product that `npm start` runs on its visitor's machine: it knows or
+// finds every port of 127.0.0.1, it sends what browsers send without asking first, and its own host
+// name may lead here (DNS rebinding). It must neither read nor change anything.
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { waitUntil } from '../../scripts/start/wait-until.mjs';
+import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { projectRoot } from '../../scripts/system/project.mjs';
+import { listeningOf } from './listening.mjs';
+import { startCommand } from './stand-in-project.mjs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const EVIL = 'rebound.evil.example';
+const NAMESPACE = '/api/v1/namespaces/default';
+/** Two browsers' ways: a page of another site, and one whose name was made to lead here. */
+const CROSS_SITE = {
+  origin: `http://${EVIL}`,
+  'sec-fetch-site': 'cross-site',
+  'sec-fetch-mode': 'no-cors',
+};
+const REBOUND = { host: EVIL, origin: `http://${EVIL}`, 'sec-fetch-site': 'same-origin' };
+// A port that speaks no HTTP, or one that hands a request to workers that there are none of.
+const PATIENCE_MS = 1500;
+
+const onLinux = process.platform === 'linux' ? describe : describe.skip;
+
+onLinux('npm start', () => {
+  const sessionId = `attacked-${Date.now()}`;
+  const dataDir = mkdtempSync(join(tmpdir(), 'helix-attacks-'));
+  let command;
+  let api;
+  let ui;
+  let runId;
+
+  beforeAll(async () => {
+    const PORT = String(await anyFreePort());
+    command = startCommand(projectRoot, { DATA_DIR: dataDir, PORT, TEMPORAL_UI: '' });
+    api = { host: '127.0.0.1', port: Number(PORT) };
+    await command.line(/Ctrl-C stops/);
+    const [, uiPort] = /Temporal UI +http:\/\/127\.0\.0\.1:(\d+)/.exec(command.output());
+    ui = { host: '127.0.0.1', port: Number(uiPort) };
+    runId = await askForApproval();
+  }, 120_000);
+
+  afterAll(async () => {
+    command.child.kill('SIGTERM');
+    await command.exited;
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  /** A conversation that waits for a person to approve 5,000. */
+  async function askForApproval() {
+    const script = [{ calls: [{ tool: 'charge', id: 'c1', args: { amount: 5000 } }] }];
+    const parts = [{ type: 'text', text: JSON.stringify({ script }) }];
+    const body = { id: sessionId, messages: [{ id: 'u1', role: 'user', parts }] };
+    await fetch(`http://127.0.0.1:${api.port}/api/chat/${sessionId}?agent=lab`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then((response) => response.text());
+    let run;
+    const asks = async () => (run = (await snapshot()).run)?.status === 'waiting_approval';
+    await expect(waitUntil(asks, { withinMs: 20_000 })).resolves.toBe(true);
+    return run.runId;
+  }
+
+  async function snapshot() {
+    const url = `http://127.0.0.1:${api.port}/api/chat/${sessionId}/snapshot`;
+    return (await fetch(url)).json();
+  }
+
+  /** Everything that a page might find out or bring about, on one port. */
+  function attacks() {
+    const workflow = `${NAMESPACE}/workflows/${encodeURIComponent(`run:${runId}`)}`;
+    const stop = {
+      visibilityQuery: 'ExecutionStatus = "Running"',
+      terminationOperation: {},
+      reason: '',
+    };
+    const approve = { input: { args: { payloads: [payload({ toolCallId: 'c1' })] } } };
+    const answer = `/api/chat/${sessionId}/pending/c1`;
+    const writes = [
+      ['POST', `${NAMESPACE}/batch-operations/x`, JSON.stringify(stop)],
+      ['POST', `${workflow}/terminate`, '{}'],
+      ['POST', `${workflow}/update/approve`, JSON.stringify({ request: approve })],
+      ['POST', `/namespaces/default/task-queues/helix-agents/nexus-services/any/op`, '{}'],
+      ['POST', answer, '{"approved":true}'],
+      ['POST', `/api/chat/${sessionId}/stop`, '{"mode":"abort"}'],
+      // Redis takes lines.
+      ['POST', '/', '\r\nFLUSHALL\r\nSHUTDOWN NOSAVE\r\n'],
+    ];
+    const reads = [
+      '/',
+      '/metrics',
+      `${NAMESPACE}/workflows`,
+      `${workflow}/history`,
+      '/api/sessions',
+    ];
+    return [
+      ...reads.map((path) => ({ method: 'GET', path, headers: REBOUND })),
+      ...writes.flatMap(([method, path, body]) => [
+        { method, path, body, headers: { ...CROSS_SITE, 'content-type': 'text/plain' } },
+        { method, path, body, headers: { ...REBOUND, 'content-type': 'application/json' } },
+        // As the Temporal UI's own page does it, whose cookie the rebound page may read.
+        { method, path, body, headers: { ...REBOUND, ...CSRF } },
+      ]),
+    ];
+  }
+
+  test('nothing that listens where pages can find it obeys one or tells it anything', async () => {
+    const listening = listeningOf(command.child.pid);
+    const ofUi = listening.filter(({ host }) => host !== '127.0.0.1');
+    expect(ofUi).toEqual([{ host: expect.stringMatching(/^127\./), port: expect.any(Number) }]);
+    const known = listening.filter(({ host }) => host === '127.0.0.1');
+    expect(known).toEqual(expect.arrayContaining([api, ui]));
+
+    const replies = await Promise.all(
+      known.flatMap((at) =>
+        attacks().map(async (attack) => ({ at, attack, reply: await send(at, attack) })),
+      ),
+    );
+    const secrets = [runId, ofUi[0].host, '_csrf'];
+    const told = replies.filter(({ reply }) =>
+      secrets.some((secret) => reply.text.includes(secret)),
+    );
+    expect(told).toEqual([]);
+    const obeyed = replies.filter(
+      ({ attack, reply }) => attack.method === 'POST' && reply.status < 300 && reply.status > 0,
+    );
+    expect(obeyed).toEqual([]);
+    const { run, pending } = await snapshot();
+    expect(run).toMatchObject({ runId, status: 'waiting_approval' });
+    expect(pending).toMatchObject([{ toolCallId: 'c1' }]);
+  });
+
+  test('people have the UI by its own address, and can act there', async () => {
+    const page = await send(ui, {
+      method: 'GET',
+      path: '/',
+      headers: { 'sec-fetch-site': 'none' },
+    });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('<!doctype html>');
+    const token = /_csrf=([^;]+)/.exec(page.text)[1];
+    const list = await send(ui, { method: 'GET', path: `${NAMESPACE}/workflows`, headers: {} });
+    expect(list.text).toContain(runId);
+
+    const workflow = `${NAMESPACE}/workflows/${encodeURIComponent(`run:${runId}`)}`;
+    const own = { origin: `http://127.0.0.1:${ui.port}`, 'sec-fetch-site': 'same-origin' };
+    const csrf = {
+      cookie: `_csrf=${token}`,
+      'x-csrf-token': token,
+      'content-type': 'application/json',
+    };
+    const terminate = {
+      method: 'POST',
+      path: `${workflow}/terminate`,
+      body: '{"reason":"by hand"}',
+    };
+    await expect(send(ui, { ...terminate, headers: { ...own, ...csrf } })).resolves.toMatchObject({
+      status: 200,
+    });
+    const ended = async () => (await snapshot()).run?.status === 'failed';
+    await expect(waitUntil(ended, { withinMs: 30_000 })).resolves.toBe(true);
+  });
+});
+
+/** Any token does for one who sets the cookie himself. */
+const CSRF = { cookie: '_csrf=known', 'x-csrf-token': 'known', 'content-type': 'application/json' };
+
+function payload(value) {
+  return {
+    metadata: { encoding: Buffer.from('json/plain').toString('base64') },
+    data: Buffer.from(JSON.stringify(value)).toString('base64'),
+  };
+}
+
+/** The whole reply as text, head and body; status 0 if none came. */
+function send({ host, port }, { method, path, headers, body }) {
+  return new Promise((resolve) => {
+    const given = { host: `${host}:${port}`, ...headers };
+    const asked = request({ host, port, method, path, headers: given, timeout: PATIENCE_MS });
+    const fail = () => {
+      asked.destroy();
+      resolve({ status: 0, text: '' });
+    };
+    asked.once('timeout', fail).once('error', fail);
+    asked.once('response', (reply) => {
+      let text = JSON.stringify(reply.headers);
+      reply.setEncoding('utf8').on('data', (more) => (text += more));
+      reply.once('close', () => resolve({ status: reply.statusCode, text }));
+    });
+    asked.end(body);
+  });
+}
