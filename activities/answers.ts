@@ -1,6 +1,11 @@
 import { createAnswerCheck } from '../agents/check-answer.js';
 import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
-import type { AnswerActivities, AnswerOutcome, AnswerRef } from '../protocol/activities.js';
+import type {
+  AnswerActivities,
+  AnswerOutcome,
+  AnswerRef,
+  OperatorAnswer,
+} from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
@@ -14,14 +19,12 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
   const check = createAnswerCheck(agents);
 
   async function answerCall({ sessionId, answer }: AnswerRef): Promise<AnswerOutcome> {
-    const kind = 'approved' in answer ? 'approval-response' : 'client-tool-result';
-    const { result, runId } = await submitAnswer(
-      { store, check },
-      parseToolAnswer({ sessionId, kind, ...answer }),
-      Date.now(),
-    );
+    const given = parseToolAnswer(toToolAnswer(sessionId, answer));
+    const { result, runId } = await submitAnswer({ store, check }, given, Date.now(), 'temporal');
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { resume, sequence } = result;
+    const { toolCallId, by } = given;
+    logger.info({ runId, toolCallId, by, via: 'temporal' }, 'a call was answered');
     await wakeOthers(deps, result.others);
     return { kind: 'stored', runId, sequence, ...(resume !== undefined && { resume }) };
   }
@@ -60,6 +63,18 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
         return { kind: 'extended', deadline, nextDueMs: dueInMs };
       }),
   };
+}
+
+/** By name: what stands beside the fields of an answer is none of it. */
+function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string, unknown> {
+  const { toolCallId, by } = answer;
+  const base = { sessionId, toolCallId, by };
+  if ('approved' in answer) {
+    const { approved, reason, input } = answer;
+    return { ...base, kind: 'approval-response', approved, reason, input };
+  }
+  const said = 'error' in answer ? { error: answer.error } : { result: answer.result };
+  return { ...base, kind: 'client-tool-result', ...said };
 }
 
 /** A refusal is an outcome; an outage is tried again. */

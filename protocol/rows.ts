@@ -91,11 +91,16 @@ export const AssistantRow = z.object({
 });
 export type AssistantRow = z.infer<typeof AssistantRow>;
 
+/** The way an answer came, unless over HTTP: an operator's update in Temporal, whose `by` is their own word. */
+export const AnswerWay = z.enum(['temporal']);
+export type AnswerWay = z.infer<typeof AnswerWay>;
+
 /** Who decided about an approval, and how. */
 export const Decision = z.object({
   approved: z.boolean(),
   reason: z.string().optional(),
   by: z.string().optional(),
+  via: AnswerWay.optional(),
   at: z.number(),
   /** What the person changed the input to; the model is told. */
   input: z.unknown().optional(),
@@ -124,6 +129,8 @@ export const ToolRow = z.object({
   /** For history only: the result of a sub-agent's call. */
   display: z.boolean().optional(),
   decision: Decision.optional(),
+  /** Of a client tool's result. */
+  via: AnswerWay.optional(),
   /** For history only. */
   events: z.array(CallEvent).optional(),
 });

@@ -4,12 +4,14 @@ import {
   CancellationScope,
   condition,
   makeContinueAsNewFunc,
+  patched,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RunInput, RunSummary, StepOutcome, TerminalStatus } from '../protocol/run.js';
 import { afterStep, firstStep, nextStep, takeStep, toProgress, type Next } from './carry.js';
 import { listenToOperators } from './operators.js';
 import { createOperatorsView } from './operators-view.js';
+import { PATCHES } from './patches.js';
 import { bookkeeping, model } from './proxies.js';
 import { createRunState, runRef } from './run-state.js';
 import { carryOut } from './step-calls.js';
@@ -60,7 +62,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
           next = { do: 'done', status: await end(next.status) };
           break;
         case 'done':
-          await condition(allHandlersFinished);
+          await untilSaid();
           return finish(next.status, outcome);
       }
     }
@@ -89,8 +91,17 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     return continueAsNewSuggested && !state.carry.stopRequested;
   }
 
-  async function goOnAsNew(): Promise<void> {
+  /** What operators have said is carried out before this execution ends. */
+  async function untilSaid(): Promise<void> {
     await condition(allHandlersFinished);
+    // Executions of 0.2.0 ended without waiting for this; the patch is asked for only where it matters.
+    if (state.recording > 0 && patched(PATCHES.stopsAreRecorded)) {
+      await condition(() => state.recording === 0 && allHandlersFinished());
+    }
+  }
+
+  async function goOnAsNew(): Promise<void> {
+    await untilSaid();
     // A stop that came meanwhile stands in Redis: the next claim finds it.
     const { typedSearchAttributes } = workflowInfo();
     const { spent } = view.state();

@@ -16,8 +16,8 @@ export interface Carry {
   step: number;
   /** The last step that asked for calls. */
   asked: CallsOutcome | undefined;
-  /** Approved calls that a completed batch has released, by the step that asked. */
-  released: { step: number; approved: string[] } | undefined;
+  /** Approved calls that completed batches have released, by the step that asked. */
+  released: readonly { step: number; approved: string[] }[];
   stopRequested: boolean;
   /** Highest sequence that was told: a store that has less was restored. */
   known: number;
@@ -33,7 +33,7 @@ export function startingCarry(from: RunProgress | undefined): Carry {
   return {
     step: from?.step ?? 0,
     asked: undefined,
-    released: undefined,
+    released: [],
     stopRequested: false,
     known: from?.known ?? 0,
     invalidFinishes: from?.invalidFinishes ?? 0,
@@ -120,15 +120,21 @@ export function approvedOf(calls: readonly CallRef[], approved: readonly string[
 }
 
 /**
- * Takes an `answer` signal. Only a completed batch of the current step moves the run; anything
- * else, garbage included, leaves it as it is.
+ * Takes an `answer` signal; garbage leaves the run as it is. A signal can be sent by hand, so it only
+ * wakes: the store decides which calls are approved, and how far the store has come is learnt from
+ * activities alone. Batches are kept by step: none takes the place of another, whatever its number.
  */
-export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | undefined): Carry {
-  // Signals can be sent by hand, so the type says little about what arrives.
+export function takeAnswer(
+  carry: Carry,
+  signal: Partial<AnswerSignal> | null | undefined,
+): Carry {
   const resume = signal?.resume as { step?: unknown; approved?: unknown } | null | undefined;
-  if (typeof resume?.step !== 'number' || !Array.isArray(resume.approved)) return carry;
-  const approved = resume.approved.filter((id): id is string => typeof id === 'string');
-  return learn({ ...carry, released: { step: resume.step, approved } }, signal?.sequence);
+  const { step, approved: given } = resume ?? {};
+  if (!Number.isSafeInteger(step) || !Array.isArray(given)) return carry;
+  const others = carry.released.filter((one) => one.step >= carry.step && one.step !== step);
+  const approved = new Set(releasedFor(carry, step as number));
+  for (const id of given) if (typeof id === 'string') approved.add(id);
+  return { ...carry, released: [...others, { step: step as number, approved: [...approved] }] };
 }
 
 /** Takes note of how far the store has come. */
@@ -140,7 +146,12 @@ export function learn(carry: Carry, sequence: unknown): Carry {
 
 /** The batch that a waiting run may go on with, if it has come. */
 export function releasedFor(carry: Carry, step: number): string[] | undefined {
-  return carry.released?.step === step ? carry.released.approved : undefined;
+  return carry.released.find((one) => one.step === step)?.approved;
+}
+
+/** The batch of a step was taken: a wake-up that comes from now on is a new one. */
+export function takeReleased(carry: Carry, step: number): Carry {
+  return { ...carry, released: carry.released.filter((one) => one.step > step) };
 }
 
 /** The step with which an execution begins. */

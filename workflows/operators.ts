@@ -9,39 +9,31 @@ import {
 } from '@temporalio/workflow';
 import type { AnswerOutcome, OperatorAnswer } from '../protocol/activities.js';
 import { workflowIdOf } from '../protocol/ids.js';
-import type { AgentState, AnswerSignal, StopMode, StopSignal } from '../protocol/run.js';
+import type { AgentState, AnswerSignal, StopSignal } from '../protocol/run.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/temporal-names.js';
 import { learn, takeAnswer } from './carry.js';
+import {
+  checkRequest,
+  pickRequest,
+  toResultAnswer,
+  type OperatorRequests,
+} from './operator-requests.js';
 import type { OperatorsView } from './operators-view.js';
 import { answers, bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
-interface Decided {
-  toolCallId: string;
-  reason?: string;
-  by?: string;
-}
-
 const answerSignal = defineSignal<[AnswerSignal]>(SIGNALS.answer);
 const stopSignal = defineSignal<[StopSignal?]>(SIGNALS.stop);
 const agentState = defineQuery<AgentState>(QUERIES.agentState);
-const approve = defineUpdate<string, [Decided & { input?: unknown }]>(UPDATES.approve);
-const deny = defineUpdate<string, [Decided]>(UPDATES.deny);
-const submitToolResult = defineUpdate<
-  string,
-  [{ toolCallId: string; result?: unknown; error?: string; by?: string }]
->(UPDATES.submitToolResult);
-const extendDeadline = defineUpdate<
-  { deadline: number },
-  [{ toolCallId: string; byMs: number; by?: string }]
->(UPDATES.extendDeadline);
-const stop = defineUpdate<string, [StopWish | null | undefined]>(UPDATES.stop);
-
-interface StopWish {
-  mode?: StopMode;
-  reason?: string;
-  by?: string;
-}
+const approve = defineUpdate<string, [OperatorRequests['approve']]>(UPDATES.approve);
+const deny = defineUpdate<string, [OperatorRequests['deny']]>(UPDATES.deny);
+const submitToolResult = defineUpdate<string, [OperatorRequests['submitToolResult']]>(
+  UPDATES.submitToolResult,
+);
+const extendDeadline = defineUpdate<{ deadline: number }, [OperatorRequests['extendDeadline']]>(
+  UPDATES.extendDeadline,
+);
+const stop = defineUpdate<string, [OperatorRequests['stop'] | null | undefined]>(UPDATES.stop);
 
 /**
  * What can be said to a run from outside. Signals never throw, whatever they carry; updates are
@@ -69,34 +61,27 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
   });
   setHandler(
     approve,
-    ({ toolCallId, ...said }) => answer(state, { toolCallId, approved: true, ...said }),
+    (given) => answer(state, { ...pickRequest('approve', given), approved: true }),
     {
       description: 'Approves a pending call: {toolCallId, input?, reason?, by?}.',
-      validator: checkCall,
+      validator: (given: unknown) => {
+        checkRequest('approve', given);
+      },
     },
   );
-  setHandler(
-    deny,
-    ({ toolCallId, ...said }) => answer(state, { toolCallId, approved: false, ...said }),
-    { description: 'Denies a pending call: {toolCallId, reason?, by?}.', validator: checkCall },
-  );
+  setHandler(deny, (given) => answer(state, { ...pickRequest('deny', given), approved: false }), {
+    description: 'Denies a pending call: {toolCallId, reason?, by?}.',
+    validator: (given: unknown) => {
+      checkRequest('deny', given);
+    },
+  });
   setHandler(
     submitToolResult,
-    ({ toolCallId, result, error, by }) => {
-      const who = by === undefined ? {} : { by };
-      return answer(
-        state,
-        error === undefined
-          ? { toolCallId, result: result ?? null, ...who }
-          : { toolCallId, error, ...who },
-      );
-    },
+    (given) => answer(state, toResultAnswer(pickRequest('submitToolResult', given))),
     {
       description: 'Answers a call of a client tool: {toolCallId, result | error, by?}.',
       validator: (given: unknown) => {
-        checkCall(given);
-        const { error } = given as { error?: unknown };
-        if (error !== undefined && typeof error !== 'string') refuse('error must be text');
+        checkRequest('submitToolResult', given);
       },
     },
   );
@@ -104,34 +89,28 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
     extendDeadline,
     async (given) => {
       const { sessionId, runId } = state.input;
-      const outcome = await answers.extendDeadline({ sessionId, runId, ...given });
+      const wanted = pickRequest('extendDeadline', given);
+      const outcome = await answers.extendDeadline({ ...wanted, sessionId, runId });
       if (outcome.kind === 'refused') throw refused(outcome.code);
       return { deadline: outcome.deadline };
     },
     {
       description: 'Puts the deadline of a pending call off: {toolCallId, byMs, by?}.',
       validator: (given: unknown) => {
-        checkCall(given);
-        const { byMs } = given as { byMs?: unknown };
-        if (!(typeof byMs === 'number' && Number.isSafeInteger(byMs) && byMs > 0)) {
-          refuse('byMs must be a whole number of milliseconds above 0');
-        }
+        checkRequest('extendDeadline', given);
       },
     },
   );
   setHandler(
     stop,
     async (given) => {
-      await recordStop(state, given ?? {});
+      await recordStop(state, pickRequest('stop', given));
       return 'stopping';
     },
     {
       description: "Stops the run: {mode?: 'interrupt' | 'abort', reason?, by?}.",
       validator: (given: unknown) => {
-        const mode = (given as { mode?: unknown } | null | undefined)?.mode;
-        if (mode !== undefined && mode !== 'interrupt' && mode !== 'abort') {
-          refuse("mode must be 'interrupt' or 'abort'");
-        }
+        checkRequest('stop', given);
       },
     },
   );
@@ -163,26 +142,26 @@ async function answer(state: RunState, given: OperatorAnswer): Promise<string> {
   return outcome.kind;
 }
 
-function recordStop(state: RunState, { mode = 'interrupt', reason, by }: StopWish): Promise<void> {
-  return CancellationScope.nonCancellable(async () => {
-    const { sessionId, runId } = state.input;
-    const said = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
-    await bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } });
-    noteStop(state);
-  });
+/** What is recorded outside a handler of an update is waited for by nobody else. */
+async function recordStop(
+  state: RunState,
+  { mode = 'interrupt', reason, by }: OperatorRequests['stop'],
+): Promise<void> {
+  const { sessionId, runId } = state.input;
+  const said = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
+  state.recording += 1;
+  try {
+    await CancellationScope.nonCancellable(() =>
+      bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } }),
+    );
+  } finally {
+    state.recording -= 1;
+  }
+  noteStop(state);
 }
 
 function noteStop(state: RunState): void {
   state.carry = { ...state.carry, stopRequested: true };
-}
-
-function checkCall(given: unknown): void {
-  const id = (given as { toolCallId?: unknown } | null | undefined)?.toolCallId;
-  if (typeof id !== 'string' || id === '') refuse('toolCallId is missing');
-}
-
-function refuse(why: string): never {
-  throw ApplicationFailure.nonRetryable(why, 'validation_error');
 }
 
 function refused(code: string): ApplicationFailure {

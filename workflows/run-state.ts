@@ -5,10 +5,12 @@ import type { RunInput } from '../protocol/run.js';
 export interface RunState {
   readonly input: RunInput;
   carry: Carry;
+  /** Stops that are being recorded: by a cancel or a signal, which no update handler carries. */
+  recording: number;
 }
 
 export function createRunState(input: RunInput): RunState {
-  return { input, carry: startingCarry(input.from) };
+  return { input, carry: startingCarry(input.from), recording: 0 };
 }
 
 /** What every activity of the run is told. */

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { CallRef } from '../protocol/run.js';
-import { releasedFor, takeAnswer } from './carry.js';
+import { learn, releasedFor, takeAnswer, takeReleased } from './carry.js';
 import { answers } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
@@ -29,14 +29,14 @@ export async function untilAnswered(
       const expired = await answers.expireCalls.executeWithOptions({ summary }, [
         { ...runRef(state), step },
       ]);
-      state.carry = takeAnswer(state.carry, expired);
+      state.carry = learn(takeAnswer(state.carry, expired), expired.sequence);
       const { nextDueMs, isUnasked } = expired;
       patience = isUnasked === true ? patience * 2 : 1;
       dueMs = nextDueMs && Math.max(nextDueMs, Math.min(nextDueMs * patience, UNASKED_LIMIT_MS));
       continue;
     }
     const approved = releasedFor(state.carry, step);
-    state.carry = { ...state.carry, released: undefined };
+    state.carry = takeReleased(state.carry, step);
     return approved ?? 'stopped';
   }
 }

@@ -65,8 +65,8 @@ const order = [
     file: 'workflows/operators.ts',
     edits: [
       [
-        '    await bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } });\n    noteStop(state);',
-        '    noteStop(state);\n    await Promise.resolve();\n    await bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } });',
+        '  state.recording += 1;\n',
+        '  noteStop(state);\n  await Promise.resolve();\n  state.recording += 1;\n',
       ],
     ],
     test: replays('stop-by-update'),
@@ -99,33 +99,66 @@ const order = [
 /** What is refused before it leaves a trace. */
 const validators = [
   {
-    defence: 'Validators: a call has to be named',
-    file: 'workflows/operators.ts',
-    edits: [["if (typeof id !== 'string' || id === '') refuse(", "if (id === '') refuse("]],
+    defence: 'Updates: unknown fields are refused',
+    file: 'workflows/operator-requests.ts',
+    edits: [
+      [
+        '    if (!Object.hasOwn(fields, field)) refuse(`unknown field "${field.slice(0, 64)}"`);\n',
+        '',
+      ],
+    ],
+    test: 'an operator in Temporal is refused deny with {"toolCallId":"c1","approved":true}, which leaves no trace',
+  },
+  {
+    defence: 'Updates: a call has to be named',
+    file: 'workflows/operator-requests.ts',
+    edits: [
+      ['if (required === true && !Object.hasOwn(given, field)) refuse(', 'if (false) refuse('],
+    ],
     test: 'an operator in Temporal is refused approve with {}, which leaves no trace',
   },
   {
-    defence: 'Validators: an error is text',
-    file: 'workflows/operators.ts',
-    edits: [["error !== undefined && typeof error !== 'string'", "error === ''"]],
+    defence: 'Updates: fields are of their type',
+    file: 'workflows/operator-requests.ts',
+    edits: [['if (fields[field]?.fits(value) === false) refuse(', 'if (false) refuse(']],
     test: 'an operator in Temporal is refused submitToolResult with {"toolCallId":"c1","error":7}, which leaves no trace',
   },
   {
-    defence: 'Validators: a deadline is put off, not back',
-    file: 'workflows/operators.ts',
-    edits: [['Number.isSafeInteger(byMs) && byMs > 0', 'Number.isSafeInteger(byMs)']],
+    defence: 'Updates: a deadline is put off, not back',
+    file: 'workflows/operator-requests.ts',
+    edits: [
+      ['Number.isSafeInteger(value) && (value as number) > 0', 'Number.isSafeInteger(value)'],
+    ],
     test: 'an operator in Temporal is refused extendDeadline with {"toolCallId":"c1","byMs":-1}, which leaves no trace',
   },
   {
-    defence: 'Validators: a stop has a mode that there is',
-    file: 'workflows/operators.ts',
+    defence: 'Updates: history’s fields beside those of the schema change nothing',
+    file: 'workflows/operator-requests.ts',
     edits: [
       [
-        "if (mode !== undefined && mode !== 'interrupt' && mode !== 'abort') {",
-        "if (mode === '') {",
+        'for (const field of Object.keys(FIELDS[name])) {',
+        'for (const field of Object.keys(given as object)) {',
       ],
     ],
-    test: 'an operator in Temporal is refused stop with {"mode":"nap"}, which leaves no trace',
+    test: 'what an operator asks for is picked by name',
+    suite: 'test/workflows/operator-requests.test.ts',
+  },
+  {
+    defence: 'A signal sent by hand tells nothing of how far the store has come',
+    file: 'workflows/carry.ts',
+    edits: [
+      [
+        '  return { ...carry, released: [...others,',
+        '  return { ...learn(carry, signal?.sequence), released: [...others,',
+      ],
+    ],
+    test: 'an operator in Temporal says by hand that calls are answered: only the record decides, whatever the numbers',
+  },
+  {
+    defence: 'The record says that an answer came through Temporal',
+    file: 'activities/answers.ts',
+    edits: [["given, Date.now(), 'temporal')", 'given, Date.now())']],
+    test: 'an operator in Temporal approves, with another input',
   },
 ].map((mutation) => ({ suite: OPERATORS, ...mutation }));
 

@@ -2,7 +2,7 @@ import type { ToolAnswer } from '../../protocol/answers.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Decision, ToolRow } from '../../protocol/rows.js';
+import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallInput } from '../contract/calls.js';
 import type { SessionRecord } from '../contract/sessions.js';
@@ -19,8 +19,9 @@ export function toAnswerInput(
   answer: ToolAnswer,
   asker: Asker,
   asked: Asked & Pick<Partial<CallSpec>, 'input'>,
-  now: number,
+  { now, via }: { now: number; via?: AnswerWay },
 ): SettleCallInput {
+  const way = via === undefined ? {} : { via };
   const base = toBase(asker, asked, now);
   if (answer.kind === 'approval-response') {
     const { approved, reason, by } = answer;
@@ -30,6 +31,7 @@ export function toAnswerInput(
       approved,
       ...(reason !== undefined && { reason }),
       ...(by !== undefined && { by }),
+      ...way,
       at: now,
       ...(input !== undefined && { input }),
     };
@@ -42,7 +44,7 @@ export function toAnswerInput(
   return {
     source: 'client',
     ...base,
-    ...toSettled(asker, asked, outcome, now),
+    ...toSettled(asker, asked, outcome, now, way),
     late: toLateText(outcome),
   };
 }
@@ -88,8 +90,14 @@ function toDecided(asker: Asker, asked: Asked, decision: Decision, now: number) 
 
 type Outcome = { output: unknown } | { error: string; errorCode: string };
 
-function toSettled(asker: Asker, { toolCallId, toolName }: Asked, outcome: Outcome, now: number) {
-  const row: ToolRow = { role: 'tool', toolCallId, toolName, ...outcome };
+function toSettled(
+  asker: Asker,
+  { toolCallId, toolName }: Asked,
+  outcome: Outcome,
+  now: number,
+  way: Pick<ToolRow, 'via'> = {},
+) {
+  const row: ToolRow = { role: 'tool', toolCallId, toolName, ...way, ...outcome };
   const chunk: ChunkOf<'tool_end'> = {
     type: 'tool_end',
     ...toSpeaker(asker, now),

@@ -1,5 +1,6 @@
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
+import type { AnswerWay } from '../../protocol/rows.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
 import type { SessionRecord } from '../contract/sessions.js';
@@ -27,11 +28,16 @@ export interface SubmittedAnswer {
   record?: SessionRecord;
 }
 
-/** Gives an answer to the call that waits for it. Who asks may be a sub-agent of the session. */
+/**
+ * Gives an answer to the call that waits for it. Who asks may be a sub-agent of the session.
+ *
+ * @param via the way it came, unless over HTTP; stands in the record
+ */
 export async function submitAnswer(
   { store, check }: AnswerDeps,
   answer: ToolAnswer,
   now: number,
+  via?: AnswerWay,
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
   const [call, conversation] = await Promise.all([
@@ -48,7 +54,7 @@ export async function submitAnswer(
   const isFitting = isWaiting && fits(call.spec, answer);
   const checked = isFitting ? await check(record.agent, call.spec, answer) : answer;
   const asked = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
-  const input = toAnswerInput(checked, record, asked, now);
+  const input = toAnswerInput(checked, record, asked, { now, ...(via && { via }) });
   // The wake-up may be lost, and sessions that wait are looked at rarely.
   if (isWaiting) await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
   // Of a call that is not there nothing is told.

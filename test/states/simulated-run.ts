@@ -7,6 +7,7 @@ import {
   releasedFor,
   startingCarry,
   takeAnswer,
+  takeReleased,
   takeStep,
   type Next,
 } from '../../workflows/carry.js';
@@ -79,7 +80,7 @@ export async function goOn(world: World, run: SimulatedRun): Promise<void> {
   if (!isAnswered) {
     const approved = releasedFor(run.carry, outcome.step);
     if (approved !== undefined) {
-      run.carry = { ...run.carry, released: undefined };
+      run.carry = takeReleased(run.carry, outcome.step);
       run.calls.isAnswered = true;
       schedule(
         run,

@@ -8,6 +8,7 @@ import {
   firstStep,
   nextStep,
   releasedFor,
+  takeReleased,
   startingCarry,
   takeAnswer,
   takeStep,
@@ -128,6 +129,23 @@ describe('an answer', () => {
     expect(releasedFor(complete, 2)).toBeUndefined();
   });
 
+  it('with wild numbers stands in the way of no other', () => {
+    const wild = (step: number, sequence: number): AnswerSignal => ({
+      toolCallId: '',
+      sequence,
+      resume: { step, approved: ['a'] },
+    });
+    const real: AnswerSignal = { toolCallId: 'b', resume: { step: 2, approved: ['b'] } };
+    const at2 = startingCarry({ step: 2, known: 9 });
+    const given = [wild(1e15, 1e15), real, wild(1, -5), wild(3, 1.5), wild(NaN, Infinity)];
+    const carry = given.reduce(takeAnswer, at2);
+    expect(carry.known).toBe(9);
+    expect(releasedFor(carry, 2)).toEqual(['b']);
+    // Sent again it adds, so that what the first said is carried out.
+    expect(releasedFor(takeAnswer(carry, wild(2, 0)), 2)).toEqual(['b', 'a']);
+    expect(releasedFor(takeReleased(carry, 2), 2)).toBeUndefined();
+  });
+
   it('that is garbage changes nothing, and never throws', () => {
     const Garbage = fc.oneof(
       fc.anything(),
@@ -141,10 +159,11 @@ describe('an answer', () => {
       fc.property(Garbage, (garbage) => {
         const carry = takeAnswer(INITIAL_CARRY, garbage as AnswerSignal);
         const { released, ...rest } = carry;
-        expect({ ...rest, released: undefined }).toEqual(INITIAL_CARRY);
-        if (released === undefined) return;
-        expect(typeof released.step).toBe('number');
-        expect(released.approved.every((id) => typeof id === 'string')).toBe(true);
+        expect({ ...rest, released: [] }).toEqual(INITIAL_CARRY);
+        for (const { step, approved } of released) {
+          expect(Number.isSafeInteger(step)).toBe(true);
+          expect(approved.every((id) => typeof id === 'string')).toBe(true);
+        }
       }),
     );
   });

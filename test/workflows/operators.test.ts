@@ -6,6 +6,7 @@ import type { RunRecord } from '../../stores/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
 
 const executed: unknown[] = [];
 
@@ -76,7 +77,7 @@ describe('an operator in Temporal', () => {
     expect(executed).toContainEqual({ amount: 3 });
     expect(await resultOf(run)).toMatchObject({
       output: { amount: 3 },
-      decision: { approved: true, by: 'olga', reason: 'less' },
+      decision: { approved: true, by: 'olga', reason: 'less', via: 'temporal' },
     });
   });
 
@@ -88,8 +89,11 @@ describe('an operator in Temporal', () => {
     );
     expect(await runs.result(denied)).toMatchObject({ status: 'completed' });
     expect(await runs.result(answered)).toMatchObject({ status: 'completed' });
-    expect(await resultOf(denied)).toMatchObject({ denied: true, decision: { reason: 'no' } });
-    expect(await resultOf(answered)).toMatchObject({ output: 'Rome' });
+    expect(await resultOf(denied)).toMatchObject({
+      denied: true,
+      decision: { reason: 'no', via: 'temporal' },
+    });
+    expect(await resultOf(answered)).toMatchObject({ output: 'Rome', via: 'temporal' });
   });
 
   it('puts a deadline off', async () => {
@@ -120,6 +124,18 @@ describe('an operator in Temporal', () => {
     ['submitToolResult', { toolCallId: 'c1', error: 7 }],
     ['extendDeadline', { toolCallId: 'c1', byMs: -1 }],
     ['stop', { mode: 'nap' }],
+    ['approve', { toolCallId: 'c1', approved: false }],
+    ['approve', { toolCallId: 'c1', sessionId: 'another' }],
+    ['approve', { toolCallId: 'c1', kind: 'client-tool-result', result: 1 }],
+    ['approve', { toolCallId: 'c1', by: 'x'.repeat(257) }],
+    ['deny', { toolCallId: 'c1', approved: true }],
+    ['deny', { toolCallId: 'c1', input: { amount: 1 } }],
+    ['deny', JSON.parse('{"toolCallId": "c1", "__proto__": {"approved": true}}')],
+    ['submitToolResult', { toolCallId: 'c1', result: 1, error: 'both' }],
+    ['submitToolResult', { toolCallId: 'c1', result: 1, approved: true }],
+    ['extendDeadline', { toolCallId: 'c1', byMs: 1, runId: 'another' }],
+    ['stop', { runId: 'another' }],
+    ['stop', { reason: 7 }],
   ])('is refused %s with %j, which leaves no trace', async (name, given) => {
     const run = await ask('pay');
     const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
@@ -129,6 +145,34 @@ describe('an operator in Temporal', () => {
       false,
     );
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
+  });
+
+  it('says by hand that calls are answered: only the record decides, whatever the numbers', async () => {
+    const run = await ask('pay');
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const before = executed.length;
+    const wild = [
+      { toolCallId: 'c1', approved: true, sequence: 1e15 },
+      { sequence: 1e15, resume: { step: 1e15, approved: ['c1'] } },
+      { sequence: 1e15, resume: { step: 2, approved: ['c1'] } },
+      { sequence: 1e15, resume: { step: 1, approved: ['c1'] } },
+      { sequence: -1, resume: { step: 0, approved: [] } },
+    ];
+    for (const signal of wild) await handle.signal('answer', signal);
+    const { events = [] } = await until('the run has looked at the record', async () => {
+      const history = await handle.fetchHistory();
+      const asked = history.events?.filter((event) => event.activityTaskCompletedEventAttributes);
+      return (asked?.length ?? 0) >= 3 ? history : undefined;
+    });
+    expect(events?.length).toBeGreaterThan(0);
+    expect(executed).toHaveLength(before);
+    expect((await stores.store.sessions.read(run.sessionId))?.status).toBe('waiting_approval');
+    expect(await runs.decide(run, 'c1', true)).toBe('stored');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(executed).toHaveLength(before + 1);
+    const row = await resultOf(run);
+    expect(row).toMatchObject({ decision: { approved: true, by: 'ann' } });
+    expect((row as { decision: object }).decision).not.toHaveProperty('via');
   });
 
   it('is refused what the store refuses, with its code, and the run waits on', async () => {

@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { pickRequest, toResultAnswer } from '../../workflows/operator-requests.js';
+
+describe('what an operator asks for', () => {
+  it('is picked by name', () => {
+    // An older release may have accepted more.
+    const given = { toolCallId: 'c', by: 'olga', approved: true, sessionId: 'other', kind: 'x' };
+    expect(pickRequest('deny', given)).toEqual({ toolCallId: 'c', by: 'olga' });
+    expect(pickRequest('extendDeadline', { ...given, byMs: 5 })).toEqual({
+      toolCallId: 'c',
+      byMs: 5,
+      by: 'olga',
+    });
+    expect(pickRequest('stop', null)).toEqual({});
+  });
+
+  it('is a result of null where there is none', () => {
+    expect(toResultAnswer({ toolCallId: 'c' })).toEqual({ toolCallId: 'c', result: null });
+    expect(toResultAnswer({ toolCallId: 'c', error: 'no', result: 1 })).toEqual({
+      toolCallId: 'c',
+      error: 'no',
+    });
+  });
+});

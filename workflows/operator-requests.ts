@@ -1,0 +1,107 @@
+import { ApplicationFailure } from '@temporalio/workflow';
+import type { OperatorAnswer } from '../protocol/activities.js';
+import type { StopMode } from '../protocol/run.js';
+
+/** What operators' updates carry: named fields, and nothing else. */
+interface Decided {
+  toolCallId: string;
+  reason?: string;
+  by?: string;
+}
+
+export interface OperatorRequests {
+  approve: Decided & { input?: unknown };
+  deny: Decided;
+  submitToolResult: { toolCallId: string; result?: unknown; error?: string; by?: string };
+  extendDeadline: { toolCallId: string; byMs: number; by?: string };
+  stop: { mode?: StopMode; reason?: string; by?: string };
+}
+
+interface Field {
+  fits: (value: unknown) => boolean;
+  is: string;
+  required?: true;
+}
+
+const ID: Field = { fits: isName, is: 'a text of 1 to 256 characters', required: true };
+const BY: Field = { fits: isName, is: 'a text of 1 to 256 characters' };
+const TEXT: Field = { fits: (value) => typeof value === 'string', is: 'text' };
+const ANY: Field = { fits: () => true, is: 'JSON' };
+const MS: Field = {
+  fits: (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  is: 'a whole number of milliseconds above 0',
+  required: true,
+};
+const MODE: Field = {
+  fits: (value) => value === 'interrupt' || value === 'abort',
+  is: "'interrupt' or 'abort'",
+};
+
+const FIELDS: { [Name in keyof OperatorRequests]: Record<keyof OperatorRequests[Name], Field> } = {
+  approve: { toolCallId: ID, input: ANY, reason: TEXT, by: BY },
+  deny: { toolCallId: ID, reason: TEXT, by: BY },
+  submitToolResult: { toolCallId: ID, result: ANY, error: TEXT, by: BY },
+  extendDeadline: { toolCallId: ID, byMs: MS, by: BY },
+  stop: { mode: MODE, reason: TEXT, by: BY },
+};
+
+/**
+ * Validator of an update. What it refuses leaves no trace in history.
+ *
+ * @throws ApplicationFailure `validation_error` for a field that is missing, unknown or does not fit
+ */
+export function checkRequest(name: keyof OperatorRequests, given: unknown): void {
+  const fields: Record<string, Field> = FIELDS[name];
+  if (given === null || given === undefined) {
+    if (Object.values(fields).some(({ required }) => required)) refuse('the argument is missing');
+    return;
+  }
+  if (typeof given !== 'object' || Array.isArray(given)) refuse('the argument must be an object');
+  for (const [field, value] of Object.entries(given)) {
+    if (!Object.hasOwn(fields, field)) refuse(`unknown field "${field.slice(0, 64)}"`);
+    if (fields[field]?.fits(value) === false) refuse(`${field} must be ${fields[field].is}`);
+  }
+  for (const [field, { required }] of Object.entries(fields)) {
+    if (required === true && !Object.hasOwn(given, field)) refuse(`${field} is missing`);
+  }
+  if (name === 'submitToolResult' && 'result' in given && 'error' in given) {
+    refuse('give a result or an error, not both');
+  }
+}
+
+/**
+ * The request's own fields by name. History may hold updates that an older release accepted with
+ * others beside them: those change nothing.
+ */
+export function pickRequest<Name extends keyof OperatorRequests>(
+  name: Name,
+  given: unknown,
+): OperatorRequests[Name] {
+  const picked: Record<string, unknown> = {};
+  for (const field of Object.keys(FIELDS[name])) {
+    const value = (given as Record<string, unknown> | null | undefined)?.[field];
+    if (value !== undefined) picked[field] = value;
+  }
+  return picked as unknown as OperatorRequests[Name];
+}
+
+/** A client tool's result as the activity takes it; a missing one counts as null. */
+export function toResultAnswer({
+  toolCallId,
+  result,
+  error,
+  by,
+}: OperatorRequests['submitToolResult']): OperatorAnswer {
+  const who = by === undefined ? {} : { by };
+  return error === undefined
+    ? { toolCallId, result: result ?? null, ...who }
+    : { toolCallId, error, ...who };
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= 256;
+}
+
+function refuse(why: string): never {
+  throw ApplicationFailure.nonRetryable(why, 'validation_error');
+}
