@@ -4,6 +4,27 @@ const STORAGE = 'test/stores/conformance/redis-storage.test.ts';
 
 export const readers = [
   {
+    defence: 'A connection whose packets vanish is replaced: under a writer',
+    file: 'stores/redis/clients.ts',
+    edits: [['socketTimeout: SILENCE_MS, ', '']],
+    test: 'a connection whose packets vanish is replaced under a writer, which loses and repeats nothing',
+    suite: 'test/stores/redis/silence.test.ts',
+  },
+  {
+    defence: 'A connection whose packets vanish is replaced: in an idle process',
+    file: 'stores/redis/connection.ts',
+    edits: [['  startPulse(client);\n', '']],
+    test: 'a connection whose packets vanish is replaced under an API that nobody asks anything',
+    suite: 'test/stores/redis/silence.test.ts',
+  },
+  {
+    defence: 'A worker waits while Redis says that it cannot serve: also for reads',
+    file: 'stores/redis/commands-of.ts',
+    edits: [['insist(() => readTogether(redis, add))', 'readTogether(redis, add)']],
+    test: 'beside a script that does not end clients are refused, and workers wait',
+    suite: 'test/stores/redis/busy.test.ts',
+  },
+  {
     defence: 'Pause as an entry: of a run',
     file: `${TRANSITIONS}/lib/pause.ts`,
     edits: [["  write(log, ownChunk(speaker, 'run_paused', body));\n", '']],

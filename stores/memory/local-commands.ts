@@ -25,33 +25,31 @@ export function createLocalCommands(local: Keyspace): Commands {
     hdel: (key, field) => number('HDEL', key, field),
     hmget: async (key, ...fields) => toNullable(keyspace.call('HMGET', key, ...fields)),
     hvals: (key) => list('HVALS', key),
-    hincrby: (key, field, by) => number('HINCRBY', key, field, by),
     llen: (key) => number('LLEN', key),
     lrange: (key, from, to) => list('LRANGE', key, from, to),
-    lindex: (key, index) => text('LINDEX', key, index),
     set: async (...args) => (await text('SET', ...args)) as 'OK' | null,
     zadd: (key, ...args) => call('ZADD', key, ...args),
     zrem: (key, member) => number('ZREM', key, member),
     zrangebyscore: (key, ...args) => list('ZRANGEBYSCORE', key, ...args),
-    zremrangebyscore: (key, from, to) => number('ZREMRANGEBYSCORE', key, from, to),
-    multi: () => createReads(keyspace),
-    pipeline: () => createReads(keyspace),
+    together: async (add) => {
+      const replies: unknown[] = [];
+      add(createReads(keyspace, replies));
+      return replies;
+    },
   };
 }
 
 /** Nothing comes between synchronous reads. */
-function createReads(keyspace: Pick<Keyspace, 'call'>): Reads {
-  const added: (() => unknown)[] = [];
-  const add = (read: () => unknown): Reads => {
-    added.push(read);
+function createReads(keyspace: Pick<Keyspace, 'call'>, replies: unknown[]): Reads {
+  const add = (reply: unknown): Reads => {
+    replies.push(reply);
     return reads;
   };
   const reads: Reads = {
-    hgetall: (key) => add(() => toRecord(keyspace.call('HGETALL', key))),
-    hmget: (key, ...fields) => add(() => toNullable(keyspace.call('HMGET', key, ...fields))),
-    lrange: (key, from, to) => add(() => keyspace.call('LRANGE', key, from, to)),
-    xlen: (key) => add(() => keyspace.call('XLEN', key)),
-    exec: async () => added.map((read) => [null, read()]),
+    hgetall: (key) => add(toRecord(keyspace.call('HGETALL', key))),
+    hmget: (key, ...fields) => add(toNullable(keyspace.call('HMGET', key, ...fields))),
+    lrange: (key, from, to) => add(keyspace.call('LRANGE', key, from, to)),
+    xlen: (key) => add(keyspace.call('XLEN', key)),
   };
   return reads;
 }

@@ -1,5 +1,6 @@
-import type { Subscriber } from './subscriber.js';
 import { reach } from './errors.js';
+import { startChannelPulse } from './pulse.js';
+import type { Subscriber } from './subscriber.js';
 
 /** A channel stays subscribed this long after its last member left: the next step often follows at once. */
 const LINGER_MS = 2_000;
@@ -35,8 +36,10 @@ export function createChannels<M>(
     if (present !== undefined && present.size > 0) deliver(present, message);
   });
 
-  // A cluster's connections renew their subscriptions by themselves.
-  if (!('nodes' in subscriber)) {
+  if ('nodes' in subscriber) {
+    // A cluster's connections renew their subscriptions by themselves.
+    startChannelPulse(subscriber, () => [...subscribed.keys()]);
+  } else {
     subscriber.on('ready', () => {
       for (const channel of subscribed.keys()) {
         subscriber.ssubscribe(channel).catch(() => undefined);

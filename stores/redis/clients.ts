@@ -10,6 +10,13 @@ export type RedisConnection = Redis | Cluster;
  */
 export const OWN_RENEWAL = { autoResubscribe: false } as const;
 
+/**
+ * A connection that leaves a command without any answer for this long is replaced, and so is one that
+ * is not made in this time: its packets may vanish (a proxy that swallows them, a host that was lost).
+ */
+const SILENCE_MS = 2_500;
+export const SILENCE = { socketTimeout: SILENCE_MS, connectTimeout: SILENCE_MS } as const;
+
 /** How long and how often a client tries. */
 export interface Patience {
   /** Commands wait in the process while there is no connection. */
@@ -127,8 +134,15 @@ function clusterOptions(
 
 function connectionOptions({
   timeoutMs,
-}: Patience): Pick<RedisOptions, 'noDelay' | 'commandTimeout'> {
-  return { noDelay: true, ...(timeoutMs !== undefined && { commandTimeout: timeoutMs }) };
+}: Patience): Pick<
+  RedisOptions,
+  'noDelay' | 'commandTimeout' | 'socketTimeout' | 'connectTimeout'
+> {
+  return {
+    noDelay: true,
+    ...SILENCE,
+    ...(timeoutMs !== undefined && { commandTimeout: timeoutMs }),
+  };
 }
 
 function accessOptions(address: {

@@ -9,10 +9,8 @@ export interface Commands {
   hdel: (key: string, field: string) => Promise<number>;
   hmget: (key: string, ...fields: string[]) => Promise<(string | null)[]>;
   hvals: (key: string) => Promise<string[]>;
-  hincrby: (key: string, field: string, by: number) => Promise<number>;
   llen: (key: string) => Promise<number>;
   lrange: (key: string, from: number, to: number) => Promise<string[]>;
-  lindex: (key: string, index: number) => Promise<string | null>;
   set: (key: string, value: string, px: 'PX', ms: number, nx: 'NX') => Promise<'OK' | null>;
   zadd: (key: string, ...args: (string | number)[]) => Promise<unknown>;
   zrem: (key: string, member: string) => Promise<number>;
@@ -22,16 +20,14 @@ export interface Commands {
     to: string | number,
     ...options: (string | number)[]
   ) => Promise<string[]>;
-  zremrangebyscore: (key: string, from: string | number, to: string | number) => Promise<number>;
-  multi: () => Reads;
-  pipeline: () => Reads;
+  /** The replies to reads of one moment, in their order. */
+  together: (add: (reads: Reads) => unknown) => Promise<unknown[]>;
 }
 
-/** Reads that are sent together; of one moment if they are a transaction. */
+/** Reads that are sent together. */
 export interface Reads {
   hgetall: (key: string) => Reads;
   hmget: (key: string, ...fields: string[]) => Reads;
   lrange: (key: string, from: number, to: number) => Reads;
   xlen: (key: string) => Reads;
-  exec: () => Promise<[error: Error | null, result: unknown][] | null>;
 }

@@ -1,4 +1,11 @@
-import { createClient, OWN_RENEWAL, type Patience, type RedisConnection } from './clients.js';
+import {
+  createClient,
+  OWN_RENEWAL,
+  SILENCE,
+  type Patience,
+  type RedisConnection,
+} from './clients.js';
+import { startPulse } from './pulse.js';
 
 export type { RedisConnection } from './clients.js';
 
@@ -15,13 +22,23 @@ const PATIENCE: Record<RedisRole, Patience> = {
 
 /** @throws HelixError `validation_error` if the URL is no address of a Redis */
 export function connectCommands(url: string, role: RedisRole): RedisConnection {
-  return createClient(url, PATIENCE[role], 'commands');
+  return connect(url, PATIENCE[role], 'commands');
 }
 
 /** Subscriptions come back by themselves after a broken connection; what was missed is in the log. */
 export function connectSubscriber(url: string, role: RedisRole): RedisConnection {
   const { maxBackoffMs } = PATIENCE[role];
-  return createClient(url, { ...PATIENCE.worker, maxBackoffMs }, 'subscriptions');
+  return connect(url, { ...PATIENCE.worker, maxBackoffMs }, 'subscriptions');
+}
+
+function connect(
+  url: string,
+  patience: Patience,
+  use: 'commands' | 'subscriptions',
+): RedisConnection {
+  const client = createClient(url, patience, use);
+  startPulse(client);
+  return client;
 }
 
 /** A connection for subscriptions to the same Redis as one of the caller's; connects when used. */
@@ -38,8 +55,10 @@ export function duplicateForSubscriptions(redis: RedisConnection): RedisConnecti
           enableOfflineQueue: true,
           maxRetriesPerRequest: null,
           commandTimeout: undefined,
+          ...SILENCE,
           ...OWN_RENEWAL,
         });
   subscriber.on('error', () => undefined);
+  startPulse(subscriber);
   return subscriber;
 }

@@ -1,13 +1,14 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
-import type { Commands } from './commands.js';
+import { commandsOf } from './commands-of.js';
 import type { RedisContext } from './context.js';
 import { gatherWrites } from './gather-writes.js';
 import { createKeySpace } from './keys.js';
 import { THIS_LIBRARY, type Library } from './library.js';
 import { createProcesses, type Processes } from './processes.js';
 import { createPruning } from './prune-libraries.js';
+import { askOnce, waitOutRefusals } from './refusals.js';
 import { rightsFor } from './rights.js';
 import { createRunLibrary, type RunLibrary } from './run-library.js';
 import { createTransitions, type Expiry } from './transitions.js';
@@ -54,20 +55,20 @@ export function createContext(
   { library = THIS_LIBRARY, layout = RECORD_LAYOUT, isPatient = false }: ContextOptions = {},
 ): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
+  const insist = isPatient ? waitOutRefusals(() => redis.status === 'end') : askOnce;
   const processes = createProcesses(redis, {
     key: keys.processes,
     library: library.hash,
     layout,
     onRead: createPruning(redis),
   });
-  const runLibrary = createRunLibrary(redis, { library, isPatient, rights: rightsFor(keys) });
+  const runLibrary = createRunLibrary(redis, { library, insist, rights: rightsFor(keys) });
   const announced: RunLibrary = (mode, ...given) => {
     processes.touch();
     return runLibrary(mode, ...given);
   };
   return {
-    // Its overloads by option say the same; a list of options fits none of them.
-    redis: redis as unknown as Commands,
+    redis: commandsOf(redis, insist),
     keys,
     transitions: createTransitions(announced, keys, toExpiry(options), processes.layout),
     processes,

@@ -84,11 +84,3 @@ function unavailable(what: string, cause?: unknown): HelixError {
 function isReplyError(error: unknown): error is Error {
   return error instanceof Error && (error.name === 'ReplyError' || 'command' in error);
 }
-
-/** The replies of a transaction, or the first error among them. */
-export function unpack(replies: [error: Error | null, result: unknown][] | null): unknown[] {
-  return (replies ?? []).map(([error, value]) => {
-    if (error) throw toContractError(error);
-    return value;
-  });
-}

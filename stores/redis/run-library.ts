@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { RedisConnection } from './clients.js';
-import { isLackOfRights, lackOfRights, reach, saysNotNow } from './errors.js';
+import { isLackOfRights, lackOfRights, reach } from './errors.js';
 import {
   functionLibrary,
   functionName,
@@ -12,6 +11,7 @@ import {
   type TransitionMode,
 } from './library.js';
 import { mastersOf } from './masters.js';
+import { askOnce, type Insist } from './refusals.js';
 import type { Right } from './rights.js';
 
 /** Runs the library with keys and arguments; its form is the caller's no concern. */
@@ -23,14 +23,12 @@ export type RunLibrary = (
 
 export interface RunLibraryOptions {
   library?: Library;
-  /** Waits while Redis says that it cannot serve now, as while there is no connection. */
-  isPatient?: boolean;
+  /** What is done when Redis refuses for now; transitions know repeats. */
+  insist?: Insist;
   /** What is looked at before the first transition, so that none ends in the middle. */
   rights?: readonly Right[];
 }
 
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
 /** A Redis that took no library is asked again after this long. */
 const LOAD_AGAIN_MS = 5_000;
 
@@ -40,7 +38,7 @@ const LOAD_AGAIN_MS = 5_000;
  */
 export function createRunLibrary(
   redis: RedisConnection,
-  { library = THIS_LIBRARY, isPatient = false, rights = [] }: RunLibraryOptions = {},
+  { library = THIS_LIBRARY, insist = askOnce, rights = [] }: RunLibraryOptions = {},
 ): RunLibrary {
   const scripts = new Map<string, { code: string; sha: string }>();
   /** Set once functions were refused for good. */
@@ -132,18 +130,6 @@ export function createRunLibrary(
     return checking;
   }
 
-  /** Transitions know repeats, so what was refused may be sent again. */
-  async function throughRefusals(work: () => Promise<unknown>): Promise<unknown> {
-    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!isPatient || !saysNotNow(error) || redis.status === 'end') throw error;
-      }
-      await pause(wait, undefined, { ref: false });
-    }
-  }
-
   return (mode, keys, args) => {
     const given: Given = [keys.length, ...keys, ...args];
     const work = async (): Promise<unknown> => {
@@ -158,7 +144,7 @@ export function createRunLibrary(
         throw error;
       }
     };
-    return reach(throughRefusals(work));
+    return reach(insist(work));
   };
 }
 

@@ -5,7 +5,6 @@ import type { Queue } from '../contract/queue.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
 import { reach } from './errors.js';
-import { readTogether } from './read-together.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
@@ -26,8 +25,10 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     const own = keys.session(sessionId).root;
     const conversation = keys.session(rootOf(sessionId)).root;
     if (own === conversation) return reach(redis.hgetall(own));
-    const [root, shared] = (await readTogether(redis, (reads) =>
-      reads.hgetall(own).hmget(conversation, 'seq', 'stream', 'committed'),
+    const [root, shared] = (await reach(
+      redis.together((reads) =>
+        reads.hgetall(own).hmget(conversation, 'seq', 'stream', 'committed'),
+      ),
     )) as [Record<string, string>, (string | null)[]];
     return withShared(root, shared);
   }

@@ -2,7 +2,7 @@ import { childPartOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
-import { readTogether } from './read-together.js';
+import { reach } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
@@ -35,10 +35,12 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
   /** Of a session without sub-agents; undefined if it has any. */
   async function readOwn(sessionId: string, callsOnly: boolean): Promise<Stored | undefined> {
     const at = keys.session(sessionId);
-    const stored = await readTogether(redis, (reads) => {
-      reads.hgetall(at.root).lrange(at.order, 0, -1).hgetall(at.calls);
-      if (!callsOnly) reads.lrange(at.rows, 0, -1).lrange(at.queue, 0, -1);
-    });
+    const stored = await reach(
+      redis.together((reads) => {
+        reads.hgetall(at.root).lrange(at.order, 0, -1).hgetall(at.calls);
+        if (!callsOnly) reads.lrange(at.rows, 0, -1).lrange(at.queue, 0, -1);
+      }),
+    );
     const [root, order, calls, rows = [], queue = []] = stored as [
       ...[Record<string, string>, string[], Record<string, string>],
       ...[string[]?, string[]?],

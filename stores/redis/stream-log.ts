@@ -9,7 +9,6 @@ import { reach } from './errors.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
 import { createReadLog, type ReadLog } from './read-log.js';
-import { readTogether } from './read-together.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
 import type { Subscriber } from './subscriber.js';
@@ -64,8 +63,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     inspect: async (streamId) => {
       const { root, stream } = keys.session(rootOf(streamId));
       const names = ['stream', 'seq', 'turnSeq', 'controls', 'error', 'streamError'];
-      const [fields, entries] = (await readTogether(redis, (reads) =>
-        reads.hmget(root, ...names).xlen(stream),
+      const [fields, entries] = (await reach(
+        redis.together((reads) => reads.hmget(root, ...names).xlen(stream)),
       )) as [(string | null)[], number];
       return toPosition(fields, entries);
     },

@@ -9,6 +9,10 @@ export interface TcpProxy {
    * when it has come.
    */
   holdAt: (text: string, when: 'before' | 'after', nth?: number) => Promise<void>;
+  /** Connections that are open stay so, but no byte passes them any more; new ones are let through. */
+  swallow: () => void;
+  /** How many connections were made so far. */
+  connections: () => number;
   /** Breaks every connection; what was held back is lost. New ones are let through. */
   cut: () => void;
   close: () => Promise<void>;
@@ -16,6 +20,7 @@ export interface TcpProxy {
 
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  const silent = new WeakSet<Socket>();
   let trap:
     { text: string; when: 'before' | 'after'; left: number; sprung: () => void } | undefined;
   let isHolding = false;
@@ -31,7 +36,9 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     return trap.when === 'after';
   }
 
+  let made = 0;
   const server = createServer((client) => {
+    made += 1;
     const upstream = connect(target, '127.0.0.1');
     for (const [socket, other] of [
       [client, upstream],
@@ -46,10 +53,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       });
     }
     client.on('data', (bytes) => {
-      if (passes(bytes)) upstream.write(bytes);
+      if (!silent.has(client) && passes(bytes)) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      if (!isHolding) client.write(bytes);
+      if (!silent.has(upstream) && !isHolding) client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => {
@@ -61,6 +68,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
       new Promise((sprung) => {
         trap = { text, when, left: nth, sprung };
       }),
+    connections: () => made,
+    swallow: () => {
+      for (const socket of sockets) silent.add(socket);
+    },
     cut: () => {
       trap = undefined;
       isHolding = false;

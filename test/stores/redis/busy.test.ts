@@ -32,6 +32,13 @@ it('beside a script that does not end clients are refused, and workers wait', as
     return error instanceof Error && error.message.startsWith('BUSY');
   };
   await until('Redis is busy', isBusy);
+  // Reads beside the transitions as well: an attempt that failed there would ask its model again.
+  const waiting = Promise.all([
+    worker.store.sessions.read(session.id),
+    worker.store.sessions.view(session.id),
+    worker.store.due.note(session.id, 0),
+    worker.streamManager.getStreamInfo(session.id),
+  ]);
   const said = say(' after');
   for (const work of [
     () => drive(api, session.id).stop(),
@@ -49,6 +56,7 @@ it('beside a script that does not end clients are refused, and workers wait', as
   await redis.script('KILL');
   expect(await endless).toBeInstanceOf(Error);
   await said;
+  expect((await waiting)[0]).toMatchObject({ status: 'running' });
   expect(textIn(await session.log())).toBe('before after');
   expect(await drive(api, session.id).stop()).toMatchObject({ kind: 'stopping' });
   other.disconnect();

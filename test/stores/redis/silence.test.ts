@@ -1,0 +1,70 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { startFollower } from '../../support/follower.js';
+import { answers, closeStores, openStores } from '../../support/open-stores.js';
+import { textIn } from '../../support/session-driver.js';
+import { openSpeaker } from '../../support/speaker.js';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
+import { sharedRedisUrl } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
+
+/** What a silent connection may cost, with room for a slow machine. */
+const REPLACED_MS = 8_000;
+
+let wire: TcpProxy | undefined;
+
+afterEach(async () => {
+  await closeStores();
+  await wire?.close();
+  wire = undefined;
+});
+
+async function startWire(): Promise<{ wire: TcpProxy; url: string }> {
+  wire = await startTcpProxy(Number(new URL(sharedRedisUrl()).port));
+  return { wire, url: `redis://127.0.0.1:${String(wire.port)}` };
+}
+
+describe('a connection whose packets vanish', () => {
+  it('is replaced under a writer, which loses and repeats nothing', async () => {
+    const { wire, url } = await startWire();
+    const { session, say } = await openSpeaker(await openStores(url));
+    await say('before');
+    wire.swallow();
+    await within(say(' after'));
+    expect(textIn(await session.log())).toBe('before after');
+  });
+
+  it('is replaced under an API that nobody asks anything', async () => {
+    const { wire, url } = await startWire();
+    const stores = await openStores(url, 'api');
+    await until('both connections', () => wire.connections() === 2);
+    wire.swallow();
+    await until('new ones', () => wire.connections() === 4, REPLACED_MS);
+    await until('Redis answers', () => answers(stores), REPLACED_MS);
+  });
+
+  it('is replaced under a follower that only listens', async () => {
+    const { wire, url } = await startWire();
+    const { session, say } = await openSpeaker(await openStores(sharedRedisUrl()));
+    await say('before');
+    const follower = startFollower((await openStores(url, 'api')).streamManager, session.id, 0);
+    await until('the follower listens', () => textIn(follower.entries) === 'before');
+    wire.swallow();
+    await say(' after');
+    await until(
+      'the follower hears',
+      () => textIn(follower.entries) === 'before after',
+      REPLACED_MS,
+    );
+    await follower.stop();
+  });
+});
+
+async function within(work: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const done = work.then(() => {
+    isDone = true;
+  });
+  done.catch(() => undefined);
+  await until('the connection is replaced', () => isDone, REPLACED_MS);
+  await done;
+}
