@@ -1,9 +1,10 @@
 import type { ChunkOf, StreamChunk } from '../protocol/chunk.js';
+import { toEventPartType, type ReservedEventName } from '../protocol/event-names.js';
 import type { Interruption } from '../protocol/interruption.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
 /** Control-flow chunks and the name under which a page sees them. */
-const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${string}`>> = {
+const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${ReservedEventName}`>> = {
   run_interrupted: 'data-run-interrupted',
   run_resumed: 'data-run-resumed',
   run_paused: 'data-run-paused',
@@ -59,14 +60,13 @@ export function toInterruptedMetadata(stop: Interruption | undefined): Record<st
 }
 
 /**
- * What a tool says beside its result, live and in history. The name is the event's; unusual characters
- * become dashes.
+ * What a tool says beside its result, live and in history. The name is the event's.
  */
 export function toEventPart({ eventName, data }: Pick<ChunkOf<'custom'>, 'eventName' | 'data'>): {
   type: `data-${string}`;
   data: unknown;
 } {
-  return { type: `data-${eventName.replace(/[^A-Za-z0-9_.-]/g, '-')}`, data: data ?? null };
+  return { type: toEventPartType(eventName), data: data ?? null };
 }
 
 /** A source or a file of the model, with the keys that every client takes. */

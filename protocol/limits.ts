@@ -57,6 +57,12 @@ export const LIMITS = {
   invalidFinishes: 3,
   /** Sub-agents below each other. */
   subAgentDepth: 5,
+  /** Characters of one event that an agent on another server sends; results may be 1 MB before they are escaped. */
+  remoteEventChars: 4 * 1024 * 1024,
+  /** What one call shows of an agent on another server. */
+  remoteAgentBytes: 16 * 1024 * 1024,
+  /** Events that one call takes from an agent on another server. */
+  remoteAgentEvents: 100_000,
   /** Sub-agents of one run of a conversation, at all depths. */
   subAgents: 100,
 } as const;

@@ -4,6 +4,7 @@ import { createReplyFold, type ReplyFold } from '../../protocol/reply-fold.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantPart } from '../../protocol/rows.js';
+import { isShownUrl } from '../../protocol/shown-url.js';
 import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
 import { createCallIds } from './call-ids.js';
 import { toReplyFinish, type ReplyFinish } from './reply-finish.js';
@@ -193,6 +194,7 @@ export function createStepReply(
   }
 
   function showAttachment(fields: Attachment): StreamChunk[] {
+    if (fields.type !== 'source_document' && !isShownUrl(fields.type, fields.url)) return [];
     if (Buffer.byteLength(JSON.stringify(fields)) <= MAX_ATTACHMENT_BYTES) {
       return emit(chunk<Attachment['type']>(fields));
     }

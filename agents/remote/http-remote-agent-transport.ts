@@ -1,4 +1,5 @@
-import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { EventSourceParserStream, ParseError } from 'eventsource-parser/stream';
+import { LIMITS } from '../../protocol/limits.js';
 import type { WireEvent } from '../../protocol/wire-events.js';
 import { parseStreamEvent } from '../../protocol/wire-text.js';
 import { RemoteRefusal, type RemoteAgentTransport, type RemoteStart } from './remote-transport.js';
@@ -16,6 +17,11 @@ export interface HttpRemoteAgentOptions {
 const REQUEST_MS = 10_000;
 /** The other server sends comments when it has nothing to tell; a connection without any is dead. */
 const SILENCE_MS = 45_000;
+
+/** A refusal is a short JSON; what is longer is not read. */
+const REFUSAL_BYTES = 64 * 1024;
+/** Codes are shown to models and people. */
+const CODE = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** Reaches agents through the agent-server routes of another product. */
 export class HttpRemoteAgentTransport implements RemoteAgentTransport {
@@ -46,7 +52,7 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
     let timer = beat();
     try {
       const query = new URLSearchParams({ sessionId });
-      const response = await this.#fetch(`${this.#url}/sse?${query.toString()}`, {
+      const response = await this.#ask(`sse?${query.toString()}`, {
         headers: {
           ...(await this.#headers()),
           accept: 'text/event-stream',
@@ -54,7 +60,6 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
         },
         signal: AbortSignal.any([signal, silence.signal]),
       });
-      if (!response.ok) throw await toFailure(response);
       if (response.body === null) return;
       const heard = new TransformStream<Uint8Array, Uint8Array>({
         transform: (bytes, controller) => {
@@ -66,13 +71,17 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
       const events = response.body
         .pipeThrough(heard)
         .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
-        .pipeThrough(new EventSourceParserStream());
+        .pipeThrough(new EventSourceParserStream({ maxBufferSize: LIMITS.remoteEventChars }));
       for await (const { id, data } of events) {
         const event = parseStreamEvent(data);
         // Of a type that only a later version knows.
         if (event === undefined) continue;
-        yield { ...(id !== undefined && { id: Number(id) }), event };
+        const sequence = Number(id);
+        yield { ...(Number.isSafeInteger(sequence) && { id: sequence }), event };
       }
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error;
+      throw new RemoteRefusal('event_too_large', 'An event of the remote agent has no end.');
     } finally {
       clearTimeout(timer);
     }
@@ -83,26 +92,47 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
   }
 
   async #post(path: string, body: object, signal: AbortSignal): Promise<void> {
-    const response = await this.#fetch(`${this.#url}/${path}`, {
+    const response = await this.#ask(path, {
       method: 'POST',
       headers: { ...(await this.#headers()), 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal,
     });
-    if (!response.ok) throw await toFailure(response);
     await response.body?.cancel();
+  }
+
+  /** A redirect would carry headers with keys, and the message, to a place that nobody chose. */
+  async #ask(path: string, init: RequestInit): Promise<Response> {
+    const response = await this.#fetch(`${this.#url}/${path}`, { ...init, redirect: 'manual' });
+    if (response.ok) return response;
+    throw await toFailure(response);
   }
 }
 
 /** Refusals are for good; an overloaded or broken server may answer the next time. */
 async function toFailure(response: Response): Promise<Error> {
-  const { status } = response;
-  const body: unknown = await response.json().catch(() => undefined);
+  const { status, type } = response;
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    await response.body?.cancel();
+    return new RemoteRefusal('redirected', 'The remote agent server points elsewhere.');
+  }
+  const body = await readRefusal(response).catch(() => undefined);
   if (status >= 500 || status === 408 || status === 429) {
     return new Error(`the remote agent server answered ${String(status)}`);
   }
   const said = typeof body === 'object' && body !== null ? (body as { code?: unknown }).code : '';
   if (status === 404) return new RemoteRefusal('not_found', 'There is no such remote run.');
-  const code = typeof said === 'string' && said !== '' ? said : `http_${String(status)}`;
+  const code = typeof said === 'string' && CODE.test(said) ? said : `http_${String(status)}`;
   return new RemoteRefusal(code, `The remote agent server refuses: ${code}.`);
+}
+
+async function readRefusal(response: Response): Promise<unknown> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > REFUSAL_BYTES) return undefined;
+    parts.push(part);
+  }
+  return JSON.parse(Buffer.concat(parts).toString('utf8')) as unknown;
 }

@@ -1,4 +1,5 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
+import { LIMITS } from '../../protocol/limits.js';
 
 /** What may be shown of a remote agent. How its run goes (steps, pauses, checkpoints) is its own. */
 const SHOWN: ReadonlySet<string> = new Set([
@@ -17,20 +18,65 @@ const SHOWN: ReadonlySet<string> = new Set([
   'file',
 ] satisfies StreamChunk['type'][]);
 
-const ID_CHARS = 256;
+/** Where a remote chunk belongs in the parent's stream. */
+export interface RemotePlace {
+  toolCallId: string;
+  step: number;
+  /** The remote session, and the agent that was asked. */
+  subSessionId: string;
+  subAgentType: string;
+}
 
 /**
  * A remote chunk as the parent's stream carries it: in the parent's step, its calls under ids that
- * cannot meet those of the parent. Undefined for what is not shown. Pure.
+ * cannot meet those of the parent, its agents under names that no other agent has. Undefined for
+ * what is not shown. Pure.
  */
-export function toParentChunk(
-  chunk: StreamChunk,
-  { toolCallId, step }: { toolCallId: string; step: number },
-): StreamChunk | undefined {
+export function toParentChunk(chunk: StreamChunk, place: RemotePlace): StreamChunk | undefined {
   if (!SHOWN.has(chunk.type)) return undefined;
-  if (!('toolCallId' in chunk)) return { ...chunk, step };
-  const own = `${toolCallId}/${String(chunk.toolCallId)}`.slice(-ID_CHARS);
-  return { ...chunk, step, toolCallId: own };
+  const { toolCallId, step } = place;
+  const shown = { ...chunk, ...speakerOf(chunk, place), step };
+  if (!('toolCallId' in shown)) return shown;
+  const own = `${toolCallId}/${String(shown.toolCallId)}`.slice(-LIMITS.idChars);
+  return { ...shown, toolCallId: own };
+}
+
+/** The other server says who speaks; it can only mean the agent that was asked, or one below it. */
+function speakerOf(
+  { agentId, agentType }: StreamChunk,
+  { subSessionId, subAgentType }: RemotePlace,
+): Pick<StreamChunk, 'agentId' | 'agentType'> {
+  if (agentId === subSessionId) return { agentId, agentType: subAgentType };
+  const isBelow = agentId.startsWith(`${subSessionId}.`);
+  return {
+    agentId: (isBelow ? agentId : `${subSessionId}.${agentId}`).slice(0, LIMITS.idChars),
+    agentType: `${subAgentType}/${agentType}`.slice(0, LIMITS.idChars),
+  };
+}
+
+/** More than one call takes from another server; the message says what. */
+export class RemoteExcess extends Error {
+  override readonly name = 'RemoteExcess';
+}
+
+/** Counts what one call takes of a remote run, over all its connections. */
+export class RemoteAllowance {
+  #events = 0;
+  #bytes = 0;
+
+  /** @throws RemoteExcess */
+  takeEvent(): void {
+    this.#events += 1;
+    if (this.#events > LIMITS.remoteAgentEvents) {
+      throw new RemoteExcess(`more than ${String(LIMITS.remoteAgentEvents)} events`);
+    }
+  }
+
+  /** @throws RemoteExcess */
+  takeShown(chunk: StreamChunk): void {
+    this.#bytes += Buffer.byteLength(JSON.stringify(chunk));
+    if (this.#bytes > LIMITS.remoteAgentBytes) throw new RemoteExcess('more than 16 MB');
+  }
 }
 
 /** The text of a run's newest step: what it says last is its answer. */
@@ -43,6 +89,7 @@ export class RemoteText {
     this.#sessionId = sessionId;
   }
 
+  /** @throws RemoteExcess */
   accept(chunk: StreamChunk): void {
     if (chunk.agentId !== this.#sessionId) return;
     if (chunk.type === 'step_start') this.#isStale = true;
@@ -51,6 +98,7 @@ export class RemoteText {
     if (this.#isStale) this.#text = '';
     this.#isStale = false;
     this.#text += chunk.delta;
+    if (this.#text.length > LIMITS.answerBytes) throw new RemoteExcess('a text of more than 1 MB');
   }
 
   toString(): string {

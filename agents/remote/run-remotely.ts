@@ -9,7 +9,7 @@ import {
   RemoteSubAgentFailedError,
   RemoteSubAgentLostError,
 } from './remote-errors.js';
-import { RemoteText, toParentChunk } from './remote-reply.js';
+import { RemoteAllowance, RemoteExcess, RemoteText, toParentChunk } from './remote-reply.js';
 import { RemoteRefusal, type RemoteAgentTransport } from './remote-transport.js';
 
 export interface RemoteCall {
@@ -51,14 +51,10 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     transport.stop(sessionId, 'interrupt', 'the delegating run was stopped').catch(() => undefined);
   };
   abortSignal.addEventListener('abort', stop, { once: true });
-  const frame = {
-    agentId: context.agentId,
-    agentType: context.agentType,
-    step: context.step,
-    subAgentType: agentType,
-    subSessionId: sessionId,
-    callId: toolCallId,
-  };
+  const named = { step: context.step, subAgentType: agentType, subSessionId: sessionId };
+  const place = { ...named, toolCallId };
+  const { agentId, agentType: ownType } = context;
+  const frame = { ...named, agentId, agentType: ownType, callId: toolCallId };
   try {
     await context.forward([{ type: 'subagent_start', ...frame, timestamp: Date.now() }]);
     const result = await follow();
@@ -83,6 +79,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
 
   async function follow(): Promise<unknown> {
     const text = new RemoteText(sessionId);
+    const allowance = new RemoteAllowance();
     let cursor = 0;
     let isStarted = false;
     let reachedAt = Date.now();
@@ -94,14 +91,20 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
         for await (const { id, event } of transport.follow(sessionId, cursor, abortSignal)) {
           reachedAt = Date.now();
           pause = FIRST_PAUSE_MS;
-          const ending = await take(event, text);
+          allowance.takeEvent();
+          const ending = await take(event, text, allowance);
           if (ending !== undefined) return ending.result;
           cursor = id ?? cursor;
         }
       } catch (error) {
         abortSignal.throwIfAborted();
+        if (error instanceof RemoteExcess) {
+          await giveUp('it sends too much');
+          throw new RemoteSubAgentFailedError(agentType, `It sent ${error.message}.`);
+        }
         if (error instanceof RemoteRefusal) {
           const { code } = error;
+          if (isStarted) await giveUp('it is not understood');
           const lost = code === 'not_found' ? code : (`refused:${code}` as const);
           throw new RemoteSubAgentLostError(agentType, lost, error);
         }
@@ -112,6 +115,11 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
       }
       await setTimeout(pause, undefined, { signal: abortSignal });
     }
+  }
+
+  /** The run over there has nobody left to work for. */
+  function giveUp(reason: string): Promise<void> {
+    return transport.stop(sessionId, 'abort', reason).catch(() => undefined);
   }
 
   function start(session: string): Promise<void> {
@@ -125,17 +133,20 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
   async function take(
     event: StreamEvent,
     text: RemoteText,
+    allowance: RemoteAllowance,
   ): Promise<{ result: unknown } | undefined> {
     switch (event.type) {
       case 'chunk': {
         text.accept(event.chunk);
-        const shown = toParentChunk(event.chunk, { toolCallId, step: context.step });
-        if (shown !== undefined) await show(shown);
+        const shown = toParentChunk(event.chunk, place);
+        if (shown === undefined) return undefined;
+        allowance.takeShown(shown);
+        await show(shown);
         return undefined;
       }
       case 'status': {
         if (event.status !== 'paused') return undefined;
-        await transport.stop(sessionId, 'abort', 'nobody can answer').catch(() => undefined);
+        await giveUp('nobody can answer');
         throw new RemoteSubAgentClientToolUnsupportedError(agentType);
       }
       case 'fail':

@@ -9,6 +9,7 @@ import { inbox } from './inbox-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
+import { remote } from './remote-mutations.mjs';
 import { resumes } from './resume-mutations.mjs';
 import { rewinds } from './rewind-mutations.mjs';
 import { runs } from './run-mutations.mjs';
@@ -273,6 +274,7 @@ export const mutations = [
   ...bridge,
   ...edge,
   ...ports,
+  ...remote,
   ...clients,
 ].map((mutation) => ({
   suite: SUITE,

@@ -177,6 +177,8 @@ describe('a model that calls tools badly', () => {
         },
         { type: 'tool-result', toolCallId: 'p', toolName: 'web_search', result: { found: 1 } },
         { type: 'source', sourceType: 'url', id: 's', url: 'https://a.example' },
+        // Would run in the page of one who clicks on it.
+        { type: 'source', sourceType: 'url', id: 'x', url: 'javascript:alert(1)' },
         ...text('Found it.'),
         ...finish(),
       ]),
