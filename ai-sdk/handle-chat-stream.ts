@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { HelixError } from '../protocol/errors.js';
 import { isSessionId } from '../protocol/ids.js';
-import { HEADERS, PostedMessage, type ProblemBody } from '../protocol/http.js';
+import { HEADERS, type ProblemBody } from '../protocol/http.js';
+import { PostedTail } from '../protocol/posted-messages.js';
 import { toChatDeps, type HandleChatStreamDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { decideReply } from './decide-reply.js';
@@ -22,7 +23,7 @@ export async function handleChatStream(
   const chat = toChatDeps(deps);
   const posted = Posted.safeParse(params);
   const reply = posted.success
-    ? await decideReply(chat, params).catch((cause: unknown): never => {
+    ? await decideReply(chat, { ...params, ...posted.data }).catch((cause: unknown): never => {
         throw new ExecutionError(undefined, { cause });
       })
     : refuse('These are no messages of a chat.');
@@ -41,7 +42,7 @@ export async function handleChatStream(
 
 /** What a host hands on from a request's body without looking. */
 const Posted = z.object({
-  messages: z.array(PostedMessage),
+  messages: PostedTail,
   trigger: z.string().optional(),
   messageId: z.string().optional(),
 });

@@ -29,6 +29,9 @@ export function toUserMessages(
   posted: readonly PostedMessage[],
   options: UserMessageOptions = {},
 ): UserMessage[] {
+  if (posted.length > LIMITS.newMessages) {
+    throw invalid(`One request says at most ${String(LIMITS.newMessages)} messages.`);
+  }
   const ids = new Set<string>();
   return posted.map((message) => {
     if (ids.has(message.id)) throw invalid(`Two messages have the id "${message.id}".`);
@@ -71,9 +74,15 @@ export function isSameContent({ id, hash }: UserMessage, row: Row): boolean {
 }
 
 function hashOf(id: string, parts: readonly UserPart[]): string {
+  const chars = parts.reduce(
+    (sum, part) => sum + (part.type === 'text' ? part.text : part.url).length,
+    0,
+  );
+  // What is far too large is not written out first.
+  if (chars > LIMITS.userMessageBytes) throw tooLarge(id);
   const content = JSON.stringify(parts);
   if (Buffer.byteLength(content) > LIMITS.userMessageBytes) {
-    throw new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
+    throw tooLarge(id);
   }
   return createHash('sha256').update(content).digest('hex');
 }
@@ -122,6 +131,10 @@ function toMetadata(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (Buffer.byteLength(JSON.stringify(value)) > LIMITS.metadataBytes) return undefined;
   return { ...value };
+}
+
+function tooLarge(id: string): HelixError {
+  return new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
 }
 
 function invalid(message: string): HelixError {

@@ -1,8 +1,6 @@
 import express from 'express';
 import type { Express } from 'express';
-import { LIMITS } from '../protocol/limits.js';
 import type { ApiDeps } from './deps.js';
-import { createBodyLimit } from './edge/body-limit.js';
 import { createCrossOrigin } from './edge/cross-origin.js';
 import { createJsonBody } from './edge/json-body.js';
 import { createLimits, STREAM_ROUTES } from './edge/limits.js';
@@ -57,7 +55,7 @@ export function createApi(given: ApiDeps): Express {
     for (const path of STREAM_ROUTES.get) app.get(path, limits.streams);
     for (const path of STREAM_ROUTES.post) app.post(path, limits.streams);
   }
-  app.use('/api', createBodyLimit(LIMITS.bodyBytes, refuse), createJsonBody());
+  app.use('/api', createJsonBody());
   for (const { path, router } of routers.own) {
     app.use(path, createMountNote(path), router);
   }

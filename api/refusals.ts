@@ -1,6 +1,5 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { HelixError } from '../protocol/errors.js';
-import { NOT_UTF8, TOO_DEEP } from './edge/json-body.js';
 import type { SendRefusal } from './edge/send-refusal.js';
 
 /** The part of a logger that the API uses. */
@@ -36,31 +35,16 @@ export function createErrorResponder(
   };
 }
 
-/** What is wrong with a body, by the parser's name for it. */
-const BODY_REFUSALS: Record<string, string | undefined> = {
-  'entity.parse.failed': 'The request body is not JSON.',
-  [TOO_DEEP]: 'The request body is nested too deeply.',
-};
-
-/** Any error as a refusal. Body-parser errors carry a status and a type. */
+/** Any error as a refusal; what Express throws for a path that it cannot read carries a status. */
 function toRefusal(error: unknown): HelixError {
   if (HelixError.isInstance(error)) return error;
-  const { status, type } = toFields(error);
-  if (type === 'entity.too.large') {
-    return new HelixError('body_too_large', 'The request body is too large.', { cause: error });
-  }
-  const text = typeof type === 'string' ? BODY_REFUSALS[type] : undefined;
-  if (text !== undefined) return new HelixError('validation_error', text, { cause: error });
-  if (status === 415 || type === NOT_UTF8) {
-    const said = 'The request body has an encoding that is not read.';
-    return new HelixError('unsupported_media_type', said, { cause: error });
-  }
+  const { status } = toFields(error);
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new HelixError('validation_error', 'The request cannot be read.', { cause: error });
   }
   return new HelixError('internal_error', 'Something went wrong on our side.', { cause: error });
 }
 
-function toFields(error: unknown): { status?: unknown; type?: unknown } {
+function toFields(error: unknown): { status?: unknown } {
   return typeof error === 'object' && error !== null ? error : {};
 }

@@ -56,7 +56,11 @@ export function readState(agent: AgentDefinition, state: CustomState): CustomSta
   const parsed = (agent.stateSchema ?? AnyState).safeParse(state);
   if (!parsed.success) throw invalid('The state', parsed.error);
   // What JSON leaves out is no part of a state.
-  return JSON.parse(toStoredJson(parsed.data)) as CustomState;
+  const json = toStoredJson(parsed.data);
+  if (Buffer.byteLength(json) > LIMITS.stateBytes) {
+    throw new HelixError('validation_error', 'The state is too large.');
+  }
+  return JSON.parse(json) as CustomState;
 }
 
 function invalid(what: string, { issues }: z.ZodError): HelixError {

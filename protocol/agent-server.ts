@@ -2,12 +2,25 @@ import { z } from 'zod';
 import { ApprovalResponse, ClientToolResult } from './answers.js';
 import { SessionId } from './http.js';
 import { LIMITS } from './limits.js';
+import { listOf } from './list-of.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { UserPart } from './rows.js';
 
 /** The agent-server surface: bodies as agent clients and remote parents send them, and its replies. */
 
 const id = z.string().min(1).max(LIMITS.idChars);
+
+/** An object of somebody else's: what its members are is looked at where they are used. */
+const AnyRecord = z
+  .unknown()
+  .refine(isRecord, 'expected an object')
+  .meta({ type: 'object', additionalProperties: {} }) as unknown as z.ZodType<
+  Record<string, unknown>
+>;
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** What a user says, as programs say it. */
 export const UserInputMessage = z
@@ -16,15 +29,21 @@ export const UserInputMessage = z
     /** Accepted once per session. Default: a new one. */
     id: id.optional(),
     content: z.string().optional(),
-    parts: z.array(UserPart).optional(),
-    metadata: z.record(z.string(), z.unknown()).optional(),
+    parts: listOf(UserPart, LIMITS.jsonValues).optional(),
+    metadata: AnyRecord.optional(),
   })
   .refine(({ content, parts }) => (content ?? '') !== '' || (parts ?? []).length > 0, {
     message: 'content or parts is required',
   });
 export type UserInputMessage = z.infer<typeof UserInputMessage>;
 
-const said = z.union([z.string().min(1), UserInputMessage, z.array(UserInputMessage).min(1)]);
+/** At least one message. */
+const UserInputMessages = listOf(UserInputMessage, LIMITS.newMessages).refine(
+  (messages) => messages.length > 0,
+  { message: 'a message is required' },
+);
+
+const said = z.union([z.string().min(1), UserInputMessage, UserInputMessages]);
 
 export const StartAgentBody = z
   .object({
@@ -38,9 +57,9 @@ export const StartAgentBody = z
     input: said.optional(),
     /** Id for a message that is a plain text: sent again under it, the request is the same run. */
     messageId: id.optional(),
-    state: z.record(z.string(), z.unknown()).optional(),
+    state: AnyRecord.optional(),
     /** For messages that bring none of their own. */
-    metadata: z.record(z.string(), z.unknown()).optional(),
+    metadata: AnyRecord.optional(),
   })
   .refine(({ message, input }) => message !== undefined || input !== undefined, {
     message: 'message is required',

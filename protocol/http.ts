@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { BusyPolicy } from './busy.js';
 import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
+import { PostedMessage, PostedTail } from './posted-messages.js';
 
 export { HEADERS } from './headers.js';
+export { PostedMessage } from './posted-messages.js';
 export type {
   FrontendSnapshot,
   MessagesReply,
@@ -36,21 +38,12 @@ export type SessionPath = z.infer<typeof SessionPath>;
 export const CallPath = z.object({ sessionId: SessionId, toolCallId: id });
 export type CallPath = z.infer<typeof CallPath>;
 
-/** A UI message as a client posts it. Parts are looked at one by one, since only the tail is used. */
-export const PostedMessage = z.object({
-  id: id,
-  role: z.enum(['user', 'assistant', 'system']),
-  parts: z.array(z.looseObject({ type: z.string() })).optional(),
-  content: z.string().optional(),
-  metadata: z.unknown().optional(),
-});
-export type PostedMessage = z.infer<typeof PostedMessage>;
-
 export const ChatRequest = z
   .object({
     /** The session; the same as in the path, if it is there. */
     id: SessionId.optional(),
-    messages: z.array(PostedMessage).optional(),
+    /** The whole conversation, or its end: what comes before the last reply is not looked at. */
+    messages: PostedTail.optional(),
     message: PostedMessage.optional(),
     trigger: z.string().optional(),
     messageId: z.string().optional(),

@@ -27,6 +27,12 @@ export const LIMITS = {
   bodyBytes: 16 * 1024 * 1024,
   /** Arrays and objects within each other, in requests and in all that is stored; Redis takes 1,000. */
   jsonDepth: 500,
+  /** JSON values in one request; more are refused before there are any. */
+  jsonValues: 100_000,
+  /** Messages of a conversation that is posted whole. */
+  postedMessages: 20_000,
+  /** Messages that one request says anew. */
+  newMessages: 1_000,
   /** One append call; what does not fit goes into the next. */
   appendBytes: 64 * 1024,
   /** Entries of a session's stream before whole old turns are trimmed. */

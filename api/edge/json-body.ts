@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-import express, { type RequestHandler } from 'express';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { Request, RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { isDeeperThan } from './json-depth.js';
-import { mayHaveLoneSurrogates, toWellFormed } from './well-formed.js';
+import { createJsonMeter, type JsonBounds } from './json-size.js';
+import { readBody, tooLarge } from './read-body.js';
+import { replaceHalfCharacters } from './well-formed.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
 const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
@@ -11,40 +12,88 @@ const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
 /** Methods whose bodies are read. */
 const TAKING = new Set(['POST', 'PATCH']);
 
-/** Types of errors of this parser, beside its own. */
-export const TOO_DEEP = 'json.too.deep';
-export const NOT_UTF8 = 'json.not.utf8';
+/** What is larger is worked on in steps, between which other requests have their turn. */
+const LARGE_BYTES = 256 * 1024;
 
-/** Reads JSON bodies that are neither too large nor too deep; text in them is whole characters. */
-export function createJsonBody(): RequestHandler[] {
-  const doubtful = new WeakSet<IncomingMessage>();
-  const parse = express.json({
-    limit: LIMITS.bodyBytes,
-    type: JSON_TYPES,
-    verify: (request, _response, body, encoding) => {
-      if (encoding !== 'utf-8') throw refuse(NOT_UTF8);
-      if (isDeeperThan(LIMITS.jsonDepth, body)) throw refuse(TOO_DEEP);
-      if (mayHaveLoneSurrogates(body)) doubtful.add(request);
-    },
-  });
-  const mend: RequestHandler = (request, _response, next) => {
-    if (doubtful.has(request)) request.body = toWellFormed(request.body);
+const BOUNDS: JsonBounds = { depth: LIMITS.jsonDepth, values: LIMITS.jsonValues };
+
+/**
+ * Reads JSON bodies that are not too large, too deep or of too many values; text in them is whole
+ * characters.
+ *
+ * @throws HelixError `body_too_large`, `unsupported_media_type`, `validation_error`
+ */
+export function createJsonBody(): RequestHandler {
+  return async (request, _response, next) => {
+    if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw tooLarge();
+    if (TAKING.has(request.method) && hasBody(request)) {
+      refuseUnread(request);
+      const body = await readBody(request, LIMITS.bodyBytes, createBoundsCheck());
+      request.body = await parse(body);
+    }
     next();
   };
-  return [refuseOthers, parse, mend];
+}
+
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** What is not read must not be taken for nothing: an abort would become an interrupt. */
-const refuseOthers: RequestHandler = (request, _response, next) => {
-  const { 'content-type': type, 'content-length': length = '0' } = request.headers;
-  const hasBody = length !== '0' || (type !== undefined && request.headers['transfer-encoding']);
-  if (TAKING.has(request.method) && hasBody && request.is(JSON_TYPES) === false) {
-    throw new HelixError('unsupported_media_type', 'Send JSON as application/json.');
+function refuseUnread(request: Request): void {
+  if (request.is(JSON_TYPES) === false) {
+    throw unsupported('Send JSON as application/json.');
   }
-  next();
-};
+  const type = request.get('content-type') ?? '';
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1] ?? 'utf-8';
+  if (charset.toLowerCase() !== 'utf-8') {
+    throw unsupported('The request body has an encoding that is not read.');
+  }
+}
 
-/** The parser gives the type on, and sets a status of its own. */
-function refuse(type: string): Error {
-  return Object.assign(new Error(type), { type });
+function createBoundsCheck(): (bytes: Buffer) => void {
+  const measure = createJsonMeter(BOUNDS);
+  return (bytes) => {
+    const excess = measure(bytes);
+    if (excess === 'depth') throw invalid('The request body is nested too deeply.');
+    if (excess === 'values') {
+      throw new HelixError('body_too_large', 'The request body has too many JSON values.');
+    }
+  };
+}
+
+/** The object or array that a body is; undefined for an empty one. */
+async function parse(body: Buffer): Promise<unknown> {
+  if (body.length === 0) return undefined;
+  const rest = async (): Promise<void> => {
+    if (body.length > LARGE_BYTES) await nextTick();
+  };
+  replaceHalfCharacters(body);
+  await rest();
+  const text = body.toString();
+  await rest();
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null) throw notJson();
+  await rest();
+  return value;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw notJson(cause);
+  }
+}
+
+function notJson(cause?: unknown): HelixError {
+  return invalid('The request body is not JSON.', cause);
+}
+
+function invalid(text: string, cause?: unknown): HelixError {
+  return new HelixError('validation_error', text, { cause });
+}
+
+function unsupported(text: string): HelixError {
+  return new HelixError('unsupported_media_type', text);
 }

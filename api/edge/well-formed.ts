@@ -1,22 +1,47 @@
-const ESCAPE = Buffer.from('\\ud');
-const UPPER_ESCAPE = Buffer.from('\\uD');
+const BACKSLASH = 0x5c;
+const U = 0x75;
+/** `\uXXXX` */
+const ESCAPE_BYTES = 6;
+const REPLACEMENT = Buffer.from('fffd');
 
-/** True if JSON in UTF-8 may have halves of characters: it has them as escapes only. */
-export function mayHaveLoneSurrogates(json: Buffer): boolean {
-  return json.includes(ESCAPE) || json.includes(UPPER_ESCAPE);
+/** What a hexadecimal digit is worth, by its byte; 16 for other bytes. */
+const DIGITS = new Uint8Array(256).fill(16);
+for (let value = 0; value < 16; value += 1) {
+  const digit = value.toString(16);
+  DIGITS[digit.charCodeAt(0)] = value;
+  DIGITS[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
 /**
- * The same JSON value with every half of a character replaced, also in keys. A text that was cut
- * within an emoji is no reason to refuse a conversation, but it has no UTF-8, and scripts of the
- * store cannot read its JSON.
+ * Replaces, in JSON as UTF-8 bytes, every half of a character, also in names; as UTF-8 they can be
+ * there as escapes only. A text that was cut within an emoji is no reason to refuse a conversation,
+ * but it has no UTF-8, and scripts of the store cannot read its JSON.
  */
-export function toWellFormed(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(toWellFormed);
-  if (typeof value !== 'object' || value === null) return value;
-  // Built from entries, so that `__proto__` stays a key like any other.
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), toWellFormed(inner)]),
-  );
+export function replaceHalfCharacters(json: Buffer): void {
+  for (let at = json.indexOf(BACKSLASH); at >= 0 && at < json.length; at += 1) {
+    if (json[at] !== BACKSLASH) continue;
+    const half = readHalf(json, at);
+    if (half === undefined) {
+      at += 1;
+    } else if (half === 'first' && readHalf(json, at + ESCAPE_BYTES) === 'second') {
+      at += 2 * ESCAPE_BYTES - 1;
+    } else {
+      json.set(REPLACEMENT, at + 2);
+      at += ESCAPE_BYTES - 1;
+    }
+  }
+}
+
+/** Which half of a character the escape is that stands there; undefined for anything else. */
+function readHalf(json: Buffer, at: number): 'first' | 'second' | undefined {
+  if (json[at] !== BACKSLASH || json[at + 1] !== U) return undefined;
+  if (digitAt(json, at + 2) !== 0xd) return undefined;
+  const second = digitAt(json, at + 3);
+  const isEscape = second >= 8 && digitAt(json, at + 4) < 16 && digitAt(json, at + 5) < 16;
+  if (!isEscape || second > 15) return undefined;
+  return second < 0xc ? 'first' : 'second';
+}
+
+function digitAt(json: Buffer, at: number): number {
+  return DIGITS[json[at] ?? 0] ?? 16;
 }

@@ -61,24 +61,19 @@ const access = [
 const sizes = [
   {
     defence: 'Edge: a body that says that it is too large is not waited for',
-    file: 'api/edge/body-limit.ts',
-    edits: without("if (Number(request.headers['content-length'] ?? 0) > limit) throw refusal;"),
+    file: 'api/edge/json-body.ts',
+    edits: without(
+      "if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw tooLarge();",
+    ),
     suite: BODIES,
     test: 'a body that is too large is refused by its length, before any of it has come',
   },
   {
-    defence: 'Edge: nor is one that turns out to be',
-    file: 'api/edge/body-limit.ts',
-    edits: [['if (received > limit && ', 'if (false && ']],
+    defence: 'Edge: nor is one that turns out to be, also when it is unpacked',
+    file: 'api/edge/read-body.ts',
+    edits: without('if (received > limit) throw tooLarge();'),
     suite: BODIES,
     test: 'a body that is too large is refused when it has no length and turns out to be',
-  },
-  {
-    defence: 'Edge: packed bodies are measured when they are unpacked',
-    file: 'api/edge/json-body.ts',
-    edits: [['limit: LIMITS.bodyBytes,', 'limit: Infinity,']],
-    suite: BODIES,
-    test: 'a body that is too large is refused when it is large once it is unpacked',
   },
   {
     defence: 'Edge: who asks is known before a body is read',
@@ -89,17 +84,57 @@ const sizes = [
   },
   {
     defence: 'Edge: JSON is not deeper than recursion goes',
-    file: 'api/edge/json-body.ts',
-    edits: without('if (isDeeperThan(LIMITS.jsonDepth, body)) throw refuse(TOO_DEEP);'),
+    file: 'api/edge/json-size.ts',
+    edits: [['if (depth > bounds.depth) return', 'if (false) return']],
     suite: BODIES,
     test: 'JSON that is 10000 deep is refused',
   },
   {
+    defence: 'Edge: JSON has no more values than are worked through in no time',
+    file: 'api/edge/json-size.ts',
+    edits: without("if (values > bounds.values) return 'values';"),
+    suite: BODIES,
+    test: 'JSON of more values than are taken is refused, long before its end',
+  },
+  {
+    defence: 'Edge: what stands in a string is no value',
+    file: 'api/edge/json-size.ts',
+    edits: [['if (byte === BACKSLASH) at += 1;', '']],
+    suite: BODIES,
+    test: 'JSON is measured alike in pieces of 7 bytes',
+  },
+  {
     defence: 'Edge: another encoding does not hide how deep it is',
     file: 'api/edge/json-body.ts',
-    edits: without("if (encoding !== 'utf-8') throw refuse(NOT_UTF8);"),
+    edits: [["if (charset.toLowerCase() !== 'utf-8') {", 'if (false) {']],
     suite: BODIES,
     test: 'JSON of another encoding is refused, since it could hide how deep it is',
+  },
+  {
+    defence: 'Edge: of a conversation that is posted whole only the end is looked at',
+    file: 'protocol/posted-messages.ts',
+    edits: [
+      [
+        'toStart: (messages) => Math.max(0, messages.findLastIndex(isNotUsers)),',
+        'toStart: () => 0,',
+      ],
+    ],
+    suite: 'test/api/bodies.test.ts',
+    test: 'a body that is taken is looked at from its last reply on',
+  },
+  {
+    defence: 'Edge: a list of faults is not collected to its end',
+    file: 'protocol/list-of.ts',
+    edits: without('if (context.issues.length >= FAULTS) break;'),
+    suite: 'test/protocol/list-of.test.ts',
+    test: 'a list is looked at until there are five faults',
+  },
+  {
+    defence: 'Edge: a body does not make the API anybody else\u2019s wait',
+    file: 'api/edge/json-body.ts',
+    edits: [['createBoundsCheck());', '() => undefined);']],
+    suite: 'test/e2e/large-bodies.test.ts',
+    test: 'a body of up to 16 MB takes the API away from nobody numbers as messages',
   },
 ];
 

@@ -1,6 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { isDeeperThan } from '../../api/edge/json-depth.js';
+import fc from 'fast-check';
+import { createJsonMeter, type JsonBounds } from '../../api/edge/json-size.js';
+import { replaceHalfCharacters } from '../../api/edge/well-formed.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { connectRaw } from '../support/raw-http.js';
@@ -117,6 +119,30 @@ describe('a body that is taken', () => {
     expect(await response.text()).toContain('Hello.');
   });
 
+  it('is looked at from its last reply on', async () => {
+    const unread = [1, {}, say('u0', ''), { id: 'a0', role: 'nobody' }];
+    const reply = { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'Hi.' }] };
+    const response = await post(JSON.stringify({ messages: [...unread, reply, say('u1', 'hi')] }));
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('Hello.');
+  });
+
+  it('has no more new messages than are worked through in no time', async () => {
+    const messages = Array.from({ length: LIMITS.newMessages + 1 }, (_, n) =>
+      say(`u${String(n)}`, 'hi'),
+    );
+    const response = await post(JSON.stringify({ messages }));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: 'validation_error' });
+  });
+
+  it('has no more members than are told of', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`k${String(n)}`, n]));
+    const response = await post(JSON.stringify({ ...many, messages: [say('u1', 'hi')] }));
+    expect(response.status).toBe(400);
+    expect((await response.text()).length).toBeLessThan(500);
+  });
+
   it('may be packed', async () => {
     const packed = new Uint8Array(gzipSync(JSON.stringify({ messages: [say('u1', 'hi')] })));
     const response = await post(packed, { 'content-encoding': 'gzip' });
@@ -134,6 +160,60 @@ describe('a body that is taken', () => {
     connection.socket.destroy();
   });
 });
+
+describe('half characters', () => {
+  const mend = (json: string): string => {
+    const bytes = Buffer.from(json);
+    replaceHalfCharacters(bytes);
+    return bytes.toString();
+  };
+
+  it('of any JSON are replaced as the text itself would be, also in names', () => {
+    const unit = fc.constantFrom(
+      '\ud83d',
+      '\ude00',
+      '\\',
+      '"',
+      'u',
+      'd',
+      '8',
+      '0',
+      '\ud7ff',
+      '\ue000',
+    );
+    const anyText = fc.string({ unit, maxLength: 12 });
+    fc.assert(
+      fc.property(fc.dictionary(anyText, fc.array(anyText)), (value) => {
+        const expected = Object.fromEntries(
+          Object.entries(value).map(([key, texts]) => [
+            key.toWellFormed(),
+            texts.map((text) => text.toWellFormed()),
+          ]),
+        );
+        expect(JSON.parse(mend(escapeAll(JSON.stringify(value))))).toEqual(expected);
+      }),
+    );
+  });
+
+  it.each([
+    [String.raw`"\uD800"`, String.raw`"\ufffd"`],
+    [String.raw`"\\ud800"`, String.raw`"\\ud800"`],
+    [String.raw`"\\\udfff"`, String.raw`"\\\ufffd"`],
+    [String.raw`"\ud8zz"`, String.raw`"\ud8zz"`],
+    [String.raw`"\ud8`, String.raw`"\ud8`],
+    ['', ''],
+  ])('%s becomes %s', (json, expected) => {
+    expect(mend(json)).toBe(expected);
+  });
+});
+
+/** The same JSON with every character above U+007F as an escape. */
+function escapeAll(json: string): string {
+  return json.replace(
+    /[\u0080-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
 
 describe('JSON', () => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -169,6 +249,40 @@ describe('JSON', () => {
     expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
   });
 
+  it('of more values than are taken is refused, long before its end', async () => {
+    const connection = await connectRaw(api.url);
+    connection.send(head(`content-length: ${String(15 * MB)}`));
+    connection.send(`{"messages":[${'1,'.repeat(LIMITS.jsonValues)}`);
+    const { status, body } = await connection.reply;
+    expect([status, JSON.parse(body)]).toEqual([
+      413,
+      { error: 'The request body has too many JSON values.', code: 'body_too_large' },
+    ]);
+    await connection.closed;
+  });
+
+  it('of as many values as are taken is read', async () => {
+    // The body, its list, the message with four, and the metadata.
+    const response = await post(`[${'1,'.repeat(LIMITS.jsonValues - 9)}1]`);
+    expect(response.status).toBe(200);
+    await response.text();
+  });
+
+  it.each([1, 2, 3, 7, 100])('is measured alike in pieces of %d bytes', (size) => {
+    const anyJson = fc.jsonValue({ maxDepth: 5 });
+    const check = (value: unknown, space: number): void => {
+      const json = Buffer.from(JSON.stringify(value, undefined, space));
+      const values = countValues(value);
+      expect(findExcess(json, { depth: 100, values }, size)).toBeUndefined();
+      expect(findExcess(json, { depth: 100, values: values - 1 }, size)).toBe('values');
+      const depth = depthOf(value);
+      expect(findExcess(json, { depth, values }, size)).toBeUndefined();
+      if (depth > 0) expect(findExcess(json, { depth: depth - 1, values }, size)).toBe('depth');
+    };
+    for (const hard of ['"', '\\', '\\"', '[{,:}]', { '"': ['\\'] }, {}, [[], {}]]) check(hard, 0);
+    fc.assert(fc.property(anyJson, fc.nat(2), check));
+  });
+
   it.each([
     ['[[]]', 1, true],
     ['[[]]', 2, false],
@@ -180,9 +294,33 @@ describe('JSON', () => {
     ['{"a":{"b":[1]}}', 2, true],
     ['', 1, false],
   ])('%s against a depth of %d', (json, limit, isDeeper) => {
-    expect(isDeeperThan(limit, Buffer.from(json))).toBe(isDeeper);
+    const measure = createJsonMeter({ depth: limit, values: Infinity });
+    expect(measure(Buffer.from(json))).toBe(isDeeper ? 'depth' : undefined);
   });
 });
+
+/** What a meter says of a text that comes in pieces. */
+function findExcess(json: Buffer, bounds: JsonBounds, size: number): string | undefined {
+  const measure = createJsonMeter(bounds);
+  for (let at = 0; at < json.length; at += size) {
+    const excess = measure(json.subarray(at, at + size));
+    if (excess !== undefined) return excess;
+  }
+  return undefined;
+}
+
+function membersOf(value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null ? Object.values(value) : [];
+}
+
+function countValues(value: unknown): number {
+  return membersOf(value).reduce<number>((sum, inner) => sum + countValues(inner), 1);
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Math.max(0, ...membersOf(value).map(depthOf));
+}
 
 describe('what is no request', () => {
   it.each([

@@ -17,6 +17,8 @@ export interface Product {
   /** Where the API listens; stays the same when it is started again. */
   readonly url: string;
   readonly taskQueue: string;
+  /** The process that serves it now. */
+  readonly apiPid: number;
   /** Its own Redis, with the append-only file on. */
   readonly redisServer: RedisServer;
   /** For looking at what is stored. */
@@ -110,6 +112,9 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       return `http://127.0.0.1:${port}`;
     },
     taskQueue,
+    get apiPid() {
+      return api?.pid ?? 0;
+    },
     redisServer,
     redis,
     apiSays: async (message) => api?.says(message),

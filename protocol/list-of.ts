@@ -1,0 +1,55 @@
+import { z } from 'zod';
+
+/** Faults of one list, after which the rest of it is not looked at: each costs more than its item. */
+const FAULTS = 5;
+
+/** A list that somebody else made: the check ends after a few faults. */
+export function listOf<S extends z.ZodType>(item: S, max: number): ListSchema<S> {
+  return endOfList(item, { max, atOnce: max, toStart: () => 0 });
+}
+
+/** The same of the end of a list, of at most `atOnce` items, from an index on that the list tells. */
+export function endOfList<S extends z.ZodType>(
+  item: S,
+  { max, atOnce, toStart }: EndOfList,
+): ListSchema<S> {
+  // The document of the API describes the items, which this schema does not know of.
+  const { items: described } = z.toJSONSchema(z.array(item), { io: 'input' });
+  return z
+    .array(z.unknown())
+    .max(max)
+    .meta({ items: described })
+    .transform((items, context): z.output<S>[] => {
+      const found: z.output<S>[] = [];
+      const start = toStart(items);
+      if (items.length - start > atOnce) {
+        context.addIssue(`at most ${String(atOnce)} items at once`);
+        return z.NEVER;
+      }
+      for (let at = start; at < items.length; at += 1) {
+        const parsed = item.safeParse(items[at]);
+        if (parsed.success) found.push(parsed.data);
+        else report(parsed.error, at, context);
+        if (context.issues.length >= FAULTS) break;
+      }
+      return found;
+    });
+}
+
+interface EndOfList {
+  /** Items of the whole list. */
+  max: number;
+  atOnce: number;
+  toStart: (items: readonly unknown[]) => number;
+}
+
+type ListSchema<S extends z.ZodType> = z.ZodPipe<
+  z.ZodArray<z.ZodUnknown>,
+  z.ZodTransform<z.output<S>[], unknown[]>
+>;
+
+function report(error: z.ZodError, at: number, context: z.core.$RefinementCtx): void {
+  for (const issue of error.issues.slice(0, FAULTS)) {
+    context.addIssue({ ...issue, code: 'custom', path: [at, ...issue.path] });
+  }
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { HOSTILE_BODIES } from '../support/hostile-bodies.js';
+import { MEASURED, measureCost, type ProcessCost } from '../support/process-cost.js';
+import { newSessionId, useProduct } from '../support/product.js';
+
+const product = useProduct({ env: { DEFAULT_AGENT: 'lab', ...MEASURED } });
+
+/** More than twice of what was measured; without the defences it is a second to a minute, and 4 GB. */
+const BUSY_MS = 400;
+const GROWN_MB = 250;
+
+const ANSWERS = [200, 202, 400, 404, 413];
+const measured: string[] = [];
+let port = 0;
+beforeAll(async () => {
+  ({ port } = (await product.apiSays('the loop is measured')) as { port: number });
+});
+afterAll(() => {
+  if (process.env['SHOW_COSTS'] !== undefined) process.stderr.write(`${measured.join('\n')}\n`);
+});
+
+describe('a body of up to 16 MB takes the API away from nobody', () => {
+  it.each(HOSTILE_BODIES)('$name', async (hostile) => {
+    const { name, path = 'chat/$', headers, body, statuses = ANSWERS } = hostile;
+    const bytes = body();
+    let status = 0;
+    const cost = await measureCost({ port, pid: product.apiPid }, async () => {
+      const response = await fetch(`${product.url}/api/${path.replace('$', newSessionId())}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: bytes,
+      });
+      ({ status } = response);
+      const text = await response.text();
+      if (status >= 400) expect(JSON.parse(text)).toHaveProperty('code');
+      expect(text.length).toBeLessThan(100_000);
+    });
+    measured.push(toLine(name, bytes.length, status, cost));
+    expect(statuses).toContain(status);
+    expect(cost.busyMs).toBeLessThan(BUSY_MS);
+    expect(cost.grownMb).toBeLessThan(GROWN_MB);
+  });
+});
+
+function toLine(name: string, size: number, status: number, cost: ProcessCost): string {
+  const { busyMs, delayMs, grownMb } = cost;
+  const mb = (size / 1024 / 1024).toFixed(1);
+  const times = `busy ${busyMs.toFixed(0)} ms, delayed ${delayMs.toFixed(0)} ms`;
+  return `${name}: ${mb} MB, ${String(status)}, ${times}, grown ${grownMb.toFixed(0)} MB`;
+}

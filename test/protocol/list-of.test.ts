@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { endOfList, listOf } from '../../protocol/list-of.js';
+
+describe('a list', () => {
+  let looks = 0;
+  const item = z.unknown().refine((value) => {
+    looks += 1;
+    return value === 'good';
+  }, 'is not good');
+  const list = listOf(item, 100);
+
+  it('is what its items are', () => {
+    expect(list.parse(['good', 'good'])).toEqual(['good', 'good']);
+    expect(list.parse([])).toEqual([]);
+  });
+
+  it('is looked at until there are five faults', () => {
+    looks = 0;
+    const { error } = list.safeParse(['good', ...Array.from({ length: 90 }, () => 'bad')]);
+    expect(looks).toBe(6);
+    expect(error?.issues.map(({ path, message }) => [path, message])).toEqual(
+      [1, 2, 3, 4, 5].map((at) => [[at], 'is not good']),
+    );
+  });
+
+  it('is refused when it is too long, before anything in it is looked at', () => {
+    looks = 0;
+    expect(list.safeParse(Array.from({ length: 101 }, () => 'good')).success).toBe(false);
+    expect(looks).toBe(0);
+  });
+
+  it('may be looked at from an index on, and has a bound from there', () => {
+    const tail = endOfList(item, {
+      max: 100,
+      atOnce: 2,
+      toStart: (items) => items.indexOf('good'),
+    });
+    expect(tail.parse(['bad', 'bad', 'bad', 'good', 'good'])).toEqual(['good', 'good']);
+    expect(tail.safeParse(['bad', 'good', 'good', 'good']).success).toBe(false);
+  });
+
+  it('is described with its items', () => {
+    const described = z.toJSONSchema(listOf(z.object({ a: z.string() }), 3), { io: 'input' });
+    expect(described).toMatchObject({
+      type: 'array',
+      maxItems: 3,
+      items: { type: 'object', properties: { a: { type: 'string' } } },
+    });
+  });
+});
