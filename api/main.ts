@@ -33,6 +33,7 @@ async function main(): Promise<void> {
     role: 'api',
     streamTtlSeconds: config.STREAM_TTL,
     sessionTtlSeconds: config.SESSION_TTL,
+    recordLayout: config.RECORD_LAYOUT,
   });
   const address = config.TEMPORAL_ADDRESS;
   const namespace = config.TEMPORAL_NAMESPACE;

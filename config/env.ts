@@ -65,6 +65,8 @@ const EnvSchema = z.object({
   STREAM_TTL: seconds.default(24 * 60 * 60),
   /** How long a session is kept after its last run; 0: for ever. */
   SESSION_TTL: seconds.default(0),
+  /** The highest layout of records to write; 2 once no process of release 0.2.0 is left. */
+  RECORD_LAYOUT: z.enum(['1', '2'], 'must be 1 or 2').default('1').transform(Number),
   TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: text.default('default'),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),

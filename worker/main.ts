@@ -24,6 +24,7 @@ async function main(): Promise<void> {
     role: 'worker',
     streamTtlSeconds: config.STREAM_TTL,
     sessionTtlSeconds: config.SESSION_TTL,
+    recordLayout: config.RECORD_LAYOUT,
   });
   await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);

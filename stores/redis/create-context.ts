@@ -1,5 +1,5 @@
 import { LIMITS } from '../../protocol/limits.js';
-import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
+import { FIRST_LAYOUT, RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
 import { commandsOf } from './commands-of.js';
 import type { RedisContext } from './context.js';
@@ -22,6 +22,11 @@ export interface RedisStoreOptions {
   sessionTtlSeconds?: number;
   /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
+  /**
+   * The highest layout of records to write. Default 1, since processes of release 0.2.0, which read
+   * nothing else, cannot be seen; 2 once the last one of them has ended.
+   */
+  recordLayout?: number;
 }
 
 export interface ContextOptions {
@@ -60,6 +65,7 @@ export function createContext(
     key: keys.processes,
     library: library.hash,
     layout,
+    writes: options.recordLayout ?? FIRST_LAYOUT,
     onRead: createPruning(redis),
   });
   const runLibrary = createRunLibrary(redis, { library, insist, rights: rightsFor(keys) });

@@ -16,6 +16,8 @@ export interface RedisStateStoreOptions {
   prefix?: string;
   /** How long a session is kept after its last run. Default: for ever. */
   ttl?: number;
+  /** The highest layout of records to write, see `RedisStoreOptions`. Default 1. */
+  recordLayout?: number;
 }
 
 export interface RedisStreamManagerOptions {
@@ -28,10 +30,11 @@ export interface RedisStreamManagerOptions {
 
 /** A store on a connection of the caller's: by noun, and under the names of the Helix state store. */
 export const RedisStateStore = class RedisStateStore {
-  constructor(redis: Redis | Cluster, { prefix, ttl }: RedisStateStoreOptions = {}) {
+  constructor(redis: Redis | Cluster, { prefix, ttl, recordLayout }: RedisStateStoreOptions = {}) {
     const options = {
       ...(prefix !== undefined && { prefix }),
       ...(ttl !== undefined && { sessionTtlSeconds: ttl }),
+      ...(recordLayout !== undefined && { recordLayout }),
     };
     const store = createRedisSessionStore(createContext(redis, options));
     Object.assign(this, store, toHelixStateStore(store));

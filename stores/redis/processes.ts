@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { FIRST_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
 
-/** A process that uses the keys. What writes nothing here, as release 0.2.0, is not known of. */
+/** A process that uses the keys. Release 0.2.0 announces nothing: see `writes`. */
 export interface Announcement {
   /** Hash of the library that it calls. */
   library: string;
@@ -11,7 +11,7 @@ export interface Announcement {
 }
 
 export interface Processes {
-  /** The layout in which records are written: the lowest that a living process reads. */
+  /** The layout in which records are written: at most `writes`, and what every living process reads. */
   layout: () => number | Promise<number>;
   /** This process is at work; costs nothing as long as its announcement is fresh. */
   touch: () => void;
@@ -22,6 +22,8 @@ export interface Processes {
 }
 
 export interface ProcessesOptions extends Announcement {
+  /** The highest layout to write. The first one needs no look at other processes. */
+  writes: number;
   /** A sorted set of announcements, by the time until which they hold. */
   key: string;
   /** Is told the libraries of all living processes, this one included, when they were read. */
@@ -40,7 +42,7 @@ const PAUSE_MS = 5_000;
  */
 export function createProcesses(
   redis: RedisConnection,
-  { key, library, layout: own, onRead }: ProcessesOptions,
+  { key, library, layout: own, writes, onRead }: ProcessesOptions,
 ): Processes {
   const name = JSON.stringify({ library, layout: own, id: randomUUID() });
   let known: { layout: number; at: number } | undefined;
@@ -87,14 +89,14 @@ export function createProcesses(
 
   const isFresh = (): boolean => known !== undefined && performance.now() - known.at < RENEW_MS;
   /** The earliest one, as long as nothing is known. */
-  const lowest = (): number => known?.layout ?? FIRST_LAYOUT;
+  const lowest = (): number => Math.min(writes, known?.layout ?? FIRST_LAYOUT);
   const announceAgain = (): void => {
     if (round?.isOver !== false) begin();
   };
 
   return {
     layout: () => {
-      if (isFresh()) return lowest();
+      if (writes === FIRST_LAYOUT || isFresh()) return lowest();
       const renewed = renew();
       return renewed === undefined ? lowest() : within(PATIENCE_MS, renewed).then(lowest);
     },

@@ -141,6 +141,8 @@ function createSession(session: Session, { agent, owner, tenant, nonce, now }: B
   const fields: (string | number)[] = ['agent', agent, 'owner', owner, 'tenant', tenant];
   fields.push('created', now, 'born', nonce, 'childrenExpire', '1', 'placed', 'all');
   redis.call('HSET', session.root, ...fields);
+  // Release 0.2.0 knows nothing of them when it erases a session.
+  redis.call('UNLINK', session.places, session.rewinds);
 }
 
 function turnJson(session: Session, log: Log, made: NewTurn, superseded: string): string {

@@ -57,7 +57,8 @@ export function resumeRun(session: Session, request: ResumeRunRequest): string {
   const step = lastStep(session, num(root.committed), num(root.turnRow));
   // A step that nothing came of is said anew, under the same number.
   if (claimed > step) {
-    const first = num(root.openSeq ?? root.runSeq);
+    // Release 0.2.0 leaves the one of a run before it there.
+    const first = Math.max(num(root.openSeq), num(root.runSeq));
     if (!removeStep(session, first, `m${int(claimed)}`)) return MORE;
   }
   recountControls(session);

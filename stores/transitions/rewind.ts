@@ -1,5 +1,6 @@
 import { redis } from './lib/host.js';
 import { accept, acceptedHash } from './lib/accepted.js';
+import { notePlaces, wasElsewhere } from './lib/carry-over.js';
 import { checkpointAt } from './lib/checkpoints.js';
 import { ownChunk, speakerOf } from './lib/chunks.js';
 import { recountControls, removeAfter } from './lib/controls.js';
@@ -12,10 +13,11 @@ import {
   type MessageArgument,
   type StoredMessage,
 } from './lib/messages.js';
-import { noteTurn, readMessagePlace } from './lib/places.js';
+import { newestTurn, noteTurn, readMessagePlace } from './lib/places.js';
 import { MORE, only } from './lib/request.js';
 import { isStateKept, restoreState } from './lib/restored-state.js';
 import { findTarget, type Target } from './lib/rewind-target.js';
+import { noteRewind } from './lib/rewinds.js';
 import { isLive, num, readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
 import { isRunOf, newestRunJson, nextRun, startRun } from './lib/start-run.js';
@@ -62,12 +64,10 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
   if (isLive(root.status)) return `{"kind":"busy",${newestRun}}`;
   if (root.run !== request.runId) return `{"kind":"stale_run",${newestRun}}`;
 
-  const newest = {
-    turn: num(root.turn),
-    row: num(root.turnRow),
-    seq: num(root.turnSeq),
-    messageId: root.messageId ?? '',
-  };
+  const newest = newestTurn(root);
+  wasElsewhere(session, newest);
+  // The place of a message says whether it stays.
+  if (request.messages.length > 0 && !notePlaces(session, newest)) return MORE;
   const { checkpointId, messageId } = request;
   const isEdited = request.messages.length > 0;
   const target = findTarget(session, newest, { checkpointId, messageId, isEdited });
@@ -82,7 +82,7 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
   }
   if (!removeAfter(session, target.sequence)) return MORE;
   recountControls(session);
-  dropRuns(session, target, root.runN, mode);
+  noteRewind(session, target.turn, num(root.runN), mode);
   restoreState(session, target);
   dropRows(session, target.rows);
   redis.call('LTRIM', session.checkpoints, 0, target.checkpoints - 1);
@@ -99,16 +99,6 @@ function stays(session: Session, id: string, rows: number): boolean {
   if (acceptedHash(session, id) === undefined) return false;
   const place = readMessagePlace(session, id);
   return place === undefined || place.row < rows;
-}
-
-/** Runs of dropped turns are shown as taken back. */
-function dropRuns(
-  session: Session,
-  { turn }: Target,
-  runN: string | undefined,
-  mode: string,
-): void {
-  redis.call('RPUSH', session.rewinds, `${runN ?? '0'} ${int(turn.row)} ${mode}`);
 }
 
 /** Stores what replaces a message, tells viewers, and makes the run. */

@@ -1,4 +1,5 @@
 import { redis } from './lib/host.js';
+import { isNoted } from './lib/attempts.js';
 import { int } from './lib/json.js';
 import { only } from './lib/request.js';
 import { isTerminal, num, readRoot } from './lib/root.js';
@@ -27,6 +28,7 @@ export function takeOver(session: Session, { runId, name }: TakeOverRequest): st
   const taken: (string | number)[] = [`t:${name}`, token, `b:${name}`, 0, `s:${name}`, 0];
   // A later attempt still withdraws it.
   if (batch !== '0') taken.push(`w:${name}`, 'wrote');
+  if (isNoted(session, name)) taken.push(`o:${name}`, token);
   redis.call('HSET', session.writers, ...taken);
   return `{"kind":"taken","token":${int(token)},"first":${first === false ? '0' : first}}`;
 }

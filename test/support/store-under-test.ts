@@ -1,5 +1,6 @@
 import type { StoresUnderTest } from '../../stores/conformance/index.js';
 import { createRedisStores } from '../../stores/redis/index.js';
+import { RECORD_LAYOUT } from '../../stores/transitions/lib/layout.js';
 import { Redis } from 'ioredis';
 import { answers } from './open-stores.js';
 import type { RedisCluster } from './redis-cluster.js';
@@ -11,9 +12,12 @@ import { until } from './until.js';
 /** Of this test file, so that what is indexed over all sessions is its own. */
 const prefix = `t${newNonce()}`;
 
+/** Records are written as when no process of release 0.2.0 is left. */
+const recordLayout = RECORD_LAYOUT;
+
 /** Both stores on a Redis or a cluster, answering; the caller closes them. */
 async function openUnderTest(url: string): Promise<StoresUnderTest> {
-  const stores = createRedisStores({ url, role: 'worker', prefix });
+  const stores = createRedisStores({ url, role: 'worker', prefix, recordLayout });
   await until('Redis answers', () => answers(stores));
   return stores;
 }

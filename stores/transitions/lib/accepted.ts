@@ -1,4 +1,5 @@
 import { redis } from './host.js';
+import { arePlacesNoted } from './carry-over.js';
 import type { StoredMessage } from './messages.js';
 import { readMessagePlace } from './places.js';
 import { readHead } from './rows.js';
@@ -15,7 +16,8 @@ export function acceptedHash(session: Session, id: string): string | undefined {
   // It waits for its turn, or was accepted before messages had places.
   if (place === undefined) return hash;
   const row = redis.call('LINDEX', session.rows, place.row);
-  return row !== false && readHead(row).id === id ? hash : undefined;
+  if (row !== false && readHead(row).id === id) return hash;
+  return arePlacesNoted(session) ? undefined : hash;
 }
 
 /** Accepts messages; a place that one had before it was dropped is none of its own. */

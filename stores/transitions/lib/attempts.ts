@@ -20,6 +20,12 @@ export function readOwner(session: Session, writer: string): Owner {
   return { token: token === false ? 0 : num(token), isWithdrawing: wrote !== false };
 }
 
+/** False if release 0.2.0 made the owner: it notes neither what its writers said nor that they wrote. */
+export function isNoted(session: Session, writer: string): boolean {
+  const [owner, noted] = redis.call('HMGET', session.writers, `t:${writer}`, `o:${writer}`);
+  return noted !== false && noted === owner;
+}
+
 /** Makes an attempt the owner of its writer name; `seq` is before its first entry. */
 export function ownWriter(
   session: Session,
@@ -29,14 +35,14 @@ export function ownWriter(
   wasOwned: boolean,
 ): void {
   const owner: (string | number)[] = [`t:${writer}`, token, `b:${writer}`, 0, `s:${writer}`, 0];
-  owner.push(`f:${writer}`, seq, `e:${writer}`, '');
+  owner.push(`f:${writer}`, seq, `e:${writer}`, '', `o:${writer}`, token);
   redis.call('HSET', session.writers, ...owner);
   if (wasOwned) redis.call('HDEL', session.writers, `w:${writer}`);
 }
 
 export function releaseWriter(session: Session, writer: string): void {
   const names: string[] = [];
-  for (const field of ['t', 'b', 's', 'f', 'e', 'w', 'n']) names.push(`${field}:${writer}`);
+  for (const field of ['t', 'b', 's', 'f', 'e', 'w', 'n', 'o']) names.push(`${field}:${writer}`);
   redis.call('HDEL', session.writers, ...names);
 }
 
@@ -54,7 +60,8 @@ export function withdraw(
   const { writers, stream } = session;
   const names = [`f:${writer}`, `b:${writer}`, `w:${writer}`];
   const [first = false, batch = false, wrote = false] = redis.call('HMGET', writers, ...names);
-  if (first === false || (batch === '0' && wrote === false)) return { removed: false };
+  if (first === false) return { removed: false };
+  if (batch === '0' && wrote === false && isNoted(session, writer)) return { removed: false };
   const page = redis.call('XRANGE', stream, `(${first}-0`, '+', 'COUNT', PAGE);
   const ids: string[] = [];
   let last = first;
@@ -68,6 +75,7 @@ export function withdraw(
   const state = removed ? 'withdrawn' : 'wrote';
   const owner = [`t:${writer}`, formatInt(token), `b:${writer}`, '0', `s:${writer}`, '0'];
   const at = [`f:${writer}`, formatInt(sequenceOf(last)), `w:${writer}`, state];
+  at.push(`o:${writer}`, formatInt(token));
   redis.call('HSET', writers, ...owner, ...at);
   return undefined;
 }

@@ -2,7 +2,7 @@ import { cjson, formatInt, redis } from './host.js';
 import { ownChunk, type Speaker } from './chunks.js';
 import { list, withField } from './json.js';
 import { sequenceOf, write, type Log } from './log.js';
-import { PAGE } from './attempts.js';
+import { isNoted, PAGE } from './attempts.js';
 import type { Session } from './session.js';
 
 /**
@@ -18,7 +18,7 @@ interface Said {
 function saidByCall(session: Session, id: string, kind: 'c' | 'p'): Said[] {
   const writer = `t:${id}`;
   const noted = redis.call('HGET', session.writers, `e:${writer}`);
-  if (noted === false) return searchLog(session, writer, kind);
+  if (noted === false || !isNoted(session, writer)) return searchLog(session, writer, kind);
   const said: Said[] = [];
   for (const note of noted.split(' ')) {
     if (!note.startsWith(kind)) continue;
@@ -29,7 +29,7 @@ function saidByCall(session: Session, id: string, kind: 'c' | 'p'): Said[] {
   return said;
 }
 
-/** For attempts that began before appends noted what matters. */
+/** For attempts of release 0.2.0, whose appends note nothing. */
 function searchLog(session: Session, writer: string, kind: 'c' | 'p'): Said[] {
   const said: Said[] = [];
   const names = [`f:${writer}`, `b:${writer}`];

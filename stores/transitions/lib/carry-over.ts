@@ -1,19 +1,28 @@
 import { cjson, redis, toNumber } from './host.js';
 import { int } from './json.js';
-import { noteTurn, readTurn, type Turn } from './places.js';
-import { readField } from './root.js';
+import { newestTurn, noteTurn, readTurn, type Turn } from './places.js';
+import { readField, readRoot } from './root.js';
+import { readRewinds, wasTakenBack, type EndedRun } from './rewinds.js';
 import { readHeads, type RowHead } from './rows.js';
 import type { Session } from './session.js';
 
 /** Rows that one call looks at; those of earlier releases are decoded whole, which takes longer. */
 const ROWS = 50;
 
-interface EndedRun {
-  startRow?: number;
-  startSequence: number;
-  turn: number;
-  messageId: string;
-  rewound?: boolean;
+/**
+ * Release 0.2.0 notes no places: true if it made the newest turn after this release had noted some, or
+ * took the session back to it. All places are noted again then, when they are needed, and what
+ * this release counts by turns counts no more.
+ */
+export function wasElsewhere(session: Session, newest: Turn): boolean {
+  if (newest.turn === 0 || isNoted(session, newest)) return false;
+  redis.call('HSET', session.root, 'placed', '0 0');
+  redis.call('HDEL', session.root, 'childrenExpire', 'turnControls');
+  // Release 0.2.0 takes the expiry of other keys away only.
+  redis.call('PERSIST', session.places);
+  redis.call('PERSIST', session.rewinds);
+  noteTurn(session, newest);
+  return true;
 }
 
 /**
@@ -42,7 +51,7 @@ export function notePlaces(session: Session, newest: Turn): boolean {
       noteTurn(session, { turn, row, seq, messageId: known?.messageId ?? '' });
     }
     if (head.role === 'user') {
-      redis.call('HSETNX', session.places, `m:${head.id ?? ''}`, `${int(row)} ${int(turn)}`);
+      redis.call('HSET', session.places, `m:${head.id ?? ''}`, `${int(row)} ${int(turn)}`);
     } else if (head.role === 'assistant') {
       nameTurn(session, turn, head.messageId ?? '');
     }
@@ -59,15 +68,35 @@ function speaks({ role, id, hidden }: RowHead): boolean {
   return role === 'user' && !(hidden === true && id?.startsWith('late-') === true);
 }
 
+function isNoted(session: Session, { turn, row, seq }: Turn): boolean {
+  const noted = readTurn(session, turn);
+  return noted?.row === row && noted.seq === seq;
+}
+
+/** False where places may be missing, or be those of rows that are there no more. */
+export function arePlacesNoted(session: Session): boolean {
+  const root = readRoot(session, ['placed', 'turn', 'turnRow', 'turnSeq', 'messageId']);
+  return root.placed === 'all' && isNoted(session, newestTurn(root));
+}
+
 /** The newest turn of each run is on record: noted once by its row, as `r:<row>`. */
 function noteStarts(session: Session, newest: Turn): void {
+  forgetPlaces(session);
+  const rewinds = readRewinds(session);
   for (const json of redis.call('HVALS', session.runs)) {
     const run = cjson.decode(json) as EndedRun;
-    if (run.startRow === undefined || run.rewound === true) continue;
+    if (run.startRow === undefined || wasTakenBack(run, rewinds)) continue;
     const { startRow: row, startSequence: seq, turn, messageId } = run;
     noteStart(session, { turn, row, seq, messageId });
   }
   noteStart(session, newest);
+}
+
+/** Those of rows that are there no more. */
+function forgetPlaces({ places }: Session): void {
+  for (const name of redis.call('HKEYS', places)) {
+    if (name.startsWith('r:') || name.startsWith('m:')) redis.call('HDEL', places, name);
+  }
 }
 
 function noteStart(session: Session, { turn, row, seq, messageId }: Turn): void {

@@ -1,5 +1,6 @@
 import { redis, toNumber } from './host.js';
 import { int } from './json.js';
+import { num, type Root } from './root.js';
 import type { Session } from './session.js';
 
 /** Where things stand, so that nobody searches transcript or log for them. */
@@ -12,6 +13,12 @@ export interface Turn {
   seq: number;
   /** Of its reply. */
   messageId: string;
+}
+
+/** The turn of a session's newest run. */
+export function newestTurn(root: Root<'turn' | 'turnRow' | 'turnSeq' | 'messageId'>): Turn {
+  const { turn, turnRow, turnSeq, messageId = '' } = root;
+  return { turn: num(turn), row: num(turnRow), seq: num(turnSeq), messageId };
 }
 
 export function noteTurn(session: Session, turn: Turn): void {

@@ -1,8 +1,10 @@
 import { cjson, redis } from './host.js';
+import { wasElsewhere } from './carry-over.js';
 import { ownChunk, type Speaker } from './chunks.js';
 import { field, int, list, optional, text } from './json.js';
 import { write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
+import { newestTurn } from './places.js';
 import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
 
@@ -98,7 +100,9 @@ export function takeSteering(
   speaker: Speaker,
 ): void {
   if (root.replied !== root.turn || !steeringWaits(session)) return;
-  const { controls, uiCount } = readRoot(session, ['controls', 'uiCount']);
+  const names = ['controls', 'uiCount', 'turnRow', 'turnSeq'] as const;
+  const { controls, uiCount, turnRow, turnSeq } = readRoot(session, names);
+  wasElsewhere(session, newestTurn({ ...root, turnRow, turnSeq }));
   const messages: StoredMessage[] = [];
   while (steeringWaits(session)) {
     for (const message of popQueued(session).messages) messages.push(message);

@@ -1,10 +1,12 @@
 import { formatInt, redis } from './host.js';
 import { ownChunk, speakerOf } from './chunks.js';
+import { wasElsewhere } from './carry-over.js';
 import { controlsIn, trimOldTurns } from './controls.js';
 import { persist } from './expiry.js';
 import { field, int, nullable, stored, text } from './json.js';
 import { closeLog, write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
+import { newestTurn } from './places.js';
 import { num, readRoot } from './root.js';
 import { idOf, type Session } from './session.js';
 import { takeInNotices } from './settling.js';
@@ -121,6 +123,8 @@ const BEFORE = [
   'uiCount',
   'controls',
   'turnSeq',
+  'turnRow',
+  'messageId',
   'turnControls',
   'stream',
 ] as const;
@@ -132,6 +136,7 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   const { id, n } = nextRun(session, root.runN, nonce);
   const turn = num(root.turn) + 1;
   const start = log.seq;
+  if (wasElsewhere(session, newestTurn(root))) root.turnControls = undefined;
   takeInNotices(session);
   const { row, shown } = storeMessages(session, messages, root.uiCount, turn, start);
   let controls = controlsIn(session, root.controls);

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
 import { THIS_LIBRARY } from '../../../stores/redis/library.js';
+import { RECORD_LAYOUT } from '../../../stores/transitions/lib/layout.js';
 import { openRedisStores, type RedisStores } from '../../../stores/redis/open-stores.js';
 import { answers } from '../../support/open-stores.js';
 import { drive, newNonce, type SessionDriver } from '../../support/session-driver.js';
@@ -26,8 +27,12 @@ function deploy() {
   const key = `${prefix}:processes`;
   const living = async (): Promise<unknown[]> =>
     (await redis.zrange(key, '0', '-1')).map((json) => JSON.parse(json) as unknown);
-  const open = async (release?: { layout?: number }): Promise<RedisStores> => {
-    const stores = openRedisStores({ url, role: 'worker', prefix }, release);
+  const open = async (
+    release?: { layout?: number },
+    recordLayout = RECORD_LAYOUT,
+  ): Promise<RedisStores> => {
+    const options = { url, role: 'worker', prefix, recordLayout } as const;
+    const stores = openRedisStores(options, release);
     opened.push(stores);
     await until('Redis answers', () => answers(stores));
     return stores;
@@ -95,6 +100,27 @@ describe('a process', () => {
     const script = fileURLToPath(new URL('./use-and-leave.mjs', import.meta.url));
     // A process that goes on is killed, which rejects.
     await promisify(execFile)(process.execPath, [script, url], { timeout: 20_000 });
+  });
+});
+
+describe('while processes of release 0.2.0 may live, which announce nothing', () => {
+  it('nothing is written that they would misread, unless it is said that none is left', async () => {
+    const { prefix, open } = deploy();
+    const session = drive(await open({}, 1));
+    await finish(session);
+    const key = `${prefix}:{${session.id}}:root`;
+    expect(await redis.hgetall(key)).toMatchObject({ layout: '1', output: JSON.stringify(LARGE) });
+    const later = await open({}, 2);
+    await finish(drive(later, session.id));
+    const root = await redis.hgetall(key);
+    expect(root).toMatchObject({
+      layout: '2',
+      outputRef: expect.stringMatching(/^run /) as unknown,
+    });
+    expect((await later.store.runs.list(session.id)).map(({ output }) => output)).toEqual([
+      LARGE,
+      LARGE,
+    ]);
   });
 });
 

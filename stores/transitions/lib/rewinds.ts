@@ -1,0 +1,65 @@
+import { cjson, redis, toNumber } from './host.js';
+import { int, withField } from './json.js';
+import { FIRST_LAYOUT } from './layout.js';
+import type { Turn } from './places.js';
+import type { Session } from './session.js';
+
+/** What the record keeps of a run that has ended, as far as rewinds go. */
+export interface EndedRun {
+  runId: string;
+  startRow?: number;
+  startSequence: number;
+  turn: number;
+  messageId: string;
+  /** Release 0.2.0 marks each run that a rewind drops. */
+  rewound?: boolean;
+}
+
+/** Took back the runs up to a number that began behind a row, or at it. */
+export interface Rewind {
+  upTo: number;
+  row: number;
+  isWholeTurn: boolean;
+}
+
+/** The runs of a session that has had more are not marked for release 0.2.0. */
+const MOST_MARKED = 300;
+
+/** Runs of dropped turns are shown as taken back. */
+export function noteRewind(session: Session, { row }: Turn, runN: number, mode: string): void {
+  const rewind = { upTo: runN, row, isWholeTurn: mode === 'retry' };
+  redis.call('RPUSH', session.rewinds, `${int(runN)} ${int(row)} ${mode}`);
+  const { runs, settings } = session;
+  if (settings.layout > FIRST_LAYOUT || runN > MOST_MARKED) return;
+  for (const id of redis.call('HKEYS', runs)) {
+    const json = redis.call('HGET', runs, id) as string;
+    const run = cjson.decode(json) as EndedRun;
+    if (run.rewound === true || !wasTakenBack(run, [rewind])) continue;
+    redis.call('HSET', runs, id, withField(json, 'rewound', 'true'));
+  }
+}
+
+export function readRewinds(session: Session): Rewind[] {
+  const rewinds: Rewind[] = [];
+  for (const rewind of redis.call('LRANGE', session.rewinds, 0, -1)) {
+    const [upTo = '', row = '', mode = ''] = rewind.split(' ');
+    rewinds.push({ upTo: toNumber(upTo), row: toNumber(row), isWholeTurn: mode === 'retry' });
+  }
+  return rewinds;
+}
+
+export function wasTakenBack(run: EndedRun, rewinds: readonly Rewind[]): boolean {
+  if (run.rewound === true) return true;
+  const startRow = run.startRow ?? 0;
+  const number = numberOf(run.runId);
+  for (const { upTo, row, isWholeTurn } of rewinds) {
+    if (number <= upTo && (startRow > row || (startRow === row && isWholeTurn))) return true;
+  }
+  return false;
+}
+
+/** `<sessionId>:<number>-<nonce>`; an id of a session has no colon. */
+function numberOf(runId: string): number {
+  const rest = runId.slice(runId.indexOf(':') + 1);
+  return toNumber(rest.slice(0, rest.indexOf('-')));
+}
