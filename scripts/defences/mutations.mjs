@@ -14,6 +14,7 @@ import { resumes } from './resume-mutations.mjs';
 import { rewinds } from './rewind-mutations.mjs';
 import { runs } from './run-mutations.mjs';
 import { subAgents } from './sub-agent-mutations.mjs';
+import { upgrade } from './upgrade-mutations.mjs';
 import { workers } from './worker-mutations.mjs';
 
 const SUITE = 'test/stores/conformance/memory.test.ts';
@@ -276,6 +277,7 @@ export const mutations = [
   ...ports,
   ...remote,
   ...clients,
+  ...upgrade,
 ].map((mutation) => ({
   suite: SUITE,
   ...mutation,

@@ -1,0 +1,72 @@
+// What release 0.2.0 has left, or does beside this one; see mutations.mjs.
+const LIB = 'stores/transitions/lib';
+const REST = 'test/stores/redis/upgrade-rest.test.ts';
+const LIVE = 'test/stores/redis/upgrade-live.test.ts';
+const turns = 'a session in which processes of both releases took turns';
+
+/** The text is taken out of the file. */
+const without = (text) => [[text, '']];
+
+export const upgrade = [
+  {
+    defence: 'Upgrade: places are noted again behind turns of release 0.2.0',
+    file: `${LIB}/carry-over.ts`,
+    edits: without("  redis.call('HSET', session.root, 'placed', '0 0');\n"),
+    suite: REST,
+    test: `${turns} is taken back to turn 4 of six`,
+  },
+  {
+    defence: 'Upgrade: a message that release 0.2.0 has moved counts as accepted',
+    file: `${LIB}/accepted.ts`,
+    edits: [['arePlacesNoted(session) ? undefined : hash', 'undefined']],
+    suite: 'test/stores/redis/upgrade.test.ts',
+    test: 'sessions of release 0.2.0 mixed-edit: what it has accepted it takes in no more',
+  },
+  {
+    defence: 'Upgrade: an attempt that release 0.2.0 took over is withdrawn',
+    file: `${LIB}/attempts.ts`,
+    edits: without(' && isNoted(session, writer)'),
+    suite: LIVE,
+    test: 'a step of release 0.2.0 in the middle is withdrawn as well if a process of each release had it, or took it over',
+  },
+  {
+    defence: 'Upgrade: what an attempt of release 0.2.0 said is looked for in the log',
+    file: `${LIB}/call-events.ts`,
+    edits: without(' || !isNoted(session, writer)'),
+    suite: LIVE,
+    test: 'calls that release 0.2.0 has opened keep what their newest attempt said, whichever release had those before',
+  },
+  {
+    defence: 'Upgrade: a step that is said again began in its own run',
+    file: 'stores/transitions/resume-run.ts',
+    edits: [
+      [
+        'Math.max(num(root.openSeq), num(root.runSeq))',
+        'root.openSeq === undefined ? num(root.runSeq) : num(root.openSeq)',
+      ],
+    ],
+    suite: REST,
+    test: `${turns} continues the newest turn, and forgets nothing of those before it`,
+  },
+  {
+    defence: 'Upgrade: what release 0.2.0 leaves of an erased session is no past of the next one',
+    file: 'stores/transitions/begin.ts',
+    edits: without("  redis.call('UNLINK', session.places, session.rewinds);\n"),
+    suite: REST,
+    test: `${turns} is erased by release 0.2.0, and another one of its id begins without its past`,
+  },
+  {
+    defence: 'Upgrade: release 0.2.0 sees which runs were taken back',
+    file: `${LIB}/rewinds.ts`,
+    edits: without("    redis.call('HSET', runs, id, withField(json, 'rewound', 'true'));\n"),
+    suite: REST,
+    test: 'a session that release 0.2.0 left at rest is taken back to any turn, with the state of that moment',
+  },
+  {
+    defence: 'Upgrade: nothing is written that release 0.2.0 misreads, unless that is allowed',
+    file: 'stores/redis/create-context.ts',
+    edits: [['options.recordLayout ?? FIRST_LAYOUT', 'RECORD_LAYOUT']],
+    suite: REST,
+    test: 'a session that release 0.2.0 left at rest stays in layout 1 while it may be read by release 0.2.0',
+  },
+];
