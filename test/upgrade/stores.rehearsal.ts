@@ -1,0 +1,62 @@
+import { describe, it } from '@jest/globals';
+import { storeConformance, type StoresUnderTest } from '../../stores/conformance/index.js';
+import { createRedisStores } from '../../stores/redis/index.js';
+import { sharedRedisUrl } from '../support/test-stores.js';
+import { alternate } from './support/alternating.js';
+import { openFormerStores } from './support/former-release.js';
+
+/** What release 0.2.0 gets wrong by itself, or does not know of. */
+const MENDED = [
+  'the state of that moment',
+  'keeps the decision that it rested on',
+  'a tool sent again gets the first reply',
+  'extend deadline',
+  'half characters',
+  'nested',
+  'JSON cannot express',
+  'to the last digit',
+  'goes unanswered',
+  'odd names',
+  'are names like any other',
+  'are told apart',
+  'has call ids of its own',
+  'tells attached readers once',
+  'over the version that was loaded',
+  'a pointer to nowhere',
+  'keys that every object has',
+  'look alike are kept apart',
+  'unless they were noted since they were taken',
+  'as it was given',
+  // Of a rewind behind more than 300 rows 0.2.0 knows too little.
+  'that it was taken back behind',
+  // The order of commands on one connection.
+  'over before they look',
+];
+
+const SEEDS = (process.env['SEEDS'] ?? '1,2,3').split(',').map(Number);
+
+describe.each(SEEDS)('the releases take turns in every session, seed %d', (seed) => {
+  let cases = 0;
+  const open = async (): Promise<StoresUnderTest> => {
+    const url = sharedRedisUrl();
+    const { store, streamManager, close } = createRedisStores({ url, role: 'worker' });
+    cases += 1;
+    const former = await openFormerStores(url);
+    return alternate(former, { store, streamManager, close }, seed * 10_000 + cases);
+  };
+  const around: string[] = [];
+  storeConformance({
+    open,
+    describe: (name, body) => {
+      around.push(name);
+      describe(name, body);
+      around.pop();
+    },
+    it: (name, body) => {
+      const full = [...around, name].join(' ');
+      if (!MENDED.some((part) => full.includes(part))) it(name, body);
+    },
+    shared: true,
+    runs: 10,
+  });
+});
