@@ -4,7 +4,10 @@ import { projectRoot } from './system/project.mjs';
 import { runInForeground } from './system/run-in-foreground.mjs';
 import { runMain } from './system/user-error.mjs';
 
-const CHECKS = ['types', 'lint', 'boundaries', 'format:check', 'unused', 'links'];
+const CHECKS = [
+  ...['types', 'lint', 'boundaries', 'format:check', 'unused', 'links', 'vulnerabilities'],
+  'sbom',
+];
 
 await runMain(async () => {
   const checks = process.argv.includes('--no-tests') ? CHECKS : [...CHECKS, 'test'];

@@ -4,6 +4,7 @@ import { ToolError } from '../../agents/tool-error.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import type { Attempt } from '../attempt.js';
 import type { ActivityLogger } from '../deps.js';
+import { toErrorTrace } from './error-trace.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 
 interface Execution {
@@ -47,7 +48,7 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
   } catch (error) {
     if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
     logger.info(
-      { err: error, runId: context.runId, toolCallId: context.toolCallId },
+      { error: toErrorTrace(error), runId: context.runId, toolCallId: context.toolCallId },
       'tool failed',
     );
     const isCut = attempt.cutReason() !== undefined;

@@ -3,6 +3,7 @@
 const ATTACKS = 'test/scripts/start-attacks.test.mjs';
 const UI = 'test/scripts/temporal-ui.test.mjs';
 const GUARD = 'scripts/temporal-ui/refuse-foreign.mjs';
+const START = 'test/scripts/private-start.test.mjs';
 const UNTOUCHED =
   'npm start nothing that listens where pages can find it obeys one or tells it anything';
 
@@ -55,5 +56,54 @@ export const ports = [
     edits: [["(wanted ? '127.0.0.1' : undefined)", "'127.0.0.1'"]],
     suite: UI,
     test: 'the Temporal UI itself stands nowhere when it is not wanted, or where there is only 127.0.0.1',
+  },
+  {
+    defence: 'Start: only the pinned archive of the dev server is run',
+    file: 'scripts/engines/temporal/download.mjs',
+    edits: [['if (found !== checksum)', 'if (false)']],
+    suite: 'test/scripts/download-temporal.test.mjs',
+    test: 'an archive that is not the pinned one is not even run',
+  },
+  {
+    defence: 'Start: each process has the keys that it needs',
+    file: 'scripts/start/secrets.mjs',
+    edits: [['(name) => !withheld.test(name)', '() => true']],
+    suite: START,
+    test: 'each process gets the keys that it needs, and what it writes is private',
+  },
+  {
+    defence: 'Start: engines have no key',
+    file: 'scripts/start/secrets.mjs',
+    edits: [['(name) => OF_SYSTEM.test(name)', '() => true']],
+    suite: START,
+    test: 'each process gets the keys that it needs, and what it writes is private',
+  },
+  {
+    defence: 'Start: what engines write is private',
+    file: 'scripts/start/private-folder.mjs',
+    edits: [['process.umask(0o077)', 'process.umask()']],
+    suite: START,
+    test: 'each process gets the keys that it needs, and what it writes is private',
+  },
+  {
+    defence: 'Start: a log does not speak to the terminal',
+    file: 'scripts/start/log-lines.mjs',
+    edits: [["trace.split('\\n').map(toPrintable).join('\\n')", 'trace']],
+    suite: 'test/scripts/log-lines.test.mjs',
+    test: 'only a stack takes more lines, which are marked as its own',
+  },
+  {
+    defence: 'Logs have no text of a tool’s error',
+    file: 'activities/tool/execute-tool.ts',
+    edits: [['toErrorTrace(error)', '(error as Error | undefined)?.stack']],
+    suite: 'test/activities/tool-log.test.ts',
+    test: 'the log of a tool that throws names the call, the error and its place, and none of its text',
+  },
+  {
+    defence: 'Packages: a grave weakness fails the check',
+    file: 'scripts/vulnerabilities.mjs',
+    edits: [['GRAVE.includes(severity)', 'false']],
+    suite: 'test/scripts/supply-chain.test.mjs',
+    test: 'the gate of vulnerabilities is shut by one of high severity',
   },
 ];

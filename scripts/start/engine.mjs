@@ -1,10 +1,12 @@
 // One engine (Temporal or Redis): started, waited for, kept alive, and stopped.
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { lastLines } from '../system/run-command.mjs';
 import { UserError } from '../system/user-error.mjs';
 import { startChildProcess } from './child-process.mjs';
 import { removePidFile, stopLeftOver, writePidFile } from './pid-file.mjs';
+import { withPrivateFiles } from './private-folder.mjs';
+import { environmentOfEngine } from './secrets.mjs';
 import { supervise } from './supervisor.mjs';
 import { waitUntil } from './wait-until.mjs';
 import { watchOver } from './watchdog.mjs';
@@ -20,7 +22,6 @@ export async function startEngine(spec, { fleet, signal, onDeath }) {
   const { name, isReady, dataDir } = spec;
   const pidFile = join(dataDir, `${name.toLowerCase()}.pid.json`);
   const logFile = join(dataDir, 'logs', `${name.toLowerCase()}.log`);
-  mkdirSync(join(dataDir, 'logs'), { recursive: true });
   dropLargeLog(logFile);
   await stopLeftOver(pidFile);
   signal.throwIfAborted();
@@ -46,9 +47,17 @@ export async function startEngine(spec, { fleet, signal, onDeath }) {
 }
 
 function startOnce({ file, args, dataDir, pidFile, logFile }) {
-  const log = openSync(logFile, 'a');
-  const engine = startChildProcess(file, args, { cwd: dataDir, stdio: ['ignore', log, log] });
-  closeSync(log);
+  const engine = withPrivateFiles(() => {
+    const log = openSync(logFile, 'a');
+    const env = environmentOfEngine(process.env);
+    const started = startChildProcess(file, args, {
+      cwd: dataDir,
+      env,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    return started;
+  });
   if (engine.pid === undefined) return engine;
   writePidFile(pidFile, engine.pid);
   const callOff = watchOver(engine.pid);

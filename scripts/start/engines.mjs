@@ -1,5 +1,4 @@
 // The two engines of the product: own ones, or those that were given by address.
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRedisReady, redisArguments } from '../engines/redis-server.mjs';
 import { findRedis } from '../engines/redis.mjs';
@@ -45,7 +44,6 @@ export async function provideRedis(settings, file, context) {
     return { redisUrl };
   }
   const folder = join(dataDir, 'redis');
-  mkdirSync(folder, { recursive: true });
   const port = await claimPort(PORTS.redis);
   const args = redisArguments({ port, folder });
   const isReady = () => isRedisReady({ port });

@@ -1,4 +1,5 @@
-// Puts the log of a child on the screen: one prefixed line each, JSON made readable.
+// Puts the log of a child on the screen: one prefixed line each, JSON made readable. What is logged
+// may come from strangers, so it can neither make lines of its own nor speak to the terminal.
 import { createInterface } from 'node:readline';
 
 const LEVELS = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
@@ -7,23 +8,40 @@ const OMITTED = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err
 
 export function showLines(stream, name, write) {
   createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
-    write(`${name.padEnd(6)} │ ${readable(line)}\n`);
+    const [first, ...more] = readable(line).split('\n');
+    const rest = more.map((text) => `${' '.repeat(6)} ┆ ${text}\n`);
+    write(`${name.padEnd(6)} │ ${first}\n${rest.join('')}`);
   });
 }
 
-/** A line of JSON log as `level message key=value …`; any other line as it is. */
+/**
+ * A line of JSON log as `level message key=value …`; any other line as it is. Only a stack has
+ * more lines than one.
+ */
 export function readable(line) {
-  if (!line.startsWith('{')) return line;
+  const plain = toPrintable(line);
+  if (!line.startsWith('{')) return plain;
   let entry;
   try {
     entry = JSON.parse(line);
   } catch {
-    return line;
+    return plain;
   }
-  if (typeof entry.msg !== 'string') return line;
+  if (typeof entry.msg !== 'string') return plain;
   const details = Object.entries(entry)
     .filter(([key]) => !OMITTED.has(key))
     .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const words = [LEVELS[entry.level] ?? entry.level, entry.msg, ...details];
-  return [...words, entry.err?.stack ?? entry.err?.message].filter(Boolean).join(' ');
+  const trace = String(entry.err?.stack ?? entry.err?.message ?? '');
+  return [toPrintable(words.join(' ')), trace.split('\n').map(toPrintable).join('\n')]
+    .filter(Boolean)
+    .join(' ');
+}
+
+/** Control characters as they are written in a program, and those that turn the text around. */
+function toPrintable(text) {
+  return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) => {
+    const code = character.codePointAt(0).toString(16);
+    return { '\n': '\\n', '\t': ' ' }[character] ?? `\\u{${code}}`;
+  });
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../system/project.mjs';
 import { startChildProcess } from './child-process.mjs';
 import { showLines } from './log-lines.mjs';
+import { environmentOfRole } from './secrets.mjs';
 
 // Streams make many short-lived objects: with a larger young generation they die there, and the
 // collector does not stop the worker in the middle of a token.
@@ -15,7 +16,7 @@ export function startNodeProcess(role, env, { write } = {}) {
   const output = write ? 'pipe' : 'inherit';
   const started = startChildProcess(process.execPath, [...NODE_OPTIONS[role], mainFile(role)], {
     cwd: projectRoot,
-    env: { ...process.env, ...env },
+    env: environmentOfRole(role, { ...process.env, ...env }),
     stdio: ['ignore', output, output, 'ipc'],
   });
   if (write) {

@@ -10,6 +10,7 @@ import { findPrograms, provideRedis, provideTemporal } from './engines.mjs';
 import { checkEnvironment, childEnvironment } from './environment.mjs';
 import { createFleet } from './fleet.mjs';
 import { startNodeProcess } from './node-process.mjs';
+import { makePrivateFolder } from './private-folder.mjs';
 import { readSettings, urlFor } from './settings.mjs';
 import { listenForStop, stopRequested } from './stop-request.mjs';
 import { supervise } from './supervisor.mjs';
@@ -24,6 +25,7 @@ const say = (text) => process.stdout.write(text);
 
 export async function startProduct() {
   const settings = readSettings(process.env, projectRoot);
+  makePrivateFolder(settings.dataDir);
   const lock = lockDataFolder(settings.dataDir);
   const fleet = createFleet();
   const signal = listenForStop({ onRepeat: () => fleet.kill() });

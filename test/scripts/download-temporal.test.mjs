@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
+import { ARCHIVE_CHECKSUMS } from '../../scripts/engines/temporal/checksums.mjs';
 import { downloadTemporal } from '../../scripts/engines/temporal/download.mjs';
+import { TEMPORAL_CLI_VERSION } from '../../scripts/engines/temporal.mjs';
 import { useTempFolders, writeProgram } from './temp-folder.mjs';
 
 const tempFolder = useTempFolders();
@@ -32,16 +35,23 @@ function packProgram() {
   return execFileSync('tar', ['-cz', '-C', folder, 'temporal']);
 }
 
-const download = (service, target, isTemporal = async () => true) =>
+/** Pins this archive as that of 1.8.2 for this system. */
+function pin(archive) {
+  const checksum = createHash('sha256').update(archive).digest('hex');
+  return { '1.8.2': { [`${process.platform}-${process.arch}`]: checksum } };
+}
+
+const download = (service, target, { isTemporal = async () => true, checksums } = {}) =>
   downloadTemporal({
-    ...{ service, target, isTemporal, version: '1.8.2' },
+    ...{ service, target, isTemporal, checksums, version: '1.8.2' },
     progress: { update() {} },
   });
 
 test('the program of the archive ends up at the target, and nothing else is left', async () => {
-  const { service, asked } = await startService({ archive: packProgram() });
+  const archive = packProgram();
+  const { service, asked } = await startService({ archive });
   const folder = tempFolder();
-  await download(service, join(folder, 'temporal'));
+  await download(service, join(folder, 'temporal'), { checksums: pin(archive) });
   expect(readFileSync(join(folder, 'temporal'), 'utf8')).toContain('temporal version 1.8.2');
   expect(readdirSync(folder)).toEqual(['temporal']);
   expect(asked[0]).toMatch(/^\/cli\/v1\.8\.2\?arch=(amd64|arm64)&platform=\w+&format=tar\.gz$/);
@@ -53,16 +63,45 @@ test.each([
 ])('%s leaves nothing behind', async (_name, behaviour, reason) => {
   const { service } = await startService(behaviour);
   const folder = tempFolder();
-  await expect(download(service, join(folder, 'temporal'))).rejects.toThrow(reason);
+  const checksums = pin(behaviour.archive ?? '');
+  const refused = download(service, join(folder, 'temporal'), { checksums });
+  await expect(refused).rejects.toThrow(reason);
   expect(readdirSync(folder)).toEqual([]);
 });
 
 test('a program that does not run here is not kept', async () => {
-  const { service } = await startService({ archive: packProgram() });
+  const archive = packProgram();
+  const { service } = await startService({ archive });
   const target = join(tempFolder(), 'temporal');
-  const refused = download(service, target, async () => false);
+  const isTemporal = async () => false;
+  const refused = download(service, target, { isTemporal, checksums: pin(archive) });
   await expect(refused).rejects.toThrow('does not run here');
   expect(existsSync(target)).toBe(false);
+});
+
+test('an archive that is not the pinned one is not even run', async () => {
+  const { service } = await startService({ archive: packProgram() });
+  const folder = tempFolder();
+  let runs = 0;
+  const isTemporal = async () => (runs += 1) > 0;
+  const refused = download(service, join(folder, 'temporal'), { isTemporal });
+  await expect(refused).rejects.toThrow('another checksum than it should');
+  expect(runs).toBe(0);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a version whose checksum nobody has noted is not asked for', async () => {
+  const { service, asked } = await startService({ archive: packProgram() });
+  const refused = download(service, join(tempFolder(), 'temporal'), { checksums: {} });
+  await expect(refused).rejects.toThrow('no checksum is known for 1.8.2');
+  expect(asked).toEqual([]);
+});
+
+test('the version that is downloaded has a checksum for each system', () => {
+  const pinned = ARCHIVE_CHECKSUMS[TEMPORAL_CLI_VERSION];
+  const systems = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];
+  expect(Object.keys(pinned).sort()).toEqual(systems);
+  for (const checksum of Object.values(pinned)) expect(checksum).toMatch(/^[0-9a-f]{64}$/);
 });
 
 test('a service that cannot be reached is said so', async () => {

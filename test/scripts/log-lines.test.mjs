@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
-import { readable } from '../../scripts/start/log-lines.mjs';
+import { readable, showLines } from '../../scripts/start/log-lines.mjs';
 
 test.each([
   ['plain text', 'plain text'],
@@ -13,4 +15,31 @@ test.each([
   ],
 ])('%s', (line, expected) => {
   expect(readable(line)).toBe(expected);
+});
+
+test.each([
+  [
+    '{"level":30,"msg":"a\\nworker │ info forged","key":"\\u001b[2J\\u009b1m"}',
+    'info a\\nworker │ info forged key=\\u{1b}[2J\\u{9b}1m',
+  ],
+  ['plain \u001b]0;title\u0007', 'plain \\u{1b}]0;title\\u{7}'],
+  ['{"level":30,"msg":"\u202eback\u2028"}', 'info \\u{202e}back\\u{2028}'],
+])('%j shows what it has of control characters', (line, expected) => {
+  expect(readable(line)).toBe(expected);
+});
+
+test('only a stack takes more lines, which are marked as its own', async () => {
+  const shown = [];
+  const stream = new PassThrough();
+  showLines(stream, 'worker', (text) => shown.push(text));
+  const err = { stack: 'Error: no\napi    │ info forged\u001b[1A\n    at there' };
+  stream.end(JSON.stringify({ level: 50, msg: 'bad', err }));
+  await once(stream, 'close');
+  expect(shown.join('')).toBe(
+    [
+      'worker │ error bad Error: no',
+      '       ┆ api    │ info forged\\u{1b}[1A',
+      '       ┆     at there\n',
+    ].join('\n'),
+  );
 });

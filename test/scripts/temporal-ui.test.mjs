@@ -179,6 +179,19 @@ describe('docker-compose.yml', () => {
     );
   });
 
+  test('gives no container rights that it does not need, nor keys', () => {
+    const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nconfigs:'));
+    const names = [...services.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name]) => name);
+    expect(names).toHaveLength(9);
+    for (const name of names)
+      expect(service(name)).toMatch(/<<: \*(locked|temporal-tools|image|app)\n/);
+    expect(compose).toMatch(
+      /x-locked: &locked\n {2}restart: .*\n {2}cap_drop: \[ALL\]\n {2}security_opt: \['no-new-priv/,
+    );
+    for (const name of names) expect(/_API_KEY/.test(service(name))).toBe(name === 'worker');
+    expect(service('redis')).toContain('--requirepass');
+  });
+
   test("closes the server's HTTP API", () => {
     expect(compose).toMatch(/frontend\.httpAllowedHosts:\n +- value: \['\/'\]/);
   });

@@ -29,6 +29,32 @@ describe('formatLine', () => {
     ]);
   });
 
+  it('finds what a pattern finds', () => {
+    const marks = /\*\*(?=\S)(.+?)(?<=\S)\*\*|`([^`]+)`/g;
+    const pieces = fc.constantFrom('*', '**', '`', ' ', 'a', 'b c', '\u{1f600}');
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 14 }), (line) => {
+        const text = line.join('');
+        const found = [...text.matchAll(marks)].map(([, bold, code]) => bold ?? code);
+        const shown = formatLine(text).flatMap((piece) =>
+          piece.kind === 'text' ? [] : [piece.text],
+        );
+        expect(shown).toEqual(found);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each(['**a ', '`', '** ', '**a', '*', '`a **'])(
+    'takes one pass for a megabyte of "%s"',
+    (mark) => {
+      const line = mark.repeat(1_000_000 / mark.length);
+      expect(formatLine(line).length).toBeGreaterThan(0);
+    },
+    // Hours with a look for the end from each mark.
+    30_000,
+  );
+
   it('loses no character but the marks', () => {
     fc.assert(
       fc.property(fc.string(), (line) => {

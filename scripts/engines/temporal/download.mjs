@@ -1,10 +1,13 @@
-// The download that @temporalio/testing does, but into a cache that outlives the temp folder.
+// The download that @temporalio/testing does, but into a cache that outlives the temp folder, and
+// checked before anything of it runs.
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { lastLines, runCommand } from '../../system/run-command.mjs';
+import { ARCHIVE_CHECKSUMS } from './checksums.mjs';
 
 const SERVICE = 'https://temporal.download/cli';
 // A machine without internet should be told so in seconds, not after the system's own time-out.
@@ -12,9 +15,10 @@ const ANSWER_MS = 5000;
 const STALL_MS = 15_000;
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
 
-/** `service` is a parameter so that a test can stand in for it. */
+/** `service` and `checksums` are parameters so that a test can stand in for them. */
 export async function downloadTemporal({
   service = SERVICE,
+  checksums = ARCHIVE_CHECKSUMS,
   target,
   version,
   isTemporal,
@@ -22,6 +26,8 @@ export async function downloadTemporal({
 }) {
   const architecture = ARCHITECTURES[process.arch];
   if (!architecture) throw new Error(`no download for ${process.arch}`);
+  const checksum = checksums[version]?.[`${process.platform}-${process.arch}`];
+  if (!checksum) throw new Error(`no checksum is known for ${version} on ${process.platform}`);
   const query = new URLSearchParams({
     arch: architecture,
     platform: process.platform,
@@ -32,7 +38,9 @@ export async function downloadTemporal({
   const folder = await mkdtemp(join(dirname(target), 'download-'));
   try {
     const archive = join(folder, 'archive.tar.gz');
-    await fetchTo(archive, archiveUrl, progress);
+    const found = await fetchTo(archive, archiveUrl, progress);
+    if (found !== checksum)
+      throw new Error(`the archive has another checksum than it should: ${found}`);
     const unpacked = await runCommand('tar', ['-xzf', archive, '-C', folder]);
     if (unpacked.code !== 0) throw new Error(`unpacking failed: ${lastLines(unpacked.stderr, 1)}`);
     const binary = join(folder, basename(fileToExtract));
@@ -51,10 +59,14 @@ async function askForArchive(url) {
   return response.json();
 }
 
-/** Only a download that stands still is given up: a slow line may take as long as it needs. */
+/**
+ * Returns the SHA-256 of what came. Only a download that stands still is given up: a slow
+ * line may take as long as it needs.
+ */
 async function fetchTo(file, url, progress) {
   const stalled = new AbortController();
   let timer = setTimeout(() => stalled.abort(), STALL_MS);
+  const hash = createHash('sha256');
   let received = 0;
   try {
     const response = await fetch(url, { signal: stalled.signal });
@@ -62,11 +74,13 @@ async function fetchTo(file, url, progress) {
     const body = Readable.fromWeb(response.body);
     body.on('data', (bytes) => {
       received += bytes.length;
+      hash.update(bytes);
       progress.update(`${Math.round(received / 1e6)} MB`);
       clearTimeout(timer);
       timer = setTimeout(() => stalled.abort(), STALL_MS);
     });
     await pipeline(body, createWriteStream(file));
+    return hash.digest('hex');
   } catch (error) {
     throw stalled.signal.aborted ? new Error('the download stood still') : error;
   } finally {

@@ -1,0 +1,32 @@
+// Conversations lie in the data folder: nobody else on this machine reads them.
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDERS = ['redis', 'logs'];
+const FILES = /^temporal\.db/;
+
+/**
+ * Makes the folder, for this user alone. Of one that was there already only what is ours is closed,
+ * as earlier versions left it open: the folder may hold other things as well.
+ */
+export function makePrivateFolder(dataDir) {
+  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  for (const name of FOLDERS) {
+    const folder = join(dataDir, name);
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o700);
+  }
+  for (const name of readdirSync(dataDir)) {
+    if (FILES.test(name)) chmodSync(join(dataDir, name), 0o600);
+  }
+}
+
+/** Files that a program makes which this starts are this user's alone. */
+export function withPrivateFiles(start) {
+  const before = process.umask(0o077);
+  try {
+    return start();
+  } finally {
+    process.umask(before);
+  }
+}

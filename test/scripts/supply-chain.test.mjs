@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { writeSbom } from '../../scripts/sbom.mjs';
+import { projectRoot } from '../../scripts/system/project.mjs';
+import { checkVulnerabilities } from '../../scripts/vulnerabilities.mjs';
+import { useTempFolders } from './temp-folder.mjs';
+
+const tempFolder = useTempFolders();
+let registry;
+afterEach(() => {
+  registry?.close();
+  registry?.closeAllConnections();
+  registry = undefined;
+});
+
+/** The real npm, asking a registry that knows these weaknesses. */
+async function check({ status = 200, advisories = {} }) {
+  registry = createServer((request, response) => {
+    const isQuestion = request.url.endsWith('/security/advisories/bulk');
+    response.writeHead(isQuestion ? status : 404, { 'content-type': 'application/json' });
+    request
+      .resume()
+      .once('end', () => response.end(isQuestion ? JSON.stringify(advisories) : '{}'));
+  }).listen(0, '127.0.0.1');
+  await once(registry, 'listening');
+  const url = `http://127.0.0.1:${registry.address().port}/`;
+  const env = {
+    ...process.env,
+    npm_config_registry: url,
+    npm_config_cache: tempFolder(),
+    npm_config_fetch_retries: '0',
+  };
+  return checkVulnerabilities({ env });
+}
+
+function advisory(severity) {
+  const url = 'https://example.com/advisory';
+  return { id: 1, url, title: 'A weakness', severity, vulnerable_versions: '>=0.0.1' };
+}
+
+describe('the gate of vulnerabilities', () => {
+  test('is open while none is known', async () => {
+    await expect(check({})).resolves.toEqual({ grave: 0, text: '0 known, 0 of them grave' });
+  });
+
+  test.each(['high', 'critical'])('is shut by one of %s severity', async (severity) => {
+    const advisories = { zod: [advisory(severity)], prettier: [advisory(severity)] };
+    const { grave, text } = await check({ advisories });
+    expect(grave).toBeGreaterThan(0);
+    expect(text).toContain(`${severity}: zod`);
+    // Only developers run it.
+    expect(text).not.toContain('prettier');
+  });
+
+  test('tells of lesser ones', async () => {
+    const { grave, text } = await check({ advisories: { express: [advisory('moderate')] } });
+    expect(grave).toBe(0);
+    expect(text).toContain('moderate: express');
+  });
+
+  test.each([405, 503])('says that it could not ask a registry that answers %d', async (status) => {
+    const { grave, text } = await check({ status });
+    expect(grave).toBe(0);
+    expect(text).toMatch(/^NOT CHECKED/);
+  });
+});
+
+test('the list of packages names what the product depends on, with versions', async () => {
+  const file = join(tempFolder(), 'deep', 'sbom.json');
+  const count = await writeSbom({ file });
+  const { components } = JSON.parse(readFileSync(file, 'utf8'));
+  expect(components).toHaveLength(count);
+  const text = readFileSync(join(projectRoot, 'package.json'), 'utf8');
+  const { dependencies } = JSON.parse(text);
+  const listed = components.map(({ group, name }) => (group ? `${group}/${name}` : name));
+  expect(listed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  expect(listed).not.toContain('prettier');
+  for (const { version, hashes } of components) {
+    expect(version).toMatch(/^\d/);
+    expect(hashes).toEqual([{ alg: 'SHA-512', content: expect.any(String) }]);
+  }
+});
