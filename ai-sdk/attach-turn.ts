@@ -137,7 +137,6 @@ function wantsTurn(
   // Whose connection broke is told the rest, if only how it ended; who has it all is told to stop.
   const isAtEnd = position?.sequence === record.sequence && record.stream !== 'active';
   if (position?.kind === 'exact' && isInside(record, position)) return !isAtEnd;
-  if (record.stream === 'failed') return false;
   if (record.stream === 'active') return true;
   if (position !== undefined && position.sequence < record.sequence) return true;
   return sawActiveSince === undefined

@@ -2,7 +2,7 @@ import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { Store } from '../stores/contract/store.js';
 import { formatSse, SSE_DONE } from './sse.js';
 import { createTurnFrames } from './turn-frames.js';
-import { StreamBrokenError } from './turn-progress.js';
+import { StreamBrokenError } from './stream-broken-error.js';
 import type { StreamProfile } from './ui-stream-part.js';
 
 export interface AwaitedTurnDeps {

@@ -75,10 +75,8 @@ async function toSnapshot(
   includePartialContent: boolean,
 ): Promise<Snapshot<UIMessage>> {
   const { record, openCalls } = view;
-  const { sessionId } = record;
   const isActive = record.stream === 'active';
-  // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
-  if (isActive) await deps.stateStore.sessions.noteActiveSnapshot(sessionId, record.turn);
+  await noteSnapshot(deps, record);
   const messages = isActive ? toSettledMessages(view) : toAllMessages(view);
   const isReplayed = isActive && !includePartialContent;
   const { message, changes } =
@@ -102,6 +100,16 @@ async function toSnapshot(
     },
     queue: toQueue(view.queue),
   };
+}
+
+/** Whether the GET of a page without a memory of its own is told a turn that rests is up to the newest snapshot. */
+async function noteSnapshot(
+  { stateStore: { sessions } }: SnapshotDeps,
+  { sessionId, stream, turn, activeSnapshotTurn }: SessionRecord,
+): Promise<void> {
+  // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
+  if (stream === 'active') await sessions.noteActiveSnapshot(sessionId, turn);
+  else if (activeSnapshotTurn === turn) await sessions.noteRestingSnapshot(sessionId, turn);
 }
 
 async function readCurrent(

@@ -10,6 +10,10 @@ export interface HandleChatStreamParams {
   sessionId: string;
   /** As the client posted them; only the tail is looked at. Empty when there is nothing to say. */
   messages: readonly PostedMessage[];
+  /**
+   * Who asks: the owner of a conversation that begins, and of others only their owner is answered. Pass
+   * it on GET as on POST, or a reconnect is told that there is nothing (204).
+   */
   userId?: string | undefined;
   tenantId?: string | undefined;
   /** For user messages that bring no metadata of their own. */

@@ -27,6 +27,8 @@ const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo'
  * A control-flow chunk as a transient data part: `onData` sees it, the message does not keep it.
  * Undefined for chunks of other kinds, and for kinds that this version does not know.
  */
+export function toControlPart(chunk: ChunkOf<'stream_resync'>): UIStreamPart;
+export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined;
 export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
   const name = CONTROL_NAMES[chunk.type];
   if (name === undefined) return undefined;

@@ -105,9 +105,6 @@ function showEvents({ message, events }: Reply, before = Infinity): void {
   }
 }
 
-/** The name by which the Helix packages know the converter. */
-export const convertToAISDKMessages = convertToUIMessages;
-
 /**
  * The message of a turn that was stopped before its model said anything: what the live stream
  * leaves in a client.

@@ -4,7 +4,9 @@ export { buildSnapshot } from './build-snapshot.js';
 export type { FrontendSnapshot, SnapshotDeps, SnapshotParams } from './build-snapshot.js';
 export type { ChatDeps, HandleChatStreamDeps } from './chat-deps.js';
 export type { ChatReply, HandleChatStreamParams, IncomingRequest } from './chat-reply.js';
-export { convertToAISDKMessages, convertToUIMessages } from './convert-messages.js';
+export { convertToUIMessages } from './convert-messages.js';
+export { convertToAISDKMessages } from './helix-messages.js';
+export type { HelixMessage } from './helix-messages.js';
 export type { ConvertOptions } from './convert-messages.js';
 export { decideReply } from './decide-reply.js';
 export { extractResumeIntent } from './extract-resume-intent.js';
@@ -48,7 +50,7 @@ export {
 export type { SSEEvent, SSEResponseOptions, SSEStreamOptions } from './sse.js';
 export { StreamTransformer } from './stream-transformer.js';
 export type { StreamTransformerOptions, Transformed } from './stream-transformer.js';
-export { StreamBrokenError } from './turn-progress.js';
+export { StreamBrokenError } from './stream-broken-error.js';
 export {
   createUIMessageStore,
   getUIMessages,

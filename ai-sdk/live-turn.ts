@@ -1,6 +1,7 @@
 import type { LogEntry } from '../protocol/chunk.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import { isStop, StreamBrokenError, type TurnProgress } from './turn-progress.js';
+import { SlowReaderError, StreamBrokenError } from './stream-broken-error.js';
+import { isStop, type TurnProgress } from './turn-progress.js';
 
 /** A viewer that takes less than the turn gives is cut when this much waits for it, in characters. */
 const MOST_WAITING = 1024 * 1024;
@@ -63,7 +64,7 @@ export class LiveTurn {
       next: async () => {
         for (;;) {
           if (signal.aborted) return undefined;
-          if (seat.isBehind) throw new StreamBrokenError('the viewer is too slow');
+          if (seat.isBehind) throw new SlowReaderError();
           const text = seat.waiting;
           seat.waiting = '';
           if (text !== '') return text;

@@ -1,6 +1,8 @@
 /** What a stream says of a failure: its `error` part has the text, `data-error` the rest. */
 export interface StreamErrorEvent {
-  errorText: string;
+  errorText?: string | undefined;
+  /** The same in `data-error`. */
+  error?: string | undefined;
   code?: string | undefined;
   /** True if the run goes on. */
   recoverable?: boolean | undefined;
@@ -28,11 +30,12 @@ export class HelixStreamError extends Error {
   /** True if it is worth trying again. */
   readonly retryable: boolean;
 
-  private constructor({ errorText, code, recoverable = false, retryable }: StreamErrorEvent) {
-    super(errorText);
+  private constructor({ errorText, error, code, recoverable, retryable }: StreamErrorEvent) {
+    super(errorText ?? error);
     this.code = code;
-    this.recoverable = recoverable;
-    this.retryable = retryable ?? (recoverable || (code !== undefined && PASSING.has(code)));
+    this.recoverable = recoverable === true;
+    this.retryable =
+      retryable ?? (this.recoverable || (code !== undefined && PASSING.has(code)));
   }
 
   static fromEvent(event: StreamErrorEvent): HelixStreamError {

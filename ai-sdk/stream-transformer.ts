@@ -2,6 +2,7 @@ import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../protocol/
 import type { Interruption } from '../protocol/interruption.js';
 import { isControlMessage } from '../protocol/control-guard.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../protocol/ids.js';
+import type { StoredChunk } from '../stores/log/stream-manager.js';
 import { ContentBlocks } from './content-blocks.js';
 import {
   toControlPart,
@@ -34,12 +35,18 @@ export interface StreamTransformerOptions {
   isAnswered?: (toolCallId: string) => boolean;
 }
 
+/** What resumable readers yield. */
+type PlacedChunk = Pick<StoredChunk, 'chunk' | 'sequence'>;
+
 /** What one chunk means to a client. */
 export interface Transformed {
   events: UIStreamPart[];
   /** Position of the chunk in the log; absent for chunks without one. */
   sequence?: number;
-  /** The client holds parts that were withdrawn, and cannot be told: its connection must be cut. */
+  /**
+   * The client holds parts that were withdrawn, and cannot be told: its connection must be cut, behind
+   * the events.
+   */
   mustCut?: true;
 }
 
@@ -80,11 +87,14 @@ export class StreamTransformer {
     ];
   }
 
-  /** Takes the next chunk, with or without its place in the log. Unknown types give no event. */
-  transform(item: LogEntry | StreamMessage): Transformed {
-    const message = 'message' in item ? item.message : item;
+  /**
+   * Takes the next chunk: by itself, with its place as a resumable reader gives it, or as an entry of
+   * the log. Unknown types give no event.
+   */
+  transform(item: LogEntry | PlacedChunk | StreamMessage): Transformed {
+    const message = 'message' in item ? item.message : 'chunk' in item ? item.chunk : item;
     const result: Transformed = { events: [] };
-    if ('message' in item) result.sequence = item.sequence;
+    if (!('type' in item)) result.sequence = item.sequence;
     if (isControlMessage(message)) {
       if (message.type === 'stream_end') this.#ending.end(message);
       if (message.type === 'stream_truncated') result.mustCut = true;
@@ -201,6 +211,7 @@ export class StreamTransformer {
     if (this.#step.isUncommitted(chunk.step)) {
       if (this.#options.profile !== 'v7') {
         result.mustCut = true;
+        this.#pushControl(chunk, result.events);
         return;
       }
       result.events.push({ type: 'reset-step' });

@@ -1,4 +1,5 @@
 import type { StreamManager } from '../stores/log/stream-manager.js';
+import { createCutNotice } from './cut-notice.js';
 import { LiveTurn, type LiveViewer } from './live-turn.js';
 import { toMessageEvents } from './message-events.js';
 import { replayRange } from './replay-range.js';
@@ -14,7 +15,7 @@ const REPLAY_CHARS = 32_768;
 
 /**
  * The SSE frames of a turn: one string for what arrived together. Returns early when the signal
- * fires.
+ * fires. A reader that has to be cut is told so first.
  *
  * @throws StreamBrokenError when the reader holds parts that were withdrawn, or the log breaks off
  */
@@ -23,8 +24,22 @@ export async function* createTurnFrames(
   span: TurnSpan,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  const { sessionId, until, stored, seenUpTo = span.from } = span;
   const progress = new TurnProgress(span);
+  try {
+    yield* tellTurn(reader, span, progress, signal);
+  } catch (error) {
+    yield* createCutNotice(error, progress.position, signal);
+    throw error;
+  }
+}
+
+async function* tellTurn(
+  reader: LogReader,
+  span: TurnSpan,
+  progress: TurnProgress,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const { sessionId, until, stored, seenUpTo = span.from } = span;
   if (stored !== undefined) progress.write(toMessageEvents(stored.message, span.profile));
   yield progress.take();
 

@@ -1,14 +1,11 @@
 import type { LogEntry, StreamMessage } from '../protocol/chunk.js';
+import { toControlPart } from './content-parts.js';
 import { FrameWriter } from './frame-writer.js';
 import { SSE_DONE } from './sse.js';
+import { StreamBrokenError } from './stream-broken-error.js';
 import { StreamTransformer } from './stream-transformer.js';
 import type { TurnSpan } from './turn-span.js';
 import type { UIStreamPart } from './ui-stream-part.js';
-
-/** The response cannot be completed; its connection is to be cut, never ended. */
-export class StreamBrokenError extends Error {
-  override readonly name = 'StreamBrokenError';
-}
 
 /** How far a turn has been told to a viewer, or to several that were told the same. */
 export class TurnProgress {
@@ -49,8 +46,10 @@ export class TurnProgress {
       // What was removed before the viewer came was never told to it.
       if (entry.message.type === 'stream_truncated' && entry.sequence <= this.#attachedAt) continue;
       const transformed = this.#transformer.transform(entry);
-      if (transformed.mustCut) throw new StreamBrokenError('an attempt was withdrawn');
       const { events } = transformed;
+      if (transformed.mustCut) {
+        throw new StreamBrokenError('an attempt was withdrawn', toNotice(events, entries));
+      }
       // The id of a stop is left to `finish`: who has the one must have the other.
       this.#writer.add(isStop(this.#sessionId, entry.message) ? { events } : transformed);
     }
@@ -88,6 +87,14 @@ export class TurnProgress {
     this.#writer.add({ ...this.#transformer.finalize(), sequence: this.#position });
     return this.take() + SSE_DONE;
   }
+}
+
+/** What a withdrawal itself says, and the entry that says from where on; the two are written together. */
+function toNotice(events: UIStreamPart[], entries: readonly LogEntry[]): UIStreamPart[] {
+  const control = events.filter(({ type }) => type.startsWith('data-'));
+  if (control.some(({ type }) => type === 'data-stream-resync')) return control;
+  const resync = entries.findLast(({ message }) => message.type === 'stream_resync')?.message;
+  return resync?.type === 'stream_resync' ? [...control, toControlPart(resync)] : control;
 }
 
 /** A pause, an end, or another turn, never a status field, is where a live reader stops. */

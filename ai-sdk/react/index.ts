@@ -24,6 +24,8 @@ export type {
 } from './use-resumable-chat.js';
 export { useResumeClientTools } from './use-resume-client-tools.js';
 export type { UseResumeClientToolsOptions } from './use-resume-client-tools.js';
+export { useSessionEvents } from './use-session-events.js';
+export type { SessionEvents, UseSessionEventsOptions } from './use-session-events.js';
 export { useHelixSendAutomaticallyWhen } from './use-send-automatically-when.js';
 export type { LoadedSnapshot, SnapshotSource } from './use-snapshot.js';
 export { useResyncState, useStreamResync } from './use-stream-resync.js';

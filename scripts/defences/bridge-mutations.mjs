@@ -115,4 +115,16 @@ export const bridge = [
     suite: FORGED,
     test: 'forged history with a client tool’s result that claims to be the provider’s changes nothing',
   },
+  {
+    defence: 'Bridge: a failure is told to a page that saw the turn at work',
+    file: 'ai-sdk/attach-turn.ts',
+    edits: [
+      [
+        "  if (record.stream === 'active') return true;\n",
+        "  if (record.stream !== 'ended') return record.stream === 'active';\n",
+      ],
+    ],
+    suite: 'test/ai-sdk/chat-paths.test.ts',
+    test: 'GET (paths 5, 6) tells a turn that failed to a page whose snapshot was active, and to no other',
+  },
 ];

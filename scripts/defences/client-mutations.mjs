@@ -119,4 +119,20 @@ export const clients = [
     suite,
     test: 'an agent with sub-agents asks beside a tool ai 6.0.0',
   },
+  {
+    defence: 'Clients: without cookies a snapshot at rest takes an older active one back',
+    file: 'ai-sdk/build-snapshot.ts',
+    edits: without(
+      '  else if (activeSnapshotTurn === turn) await sessions.noteRestingSnapshot(sessionId, turn);\n',
+    ),
+    suite,
+    test: 'no-cookies: reload after the end, beside a page that was loaded while the turn was at work ai 6.0.0',
+  },
+  {
+    defence: 'Clients: a page is told to load again before its response is cut',
+    file: 'ai-sdk/turn-frames.ts',
+    edits: without('    yield* createCutNotice(error, progress.position, signal);\n'),
+    suite,
+    test: 'a reply that is withdrawn ai 7.0.0',
+  },
 ];

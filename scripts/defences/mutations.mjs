@@ -115,8 +115,20 @@ const transitions = [
   {
     defence: 'A message is accepted once',
     file: `${TRANSITIONS}/begin.ts`,
-    edits: [['if (known === undefined) fresh.push(message);', 'fresh.push(message);']],
+    edits: [['if (known !== undefined) {', 'if (false) {']],
     test: 'begin accepts a message once, also while its run goes on and after it has ended',
+  },
+  {
+    defence: 'A message is accepted once, whatever hidden context comes before it',
+    file: `${TRANSITIONS}/begin.ts`,
+    edits: [['if (!message.hidden) hidden = [];', '']],
+    test: 'begin takes messages for a repetition that people see, behind hidden ones of another id',
+  },
+  {
+    defence: 'Ends: a run that was broken off keeps what viewers are told',
+    file: `${TRANSITIONS}/lib/finish.ts`,
+    edits: [["if (error !== '') fields.push('error', error);", '']],
+    test: 'end of a run that was broken off keeps what viewers are told',
   },
   {
     defence: 'Birth mark: an erased session is not taken for the next one of its id',

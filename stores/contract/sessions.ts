@@ -27,6 +27,8 @@ export interface Sessions {
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
   /** Remembers for 60 s that a snapshot of an active turn was handed out. */
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
+  /** Forgets that: a snapshot of the turn at rest was handed out since. */
+  noteRestingSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Makes a session at rest out of rows of another one. */
   branch: (input: BranchInput) => Promise<BranchResult>;
   /** Erases the session and its stream; readers see the end. Harmless when there is none. */
@@ -73,7 +75,7 @@ export interface SessionRecord {
   resume?: Resumption;
   /** True once a call that those answers approved has started: the wake-up has arrived. */
   resumeTaken?: boolean;
-  /** Turn of which an active snapshot was handed out within the last 60 s. */
+  /** Turn whose newest snapshot of the last 60 s was handed out while it was active. */
   activeSnapshotTurn?: number;
   /** Version of the agent's own state; 0 until it is first saved. */
   stateVersion: number;

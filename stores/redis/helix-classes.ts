@@ -16,24 +16,32 @@ export interface RedisStateStoreOptions {
   prefix?: string;
   /** How long a session is kept after its last run. Default: for ever. */
   ttl?: number;
+  /** How long the stream of an ended run is kept. Default one day. */
+  streamTtl?: number;
+  /** Entries of a session's stream before whole old turns are trimmed. Default 10,000; 0: never. */
+  maxChunks?: number;
   /** The highest layout of records to write, see `RedisStoreOptions`. Default 1. */
   recordLayout?: number;
 }
 
+/** Of streams that belong to no session. Those of sessions are as the state store's options say. */
 export interface RedisStreamManagerOptions {
   prefix?: string;
-  /** How long the stream of an ended run is kept. Default one day. */
+  /** How long a stream is kept after its end. Default one day. */
   ttl?: number;
-  /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
-  maxChunks?: number;
 }
 
 /** A store on a connection of the caller's: by noun, and under the names of the Helix state store. */
 export const RedisStateStore = class RedisStateStore {
-  constructor(redis: Redis | Cluster, { prefix, ttl, recordLayout }: RedisStateStoreOptions = {}) {
+  constructor(
+    redis: Redis | Cluster,
+    { prefix, ttl, streamTtl, maxChunks, recordLayout }: RedisStateStoreOptions = {},
+  ) {
     const options = {
       ...(prefix !== undefined && { prefix }),
       ...(ttl !== undefined && { sessionTtlSeconds: ttl }),
+      ...(streamTtl !== undefined && { streamTtlSeconds: streamTtl }),
+      ...(maxChunks !== undefined && { maxChunks }),
       ...(recordLayout !== undefined && { recordLayout }),
     };
     const store = createRedisSessionStore(createContext(redis, options));
@@ -62,11 +70,10 @@ export const RedisStreamManager = class RedisStreamManager {
     third?: RedisStreamManagerOptions,
   ) {
     const given = isConnection(second) ? second : undefined;
-    const { prefix, ttl, maxChunks } = third ?? (isConnection(second) ? {} : (second ?? {}));
+    const { prefix, ttl } = third ?? (isConnection(second) ? {} : (second ?? {}));
     const context = createContext(redis, {
       ...(prefix !== undefined && { prefix }),
       ...(ttl !== undefined && { streamTtlSeconds: ttl }),
-      ...(maxChunks !== undefined && { maxChunks }),
     });
     const subscriber = given ?? duplicateForSubscriptions(redis);
     Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber)), {

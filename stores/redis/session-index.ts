@@ -3,13 +3,16 @@ import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
 import { isOutOfMemory, reach } from './errors.js';
 
-type Index = Due & Pick<Sessions, 'noteActiveSnapshot'>;
+type Index = Due & Pick<Sessions, 'noteActiveSnapshot' | 'noteRestingSnapshot'>;
 
 /** What looks after sessions without being part of their state. */
 export function createSessionIndex({ redis, keys, transitions, now }: RedisContext): Index {
   return {
     noteActiveSnapshot: async (sessionId, turn) => {
-      await transitions.noteSnapshot(sessionId, turn, now());
+      await transitions.noteSnapshot(sessionId, { turn, isActive: true }, now());
+    },
+    noteRestingSnapshot: async (sessionId, turn) => {
+      await transitions.noteSnapshot(sessionId, { turn, isActive: false }, now());
     },
     note: async (sessionId, inMs) => {
       const at = now() + inMs;

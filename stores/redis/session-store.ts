@@ -32,7 +32,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const reads = { ...createSessionReads(context), ...createSessionViews(context) };
   const primitives = createDocumentPrimitives(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
-  const { noteActiveSnapshot, ...due } = createSessionIndex(context);
+  const { noteActiveSnapshot, noteRestingSnapshot, ...due } = createSessionIndex(context);
   const documents = createSessionDocuments({
     ...reads,
     ...primitives,
@@ -50,6 +50,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,
       noteActiveSnapshot,
+      noteRestingSnapshot,
       branch: createBranch(context),
       ...documents.sessions,
     },

@@ -26,7 +26,11 @@ export interface Transitions {
   /** The hot path. args as transitions/append has them, without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
   /** Of a session that is there. */
-  noteSnapshot: (sessionId: string, turn: number, now: number) => Promise<void>;
+  noteSnapshot: (
+    sessionId: string,
+    snapshot: { turn: number; isActive: boolean },
+    now: number,
+  ) => Promise<void>;
   /** Also while Redis is full; false if the session is not in the index of those that are due. */
   noteDue: (index: string, sessionId: string, at: number) => Promise<boolean>;
   /** True if the session was put off in the index of those that are due. */
@@ -75,10 +79,10 @@ export function createTransitions(
     },
     append: async (sessionId, args) =>
       (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],
-    noteSnapshot: async (sessionId, turn, now) => {
+    noteSnapshot: async (sessionId, { turn, isActive }, now) => {
       const { root } = keys.session(sessionId);
       // Two short fields: a page may be loaded while Redis is full.
-      await runLibrary('free', [root], ['noteSnapshot', turn, now]);
+      await runLibrary('free', [root], ['noteSnapshot', turn, now, isActive ? 1 : 0]);
     },
     noteDue: async (index, sessionId, at) =>
       (await runLibrary('free', [index], ['noteDue', sessionId, at])) === 1,

@@ -62,13 +62,24 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
     if (root.agent !== agent) return `{"kind":"agent_mismatch","agent":${text(root.agent)}}`;
   }
   const fresh: StoredMessage[] = [];
+  // A hidden message goes with the next one that people see: sent again with that, it may be new.
+  let hidden: StoredMessage[] = [];
   for (const message of toStored(request.messages, args)) {
     const known = acceptedHash(session, message.id);
     if (known !== undefined && known !== message.hash) {
       return `{"kind":"conflict","messageId":${text(message.id)}}`;
     }
-    if (known === undefined) fresh.push(message);
+    if (known !== undefined) {
+      if (!message.hidden) hidden = [];
+    } else if (message.hidden) {
+      hidden.push(message);
+    } else {
+      for (const each of hidden) fresh.push(each);
+      fresh.push(message);
+      hidden = [];
+    }
   }
+  for (const each of hidden) fresh.push(each);
   if (fresh.length === 0) return only('accepted');
 
   const isActive = isLive(root.status);

@@ -249,7 +249,12 @@ describe('model step', () => {
     const { session, begin, step } = createHarness(stores, { model });
     const run = await begin();
     await stores.store.runs.stop(session.id, { mode: 'abort' });
-    expect(await step(run, 1)).toEqual({ kind: 'ended', step: 1, status: 'aborted' });
+    expect(await step(run, 1)).toEqual({
+      kind: 'ended',
+      step: 1,
+      status: 'aborted',
+      error: { code: 'framework_cancelled', message: 'The run was aborted.', retryable: false },
+    });
     await begin();
     expect(await step(run, 1)).toEqual({ kind: 'superseded' });
     expect(model.doStreamCalls).toHaveLength(0);

@@ -140,16 +140,23 @@ describe('GET (paths 5, 6)', () => {
     },
   );
 
-  it('has nothing for a turn that failed', async () => {
+  it('tells a turn that failed to a page whose snapshot was active, and to no other', async () => {
     const runtime = createFakeRuntime((session) => {
       session.end('failed');
       return Promise.resolve();
     });
     const posted = await ask(runtime, [user('u1')]);
     expect(posted.types).toEqual(['start', 'error', 'finish']);
-    expect((await get(runtime, { 'x-resume-from-sequence': '0' })).status).toBe(204);
+    expect((await get(runtime, { 'x-resume-from-sequence': '0' })).text).toBe(posted.text);
     const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
-    expect(snapshot).toMatchObject({ status: 'failed', messages: [{ id: 'u1' }] });
+    expect(snapshot).toMatchObject({
+      status: 'failed',
+      messages: [{ id: 'u1' }],
+      run: { error: { message: 'The model provider failed.' } },
+    });
+    const sequence = String(snapshot?.streamSequence);
+    expect((await get(runtime, { 'x-resume-from-sequence': sequence })).status).toBe(204);
+    expect((await get(runtime)).status).toBe(204);
   });
 
   it('gives the whole turn to a page whose snapshot was taken while it was at work', async () => {

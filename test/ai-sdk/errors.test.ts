@@ -78,6 +78,8 @@ describe('HelixStreamError.fromEvent', () => {
     [{ errorText: 'x', code: 'tool_of_mine', retryable: true }, true],
     [{ errorText: 'x', code: 'provider_overloaded', retryable: false }, false],
     [{ errorText: 'x' }, false],
+    // As `data-error` has it.
+    [{ error: 'x', code: 'provider_error', recoverable: false, retryable: true }, true],
   ])('%j', (event, retryable) => {
     const error = HelixStreamError.fromEvent(event);
     expect(error).toBeInstanceOf(Error);

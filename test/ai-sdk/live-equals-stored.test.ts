@@ -44,10 +44,10 @@ describe.each(MAJORS)('%s: live equals stored', (_name, library) => {
     await runTurn(runtime, answers);
     const session = runtime.sessions.get('s1');
     if (session === undefined) throw new Error('no session');
+    const stored = await readStored(runtime, 's1');
     // As after a snapshot that was taken while the turn was at work.
     session.record.activeSnapshotTurn = 1;
     const { fetch } = createChatFetch(runtime);
-    const stored = await readStored(runtime, 's1');
     const chat = createStockChat(library, {
       id: 's1',
       fetch,
@@ -84,9 +84,9 @@ describe('a client of the v7 profile', () => {
     const runtime = createFakeRuntime(play);
     await runTurn(runtime, answers);
     const session = runtime.sessions.get('s1');
+    const stored = await readStored(runtime, 's1');
     if (session !== undefined) session.record.activeSnapshotTurn = 1;
     const { fetch } = createChatFetch(runtime, { headers });
-    const stored = await readStored(runtime, 's1');
     const messages = stored.filter(({ role }) => role === 'user');
     const chat = createStockChat(library, { id: 's1', fetch, messages });
     await chat.resumeStream();

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { StreamTransformer } from '../../ai-sdk/index.js';
+import { isControlMessage } from '../../protocol/control-guard.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
 import type { Bare } from '../support/fake-call.js';
 import { at, call, chunks, end, run, text } from './transformer-chunks.js';
 
@@ -25,6 +27,25 @@ describe('StreamTransformer', () => {
     if (message === undefined) throw new Error('no chunk');
     expect(transformer.transform({ sequence: 7, writer: 'm1', message }).sequence).toBe(7);
     expect(transformer.transform(message).sequence).toBeUndefined();
+  });
+
+  it('takes what a resumable reader yields', async () => {
+    const { streamManager } = createMemoryStores();
+    const writer = await streamManager.createWriter('s1', 's1', 'agent');
+    for (const chunk of chunks(text('a'), text('b'))) {
+      if (!isControlMessage(chunk)) await writer.write(chunk);
+    }
+    await streamManager.endStream('s1');
+    const transformer = new StreamTransformer();
+    const told: [number | undefined, string[]][] = [];
+    for await (const item of (await streamManager.createResumableReader('s1')) ?? []) {
+      const { sequence, events } = transformer.transform(item);
+      told.push([sequence, events.map(({ type }) => type)]);
+    }
+    expect(told).toEqual([
+      [1, ['start', 'start-step', 'text-start', 'text-delta']],
+      [2, ['text-delta']],
+    ]);
   });
 
   it('names blocks by step and number, whatever came before', () => {

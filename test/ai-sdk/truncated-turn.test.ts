@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createTurnFrames } from '../../ai-sdk/turn-frames.js';
-import { StreamBrokenError } from '../../ai-sdk/turn-progress.js';
+import { StreamBrokenError } from '../../ai-sdk/stream-broken-error.js';
 import type { TurnSpan } from '../../ai-sdk/turn-span.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
@@ -34,6 +34,10 @@ it('a turn that was truncated cuts those who watched, and replays to those who c
   let seen = '';
   while (!seen.includes('withdrawn')) seen += (await early.next()).value ?? '';
   expect(await stores.streamManager.cleanupToStep(session.id, 0)).toBe(1);
+  const notice = (await early.next()).value ?? '';
+  expect(notice).toContain('"type":"data-stream-resync"');
+  expect(notice).toContain('"transient":true');
+  expect(notice).not.toContain('id: ');
   await expect(early.next()).rejects.toThrow(StreamBrokenError);
 
   await session.say(writer, 2, 'kept');

@@ -6,6 +6,7 @@ import {
   loadAllUIMessages,
   loadUIMessages,
   ValidationError,
+  type HelixMessage,
 } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
@@ -102,5 +103,82 @@ describe('a reply that was cut', () => {
       },
     ]);
     expect(message?.metadata).toEqual({ helixInterrupted: { stop: interrupted } });
+  });
+});
+
+describe('messages of the Helix packages', () => {
+  const call = (id: string, name = 'search'): { id: string; name: string; arguments: unknown } => {
+    return { id, name, arguments: { query: id } };
+  };
+  const messages: HelixMessage[] = [
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'Hello' },
+    {
+      role: 'assistant',
+      content: 'Let me search.',
+      thinking: 'Hm.',
+      toolCalls: [call('c1'), call('c2'), call('c3'), call('f', '__finish__')],
+    },
+    { role: 'tool', toolCallId: 'c1', content: '{"found":1}' },
+    { role: 'tool', toolCallId: 'c2', content: 'no JSON' },
+    { role: 'tool', toolCallId: 'f', content: '{"acknowledged":true}' },
+    { role: 'tool', toolCallId: 'orphan', content: '1' },
+    { role: 'assistant', toolCalls: [call('c4')] },
+    { role: 'tool', toolCallId: 'c4', content: '', error: 'it broke' },
+  ];
+
+  it('are converted under their names', () => {
+    const part = { type: 'dynamic-tool', toolName: 'search' };
+    expect(convertToAISDKMessages(messages)).toEqual([
+      { id: 'msg-0', role: 'system', parts: [{ type: 'text', text: 'Be kind.' }] },
+      { id: 'msg-1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
+      {
+        id: 'msg-2',
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', id: 'r1', text: 'Hm.', state: 'done' },
+          { type: 'text', text: 'Let me search.' },
+          {
+            ...part,
+            toolCallId: 'c1',
+            input: { query: 'c1' },
+            state: 'output-available',
+            output: { found: 1 },
+          },
+          {
+            ...part,
+            toolCallId: 'c2',
+            input: { query: 'c2' },
+            state: 'output-available',
+            output: 'no JSON',
+          },
+          { ...part, toolCallId: 'c3', input: { query: 'c3' }, state: 'input-available' },
+        ],
+      },
+      {
+        id: 'msg-3',
+        role: 'assistant',
+        parts: [
+          {
+            ...part,
+            toolCallId: 'c4',
+            input: { query: 'c4' },
+            state: 'output-error',
+            errorText: 'it broke',
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('take the options of rows', () => {
+    const [, , reply] = convertToAISDKMessages(messages, {
+      generateId: (index) => `own-${String(index)}`,
+      includeReasoning: false,
+      mergeToolResults: false,
+    });
+    expect(reply?.id).toBe('own-2');
+    expect(reply?.parts[0]).toEqual({ type: 'text', text: 'Let me search.' });
+    expect(JSON.stringify(reply)).not.toContain('output');
   });
 });

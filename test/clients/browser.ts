@@ -33,8 +33,11 @@ export interface LoggedRequest extends PageRequest {
   raw: string;
 }
 
-/** What a page is made with: the stock hook and transport, or this package's hook on one of its own. */
-export type Kit = 'stock' | 'resumable' | 'agent-server';
+/**
+ * What a page is made with: the stock hook and transport, with and without cookies, or this package's
+ * hook on one of its own.
+ */
+export type Kit = 'stock' | 'no-cookies' | 'resumable' | 'agent-server';
 
 /** What a person does on a page: methods of the stock hook. */
 export type PageAct =

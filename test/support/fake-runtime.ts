@@ -108,6 +108,10 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
           if (session !== undefined) session.record.activeSnapshotTurn = turn;
           return Promise.resolve();
         },
+        noteRestingSnapshot: (sessionId) => {
+          delete sessions.get(sessionId)?.record.activeSnapshotTurn;
+          return Promise.resolve();
+        },
         acceptedMessages: notPlayed,
         branch: notPlayed,
         erase: notPlayed,

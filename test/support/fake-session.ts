@@ -242,6 +242,7 @@ export class FakeSession {
       this.write({ type: 'run_interrupted', runId, checkpointId: null });
     if (status === 'failed' || status === 'aborted') {
       this.write({ type: 'error', error, code: 'provider_error', recoverable: false });
+      record.error = { code: 'provider_error', message: error, retryable: false };
     }
     record.status = status;
     record.stream = status === 'failed' || status === 'aborted' ? 'failed' : 'ended';

@@ -1,7 +1,7 @@
 import type { AbstractChat, UIMessage } from 'ai';
 import { answersAreComplete } from './answers-complete.js';
 import { Refusal, type Snapshot } from './api-client.js';
-import { LAST_FAILED } from './failure.js';
+import { describeFailure } from './failure.js';
 import type { PageState, PageStore } from './page-store.js';
 import { reconcile, textOf } from './reconcile.js';
 
@@ -102,7 +102,7 @@ export class CatchUp {
       // What looked lost had arrived.
       this.#page.set({ notice: undefined });
     }
-    if (snapshot?.status === 'failed' && leftovers !== 'keep') this.#tellOfFailure();
+    if (snapshot?.status === 'failed' && leftovers !== 'keep') this.#tellOfFailure(snapshot);
     if (active) await chat.resumeStream();
   }
 
@@ -118,9 +118,9 @@ export class CatchUp {
     return false;
   }
 
-  #tellOfFailure(): void {
+  #tellOfFailure({ run }: Snapshot): void {
     if (this.#page.get().notice !== undefined) return;
-    this.#page.set({ notice: { text: LAST_FAILED, retry: false } });
+    this.#page.set({ notice: { text: describeFailure(run), retry: false } });
   }
 
   #giveBack(message: UIMessage, otherwise: string): void {

@@ -5,7 +5,7 @@ import { loadSnapshot, stopRun, type Fetch, type Snapshot } from './api-client.j
 import { Besides } from './besides.js';
 import { CatchUp, isBusy, toKnown, type Leftovers } from './catch-up.js';
 import { createTransport } from './chat-transport.js';
-import { classifyFailure, LAST_FAILED } from './failure.js';
+import { classifyFailure, describeFailure } from './failure.js';
 import { PageStore, type PageState } from './page-store.js';
 import { pauseWhileHidden, whenVisible } from './page-visibility.js';
 import { Recovery, type RecoverySteps } from './recovery.js';
@@ -48,7 +48,10 @@ export class Conversation {
       bound: snapshot !== undefined,
       sequence: snapshot?.streamSequence,
       ...(snapshot && toKnown(snapshot)),
-      notice: snapshot?.status === 'failed' ? { text: LAST_FAILED, retry: false } : undefined,
+      notice:
+        snapshot?.status === 'failed'
+          ? { text: describeFailure(snapshot.run), retry: false }
+          : undefined,
     });
     this.chat = new Chat<UIMessage>({
       id: sessionId,

@@ -1,5 +1,5 @@
 import { APICallError } from 'ai';
-import { isPassing, readProblem } from './api-client.js';
+import { isPassing, readProblem, type Snapshot } from './api-client.js';
 
 /**
  * Why a response ended badly, by what the page does next:
@@ -24,8 +24,18 @@ const FRIENDLY: Record<string, string> = {
   unauthorized: 'You are not signed in.',
 };
 
-export const LAST_FAILED = 'The last reply failed. You can go on with another message.';
+const LAST_FAILED = 'The last reply failed. You can go on with another message.';
 const UNAVAILABLE = 'The server is not available at the moment.';
+
+/** Why the newest reply failed, in the words in which it was told live. */
+export function describeFailure(run: Snapshot['run']): string {
+  const { message } = run?.error ?? {};
+  return message === undefined ? LAST_FAILED : toReplyFailure(message);
+}
+
+function toReplyFailure(message: string): string {
+  return `The reply failed: ${message}`;
+}
 
 export function classifyFailure(error: Error): Failure {
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
@@ -41,6 +51,6 @@ export function classifyFailure(error: Error): Failure {
   }
   // The client wraps the text of an `error` part into a plain Error; faults of the stream itself
   // and of the connection have names of their own.
-  if (error.name === 'Error') return { kind: 'reply', text: `The reply failed: ${error.message}` };
+  if (error.name === 'Error') return { kind: 'reply', text: toReplyFailure(error.message) };
   return { kind: 'broken' };
 }

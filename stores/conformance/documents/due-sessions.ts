@@ -86,5 +86,21 @@ export function dueSessionCases({ describe, it }: Suite): void {
       await session.newRun();
       equal((await store.sessions.read(session.id))?.activeSnapshotTurn, undefined);
     });
+
+    it('forgets it for a later one of the turn at rest, and for that of no other', async ({
+      store,
+      session,
+    }) => {
+      const seen = async (): Promise<number | undefined> =>
+        (await store.sessions.read(session.id))?.activeSnapshotTurn;
+      await session.newRun();
+      await store.sessions.noteActiveSnapshot(session.id, 1);
+      await store.sessions.noteRestingSnapshot(session.id, 2);
+      equal(await seen(), 1);
+      await store.sessions.noteRestingSnapshot(session.id, 1);
+      equal(await seen(), undefined);
+      await store.sessions.noteActiveSnapshot(session.id, 1);
+      equal(await seen(), 1);
+    });
   });
 }

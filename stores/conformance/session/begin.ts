@@ -1,5 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
+import type { UserMessage } from '../../contract/runs.js';
 import { newCall, userMessage } from '../fixtures.js';
 import { drive } from '../session-driver.js';
 import type { Suite } from '../suite.js';
@@ -46,6 +47,29 @@ export function beginCases({ describe, it }: Suite): void {
         { id: 'u2' },
         { id: 'u3' },
       ]);
+    });
+
+    it('takes messages for a repetition that people see, behind hidden ones of another id', async ({
+      store,
+      session,
+    }) => {
+      const hidden = (id: string): UserMessage => ({ ...userMessage(id), hidden: true });
+      const ids = async (): Promise<unknown[]> =>
+        (await store.sessions.rows(session.id, 0)).flatMap((row) =>
+          row.role === 'user' ? [row.id] : [],
+        );
+      includes(await session.begin({ messages: [hidden('h1'), userMessage('u1')] }), {
+        kind: 'begun',
+      });
+      const again = [hidden('h2'), userMessage('u1')];
+      equal(await session.begin({ messages: again }), { kind: 'accepted' });
+      await session.stop();
+      equal(await session.begin({ messages: again }), { kind: 'accepted' });
+      equal(await ids(), ['h1', 'u1']);
+      // What stands behind it is new, with or without a message that people see.
+      const more = [...again, hidden('h3'), userMessage('u2'), hidden('h4')];
+      includes(await session.begin({ messages: more }), { kind: 'begun' });
+      equal(await ids(), ['h1', 'u1', 'h3', 'u2', 'h4']);
     });
 
     it('replaces the state together with the beginning, and only then', async ({

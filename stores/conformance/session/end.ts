@@ -51,6 +51,18 @@ export function endCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(session.id), { stream: 'failed', error });
     });
 
+    it('of a run that was broken off keeps what viewers are told', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      await session.stop({ mode: 'abort', reason: 'no answer' });
+      const [told] = await session.messages('error');
+      const error = { code: 'framework_cancelled', message: 'The run was aborted.' };
+      includes(told, { error: error.message, code: error.code, recoverable: false });
+      includes(await store.sessions.read(session.id), { status: 'aborted', error });
+      includes(await store.runs.list(session.id), [{ runId, error }]);
+      await session.newRun();
+      equal((await store.sessions.read(session.id))?.error, undefined);
+    });
+
     it('numbers what it writes above what the run was told', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.end(runId, 'failed', { floor: 500 });

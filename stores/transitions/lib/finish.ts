@@ -24,6 +24,12 @@ export interface Ending {
   code: SettlingCode;
 }
 
+interface RunError {
+  code: string;
+  message: string;
+  retryable: boolean;
+}
+
 interface StopRecord {
   mode: 'interrupt' | 'abort';
   reason?: string;
@@ -45,7 +51,8 @@ export function endingOfStop(stop: string): Ending {
  * The end of a run: run, session and stream become terminal together, expiry is armed. Sub-agents
  * that are active end with it; the end of one shows in what becomes of its parent's call.
  */
-export function finish(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
+export function finish(session: Session, log: Log, speaker: Speaker, given: Ending): void {
+  const ending = withError(given);
   const hasCalls = redis.call('LLEN', session.order) > 0;
   if (hasCalls) {
     endSubAgents(session, log, speaker, ending);
@@ -85,6 +92,13 @@ export function finish(session: Session, log: Log, speaker: Speaker, ending: End
   else queueSteering(session);
 }
 
+/** What viewers are told of a run that was broken off is kept with it: a page that is loaded shows the same. */
+function withError(ending: Ending): Ending {
+  const { status, error, reason, code } = ending;
+  const isBroken = status === 'failed' || status === 'aborted';
+  return error === '' && isBroken ? { status, error: ABORTED, reason, code } : ending;
+}
+
 /** The deepest first. */
 function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
   const below = sessionsBelow(session);
@@ -116,16 +130,14 @@ function tellOfEnd(
     return undefined;
   }
   if (status === 'completed') return undefined;
-  const { code, message, retryable } = (
-    error === '' ? ABORTED : cjson.decode(error)
-  ) as typeof ABORTED;
+  const { code, message, retryable } = cjson.decode(error) as RunError;
   const what = `"code":${text(code)}`;
   const detail = `{"message":${text(message)},${what},"retryable":${retryable ? 'true' : 'false'}}`;
   const body = `"error":${text(message)},${what},"recoverable":false,"errorDetail":${detail}`;
   write(log, ownChunk(speaker, 'error', body));
   return message;
 }
-const ABORTED = { code: 'framework_cancelled', message: 'The run was aborted.', retryable: false };
+const ABORTED = '{"code":"framework_cancelled","message":"The run was aborted.","retryable":false}';
 
 const RUN_FIELDS = [
   'run',

@@ -26,7 +26,7 @@ function packagesOf(entry: string): string[] {
 
 it('brings nothing of Node, and no schema library, into a page', () => {
   expect(packagesOf('client/index.js')).toEqual(['eventsource-parser']);
-  expect(packagesOf('react/index.js')).toEqual(['@ai-sdk/react', 'react']);
+  expect(packagesOf('react/index.js')).toEqual(['@ai-sdk/react', 'eventsource-parser', 'react']);
 });
 
 it.each(['client', 'react'])("has types that need no other package's: %s", (folder) => {

@@ -47,14 +47,16 @@ export async function reloadEverywhere(
     const entries = await player.streamManager.read(player.sessionId, told, 1_000);
     if (entries.length === 0 && reloaded.pages > 0) continue;
     told = entries.at(-1)?.sequence ?? told;
-    const page = await load(reloaded.pages % 2 === 0);
-    reloaded.pages += 1;
-    await page.follow();
     const isStopped = entries.some((entry) => isStop(player, entry));
     // Where the next turn has begun the new page follows that one; for the others it is too late.
     const isOnItsWay = isStopped && (await isActive());
     if (isOnItsWay) late = [];
-    await sendLate(isStopped);
+    // Without cookies the newest snapshot counts: at rest it would take theirs back.
+    if (isStopped) await sendLate(true);
+    const page = await load(reloaded.pages % 2 === 0);
+    reloaded.pages += 1;
+    await page.follow();
+    if (!isStopped) await sendLate(false);
     for (let turns = 0; turns < 3; turns += 1) await nextTurn();
     following = await withoutCut(following);
     if (!isStopped) {

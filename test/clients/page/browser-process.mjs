@@ -20,7 +20,7 @@ const jars = new Map();
 const commands = {
   open: ({ page, sessionId, ...options }) => {
     // Tabs of one browser share what it remembers; so do all pages of one conversation here.
-    const jar = jars.get(sessionId) ?? createCookieJar();
+    const jar = jars.get(sessionId) ?? createCookieJar(options.kit !== 'no-cookies');
     jars.set(sessionId, jar);
     const tell = (view) => process.send({ page, view });
     pages.set(page, createPage({ client, own, sessionId, jar, tell, ...options }));

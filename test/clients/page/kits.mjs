@@ -3,14 +3,17 @@
 // A test breaks a connection and wants to see it back.
 const patience = { retryDelayMs: () => 50 };
 
+const stock = ({ client: { ai, aiReact }, url, agent, fetch }) => ({
+  useChat: aiReact.useChat,
+  transport: new ai.DefaultChatTransport({ api: `${url}/api/chat`, body: { agent }, fetch }),
+  sendAutomaticallyWhen: (state) =>
+    ai.lastAssistantMessageIsCompleteWithApprovalResponses(state) ||
+    ai.lastAssistantMessageIsCompleteWithToolCalls(state),
+});
+
 export const KITS = {
-  stock: ({ client: { ai, aiReact }, url, agent, fetch }) => ({
-    useChat: aiReact.useChat,
-    transport: new ai.DefaultChatTransport({ api: `${url}/api/chat`, body: { agent }, fetch }),
-    sendAutomaticallyWhen: (state) =>
-      ai.lastAssistantMessageIsCompleteWithApprovalResponses(state) ||
-      ai.lastAssistantMessageIsCompleteWithToolCalls(state),
-  }),
+  stock,
+  'no-cookies': stock,
   resumable: ({ own, url, agent, fetch }) => ({
     useChat: own.useHelixChat,
     transport: own.createResumableChatTransport({

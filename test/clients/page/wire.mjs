@@ -6,11 +6,11 @@ const MOST_REQUESTS = 12;
 const EVENT_END = '\n\n';
 
 /** What all tabs of a browser share. */
-export function createCookieJar() {
+export function createCookieJar(isAllowed = true) {
   const cookies = new Map();
   return {
     keep: (response) => {
-      for (const line of response.headers.getSetCookie()) {
+      for (const line of isAllowed ? response.headers.getSetCookie() : []) {
         const [pair, ...attributes] = line.split('; ');
         const path = attributes.find((text) => text.startsWith('Path='))?.slice(5) ?? '/';
         cookies.set(`${path} ${pair.split('=')[0]}`, { path, pair });

@@ -195,6 +195,22 @@ export const connections = [
     expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 
+  scenario('a reply that is withdrawn', async (stage) => {
+    const tab = await stage.openNew();
+    const fail = { status: 500, retryAfterMs: 50, afterDeltas: 8, times: 1 };
+    await tab.say({ ...slowly, fail });
+    await tab.untilShown('the error', () => tab.view.status === 'error');
+    expect(tab.view.requests.at(-1)).toMatchObject({ method: 'POST', end: 'cut' });
+    // What tells it to load the conversation again has come before the cut.
+    expect(tab.view.data).toEqual(
+      expect.arrayContaining(['data-step-discarded', 'data-stream-resync']),
+    );
+    await tab.close();
+    const later = await stage.load();
+    await later.untilShown('all', () => later.reply() === LONG);
+    await stage.expectRight(later, { posts: 0 });
+  }),
+
   scenario('every POST comes twice', async (stage) => {
     const tab = await stage.openNew();
     await tab.limit({ twice: true });

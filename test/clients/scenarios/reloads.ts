@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { charge } from '../../support/lab-calls.js';
 import { until } from '../../support/until.js';
-import { scenario } from '../scenario.js';
-import type { Stage } from '../stage.js';
+import { madeWith, scenario } from '../scenario.js';
+import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
 
 const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(4);
@@ -68,7 +68,49 @@ function untilStreamIs(stage: Stage, status: string): Promise<unknown> {
   return until(`the stream is ${status}`, async () => (await stage.stored()).status === status);
 }
 
+/** Without a look at the snapshot, which would count as the newest one. */
+function untilRecordIs({ product, sessionId }: Stage, stream: string): Promise<unknown> {
+  const ask = (): Promise<string | null> => product.redis.hget(`hx:{${sessionId}}:root`, 'stream');
+  return until(`the stream is ${stream}`, async () => (await ask()) === stream);
+}
+
+const withoutCookies = [
+  scenario(
+    'reload after the end, beside a page that was loaded while the turn was at work',
+    async (stage) => {
+      const first = await stage.openNew();
+      await first.say({ say: 'First this.', calls: [echo] }, working);
+      await first.untilShown('the tool at work', () => first.calls().length === 2);
+      const second = await stage.load();
+      await second.untilShown('the tool at work', () => second.calls().length === 2);
+      await stage.stop();
+      await second.untilRests();
+      const third = await stage.load();
+      await third.untilRests();
+      expect(third.view.requests).toMatchObject([{ method: 'GET', status: 204 }]);
+      await stage.expectRight(third, { posts: 0 });
+      await stage.expectRight(second, { posts: 0 });
+      expect(third.reply()).toBe(`First this.${LONG}`);
+    },
+  ),
+
+  scenario('reload that comes back after the end', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ say: 'First this.', calls: [echo] }, working);
+    await first.untilShown('the tool at work', () => first.calls().length === 2);
+    const tab = await stage.beginLoad();
+    await stage.stop();
+    await untilRecordIs(stage, 'ended');
+    await tab.mount();
+    await stage.expectRight(tab, { posts: 0 });
+    expect(tab.view.requests[0]).toMatchObject({ method: 'GET', status: 200 });
+    expect(tab.reply()).toBe(`First this.${LONG}`);
+  }),
+].map((each) => madeWith('no-cookies', each));
+
 export const reloads = [
+  ...withoutCookies,
+
   scenario('reload at boundaries of a turn', async (stage) => {
     const first = await stage.openNew();
     await first.limit({ parts: 4 });
@@ -161,6 +203,27 @@ export const reloads = [
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 1 });
     expect(tab.reply()).toBe(`${LONG}done`);
+  }),
+
+  scenario('reload that comes back after a failure', async (stage) => {
+    const first = await stage.openNew();
+    const fail = { status: 401, afterDeltas: 60 };
+    await first.say({ say: LONG, deltas: 80, everyMs: 50, fail });
+    await first.untilShown('some text', () => first.reply().length > 20);
+    const tab = await stage.beginLoad();
+    await first.untilShown('the error', () => first.view.status === 'error');
+    await tab.mount();
+    await tab.untilShown('the error', () => tab.view.status === 'error');
+    await tab.untilRests();
+    expect(tab.view.requests).toMatchObject([{ method: 'GET', status: 200 }]);
+    const { messages, run } = await stage.stored();
+    expectSame(tab.view.messages, messages);
+    // Who is told only what is stored reads the same reason.
+    expect(run?.error).toMatchObject({ code: 'provider_unauthorized' });
+    for (const { view } of [first, tab]) expect(view.errors).toEqual([run?.error?.message]);
+    const later = await stage.load();
+    await stage.expectRight(later, { posts: 0 });
+    expect(later.view.requests).toMatchObject([{ method: 'GET', status: 204 }]);
   }),
 
   scenario('two tabs look at one reply', async (stage) => {

@@ -1,0 +1,58 @@
+import { useEffect, useRef, useState } from 'react';
+import type { SessionEvent } from '../../protocol/http.js';
+import { followSessionEvents } from '../client/follow-session-events.js';
+import { toPatience, type Patience } from '../client/patience.js';
+
+export interface UseSessionEventsOptions extends Partial<Patience> {
+  /** The conversation's `…/events`; undefined to follow nothing. */
+  eventsUrl: string | undefined;
+  /** For headers of one's own, and for tests. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /** Called for each event, the first one of a connection included. */
+  onEvent?: ((event: SessionEvent) => void) | undefined;
+}
+
+export interface SessionEvents {
+  /** How the conversation stands; undefined until it is known. */
+  event: SessionEvent | undefined;
+  /** Why it is followed no more: the server refuses, or could not be reached for too long. */
+  error: Error | undefined;
+}
+
+/**
+ * Follows how a conversation stands, over pauses, ends and new turns: what was answered elsewhere, what
+ * waits, whether a run is at work. A page at rest that is told of one at work calls `resumeStream`.
+ */
+export function useSessionEvents(options: UseSessionEventsOptions): SessionEvents {
+  const { eventsUrl } = options;
+  const [state, setState] = useState<SessionEvents>({ event: undefined, error: undefined });
+  const latest = useRef(options);
+  useEffect(() => {
+    latest.current = options;
+  });
+  useEffect(() => {
+    setState({ event: undefined, error: undefined });
+    if (eventsUrl === undefined) return undefined;
+    const leave = new AbortController();
+    const { fetch: send = globalThis.fetch, onEvent: _onEvent, ...patience } = latest.current;
+    void follow(followSessionEvents(eventsUrl, send, toPatience(patience), leave.signal));
+    return () => {
+      leave.abort();
+    };
+
+    async function follow(events: AsyncIterable<SessionEvent>): Promise<void> {
+      try {
+        for await (const event of events) {
+          if (leave.signal.aborted) return;
+          setState({ event, error: undefined });
+          latest.current.onEvent?.(event);
+        }
+      } catch (cause) {
+        if (leave.signal.aborted) return;
+        const error = cause instanceof Error ? cause : new Error(String(cause));
+        setState((before) => ({ ...before, error }));
+      }
+    }
+  }, [eventsUrl]);
+  return state;
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { textChunk } from '../../../stores/conformance/fixtures.js';
+import { RedisStateStore, RedisStreamManager } from '../../../stores/redis/index.js';
+import { sharedRedisUrl } from '../../support/test-stores.js';
+import { drive } from '../../support/session-driver.js';
+
+let redis: Redis;
+beforeAll(() => {
+  redis = new Redis(sharedRedisUrl());
+});
+afterAll(() => redis.quit());
+
+it('the state store says how long the streams of sessions are kept, and how many entries', async () => {
+  const store = new RedisStateStore(redis, { streamTtl: 3_600, maxChunks: 5 });
+  const streamManager = new RedisStreamManager(redis);
+  const session = drive({ store, streamManager });
+  const key = `hx:{${session.id}}:stream`;
+  for (const turn of [1, 2, 3]) {
+    const { runId } = await session.newRun(`u${String(turn)}`);
+    const writer = session.writer(runId, 1, turn);
+    await session.claim(writer);
+    for (let batch = 1; batch <= 5; batch += 1) await session.say(writer, batch, 'x');
+    await session.end(runId, 'completed');
+  }
+  expect(await redis.xlen(key)).toBeLessThan(15);
+  const ttl = await redis.ttl(key);
+  expect([ttl > 3_000, ttl <= 3_600]).toEqual([true, true]);
+  await streamManager.close();
+});
+
+it('the stream manager says it for streams of its own', async () => {
+  const streams = new RedisStreamManager(redis, { ttl: 60 });
+  const id = `own-${String(process.pid)}`;
+  const writer = await streams.createWriter(id, id, 'agent');
+  await writer.write(textChunk('x'));
+  await streams.endStream(id);
+  const ttl = await redis.ttl(`hx:{${id}}:stream`);
+  expect([ttl > 30, ttl <= 60]).toEqual([true, true]);
+  await streams.close();
+});
