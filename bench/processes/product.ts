@@ -103,7 +103,8 @@ function toEnvironment(servers: Servers, taskQueue: string): Record<string, stri
   };
 }
 
-async function untilReady(url: string): Promise<void> {
+/** Resolves when an API is ready. */
+export async function untilReady(url: string): Promise<void> {
   const giveUpAt = Date.now() + READY_WITHIN_MS;
   for (;;) {
     const isReady = await fetch(url).then(
@@ -116,7 +117,7 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,0 +1,127 @@
+import { sleep } from '../clock.js';
+import { createReader, type Reader } from './reader.js';
+import { json, type Requests, type Shown } from './requests.js';
+import { tally, toWords } from './tally.js';
+import { makeTurn, type Turn } from './turns.js';
+import type { Verdict } from './verdict.js';
+
+/** A conversation of a soak, and all that was said in it. */
+export interface Conversation {
+  sessionId: string;
+  turns: Turn[];
+  /** It did not come to rest, so nothing more is expected of it. */
+  isStuck: boolean;
+}
+
+/** Faults, their time-outs and a queue of recoveries may all fall into one turn. */
+const REST_WITHIN_MS = 150_000;
+const LOOK_EVERY_MS = 400;
+
+export interface Talk {
+  requests: Requests;
+  verdict: Verdict;
+  say: (text: string) => void;
+}
+
+/** Plays one more turn, and looks at what the page and the record show of it. */
+export async function playTurn(talk: Talk, conversation: Conversation): Promise<void> {
+  const { verdict, say } = talk;
+  const { sessionId, turns } = conversation;
+  const turn = makeTurn(`t${String(turns.length)}`);
+  turns.push(turn);
+  const reader = createReader((ms) => verdict.recoveries.push(ms));
+  const giveUpAt = Date.now() + REST_WITHIN_MS;
+  const { isLive, shown } = await bringToRest(talk, sessionId, turn, reader, giveUpAt);
+  if (shown === undefined) {
+    conversation.isStuck = true;
+    verdict.stuck += 1;
+    say(`STUCK ${sessionId}, a turn of kind "${turn.kind}"`);
+    return;
+  }
+  checkTurn(talk, sessionId, shown, turn);
+  if (!isLive) return;
+  const seen = tally(storedWords(shown, turn), reader.words(), false);
+  verdict.lost += seen.lost;
+  verdict.doubled += seen.doubled;
+  if (seen.lost + seen.doubled > 0) {
+    say(`SHOWN OTHERWISE ${sessionId} ${turn.kind}: ${JSON.stringify(seen)}`);
+  }
+}
+
+/** Holds what is stored of a turn to what it said. */
+export function checkTurn(talk: Talk, sessionId: string, shown: Shown, turn: Turn): void {
+  const { verdict, say } = talk;
+  const isStopped = turn.stopAfterMs !== undefined;
+  const found = tally(turn.words, storedWords(shown, turn), isStopped);
+  verdict.lost += found.lost;
+  verdict.doubled += found.doubled;
+  if (found.lost + found.doubled > 0) {
+    const run = JSON.stringify(shown.run ?? null);
+    say(`STORED OTHERWISE ${sessionId} ${turn.kind}: ${JSON.stringify(found)}, run ${run}`);
+  }
+}
+
+/** Reads, answers and stops as the turn wants it; the snapshot is absent if it does not come to rest. */
+async function bringToRest(
+  { requests, say }: Talk,
+  sessionId: string,
+  turn: Turn,
+  reader: Reader,
+  giveUpAt: number,
+): Promise<{ isLive: boolean; shown?: Shown }> {
+  const message = { id: turn.id, role: 'user', parts: [{ type: 'text', text: turn.text }] };
+  const post = json({ id: sessionId, agent: 'lab', messages: [message] });
+  const stopping = stopLater(requests, sessionId, turn);
+  let isLive = await reader.read(await requests.send(`/chat/${sessionId}`, post));
+  for (;;) {
+    const shown = await requests.snapshot(sessionId);
+    const isStored = shown.messages.some(({ id }) => id === turn.id);
+    const isOver = shown.status === 'ended' || shown.status === 'failed';
+    if (!isStored) {
+      isLive = await reader.read(await requests.send(`/chat/${sessionId}`, post));
+    } else if (isOver && (shown.queue ?? []).length === 0) {
+      await stopping;
+      return { isLive, shown };
+    }
+    if (Date.now() > giveUpAt) return { isLive: false };
+    const questions = (shown.pending ?? []).filter(({ toolName }) => toolName !== 'ask');
+    for (const { toolCallId, toolName } of questions) {
+      reader.rest();
+      const answer = toolName === 'charge' ? { approved: true } : { result: 'here' };
+      const path = `/chat/${sessionId}/pending/${encodeURIComponent(toolCallId)}`;
+      const reply = await requests.send(path, json(answer));
+      if (reply.status >= 400 && reply.status !== 409 && reply.status !== 404) {
+        say(`answer to ${toolName}: ${String(reply.status)} ${await reply.text()}`);
+      } else await reply.body?.cancel();
+    }
+    const response = await requests.send(`/chat/${sessionId}`);
+    if (response.status === 200) isLive = await reader.read(response);
+    else {
+      isLive = false;
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+}
+
+async function stopLater(requests: Requests, sessionId: string, turn: Turn): Promise<void> {
+  if (turn.stopAfterMs === undefined) return;
+  await sleep(turn.stopAfterMs);
+  for (;;) {
+    // Before its first message a conversation is not there.
+    const response = await requests.send(`/chat/${sessionId}/stop`, json({}));
+    await response.body?.cancel();
+    if (response.status !== 404) return;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+function storedWords(shown: Shown, turn: Turn): string[] {
+  const from = shown.messages.findIndex(({ id }) => id === turn.id);
+  if (from < 0) return [];
+  const behind = shown.messages.slice(from + 1);
+  const end = behind.findIndex(({ role }) => role === 'user');
+  const replies = end < 0 ? behind : behind.slice(0, end);
+  return replies.flatMap(({ parts }) =>
+    parts.flatMap(({ type, text }) => (type === 'text' ? toWords(text ?? '') : [])),
+  );
+}

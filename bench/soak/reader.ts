@@ -1,0 +1,59 @@
+import { createDataLines } from '../client/data-lines.js';
+import { toWords } from './tally.js';
+
+/** What a page that follows a turn has seen, over all its connections. */
+export interface Reader {
+  /** Reads a response to its end; true if it was complete, false if it was cut. */
+  read: (response: Response) => Promise<boolean>;
+  /** Words on the page; a replay begins anew. */
+  words: () => string[];
+  /** What comes next is waited for from now on: a person had to act. */
+  rest: () => void;
+}
+
+/** Between two words of a reply that nothing disturbs there is much less. */
+const DISTURBED_MS = 1_500;
+
+/** @param onRecovery called with the ms that it took until words came again */
+export function createReader(onRecovery: (ms: number) => void): Reader {
+  let text = '';
+  let most = 0;
+  let grownAt: number | undefined;
+
+  function take(line: string): boolean {
+    if (line === '[DONE]') return false;
+    const part = JSON.parse(line) as { type: string; delta?: string };
+    if (part.type === 'start') text = '';
+    if (part.type === 'text-delta') text += part.delta ?? '';
+    if (part.type === 'text-end') text += ' ';
+    if (text.length > most) {
+      const now = performance.now();
+      if (grownAt !== undefined && now - grownAt > DISTURBED_MS) onRecovery(now - grownAt);
+      grownAt = now;
+      most = text.length;
+    }
+    return part.type === 'finish';
+  }
+
+  return {
+    read: async (response) => {
+      let isComplete = false;
+      const takePiece = createDataLines((line) => {
+        isComplete = take(line) || isComplete;
+      });
+      const decoder = new TextDecoder();
+      try {
+        for await (const piece of response.body ?? []) {
+          takePiece(decoder.decode(piece as Uint8Array, { stream: true }), 0);
+        }
+      } catch {
+        return false;
+      }
+      return isComplete;
+    },
+    words: () => toWords(text),
+    rest: () => {
+      grownAt = undefined;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** What a soak found; everything but `recoveries` has to be nothing. */
+export interface Verdict {
+  /** Words that were said and are not stored, and turns that did not come to their end. */
+  lost: number;
+  /** Words that are stored or were shown more than once, or in another order. */
+  doubled: number;
+  /** Conversations that did not come to rest. */
+  stuck: number;
+  /** Executions of an effect beyond the first. */
+  twice: number;
+  /** Keys and workflows that stay behind, and processes whose memory grows. */
+  leaked: number;
+  /** How long readers waited for their next word when something had failed, ms. */
+  recoveries: number[];
+}
+
+export const KINDS = ['lost', 'doubled', 'stuck', 'twice', 'leaked'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export function createVerdict(): Verdict {
+  return { lost: 0, doubled: 0, stuck: 0, twice: 0, leaked: 0, recoveries: [] };
+}
+
+export function isClean(verdict: Verdict): boolean {
+  return KINDS.every((kind) => verdict[kind] === 0);
+}
+
+/** The closing line. `recovery_p99` is in ms, 0 if no reader had to wait. */
+export function formatVerdict(verdict: Verdict): string {
+  const counts = KINDS.map((kind) => `${kind} ${String(verdict[kind])}`);
+  return `VERDICT ${counts.join(' ')} recovery_p99 ${String(percentile(verdict.recoveries, 0.99))}`;
+}
+
+function percentile(samples: readonly number[], part: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0);
+}
