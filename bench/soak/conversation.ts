@@ -23,29 +23,35 @@ export interface Talk {
   say: (text: string) => void;
 }
 
-/** Plays one more turn, and looks at what the page and the record show of it. */
-export async function playTurn(talk: Talk, conversation: Conversation): Promise<void> {
+/** Plays one more turn, and looks at what the page and the record show of it; false if it is stuck. */
+export async function playTurn(talk: Talk, conversation: Conversation): Promise<boolean> {
   const { verdict, say } = talk;
   const { sessionId, turns } = conversation;
   const turn = makeTurn(`t${String(turns.length)}`);
   turns.push(turn);
   const reader = createReader((ms) => verdict.recoveries.push(ms));
   const giveUpAt = Date.now() + REST_WITHIN_MS;
-  const { isLive, shown } = await bringToRest(talk, sessionId, turn, reader, giveUpAt);
+  const { isLive, shown } = await bringToRest(talk, sessionId, turn, reader, giveUpAt).catch(
+    (error: unknown) => {
+      say(String(error));
+      return { isLive: false, shown: undefined };
+    },
+  );
   if (shown === undefined) {
     conversation.isStuck = true;
     verdict.stuck += 1;
     say(`STUCK ${sessionId}, a turn of kind "${turn.kind}"`);
-    return;
+    return false;
   }
   checkTurn(talk, sessionId, shown, turn);
-  if (!isLive) return;
+  if (!isLive) return true;
   const seen = tally(storedWords(shown, turn), reader.words(), false);
   verdict.lost += seen.lost;
   verdict.doubled += seen.doubled;
   if (seen.lost + seen.doubled > 0) {
     say(`SHOWN OTHERWISE ${sessionId} ${turn.kind}: ${JSON.stringify(seen)}`);
   }
+  return true;
 }
 
 /** Holds what is stored of a turn to what it said. */
@@ -72,34 +78,39 @@ async function bringToRest(
   const message = { id: turn.id, role: 'user', parts: [{ type: 'text', text: turn.text }] };
   const post = json({ id: sessionId, agent: 'lab', messages: [message] });
   const stopping = stopLater(requests, sessionId, turn);
-  let isLive = await reader.read(await requests.send(`/chat/${sessionId}`, post));
-  for (;;) {
+  for (let isStored = false; ;) {
+    const response = await requests.send(`/chat/${sessionId}`, isStored ? {} : post);
+    const isLive = response.status === 200 && (await reader.read(response));
     const shown = await requests.snapshot(sessionId);
-    const isStored = shown.messages.some(({ id }) => id === turn.id);
+    isStored = shown.messages.some(({ id }) => id === turn.id);
     const isOver = shown.status === 'ended' || shown.status === 'failed';
-    if (!isStored) {
-      isLive = await reader.read(await requests.send(`/chat/${sessionId}`, post));
-    } else if (isOver && (shown.queue ?? []).length === 0) {
+    if (isStored && isOver && (shown.queue ?? []).length === 0) {
       await stopping;
       return { isLive, shown };
     }
-    if (Date.now() > giveUpAt) return { isLive: false };
-    const questions = (shown.pending ?? []).filter(({ toolName }) => toolName !== 'ask');
-    for (const { toolCallId, toolName } of questions) {
-      reader.rest();
-      const answer = toolName === 'charge' ? { approved: true } : { result: 'here' };
-      const path = `/chat/${sessionId}/pending/${encodeURIComponent(toolCallId)}`;
-      const reply = await requests.send(path, json(answer));
-      if (reply.status >= 400 && reply.status !== 409 && reply.status !== 404) {
-        say(`answer to ${toolName}: ${String(reply.status)} ${await reply.text()}`);
-      } else await reply.body?.cancel();
-    }
-    const response = await requests.send(`/chat/${sessionId}`);
-    if (response.status === 200) isLive = await reader.read(response);
-    else {
-      isLive = false;
-      await sleep(LOOK_EVERY_MS);
-    }
+    if (Date.now() > giveUpAt) return { isLive };
+    await answerAll({ requests, say }, sessionId, shown, reader);
+    if (response.status !== 200) await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** Answers what people are asked, but for the questions that are left to expire. */
+async function answerAll(
+  { requests, say }: Pick<Talk, 'requests' | 'say'>,
+  sessionId: string,
+  shown: Shown,
+  reader: Reader,
+): Promise<void> {
+  for (const { toolCallId, toolName } of shown.pending ?? []) {
+    if (toolName === 'ask') continue;
+    reader.rest();
+    const answer = toolName === 'charge' ? { approved: true } : { result: 'here' };
+    const path = `/chat/${sessionId}/pending/${encodeURIComponent(toolCallId)}`;
+    const reply = await requests.send(path, json(answer));
+    // An answer whose reply was lost is given twice.
+    if (reply.status >= 400 && reply.status !== 409 && reply.status !== 404) {
+      say(`answer to ${toolName}: ${String(reply.status)} ${await reply.text()}`);
+    } else await reply.body?.cancel();
   }
 }
 

@@ -80,16 +80,13 @@ async function talkUntil(
   talk: Talk,
   conversations: Conversation[],
 ): Promise<void> {
-  while (!end.aborted) {
-    const conversation = { sessionId: newSessionId(), turns: [], isStuck: false };
+  const isOver = (): boolean => end.aborted;
+  while (!isOver()) {
+    const conversation: Conversation = { sessionId: newSessionId(), turns: [], isStuck: false };
     conversations.push(conversation);
-    for (let turn = 0; turn < TURNS_OF_A_CONVERSATION && !end.aborted; turn += 1) {
-      await playTurn(talk, conversation).catch((error: unknown) => {
-        conversation.isStuck = true;
-        talk.verdict.stuck += 1;
-        talk.say(`STUCK ${conversation.sessionId}: ${String(error)}`);
-      });
-      if (conversation.isStuck) break;
+    let isAtRest = true;
+    while (isAtRest && !isOver() && conversation.turns.length < TURNS_OF_A_CONVERSATION) {
+      isAtRest = await playTurn(talk, conversation);
     }
     await sleep(200);
   }

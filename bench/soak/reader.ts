@@ -44,7 +44,7 @@ export function createReader(onRecovery: (ms: number) => void): Reader {
       const decoder = new TextDecoder();
       try {
         for await (const piece of response.body ?? []) {
-          takePiece(decoder.decode(piece as Uint8Array, { stream: true }), 0);
+          takePiece(decoder.decode(piece, { stream: true }), 0);
         }
       } catch {
         return false;

@@ -43,7 +43,7 @@ export function createRequests(pickUrl: () => string): Requests {
         const signal = AbortSignal.timeout(REPLY_MS);
         const response = await send(`/chat/${sessionId}/snapshot`, { signal });
         // A server that dies in the middle of its reply.
-        const shown = await response.json().catch(() => undefined);
+        const shown: unknown = await response.json().catch(() => undefined);
         if (response.ok && shown !== undefined) return shown as Shown;
         if (!response.ok) throw new Error(`snapshot: ${String(response.status)}`);
       }
