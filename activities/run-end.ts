@@ -26,7 +26,8 @@ export function createRunEnd({
       return result.kind === 'ended' ? result.status : 'superseded';
     },
     stopRun: async ({ sessionId, runId, stop }) => {
-      await store.runs.stop(sessionId, { ...stop, runId });
+      const stopped = await store.runs.stop(sessionId, { ...stop, runId });
+      return stopped.kind === 'ended' && stopped.waited === true;
     },
   };
 }

@@ -20,6 +20,10 @@ export interface LlmConfig {
   readonly pricing?: Pricing;
   /** A model that says nothing for this long, in ms, has failed. Default: 2 minutes. */
   readonly stallTimeoutMs?: number;
+  /** How long a provider that fails is asked again for one step, in ms. Default: 10 minutes. */
+  readonly retryForMs?: number;
+  /** How often it is asked for one step at most. Default: as often as there is time. */
+  readonly maxTries?: number;
 }
 
 /** US dollars for a million tokens. */

@@ -1,7 +1,8 @@
 import type { AgentDefinition, LlmConfig } from './definitions.js';
 
 /** What is wrong with how the model is called, as the end of a sentence. */
-export function findLlmFault({ pricing, stallTimeoutMs }: LlmConfig): string | undefined {
+export function findLlmFault(llmConfig: LlmConfig): string | undefined {
+  const { pricing, stallTimeoutMs, retryForMs, maxTries } = llmConfig;
   const prices: [string, unknown][] = Object.entries(pricing ?? {});
   const odd = prices.find(([, price]) => price !== undefined && !isAmount(price));
   if (odd !== undefined) return `llmConfig.pricing.${odd[0]} must be a number from 0`;
@@ -12,7 +13,12 @@ export function findLlmFault({ pricing, stallTimeoutMs }: LlmConfig): string | u
     return 'llmConfig.pricing.outputPerMTok is missing';
   }
   const isTime = stallTimeoutMs === undefined || (isAmount(stallTimeoutMs) && stallTimeoutMs >= 1);
-  return isTime ? undefined : 'llmConfig.stallTimeoutMs must be a number of milliseconds from 1';
+  if (!isTime) return 'llmConfig.stallTimeoutMs must be a number of milliseconds from 1';
+  if (retryForMs !== undefined && !isAmount(retryForMs)) {
+    return 'llmConfig.retryForMs must be a number of milliseconds from 0';
+  }
+  const isCount = maxTries === undefined || (Number.isSafeInteger(maxTries) && maxTries >= 1);
+  return isCount ? undefined : 'llmConfig.maxTries must be a whole number from 1';
 }
 
 /** What is wrong with an agent's cap on spending, as the end of a sentence. */

@@ -5,7 +5,7 @@ import type { StagedChanges } from '../stores/contract/staging.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { fitChanges } from '../stores/record/fit-changes.js';
-import { isStalled } from '../stores/record/stalled.js';
+import { toRunStanding } from '../stores/record/run-standing.js';
 import { toRuns, type RunsOf } from './chat-deps.js';
 import { isOwner, type Caller } from './ownership.js';
 import { toPendingQuestions } from './pending-questions.js';
@@ -92,12 +92,7 @@ async function toSnapshot(
     startSequence: record.turnStartSequence,
     ...(isOngoing(record) && { existingMessageId: record.messageId }),
     pending: toPendingQuestions(openCalls),
-    run: {
-      runId: record.runId,
-      status: record.status,
-      ...(record.error !== undefined && { error: record.error }),
-      ...(isStalled(record, Date.now()) && { stalled: true }),
-    },
+    run: toRunStanding(record, Date.now()),
     queue: toQueue(view.queue),
   };
 }

@@ -1,10 +1,12 @@
 import type { AgentStatus } from '../protocol/agent-server.js';
 import type { SessionView } from '../stores/contract/sessions.js';
+import { toRunStanding } from '../stores/record/run-standing.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 
 /** How a session's newest run stands. */
 export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentStatus {
   const { sessionId, agent, runId, turn, status, stream, error, output, usage } = record;
+  const { waitingFor } = toRunStanding(record, Date.now());
   const reply = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
   const parts = reply?.role === 'assistant' ? reply.parts : [];
   const pending = stream === 'paused' ? Object.values(toPendingCalls(openCalls)) : [];
@@ -17,6 +19,7 @@ export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentSt
       status,
       stepCount: record.committedStep,
       startedAt: record.runStartedAt,
+      ...(waitingFor && { waitingFor }),
       ...(usage && { usage }),
     },
     status,

@@ -1,7 +1,7 @@
 import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '../ai-sdk/index.js';
 import type { StreamMessage } from '../protocol/chunk.js';
 import type { SessionEvent } from '../protocol/http.js';
-import { isStalled } from '../stores/record/stalled.js';
+import { toRunStanding } from '../stores/record/run-standing.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
@@ -16,6 +16,7 @@ const RECHECK_MS = 15_000;
 /** Entries after which a session may stand otherwise than before. */
 const TELLING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type']>([
   'step_start',
+  'step_discarded',
   'run_paused',
   'run_resumed',
   'run_interrupted',
@@ -88,17 +89,12 @@ async function readEvent(
   ]);
   if (found === undefined) return undefined;
   const { record, openCalls } = found;
-  const { sequence, stream, runId, status, error, turn, messageId } = record;
+  const { sequence, stream, turn, messageId } = record;
   return {
     sessionId,
     sequence,
     status: stream,
-    run: {
-      runId,
-      status,
-      ...(error !== undefined && { error }),
-      ...(isStalled(record, Date.now()) && { stalled: true }),
-    },
+    run: toRunStanding(record, Date.now()),
     turn,
     messageId,
     pending: toPendingQuestions(openCalls),

@@ -75,7 +75,7 @@ export function createAttend(deps: AttendDeps): (sessionId: string) => Promise<A
         await deps.endLost(current);
         break;
       case 'stop':
-        await workflows.stop(current.runId, { recorded: true });
+        await workflows.stop(current.runId, { recorded: true, ended: true });
         return 'rests';
       case 'forget':
         return 'rests';

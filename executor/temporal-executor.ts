@@ -179,8 +179,9 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     const result = await store.runs.stop(sessionId, request);
     if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
     else if (result.kind === 'ended') {
-      const { runId } = result;
-      void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
+      const { runId, waited = false } = result;
+      const signal = { recorded: true, ...(waited && { ended: true }) };
+      void workflows.stop(runId, signal).catch(lostSignal(runId));
     }
     return result;
   };

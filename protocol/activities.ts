@@ -122,8 +122,8 @@ export interface RunActivities {
   toolCall: (ref: CallActivityRef) => Promise<ToolCallOutcome>;
   /** Ends the run in Redis; harmless when it has ended. */
   endRun: (ref: EndRef) => Promise<TerminalStatus | 'superseded'>;
-  /** Leaves a stop record, as the API does; for a cancel from the Temporal UI. */
-  stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<void>;
+  /** Leaves a stop record, as the API does; for a cancel from the Temporal UI. True if that ended a run that waits for its provider. */
+  stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<boolean>;
 }
 
 /** Sub-agents. */

@@ -125,6 +125,8 @@ export const AgentStatus = z
       stepCount: count,
       /** ms since the epoch. */
       startedAt: count,
+      /** The model's provider fails; it is asked again by itself. */
+      waitingFor: z.literal('provider').optional(),
       usage: z
         .object({
           inputTokens: count,

@@ -49,8 +49,10 @@ export const LIMITS = {
   stalledMs: 60_000,
   /** A run at work that has written nothing for this long is looked up in Temporal on the next access, ms. */
   silentMs: 5_000,
-  /** Provider failures of one step, after which the run fails. */
-  stepTries: 5,
+  /** How long a failing provider is asked again for one step, unless the agent says otherwise, ms. */
+  retryForMs: 10 * 60 * 1000,
+  /** Longest wait for a provider that keeps its worker's slot; during longer ones nobody works on the run. */
+  waitInPlaceMs: 5_000,
   /** How far ahead an extended deadline may lie. */
   deadlineAheadMs: 30 * 24 * 60 * 60 * 1000,
   /** How long a page may keep a client tool's call to itself before it says so again. */

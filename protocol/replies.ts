@@ -166,12 +166,16 @@ export interface QueueReply<M = unknown> {
 
 const RunError = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
 
-/** The newest run: `error` says why it failed, `stalled` that it has long written nothing. */
+/**
+ * The newest run: `error` says why it failed, `stalled` that it has long written nothing, `waitingFor`
+ * that the model's provider fails and is asked again by itself.
+ */
 const NewestRun = z.object({
   runId: z.string(),
   status: RunStatus,
   error: RunError.optional(),
   stalled: z.boolean().optional(),
+  waitingFor: z.literal('provider').optional(),
 });
 
 /** How a session stands: what `GET /api/chat/:sessionId/events` tells whenever it changes. */

@@ -195,6 +195,8 @@ export interface AnswerSignal {
 /** Payload of the `stop` signal; without `recorded` it was sent by hand and the stop is yet to be recorded. */
 export interface StopSignal {
   recorded?: boolean;
+  /** The record has ended the run, which waited for its provider: no attempt says so. */
+  ended?: boolean;
 }
 
 /** Reply of the `agentState` query. */

@@ -38,7 +38,12 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
       switch (next.do) {
         case 'model': {
           if (isLong()) await goOnAsNew();
-          outcome = await speak(next);
+          const spoken = await untilSpoken(next);
+          if (spoken === 'stopped') {
+            next = await endedElsewhere();
+            break;
+          }
+          outcome = spoken;
           if ('spent' in outcome) view.spent(outcome.spent);
           state.carry = takeStep(state.carry, outcome);
           next = afterStep(state.carry, next.step, outcome, input);
@@ -66,6 +71,17 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
           return finish(next.status, outcome);
       }
     }
+  }
+
+  /** A step that waits for its provider does not hold up a stop: the record has ended the run by itself. */
+  async function untilSpoken(
+    next: Extract<Next, { do: 'model' }>,
+  ): Promise<StepOutcome | 'stopped'> {
+    const spoken = speak(next);
+    await Promise.race([spoken, condition(() => state.isEnded)]);
+    if (!state.isEnded) return spoken;
+    spoken.catch(() => undefined);
+    return 'stopped';
   }
 
   function speak({ step, forceFinish }: Extract<Next, { do: 'model' }>): Promise<StepOutcome> {

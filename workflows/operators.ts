@@ -51,7 +51,8 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
     stopSignal,
     (signal) => {
       // Sent by hand it may carry anything, also null.
-      if ((signal as StopSignal | null)?.recorded === true) noteStop(state);
+      const { recorded, ended } = (signal as StopSignal | null) ?? {};
+      if (recorded === true) noteStop(state, ended === true);
       else void recordStop(state, { reason: 'signalled in Temporal' });
     },
     { description: 'Stops the run: keeps the partial reply and settles open calls.' },
@@ -150,18 +151,20 @@ async function recordStop(
   const { sessionId, runId } = state.input;
   const said = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
   state.recording += 1;
+  let isEnded: boolean;
   try {
-    await CancellationScope.nonCancellable(() =>
+    isEnded = await CancellationScope.nonCancellable(() =>
       bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } }),
     );
   } finally {
     state.recording -= 1;
   }
-  noteStop(state);
+  noteStop(state, isEnded);
 }
 
-function noteStop(state: RunState): void {
+function noteStop(state: RunState, isEnded: boolean): void {
   state.carry = { ...state.carry, stopRequested: true };
+  state.isEnded ||= isEnded;
 }
 
 function refused(code: string): ApplicationFailure {

@@ -5,12 +5,14 @@ import type { RunInput } from '../protocol/run.js';
 export interface RunState {
   readonly input: RunInput;
   carry: Carry;
+  /** A stop has ended the run in the record: what is under way comes to nothing. */
+  isEnded: boolean;
   /** Stops that are being recorded: by a cancel or a signal, which no update handler carries. */
   recording: number;
 }
 
 export function createRunState(input: RunInput): RunState {
-  return { input, carry: startingCarry(input.from), recording: 0 };
+  return { input, carry: startingCarry(input.from), isEnded: false, recording: 0 };
 }
 
 /** What every activity of the run is told. */

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { StateError } from '../../agents/state-error.js';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
@@ -21,7 +22,8 @@ import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
 import { toCallOptions, type AskedStep } from './call-options.js';
 import { toLoggedError } from './logged-error.js';
-import { retryDelay, toProviderFailure, type ProviderFailure } from './provider-failure.js';
+import { toProviderFailure, type ProviderFailure } from './provider-failure.js';
+import { nextWait } from './retry-budget.js';
 import { hasReached } from './spending.js';
 import { takeInState } from '../agent-state.js';
 import { createStepCommit } from './step-commit.js';
@@ -31,8 +33,9 @@ import { callIdTaker, createQuietness } from './sub-agents.js';
 
 /**
  * One step: claim it, stream the model's reply into the log, commit it. A provider that fails is
- * asked again within the same activity, so that its `Retry-After` is kept to the millisecond; the
- * count of failures is in Redis and outlives a worker.
+ * asked again within the same activity, so that its `Retry-After` is kept to the millisecond; for
+ * longer waits the activity is left, and Temporal begins its next attempt. The count of failures is in
+ * Redis and outlives a worker.
  */
 export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] {
   const { store, streamManager, agents, logger } = deps;
@@ -83,6 +86,9 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         claim.sequence,
       );
       let used = claim.usage;
+      // By this clock, when the first of the step's failures was.
+      const claimedAt = performance.now();
+      let failingSince = claim.failures > 0 ? claimedAt - claim.failingForMs : undefined;
       const hasDroppedCalls = claim.hasDroppedCalls === true;
       for (;;) {
         const reply = createStepReply(
@@ -91,7 +97,8 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           Date.now,
           createQuietness(agent, ref.sessionId),
         );
-        const tries = attempt.number + progress.failures;
+        // Attempts that only waited are no tries.
+        const tries = Math.max(1, attempt.number - claim.waits) + progress.failures;
         if (taken !== undefined && taken.added.length > 0) {
           const base = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
           const patches = taken.added;
@@ -126,14 +133,20 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         });
         if (attempt.cutReason() === 'stop') return await settled(ref, commit.stopped());
         if (failure === undefined) return await settled(ref, commit.complete());
+        const failedAt = performance.now();
+        failingSince ??= failedAt;
+        const failing = { failures: progress.failures + 1, forMs: failedAt - failingSince };
+        const wait = failure.retryable
+          ? nextWait(failing, failure.retryAfterMs, agent.llmConfig)
+          : undefined;
         // Out of tries: the partial reply is kept and the run fails.
-        if (!failure.retryable || progress.failures + 1 >= LIMITS.stepTries) {
-          return await settled(ref, commit.failed(failure));
-        }
+        if (wait === undefined) return await settled(ref, commit.failed(failure));
+        const isLong = wait > LIMITS.waitInPlaceMs;
         const discard = await store.steps.discard({
           writer,
           failure: progress.failures + 1,
           reason: failure.code,
+          ...(isLong && { waitMs: wait }),
           ...(commit.usage !== undefined && { usage: commit.usage }),
           now: Date.now(),
         });
@@ -141,7 +154,8 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         if (discard.kind === 'fenced') throw fenced();
         progress.failures = discard.failures;
         used = addUsage(used, commit.usage);
-        await pause(retryDelay(discard.failures, failure.retryAfterMs), attempt.signal);
+        if (isLong) throw waitingForProvider(wait);
+        await pause(wait, attempt.signal);
       }
     } catch (error) {
       const isState = error instanceof StateError;
@@ -260,6 +274,16 @@ interface SpokenTurn extends AskedStep {
 /** Waits; a signal ends the wait early, and the next model call sees the signal. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Ends the attempt; the next one begins when the provider is to be asked again. */
+function waitingForProvider(ms: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'the model provider fails and is asked again later',
+    type: 'provider_wait',
+    nextRetryDelay: ms,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }
 
 /** Retryable: if this attempt is current after all, the next one has a higher token. */

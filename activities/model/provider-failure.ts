@@ -1,5 +1,6 @@
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
 import { ContextHookError } from './prepare-messages.js';
+import { parseRetryAfter } from './retry-after.js';
 import type { RunError } from '../../protocol/run.js';
 
 export interface ProviderFailure extends RunError {
@@ -30,7 +31,11 @@ export class ModelStalledError extends Error {
  * itself goes to the log.
  */
 export function toProviderFailure(error: unknown): ProviderFailure {
-  if (APICallError.isInstance(error)) return fromApiCall(error);
+  const refusal = toRefusal(error);
+  if (refusal !== undefined) return fromRefusal(refusal);
+  if (JSONParseError.isInstance(error) || EmptyResponseBodyError.isInstance(error)) {
+    return { code: 'provider_error', message: 'The model provider failed.', retryable: true };
+  }
   if (error instanceof StreamCutError) {
     return {
       code: 'provider_stream_cut',
@@ -58,24 +63,41 @@ export function toProviderFailure(error: unknown): ProviderFailure {
   };
 }
 
-function fromApiCall(error: APICallError): ProviderFailure {
-  const retryAfterMs = parseRetryAfter(error.responseHeaders, Date.now());
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  const status = error.statusCode;
-  if (status === 429) {
-    return {
-      code: 'provider_rate_limited',
-      message: 'The model provider is limiting requests.',
-      retryable: true,
-      ...wait,
-    };
+/** A refused request, by whichever client. */
+interface Refusal {
+  status: number | undefined;
+  headers: Record<string, string> | undefined;
+  /** What the provider said of it, as text. */
+  body: string;
+}
+
+/** Marks the errors of the AI Gateway, which are no APICallErrors; a mark of theirs, as their own check reads it. */
+const OF_GATEWAY = Symbol.for('vercel.ai.gateway.error');
+
+function toRefusal(error: unknown): Refusal | undefined {
+  if (APICallError.isInstance(error)) {
+    const { statusCode: status, responseHeaders: headers, responseBody: body = '' } = error;
+    return { status, headers, body };
   }
-  if (status === 503 || status === 529) {
+  if (!(error instanceof Error) || !(OF_GATEWAY in error)) return undefined;
+  const { statusCode, cause } = error as Error & { statusCode?: unknown };
+  const below = APICallError.isInstance(cause) ? cause : undefined;
+  return {
+    status: typeof statusCode === 'number' ? statusCode : undefined,
+    headers: below?.responseHeaders,
+    body: below?.responseBody ?? '',
+  };
+}
+
+function fromRefusal({ status, headers, body }: Refusal): ProviderFailure {
+  const retryAfterMs = parseRetryAfter(headers, Date.now());
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  const advice = headers?.['x-should-retry'];
+  if (status === 429 && body.includes('"insufficient_quota"')) {
     return {
-      code: 'provider_overloaded',
-      message: 'The model provider is overloaded.',
-      retryable: true,
-      ...wait,
+      code: 'provider_quota_exhausted',
+      message: "The model provider's quota is used up.",
+      retryable: false,
     };
   }
   if (status === 401 || status === 403) {
@@ -85,8 +107,16 @@ function fromApiCall(error: APICallError): ProviderFailure {
       retryable: false,
     };
   }
-  const retryable = status === undefined || status === 408 || status === 409 || status >= 500;
-  return retryable
+  const retryable = advice === 'true' || (advice !== 'false' && mayPass(status));
+  if (status === 429) {
+    const message = 'The model provider is limiting requests.';
+    return { code: 'provider_rate_limited', message, retryable, ...wait };
+  }
+  if (status === 503 || status === 529) {
+    const message = 'The model provider is overloaded.';
+    return { code: 'provider_overloaded', message, retryable, ...wait };
+  }
+  return retryable || mayPass(status)
     ? { code: 'provider_error', message: 'The model provider failed.', retryable, ...wait }
     : {
         code: 'provider_invalid_request',
@@ -95,37 +125,23 @@ function fromApiCall(error: APICallError): ProviderFailure {
       };
 }
 
+/** A request that was accepted, and one that got no answer, may be made again; so may what others would do. */
+function mayPass(status: number | undefined): boolean {
+  if (status === undefined || status < 400 || status >= 500) return true;
+  return status === 408 || status === 409 || status === 429;
+}
+
 /** `type` of an error object as Anthropic and OpenAI send it. */
 function isRequestFault(error: unknown): boolean {
   const type: unknown =
     typeof error === 'object' && error !== null && 'type' in error ? error.type : '';
-  return /^(invalid_request|authentication|permission|not_found)_error$/.test(String(type));
+  return /^((invalid_request|authentication|permission|not_found)_error|insufficient_quota)$/.test(
+    String(type),
+  );
 }
 
 function isNetwork(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof TypeError || 'code' in error) return true;
   return isNetwork(error.cause);
-}
-
-/** `retry-after-ms`, or `retry-after` in seconds or as a date; ms from now. */
-export function parseRetryAfter(
-  headers: Record<string, string> | undefined,
-  now: number,
-): number | undefined {
-  const ms = Number(headers?.['retry-after-ms'] ?? Number.NaN);
-  if (Number.isFinite(ms) && ms >= 0) return ms;
-  const after = headers?.['retry-after'];
-  if (after === undefined) return undefined;
-  const seconds = Number(after);
-  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
-  const date = Date.parse(after);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-const LONGEST_WAIT_MS = 60_000;
-
-/** How long to wait before try `failures + 1`, ms. */
-export function retryDelay(failures: number, retryAfterMs: number | undefined): number {
-  return Math.min(retryAfterMs ?? 250 * 2 ** (failures - 1), LONGEST_WAIT_MS);
 }

@@ -5,7 +5,7 @@ import {
   defineAgent,
   type AgentDefinition,
 } from '../../agents/index.js';
-import { createDelegate, createReport, createReportAgent } from './sub-agents.js';
+import { createDelegate, createReport, createReportAgent, LAB_TRIES } from './sub-agents.js';
 import {
   ask,
   boom,
@@ -52,7 +52,7 @@ export function createLabAgent({
       createReport(createReportAgent(model)),
     ],
     stateSchema: LabState,
-    llmConfig: { model },
+    llmConfig: { model, maxTries: LAB_TRIES },
     maxSteps,
   });
 }

@@ -7,6 +7,9 @@ import {
   type ToolDefinition,
 } from '../../agents/index.js';
 
+/** Scripts say how often a model fails; each step is tried five times. */
+export const LAB_TRIES = 5;
+
 const SYSTEM_PROMPT = 'You work for the lab agent. Do exactly what the script says.';
 /** Entries are checked by the scripted model when it performs them. */
 const Script = z.array(z.unknown());
@@ -27,7 +30,7 @@ export function createDelegate(
       description: 'Performs the script that the lab agent hands on.',
       systemPrompt: SYSTEM_PROMPT,
       tools,
-      llmConfig: { model },
+      llmConfig: { model, maxTries: LAB_TRIES },
     }),
   });
 }
@@ -39,7 +42,7 @@ export function createReportAgent(model: LanguageModel): AgentDefinition {
     description: 'Performs a script that ends with an answer.',
     systemPrompt: SYSTEM_PROMPT,
     outputSchema: z.object({ answer: z.number() }),
-    llmConfig: { model },
+    llmConfig: { model, maxTries: LAB_TRIES },
   });
 }
 

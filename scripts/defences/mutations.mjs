@@ -7,6 +7,7 @@ import { deadlines } from './deadline-mutations.mjs';
 import { edge } from './edge-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
+import { providers } from './provider-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
 import { remote } from './remote-mutations.mjs';
@@ -287,6 +288,7 @@ export const mutations = [
   ...bridge,
   ...edge,
   ...ports,
+  ...providers,
   ...remote,
   ...clients,
   ...upgrade,

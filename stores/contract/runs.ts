@@ -180,8 +180,8 @@ export type StopResult =
   | { kind: 'nothing' }
   /** A model speaks: it will confirm. */
   | { kind: 'stopping'; runId: string }
-  /** `next`: messages wait for their turn. */
-  | { kind: 'ended'; runId: string; next?: true };
+  /** `next`: messages wait for their turn. `waited`: the run waited for its provider. */
+  | { kind: 'ended'; runId: string; next?: true; waited?: true };
 
 /** Ends the run even while a writer is active: that one is fenced off. */
 export interface EndInput {

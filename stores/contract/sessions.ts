@@ -68,6 +68,8 @@ export interface SessionRecord {
   pauseSequence: number;
   /** Earliest deadline of the calls that wait, ms since the epoch by the store's clock. */
   deadline?: number;
+  /** While the run waits for its model's provider: when that is asked again, ms by the store's clock. */
+  waitsUntil?: number;
   checkpointId?: string;
   error?: RunError;
   stop?: StopRequest;

@@ -31,6 +31,10 @@ export type ClaimResult =
       sequence: number;
       /** Provider failures of this step so far. */
       failures: number;
+      /** Time since the first of them, by the store's clock, ms; 0 if there is none. */
+      failingForMs: number;
+      /** After how many of them nobody worked on the run until the provider was asked again. */
+      waits: number;
       messageId: string;
       /** Another one means that rows which were read before are no longer these. */
       born: string;
@@ -86,6 +90,8 @@ export interface DiscardInput {
   /** Which failure of this step it is, from 1: the same one is counted once. */
   failure: number;
   reason: string;
+  /** Nobody works on the run for so long: it waits for its provider. */
+  waitMs?: number;
   /** What the provider says the failed call has used. */
   usage?: RunUsage;
   now: number;

@@ -93,6 +93,7 @@ export function toRecord(
     ...(turnVersion !== undefined && { turnStateVersion: Number(turnVersion) }),
     ...(root['checkpoint'] !== undefined && { checkpointId: root['checkpoint'] }),
     ...(root['deadline'] !== undefined && { deadline: number('deadline') }),
+    ...(root['waitsUntil'] !== undefined && { waitsUntil: number('waitsUntil') }),
     ...(error && { error }),
     ...(stop && { stop }),
     ...(interrupted && { interrupted }),

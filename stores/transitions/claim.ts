@@ -7,7 +7,7 @@ import { doneOrSuperseded } from './lib/outcome.js';
 import { noteEndOfStep } from './lib/places.js';
 import { takeSteering } from './lib/queue.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { addShared, isTerminal, num, readRoot, type Root } from './lib/root.js';
+import { addShared, isTerminal, num, readRoot, storeNow, type Root } from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { takeInNotices, takeInResults } from './lib/settling.js';
 import { usageJson } from './lib/usage.js';
@@ -80,12 +80,22 @@ export function claim(session: Session, { writer, runN, known, now }: ClaimReque
     redis.call('SADD', session.busy, 'model');
     noteClaim(session, root, step, now);
   }
-  const failures = redis.call('HGET', session.writers, `fails:${int(step)}`);
+  const [failures = false, since = false, waits = false] = redis.call(
+    'HMGET',
+    session.writers,
+    `fails:${int(step)}`,
+    `since:${int(step)}`,
+    `waits:${int(step)}`,
+  );
+  const forMs = since === false ? 0 : Math.max(0, storeNow() - num(since));
+  const failing =
+    `"failures":${failures === false ? '0' : failures},"failingForMs":${int(forMs)}` +
+    `,"waits":${waits === false ? '0' : waits}`;
   const rows = `"rowCount":${int(redis.call('LLEN', session.rows))},"sequence":${int(log.seq)}`;
   const of = `"messageId":${text(root.messageId ?? '')},"born":${text(root.born ?? '')}`;
   const dropped = field('hasDroppedCalls', root.rewound === undefined ? '' : 'true');
   const more = `${field('usage', usageJson(root.usage))}${dropped}`;
-  return `{"kind":"claimed",${rows},"failures":${failures === false ? '0' : failures},${of}${more}}`;
+  return `{"kind":"claimed",${rows},${failing},${of}${more}}`;
 }
 
 /** Run, session and stream are active; a wake-up has arrived. */
@@ -103,6 +113,7 @@ function noteClaim(
     redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
   }
   redis.call('HSET', session.root, ...claimed);
+  redis.call('HDEL', session.conversation.root, 'waitsUntil');
   if (resume !== undefined || taken !== undefined) {
     redis.call('HDEL', session.root, 'resume', 'taken');
   }

@@ -3,7 +3,7 @@ import { tellOfDiscard, withdraw } from './lib/attempts.js';
 import { int } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { addShared, isTerminal, num, readRoot } from './lib/root.js';
+import { addShared, isTerminal, num, readRoot, storeNow } from './lib/root.js';
 import { idOf, type Session } from './lib/session.js';
 import { addUsage } from './lib/usage.js';
 
@@ -14,12 +14,17 @@ export interface DiscardRequest {
   failure: number;
   /** Six numbers, see usage; '' if there is none. */
   usage: string;
+  /** How long nobody works on the run from here. */
+  waitMs?: number;
   now: number;
 }
 
-/** discard: withdraws what this attempt wrote, and counts a failure of the provider. */
+/**
+ * discard: withdraws what this attempt wrote, and counts a failure of the provider. With a wait the run
+ * waits for its provider until the next claim.
+ */
 export function discard(session: Session, request: DiscardRequest): string {
-  const { writer, failure, reason, usage, now } = request;
+  const { writer, failure, reason, usage, waitMs, now } = request;
   const { runId, name, token, agentType, step } = writer;
   const counted = `fails:${int(step)}`;
   const [failed = false, owner = false, wrote = false] = redis.call(
@@ -45,5 +50,10 @@ export function discard(session: Session, request: DiscardRequest): string {
   redis.call('HSET', session.writers, `f:${name}`, log.seq);
   if (wrote !== false) redis.call('HDEL', session.writers, `w:${name}`);
   const counts = redis.call('HINCRBY', session.writers, counted, 1);
+  redis.call('HSETNX', session.writers, `since:${int(step)}`, storeNow());
+  if (waitMs !== undefined) {
+    redis.call('HINCRBY', session.writers, `waits:${int(step)}`, 1);
+    redis.call('HSET', session.conversation.root, 'waitsUntil', storeNow() + waitMs);
+  }
   return `{"kind":"discarded","failures":${int(counts)}}`;
 }

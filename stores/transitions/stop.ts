@@ -40,5 +40,6 @@ export function stop(
   finish(conversation, log, speaker, endingOfStop(asked.record));
   closeLog(log);
   const next = redis.call('LLEN', conversation.queue) > 0 ? ',"next":true' : '';
-  return `{"kind":"ended","runId":${text(run)}${next}}`;
+  const waited = asked.isWaiting ? ',"waited":true' : '';
+  return `{"kind":"ended","runId":${text(run)}${next}${waited}}`;
 }

@@ -19,7 +19,7 @@ const echo = defineTool({
 
 async function harnessOf(model: ReturnType<typeof fakeModel>, stallTimeoutMs = 60_000) {
   const stores = await openTestStores();
-  const more = { llmConfig: { stallTimeoutMs } };
+  const more = { llmConfig: { stallTimeoutMs, maxTries: 5 } };
   return { ...createHarness(stores, { model, tools: [echo], more }), store: stores.store };
 }
 

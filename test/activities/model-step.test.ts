@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { CancelledFailure } from '@temporalio/common';
-import { attemptOf, createHarness } from '../support/activity-harness.js';
+import { toRunStanding } from '../../stores/record/run-standing.js';
+import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -124,7 +124,8 @@ describe('model step', () => {
       ...open(`try ${String(n)}`),
       { type: 'error', error: rateLimited() },
     ]);
-    const { session, begin, step } = createHarness(stores, { model });
+    const more = { llmConfig: { maxTries: 5 } };
+    const { session, begin, step } = createHarness(stores, { model, more });
     expect(await step(await begin(), 1)).toMatchObject({
       kind: 'ended',
       status: 'failed',
@@ -138,26 +139,65 @@ describe('model step', () => {
     expect(await begin()).toMatchObject({ messageId: 'msg-3' });
   });
 
-  it('counts failures over attempts of the activity', async () => {
+  it('leaves its slot while it waits for long, and counts failures over attempts', async () => {
     const stores = await openTestStores();
     const model = fakeModel((n) =>
-      n < 3 ? Promise.reject(rateLimited(n === 2 ? 60_000 : 1)) : Promise.reject(rateLimited()),
+      Promise.reject(n === 2 ? rateLimited(400_000) : rateLimited(n === 4 ? 300_000 : 1)),
     );
     const { session, begin, step } = createHarness(stores, { model });
     const run = await begin();
-    const environment = attemptOf(1);
-    const first = step(run, 1, 1, environment);
-    await until(
-      'it waits as long as it was told to',
-      async () => (await session.messages('step_discarded')).length === 3,
-    );
-    environment.cancel('WORKER_SHUTDOWN');
-    await expect(first).rejects.toBeInstanceOf(CancelledFailure);
-    expect(await step(run, 1, 2)).toMatchObject({ status: 'failed' });
-    // Three before, one that met the cancelled signal at most, and two of the second attempt.
-    expect(await session.messages('error')).toHaveLength(1);
-    expect(model.doStreamCalls.length).toBeGreaterThanOrEqual(5);
-    expect(model.doStreamCalls.length).toBeLessThanOrEqual(6);
+    const left: unknown = await step(run, 1, 1).catch((error: unknown) => error);
+    expect(left).toMatchObject({ type: 'provider_wait', category: 'BENIGN', nonRetryable: false });
+    const nextRetryDelay = Number((left as { nextRetryDelay: unknown }).nextRetryDelay);
+    expect(nextRetryDelay).toBeGreaterThanOrEqual(400_000);
+    expect(nextRetryDelay).toBeLessThan(402_001);
+    const waiting = await stores.store.sessions.read(session.id);
+    if (waiting === undefined) throw new Error('no session');
+    // At work, however long it is silent.
+    const later = waiting.updatedAt + 300_000;
+    expect(toRunStanding(waiting, later)).toEqual({
+      runId: run.runId,
+      status: 'running',
+      waitingFor: 'provider',
+    });
+    expect(toRunStanding(waiting, later + 200_000)).toMatchObject({ stalled: true });
+
+    // The second attempt is the fourth try; what it is told would take longer than there is time.
+    const more: unknown = await step(run, 1, 2).catch((error: unknown) => error);
+    expect(more).toMatchObject({ type: 'provider_wait' });
+    expect(
+      model.doStreamCalls.map(({ providerOptions }) => providerOptions?.['helix']),
+    ).toMatchObject([1, 2, 3, 4, 5].map((attempt) => ({ attempt })));
+    expect(await session.messages('error')).toEqual([]);
+  });
+
+  it('that waits for its provider is stopped without it', async () => {
+    const stores = await openTestStores();
+    const model = fakeModel(() => Promise.reject(rateLimited(60_000)));
+    const { session, begin, step } = createHarness(stores, { model });
+    const run = await begin();
+    await expect(step(run, 1, 1)).rejects.toMatchObject({ type: 'provider_wait' });
+    expect(await stores.store.runs.stop(session.id, { mode: 'interrupt' })).toMatchObject({
+      kind: 'ended',
+    });
+    const record = await stores.store.sessions.read(session.id);
+    expect(record && toRunStanding(record, Date.now())).toEqual({
+      runId: run.runId,
+      status: 'interrupted',
+    });
+    // Whatever becomes of the attempt that was to come.
+    expect(await step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'interrupted' });
+    expect(model.doStreamCalls).toHaveLength(1);
+  });
+
+  it('is not asked again when the provider will not be back in time', async () => {
+    const model = fakeModel(() => Promise.reject(rateLimited(3_600_000)));
+    const { begin, step } = createHarness(await openTestStores(), { model });
+    expect(await step(await begin(), 1)).toMatchObject({
+      status: 'failed',
+      error: { code: 'provider_rate_limited', retryable: true },
+    });
+    expect(model.doStreamCalls).toHaveLength(1);
   });
 
   it('fails at once on what will not get better', async () => {

@@ -1,11 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { APICallError } from '@ai-sdk/provider';
-import {
-  parseRetryAfter,
-  retryDelay,
-  StreamCutError,
-  toProviderFailure,
-} from '../../activities/model/provider-failure.js';
+import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
+import { createGateway } from 'ai';
+import { StreamCutError, toProviderFailure } from '../../activities/model/provider-failure.js';
+import { parseRetryAfter } from '../../activities/model/retry-after.js';
 
 function refusal(statusCode?: number, responseHeaders?: Record<string, string>): APICallError {
   return new APICallError({
@@ -17,6 +14,14 @@ function refusal(statusCode?: number, responseHeaders?: Record<string, string>):
   });
 }
 
+const NEVER = { 'x-should-retry': 'false' };
+const quota = new APICallError({
+  message: 'x',
+  url: 'http://model',
+  requestBodyValues: {},
+  statusCode: 429,
+  responseBody: '{"error":{"code":"insufficient_quota"}}',
+});
 const coded = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
 
 describe('a failure of the provider', () => {
@@ -34,6 +39,18 @@ describe('a failure of the provider', () => {
     ['400', refusal(400), 'provider_invalid_request', false],
     ['404', refusal(404), 'provider_invalid_request', false],
     ['422', refusal(422), 'provider_invalid_request', false],
+    ['200 with a broken body', refusal(200), 'provider_error', true],
+    ['an order to try again', refusal(400, { 'x-should-retry': 'true' }), 'provider_error', true],
+    ['429, not to be tried', refusal(429, NEVER), 'provider_rate_limited', false],
+    ['500, not to be tried', refusal(500, NEVER), 'provider_error', false],
+    ['a used up quota', quota, 'provider_quota_exhausted', false],
+    [
+      'cut JSON',
+      new JSONParseError({ text: '{"a', cause: new Error('x') }),
+      'provider_error',
+      true,
+    ],
+    ['an empty body', new EmptyResponseBodyError(), 'provider_error', true],
     ['a cut stream', new StreamCutError(), 'provider_stream_cut', true],
     ['a failed fetch', new TypeError('fetch failed'), 'provider_error', true],
     ['a system error', coded, 'provider_error', true],
@@ -52,6 +69,38 @@ describe('a failure of the provider', () => {
     expect(toProviderFailure(refusal(429, { 'retry-after': '2' })).retryAfterMs).toBe(2_000);
     expect(toProviderFailure(refusal(503, { 'retry-after-ms': '7' })).retryAfterMs).toBe(7);
     expect(toProviderFailure(refusal(500))).not.toHaveProperty('retryAfterMs');
+  });
+});
+
+describe('a failure of the AI Gateway', () => {
+  it.each([
+    [429, 'rate_limit_exceeded', 'provider_rate_limited', true],
+    [500, 'internal_server_error', 'provider_error', true],
+    [503, 'internal_server_error', 'provider_overloaded', true],
+    [408, 'timeout_error', 'provider_error', true],
+    [401, 'authentication_error', 'provider_unauthorized', false],
+    [400, 'invalid_request_error', 'provider_invalid_request', false],
+    [404, 'model_not_found', 'provider_invalid_request', false],
+  ] as const)('with %d is typed', async (status, type, code, retryable) => {
+    const gateway = createGateway({
+      apiKey: 'secret',
+      fetch: () =>
+        Promise.resolve(
+          Response.json(
+            { error: { message: 'secret detail', type } },
+            { status, headers: { 'retry-after': '3' } },
+          ),
+        ),
+    });
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'x' }] }];
+    const error: unknown = await Promise.resolve(gateway('a/b').doStream({ prompt })).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).not.toBeInstanceOf(APICallError);
+    const failure = toProviderFailure(error);
+    expect(failure).toMatchObject({ code, retryable });
+    expect(failure.message).not.toContain('secret');
+    if (retryable) expect(failure.retryAfterMs).toBe(3_000);
   });
 });
 
@@ -74,12 +123,4 @@ describe('parseRetryAfter', () => {
       expect(parseRetryAfter(headers, now)).toBe(ms);
     },
   );
-});
-
-describe('retryDelay', () => {
-  it('doubles, unless the provider says when, and has a limit', () => {
-    expect([1, 2, 3, 4].map((n) => retryDelay(n, undefined))).toEqual([250, 500, 1_000, 2_000]);
-    expect(retryDelay(1, 50)).toBe(50);
-    expect(retryDelay(1, 3_600_000)).toBe(60_000);
-  });
 });

@@ -1,3 +1,4 @@
+import { ok } from 'node:assert/strict';
 import { equal, includes } from '../assertions.js';
 import { AGENT, textChunk, textIn } from '../fixtures.js';
 import type { Suite } from '../suite.js';
@@ -23,6 +24,38 @@ export function discardCases({ describe, it }: Suite): void {
       ]);
       // The count outlives the worker that counted.
       includes(await session.claim(session.writer(runId, 1, 2)), { failures: 2 });
+    });
+
+    it('with a wait says so until the step is claimed again, and that nobody speaks', async ({
+      store,
+      session,
+    }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      includes(await session.claim(writer), { failures: 0, failingForMs: 0, waits: 0 });
+      const discard = { writer, reason: 'provider_overloaded', now: 1 };
+      await store.steps.discard({ ...discard, failure: 1 });
+      equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+      await store.steps.discard({ ...discard, failure: 2, waitMs: 60_000 });
+      const { waitsUntil = 0, status } = (await store.sessions.read(session.id)) ?? {};
+      equal(status, 'running');
+      ok(Math.abs(waitsUntil - Date.now() - 60_000) < 10_000);
+      const claim = await session.claim(session.writer(runId, 1, 2));
+      includes(claim, { failures: 2, waits: 1 });
+      ok(claim.kind === 'claimed' && claim.failingForMs >= 0 && claim.failingForMs < 60_000);
+      equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
+      equal((await session.stop()).kind, 'stopping');
+    });
+
+    it('with a wait lets a stop end the run at once', async ({ store, session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      await store.steps.discard({ writer, failure: 1, reason: 'x', waitMs: 60_000, now: 1 });
+      includes(await session.stop(), { kind: 'ended', waited: true });
+      includes(await store.sessions.read(session.id), { status: 'interrupted', stream: 'ended' });
+      includes(await session.newRun(), { turn: 2 });
+      equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
     });
 
     it("leaves other writers' entries", async ({ store, streamManager, session }) => {

@@ -181,7 +181,7 @@ function closeRun(
   }
   redis.call('HSET', session.root, ...fields);
   noteOpenStep(session, root.claimed, root.committed);
-  redis.call('HDEL', session.root, 'stop', 'resume', 'taken', 'deadline');
+  redis.call('HDEL', session.root, 'stop', 'resume', 'taken', 'deadline', 'waitsUntil');
   redis.call('UNLINK', session.busy, session.writers);
   const what = `"turn":${stored(root.turn)},"status":"${status}","stepCount":${stored(root.committed)}`;
   const when = `"startedAt":${stored(root.started)},"endedAt":${int(now)}`;

@@ -1,0 +1,64 @@
+// What a failing provider must not do to a run, or to the other runs; see mutations.mjs.
+const STEP = 'test/activities/model-step.test.ts';
+const FAILURES = 'test/activities/provider-failure.test.ts';
+const BUDGET = 'test/activities/retry-budget.test.ts';
+
+export const providers = [
+  {
+    defence: 'Provider: refusals of the AI Gateway count by their status',
+    file: 'activities/model/provider-failure.ts',
+    edits: [['!(OF_GATEWAY in error)', 'true']],
+    suite: FAILURES,
+    test: 'a failure of the AI Gateway with 503 is typed',
+  },
+  {
+    defence: 'Provider: a reply of broken JSON, or of nothing, is asked for again',
+    file: 'activities/model/provider-failure.ts',
+    edits: [
+      ['JSONParseError.isInstance(error) || EmptyResponseBodyError.isInstance(error)', 'false'],
+    ],
+    suite: FAILURES,
+    test: 'a failure of the provider of cut JSON is typed',
+  },
+  {
+    defence: 'Provider: waits of many runs are spread',
+    file: 'activities/model/retry-budget.ts',
+    edits: [['longest * (0.5 + random() / 2)', 'longest']],
+    suite: BUDGET,
+    test: 'the budget of tries doubles its waits up to half a minute, by half at random',
+  },
+  {
+    defence: 'Provider: there is a try behind the end of an outage as long as the budget',
+    file: 'activities/model/retry-budget.ts',
+    edits: [['forMs >= retryForMs) return', 'forMs + LONGEST_WAIT_MS >= retryForMs) return']],
+    suite: BUDGET,
+    test: 'the budget of tries sits an outage of ten minutes out, with a try behind its end, and no longer',
+  },
+  {
+    defence: 'Provider: a long wait takes no slot of a worker',
+    file: 'activities/model/model-step.ts',
+    edits: [['        if (isLong) throw waitingForProvider(wait);\n', '']],
+    suite: STEP,
+    test: 'model step leaves its slot while it waits for long, and counts failures over attempts',
+  },
+  {
+    defence: 'Provider: a run that waits is not stalled',
+    file: 'stores/record/stalled.ts',
+    edits: [['Math.max(updatedAt, waitsUntil)', 'updatedAt']],
+    suite: STEP,
+    test: 'model step leaves its slot while it waits for long, and counts failures over attempts',
+  },
+  {
+    defence: 'Provider: a stop does not wait for a model that nobody asks',
+    file: 'stores/transitions/lib/stopping.ts',
+    edits: [['isAtWork && num(waitsUntil) > storeNow()', 'false']],
+    test: 'discard with a wait lets a stop end the run at once',
+  },
+  {
+    defence: 'Provider: nor does the workflow of a run that was stopped',
+    file: 'workflows/operators.ts',
+    edits: [['  state.isEnded ||= isEnded;\n', '']],
+    suite: 'test/e2e/provider-outage.test.ts',
+    test: 'a run that waits for its provider is seen by whoever follows, and stopped at once',
+  },
+];
