@@ -6,7 +6,7 @@ import { AgentRegistry } from '../agents/index.js';
 import { ConfigError, parseEnv, type Config } from '../config/env.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
-import { createExampleAgents } from '../examples/index.js';
+import { createExampleAgents, isLabServed } from '../examples/index.js';
 import {
   createRunWorkflows,
   createTemporalExecutor,
@@ -25,8 +25,9 @@ async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
   const logger = createLogger({ name: 'api', level: config.LOG_LEVEL });
-  const agents = createAgents(config);
   const access = readAccess(config);
+  const hasAccounts = access.authenticate !== undefined;
+  const agents = createAgents(config, hasAccounts);
 
   const redis = createRedisStores({
     url: config.REDIS_URL,
@@ -83,10 +84,11 @@ async function main(): Promise<void> {
 }
 
 /** The agents by name: this process checks names and starts runs, it executes nothing. */
-function createAgents(config: Config): AgentRegistry {
+function createAgents(config: Config, hasAccounts: boolean): AgentRegistry {
   const agents = new AgentRegistry(
     createExampleAgents({
       countCharge: () => Promise.reject(new Error('tools are executed by workers')),
+      lab: isLabServed({ said: config.LAB, hasAccounts, host: config.HOST }),
     }),
   );
   const name = config.DEFAULT_AGENT;

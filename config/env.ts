@@ -19,10 +19,10 @@ const url = z.url('must be a URL');
 /** A page's address, to which paths are added. */
 const pageUrl = url.transform((value) => value.replace(/\/+$/, ''));
 
-const flag = z
-  .enum(['1', 'true', 'yes', 'on', '0', 'false', 'no', 'off'], 'must be true or false')
-  .default('false')
-  .transform((value) => ['1', 'true', 'yes', 'on'].includes(value));
+const YES = ['1', 'true', 'yes', 'on'];
+const yesOrNo = z.enum([...YES, '0', 'false', 'no', 'off'], 'must be true or false');
+const flag = yesOrNo.default('false').transform((value) => YES.includes(value));
+const choice = yesOrNo.transform((value) => YES.includes(value)).optional();
 
 const port = z
   .string()
@@ -75,6 +75,8 @@ const EnvSchema = z.object({
   DATA_DIR: text.default('.data'),
   TEMPORAL_UI_URL: pageUrl.optional(),
   DEFAULT_AGENT: text.optional(),
+  /** Whether the lab agent is served; absent: to users of this machine while nobody signs in. */
+  LAB: choice,
   /** What becomes of a message that comes while a run is at work, unless its request says. */
   BUSY_POLICY: BusyPolicy.default('reject'),
   /** Serve without an authenticator: everybody is the same user. */

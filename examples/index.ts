@@ -5,6 +5,7 @@ import type { CountCharge } from './lab/tools.js';
 import { createSupportAgent } from './support/agent.js';
 
 export { createLabAgent } from './lab/agent.js';
+export { isLabServed } from './lab/served.js';
 export type { LabAgentConfig } from './lab/agent.js';
 export type { CountCharge } from './lab/tools.js';
 export { createSupportAgent } from './support/agent.js';
@@ -14,13 +15,17 @@ export interface ExampleAgentsConfig {
   readonly countCharge: CountCharge;
   /** The model of agents for people; none, or the scripted one: they keep to their own rules. */
   readonly model?: LanguageModel | undefined;
+  /** Whether the lab agent is among them. Default: true. */
+  readonly lab?: boolean;
 }
 
 /** All agents of the examples. The lab agent always keeps the scripted model: it is a test bench. */
 export function createExampleAgents({
   countCharge,
   model,
+  lab = true,
 }: ExampleAgentsConfig): AgentDefinition[] {
   const isReal = model !== undefined && !isScriptedModel(model);
-  return [createLabAgent({ countCharge }), createSupportAgent(isReal ? { model } : {})];
+  const support = createSupportAgent(isReal ? { model } : {});
+  return lab ? [createLabAgent({ countCharge }), support] : [support];
 }

@@ -34,7 +34,11 @@ async function main(): Promise<void> {
   );
 
   const agents = new AgentRegistry(
-    createExampleAgents({ countCharge: (key) => redis.countIn('lab:charges', key), model }),
+    createExampleAgents({
+      countCharge: (key) => redis.countIn('lab:charges', key),
+      model,
+      lab: config.LAB ?? true,
+    }),
   );
   const publicUrl = config.PUBLIC_URL;
   const worker = await createAgentWorker({

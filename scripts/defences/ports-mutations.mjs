@@ -93,6 +93,20 @@ export const ports = [
     test: 'only a stack takes more lines, which are marked as its own',
   },
   {
+    defence: 'Lab: users with accounts do not reach it',
+    file: 'examples/lab/served.ts',
+    edits: [['said ?? (!hasAccounts && isLoopback(host))', 'said ?? isLoopback(host)']],
+    suite: 'test/e2e/lab-served.test.ts',
+    test: 'the lab agent is not there for users with accounts, nor what works for it',
+  },
+  {
+    defence: 'Lab: nor do others than those of this machine',
+    file: 'examples/lab/served.ts',
+    edits: [['said ?? (!hasAccounts && isLoopback(host))', 'said ?? !hasAccounts']],
+    suite: 'test/e2e/lab-served.test.ts',
+    test: 'the lab agent is served without accounts at 0.0.0.0: false',
+  },
+  {
     defence: 'Logs have no text of a tool’s error',
     file: 'activities/tool/execute-tool.ts',
     edits: [['toErrorTrace(error)', '(error as Error | undefined)?.stack']],

@@ -36,6 +36,12 @@ describe('parseEnv', () => {
     expect(config.HELIX_ALLOW_UNAUTHENTICATED).toBe(value);
   });
 
+  it('knows whether anything was said about the lab agent', () => {
+    expect(parseEnv({}).LAB).toBeUndefined();
+    expect(parseEnv({ LAB: '1' }).LAB).toBe(true);
+    expect(parseEnv({ LAB: '0' }).LAB).toBe(false);
+  });
+
   it.each([
     ['PORT', 'abc'],
     ['PORT', '70000'],

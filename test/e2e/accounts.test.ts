@@ -13,6 +13,7 @@ const product = useProduct({
     CORS_ORIGINS: APP,
     MAX_REQUESTS_PER_MINUTE: '4',
     DEFAULT_AGENT: 'lab',
+    LAB: '1',
   },
 });
 

@@ -8,7 +8,9 @@ import { openAskedSession, readCharges, SECRET, signIn, type Person } from './as
 
 type Part = Record<string, unknown>;
 
-const product = useProduct({ env: { HELIX_ALLOW_UNAUTHENTICATED: '', JWT_SECRET: SECRET } });
+const product = useProduct({
+  env: { HELIX_ALLOW_UNAUTHENTICATED: '', JWT_SECRET: SECRET, LAB: '1' },
+});
 let ann: Person;
 beforeAll(async () => {
   ann = await signIn('ann', 'acme');

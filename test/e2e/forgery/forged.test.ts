@@ -13,7 +13,9 @@ import {
 
 type Part = Record<string, unknown>;
 
-const product = useProduct({ env: { HELIX_ALLOW_UNAUTHENTICATED: '', JWT_SECRET: SECRET } });
+const product = useProduct({
+  env: { HELIX_ALLOW_UNAUTHENTICATED: '', JWT_SECRET: SECRET, LAB: '1' },
+});
 
 let ann: Person;
 let session: AskedSession;

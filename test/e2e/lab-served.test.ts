@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { isLabServed } from '../../examples/index.js';
+import { startProcess } from '../support/process.js';
+import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+
+const SECRET = 'a secret of thirty-two bytes, at least';
+/** The test product says that nobody signs in, unless told otherwise. */
+const ACCOUNTS = { JWT_SECRET: SECRET };
+const LAB = ['lab', 'lab-report', 'lab-child'];
+
+let product: Product;
+let authorization: string;
+beforeAll(async () => {
+  product = await startProduct();
+  const token = new SignJWT({ sub: 'ann' }).setProtectedHeader({ alg: 'HS256' });
+  const signed = await token.setExpirationTime('5m').sign(new TextEncoder().encode(SECRET));
+  authorization = `Bearer ${signed}`;
+});
+afterAll(() => product.stop());
+
+async function restart(env: Record<string, string>): Promise<void> {
+  await product.stopApi();
+  await product.startApi(env);
+}
+
+/** What becomes of a message: an answer, or the code of its refusal. */
+async function ask(agent: string): Promise<string> {
+  const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=${agent}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization },
+    body: JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } }),
+  });
+  const text = await response.text();
+  return response.ok ? 'answered' : (JSON.parse(text) as { code: string }).code;
+}
+
+async function listed(): Promise<string[]> {
+  const response = await fetch(`${product.url}/api/config`, { headers: { authorization } });
+  const { agents } = (await response.json()) as { agents: string[] };
+  return agents.filter((name) => LAB.includes(name));
+}
+
+describe('the lab agent', () => {
+  it('is there on loopback while nobody signs in', async () => {
+    expect(await ask('lab')).toBe('answered');
+    expect(await listed()).toContain('lab');
+  });
+
+  it('is not there for users with accounts, nor what works for it', async () => {
+    await restart(ACCOUNTS);
+    for (const name of LAB) expect(await ask(name)).toBe('agent_not_found');
+    expect(await listed()).toEqual([]);
+    expect(await ask('support')).toBe('answered');
+  });
+
+  it('is there for them when asked for', async () => {
+    await restart({ ...ACCOUNTS, LAB: '1' });
+    expect(await ask('lab')).toBe('answered');
+  });
+
+  it('is nowhere when that is said', async () => {
+    await restart({ LAB: '0' });
+    expect(await ask('lab')).toBe('agent_not_found');
+    expect(await ask('support')).toBe('answered');
+    const worker = startProcess('worker', {
+      REDIS_URL: product.redisServer.url,
+      TEMPORAL_ADDRESS: sharedTemporal(),
+      TASK_QUEUE: `${product.taskQueue}-2`,
+      LAB: '0',
+    });
+    expect(await worker.says('worker runs')).toMatchObject({
+      agents: expect.not.arrayContaining(['lab']) as unknown,
+    });
+    await worker.stop();
+  });
+
+  it.each([
+    ['127.0.0.1', true],
+    ['127.4.5.6', true],
+    ['localhost', true],
+    ['::1', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['127.evil.example', false],
+    ['192.168.1.5', false],
+  ])('is served without accounts at %s: %s', (host, served) => {
+    expect(isLabServed({ said: undefined, hasAccounts: false, host })).toBe(served);
+  });
+});
