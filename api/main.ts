@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
@@ -20,6 +21,8 @@ import { listen } from './listen.js';
 import { createTemporalChecks } from './worker-check.js';
 
 const CLOSE_MS = 5_000;
+/** Runs that are being started when the process is told to end get this long. */
+const STARTS_MS = 1_000;
 
 async function main(): Promise<void> {
   endWithParent(process);
@@ -78,6 +81,8 @@ async function main(): Promise<void> {
   closeWithGrace({ delay: CLOSE_MS, logger: toGraceLogger(logger) }, async ({ err }) => {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
     await server.close();
+    // What is not started by then is started by a worker.
+    await Promise.race([executor.idle(), setTimeout(STARTS_MS, undefined, { ref: false })]);
     await redis.close();
     await connection.close();
   });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BusyPolicy } from '../protocol/busy.js';
+import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from './origin.js';
 import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
@@ -72,6 +73,8 @@ const EnvSchema = z.object({
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
   /** `<provider>:<model id>`; the scripted model when absent. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
+  /** A run that was not started within this time ends. */
+  START_WITHIN: seconds.default(LIMITS.startWithinMs / 1000),
   DATA_DIR: text.default('.data'),
   TEMPORAL_UI_URL: pageUrl.optional(),
   DEFAULT_AGENT: text.optional(),

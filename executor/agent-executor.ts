@@ -9,9 +9,13 @@ import type {
 import type { Answers } from './answers.js';
 import type { Resumability } from './can-resume.js';
 
-/** What the HTTP side asks of the runtime. Every method throws HelixError `unavailable` when Redis or Temporal cannot be reached. */
+/**
+ * What the HTTP side asks of the runtime. Every method throws HelixError `unavailable` when Redis
+ * cannot be reached. Temporal may be away: runs are begun, answered and stopped in Redis, and their
+ * workflows are started and told beside it, by the sweeper if that fails.
+ */
 export interface AgentExecutor extends Answers {
-  /** Accepts user messages and starts the workflow of the run made for them. */
+  /** Accepts user messages; the workflow of the run made for them is started beside it. */
   execute: (input: ExecuteInput) => Promise<BeginResult>;
   /** Stops the session's run; resolves as soon as the stop is recorded. */
   stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
@@ -43,7 +47,8 @@ export interface AgentExecutor extends Answers {
   /**
    * Stops what runs in the session, and erases it with its stream. Harmless when there is none.
    *
-   * @throws HelixError `unavailable` if its run cannot be told; nothing is erased then
+   * @throws HelixError `unavailable` if a run that is at work or waits cannot be told; nothing is
+   * erased then
    */
   deleteSession: (sessionId: string, by?: string) => Promise<void>;
   /** Whether `resume` would go on, and how. */

@@ -40,12 +40,12 @@ export interface ExecuteOptions {
 }
 
 /**
- * Runs agents on Temporal. Every method throws HelixError: `unavailable` when Redis or Temporal
- * cannot be reached, and what else is named.
+ * Runs agents on Temporal. Every method throws HelixError: `unavailable` when Redis cannot be reached,
+ * and what else is named. While Temporal is away runs are begun all the same; workers start them.
  */
 export interface TemporalAgentExecutor {
   /**
-   * Begins a run. An agent given by definition must be known to the workers under the same name.
+   * Begins a run; its workflow is started beside it, by a worker if this process ends before. An agent given by definition must be known to the workers under the same name.
    *
    * @throws AgentAlreadyRunningError while a run of this session is at work; HelixError
    * `validation_error`, `message_too_large`, `message_conflict`, `agent_mismatch`, `not_found` for

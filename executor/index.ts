@@ -11,6 +11,7 @@ export type { Resumability } from './can-resume.js';
 export { createRunWorkflows } from './run-workflows.js';
 export type { RunWorkflows, WorkflowState } from './run-workflows.js';
 export { registerSearchAttributes } from './search-attributes.js';
+export { createFindClosed } from './find-closed.js';
 export { createSweep } from './sweep.js';
 export { createTemporalExecutor } from './temporal-executor.js';
 export type { ExecutorDeps, RunExecutor } from './temporal-executor.js';

@@ -14,7 +14,8 @@ export interface RerunDeps {
   store: Pick<Store, 'runs' | 'sessions' | 'due'>;
   execute: AgentExecutor['execute'];
   stop: AgentExecutor['stop'];
-  startRun: (run: RunRecord, tenant?: string) => Promise<void>;
+  /** Starts the workflow of a run beside what the caller does. */
+  launch: (run: RunRecord, tenant: string | undefined) => void;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
   /** Takes note of a signal that did not arrive; the sweeper gives it again. */
   lostSignal: (runId: string) => (error: unknown) => void;
@@ -24,7 +25,7 @@ export interface RerunDeps {
 export function createReruns(
   deps: RerunDeps,
 ): Pick<AgentExecutor, 'resume' | 'retry' | 'canResume'> {
-  const { store, execute, stop, startRun, wake, lostSignal } = deps;
+  const { store, execute, stop, launch, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
     const record = await store.sessions.read(sessionId);
@@ -34,20 +35,18 @@ export function createReruns(
 
   async function goOn(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
     const { sessionId, runId, by, mode } = input;
-    const [, result] = await Promise.all([
-      store.due.note(sessionId, FIRST_SWEEP_MS),
-      store.runs.resume({
-        sessionId,
-        nonce: newNonce(),
-        mode: mode === 'with_confirmation' ? mode : 'continue',
-        ...(runId !== undefined && { runId }),
-        ...(by !== undefined && { by }),
-        now: Date.now(),
-      }),
-    ]);
+    await store.due.note(sessionId, FIRST_SWEEP_MS);
+    const result = await store.runs.resume({
+      sessionId,
+      nonce: newNonce(),
+      mode: mode === 'with_confirmation' ? mode : 'continue',
+      ...(runId !== undefined && { runId }),
+      ...(by !== undefined && { by }),
+      now: Date.now(),
+    });
     switch (result.kind) {
       case 'resumed':
-        await startRun(result.run, record.tenant);
+        launch(result.run, record.tenant);
         return result;
       case 'active':
         if (record.resume !== undefined && record.resumeTaken !== true) {
@@ -113,26 +112,24 @@ export function createReruns(
     { sessionId, checkpointId, messageId, messages, by }: RetryInput,
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
-    const [, result] = await Promise.all([
-      store.due.note(sessionId, FIRST_SWEEP_MS),
-      store.runs.rewind({
-        sessionId,
-        runId,
-        nonce: newNonce(),
-        ...(by !== undefined && { by }),
-        now: Date.now(),
-        ...(checkpointId === undefined
-          ? {
-              mode: 'retry' as const,
-              ...(messageId !== undefined && { messageId }),
-              ...(messages !== undefined && { messages }),
-            }
-          : { mode: 'from_checkpoint' as const, checkpointId }),
-      }),
-    ]);
+    await store.due.note(sessionId, FIRST_SWEEP_MS);
+    const result = await store.runs.rewind({
+      sessionId,
+      runId,
+      nonce: newNonce(),
+      ...(by !== undefined && { by }),
+      now: Date.now(),
+      ...(checkpointId === undefined
+        ? {
+            mode: 'retry' as const,
+            ...(messageId !== undefined && { messageId }),
+            ...(messages !== undefined && { messages }),
+          }
+        : { mode: 'from_checkpoint' as const, checkpointId }),
+    });
     switch (result.kind) {
       case 'rewound':
-        await startRun(result.run, tenant);
+        launch(result.run, tenant);
         return result.run;
       case 'busy':
         throw new AgentAlreadyRunningError(sessionId);

@@ -64,8 +64,6 @@ export interface HandleDeps {
   runs: AgentExecutor;
 }
 
-const NEVER = new AbortController().signal;
-
 export function createRunHandle(deps: HandleDeps, sessionId: string, runId: string): RunHandle {
   const { store, runs } = deps;
   const stop = (mode: 'interrupt' | 'abort', why: StopReason = {}): Promise<StopResult> =>
@@ -75,7 +73,8 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
     sessionId,
     runId,
     stream: (options = {}) => readRunChunks(deps, sessionId, runId, options),
-    result: async ({ signal = NEVER } = {}) => {
+    // A signal of its own: listeners of many calls on one would be taken for a leak.
+    result: async ({ signal = new AbortController().signal } = {}) => {
       const rest = await awaitRest(deps, sessionId, runId, signal);
       if (rest.kind === 'suspended') {
         return readSuspendedResult(store, sessionId, runId, rest.marker);

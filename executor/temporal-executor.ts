@@ -11,10 +11,12 @@ import { endSilent } from '../stores/record/end-silent.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
-import { createAttend, type Attended } from './attend.js';
+import { createAttend, type Attended, type SweepBudget } from './attend.js';
 import { createBranch } from './branch.js';
+import { createLaunches } from './launches.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import type { RunWorkflows } from './run-workflows.js';
+import { isRefusedForGood } from './temporal-calls.js';
 
 /** A stop that no writer has confirmed after this long is carried out without it. */
 const STOP_CONFIRM_MS = 2_000;
@@ -32,11 +34,15 @@ export interface ExecutorDeps {
   /** For operators: what the runs' model is called, and where a conversation can be seen. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
+  /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
+  startWithinMs?: number;
   logger: { warn: (fields: object, message: string) => void };
 }
 
 /** Adds what keeps runs going to what the HTTP side uses. */
 export interface RunExecutor extends AgentExecutor {
+  /** Resolves when no start is under way that a message of this process began; before it ends. */
+  idle: () => Promise<void>;
   /** Starts the workflow of the session's newest run; harmless when it was started before. */
   startRun: (record: SessionRecord) => Promise<void>;
   /** Wakes a run whose answers are complete and not yet taken. */
@@ -46,13 +52,15 @@ export interface RunExecutor extends AgentExecutor {
   /** Begins what waits for its turn, unless a run is at work. */
   startNext: StartNext;
   /** Looks after a session: whatever should be at work in it is put to work. */
-  attend: (sessionId: string) => Promise<Attended>;
+  attend: (sessionId: string, budget?: SweepBudget) => Promise<Attended>;
 }
 
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   const { streamManager, workflows, agents, logger } = deps;
-  const store = beginNextAfterEnds(deps.store, { startNext, logger });
+  const bare = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
+  const store = beginNextAfterEnds(bare, { startNext, logger });
+  const launches = createLaunches(logger);
 
   /** A wake-up or a stop that does not arrive is given again by the sweeper. */
   function lostSignal(runId: string) {
@@ -66,7 +74,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     tenant?: string,
   ): Promise<void> {
     const { sessionId, runId, agent, turn, from } = run;
-    const definition = agents.resolve(agent);
+    const definition = agents.resolve(agent, { sessionId, runId });
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
     const sessionUrl = deps.sessionUrl?.(sessionId);
     const input: RunInput = {
@@ -83,10 +91,17 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     };
     const details = [`Session \`${sessionId}\``, `Run \`${runId}\``];
     if (sessionUrl !== undefined) details.push(`[Conversation](${sessionUrl})`);
-    await workflows.start(input, {
-      details: details.join('\n\n'),
-      ...(tenant !== undefined && { tenant }),
-    });
+    try {
+      await workflows.start(input, {
+        details: details.join('\n\n'),
+        ...(tenant !== undefined && { tenant }),
+      });
+    } catch (error) {
+      if (!isRefusedForGood(error)) throw error;
+      logger.warn({ err: error, runId }, 'Temporal refuses the run');
+      const record = await store.sessions.read(sessionId);
+      if (record?.runId === runId && record.status === 'starting') await endUnstarted(record);
+    }
   }
 
   /** A run whose workflow was never started, or is not known any more. */
@@ -106,43 +121,40 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     await endSilent({ store, streamManager }, record, { status, now: Date.now() });
   }
 
-  async function endLost(record: SessionRecord): Promise<void> {
-    const error: RunError = {
-      code: 'framework_run_lost',
-      message: 'The run was ended from outside. Send a message to go on.',
-      retryable: true,
-    };
-    await endSilent({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
-  }
+  const endFailed =
+    (error: RunError) =>
+    (record: SessionRecord): Promise<void> =>
+      endSilent({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
+  const endLost = endFailed(RUN_LOST);
+  const endUnstarted = endFailed(ENGINE_UNAVAILABLE);
 
   /** What ends a run goes on with what waits; so does whoever finds it waiting. */
   async function startNext(sessionId: string): Promise<void> {
-    const [, result] = await Promise.all([
-      deps.store.due.note(sessionId, FIRST_SWEEP_MS),
-      deps.store.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() }),
-    ]);
-    if (result.kind === 'begun') await launch(result.run, result.tenant);
+    await bare.due.note(sessionId, FIRST_SWEEP_MS);
+    const result = await bare.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() });
+    if (result.kind === 'begun') launch(result.run, result.tenant);
   }
 
-  async function launch(run: RunRecord, tenant: string | undefined): Promise<void> {
+  /** The message is stored: nobody waits for the engine, which may be slow or away. */
+  function launch(run: RunRecord, tenant: string | undefined): void {
     const old = run.supersededRunId;
     if (old !== undefined) void workflows.stop(old, { recorded: true }).catch(lostSignal(old));
-    await startRun(run, tenant);
+    launches.launch(run.runId, () => startRun(run, tenant));
   }
 
   const answers = createAnswers({ store, agents, workflows, logger });
   const { expireCalls } = answers;
-  const upkeep = { startRun: restart, wake, endLost, startNext, expireCalls };
-  const attend = createAttend({ store, workflows, ...upkeep, logger });
+  const ends = { endLost, endUnstarted, enforceStop };
+  const upkeep = { startRun: restart, wake, ...ends, startNext, expireCalls };
+  const { startWithinMs = LIMITS.startWithinMs } = deps;
+  const attend = createAttend({ store, workflows, ...upkeep, startWithinMs, logger });
 
   async function accept(input: ExecuteInput): Promise<BeginResult> {
-    // One connection keeps the order: the index is written before the run exists.
-    const [, result] = await Promise.all([
-      store.due.note(input.sessionId, FIRST_SWEEP_MS),
-      store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() }),
-    ]);
-    if (result.kind === 'begun') await launch(result.run, input.tenant);
-    else if (result.kind === 'queued' && result.begun) await launch(result.begun, input.tenant);
+    // The index may live on another node than the session: it is written before the run exists.
+    await store.due.note(input.sessionId, FIRST_SWEEP_MS);
+    const result = await store.runs.begin({ ...input, nonce: newNonce(), now: Date.now() });
+    if (result.kind === 'begun') launch(result.run, input.tenant);
+    else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
     else if (result.kind === 'interrupting') carryOutStop(input.sessionId, result.runId);
     return result;
   }
@@ -190,19 +202,23 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     execute,
     ...answers,
     branch: createBranch(store),
-    ...createReruns({ store, execute, stop, startRun, wake, lostSignal }),
+    ...createReruns({ store, execute, stop, launch, wake, lostSignal }),
     stop,
     deleteSession: async (sessionId, by) => {
       const record = await store.sessions.read(sessionId);
       if (record !== undefined && !isTerminal(record.status)) {
-        // Told before anything else: without the record nobody knows any more whom to tell.
-        await workflows.stop(record.runId, { recorded: true });
+        const told = workflows.stop(record.runId, { recorded: true });
+        // Told before anything else: without the record nobody knows any more whom to tell. A run
+        // that is starting asks for its record first, finds none and ends.
+        if (record.status !== 'starting') await told;
+        else void told.catch(lostSignal(record.runId));
         const who = by === undefined ? {} : { by };
         // On the bare store: what waits for its turn is erased, not begun.
-        await deps.store.runs.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
+        await bare.runs.stop(sessionId, { mode: 'abort', reason: 'deleted', ...who });
       }
       await store.sessions.erase(sessionId);
     },
+    idle: launches.idle,
     startRun: restart,
     wake,
     endLost,
@@ -210,6 +226,17 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     attend,
   };
 }
+
+const RUN_LOST: RunError = {
+  code: 'framework_run_lost',
+  message: 'The run was ended from outside. Send a message to go on.',
+  retryable: true,
+};
+const ENGINE_UNAVAILABLE: RunError = {
+  code: 'engine_unavailable',
+  message: 'The agents could not be reached in time. Send a message to try again.',
+  retryable: true,
+};
 
 /** Where a run goes on that did not begin its turn. */
 function fromOf({ runFromStep, runStartSequence }: SessionRecord): Pick<RunRecord, 'from'> {

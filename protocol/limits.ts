@@ -49,6 +49,8 @@ export const LIMITS = {
   stalledMs: 60_000,
   /** A run at work that has written nothing for this long is looked up in Temporal on the next access, ms. */
   silentMs: 5_000,
+  /** A run that was not started within this time ends, ms. */
+  startWithinMs: 15 * 60 * 1000,
   /** How long a failing provider is asked again for one step, unless the agent says otherwise, ms. */
   retryForMs: 10 * 60 * 1000,
   /** Longest wait for a provider that keeps its worker's slot; during longer ones nobody works on the run. */

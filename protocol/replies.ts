@@ -117,6 +117,8 @@ export type ConfigReply = z.infer<typeof ConfigReply>;
 /** What is ready, and what is not. */
 export const ReadinessReply = z.object({
   status: z.enum(['ok', 'unavailable']),
+  /** The checks that fail; messages are taken without Temporal and workers once these were seen. */
+  away: z.array(z.string()).optional(),
   checks: z.record(z.string(), z.enum(['ok', 'failed'])),
 });
 export type ReadinessReply = z.infer<typeof ReadinessReply>;

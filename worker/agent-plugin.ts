@@ -5,6 +5,7 @@ import type { Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import {
+  createFindClosed,
   createRunWorkflows,
   createSweep,
   createTemporalExecutor,
@@ -13,7 +14,12 @@ import {
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { startSweeper } from './sweeper.js';
-import { makeCurrent, toDeploymentOptions, type WorkerVersioning } from './versioning.js';
+import {
+  makeCurrent,
+  toDeploymentOptions,
+  type DeploymentConnection,
+  type WorkerVersioning,
+} from './versioning.js';
 import { WORKER_SETTINGS, WORKER_SLOTS } from './worker-settings.js';
 import { withWorkflows, type WorkflowSource } from './workflow-source.js';
 
@@ -29,7 +35,7 @@ export interface AgentPluginOptions {
   stores: { store: Store; streamManager: StreamManager };
   /** Handed to tools as `context.services`. */
   services?: Readonly<Record<string, unknown>>;
-  /** Look after runs that got stuck, while the worker runs; processes take turns. Default true. */
+  /** Look after runs that got stuck, while the worker runs; processes share the work. Default true. */
   sweep?: boolean;
   versioning?: WorkerVersioning;
   /** Default: the bundle of this package. */
@@ -37,6 +43,8 @@ export interface AgentPluginOptions {
   /** For operators: what the runs' model is called, and where a conversation can be seen. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
+  /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
+  startWithinMs?: number;
   /** Default: silence. */
   logger?: WorkerLogger;
 }
@@ -78,19 +86,25 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
       searchAttributes,
       ...(options.modelName !== undefined && { modelName: options.modelName }),
       ...(options.sessionUrl && { sessionUrl: options.sessionUrl }),
+      ...(options.startWithinMs !== undefined && { startWithinMs: options.startWithinMs }),
       logger,
     });
-    const holder = `${hostname()}:${String(process.pid)}:${taskQueue}`;
-    const sweep = createSweep({ store: stores.store, executor, holder, logger });
+    const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
+    const holder = `${hostname()}:${String(process.pid)}`;
+    const sweeps = [
+      createSweep({ store, executor, holder, logger }),
+      createFindClosed({ store, workflows, holder }),
+    ];
     whileItRuns = (signal) => [
-      ...(options.sweep === false ? [] : [sweepUntil(signal, sweep)]),
-      ...(versioning?.makeCurrent === true
-        ? [makeCurrent(connection, namespace, versioning, signal)]
-        : []),
+      ...(options.sweep === false ? [] : sweeps.map((sweep) => sweepUntil(signal, sweep))),
+      ...(versioning?.makeCurrent === undefined || versioning.makeCurrent === false
+        ? []
+        : [announceVersion(connection, namespace, versioning, signal)]),
     ];
     const { startNext } = executor;
     return createActivities({
       ...stores,
+      store,
       agents,
       services,
       startNext,
@@ -98,6 +112,17 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       logger,
     });
+  }
+
+  async function announceVersion(
+    connection: DeploymentConnection,
+    namespace: string,
+    version: WorkerVersioning,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const current = await makeCurrent(connection, namespace, version, signal);
+    if (current === undefined || current === version.buildId) return;
+    logger.info({ current, buildId: version.buildId }, 'another version takes new runs');
   }
 
   async function sweepUntil(signal: AbortSignal, sweep: () => Promise<void>): Promise<void> {

@@ -47,6 +47,7 @@ async function main(): Promise<void> {
     taskQueue: config.TASK_QUEUE,
     agents,
     stores: redis,
+    startWithinMs: config.START_WITHIN * 1000,
     ...(config.MODEL !== undefined && { modelName: config.MODEL }),
     ...(publicUrl !== undefined && {
       sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,

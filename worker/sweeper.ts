@@ -1,5 +1,8 @@
-/** Sweeps again this long after a sweep; the lease in Redis makes it one process at a time. */
-const INTERVAL_MS = 1_000;
+/**
+ * Sweeps again about this long after a sweep. Leases in Redis say who does; by chance now this process
+ * comes first, now another.
+ */
+const INTERVAL_MS = 500;
 
 /** Repeats the sweep until stopped; `stop` resolves when a sweep under way is over. */
 export function startSweeper(
@@ -17,7 +20,7 @@ export function startSweeper(
         logger.warn({ err: error }, 'sweep failed');
       })
       .finally(() => {
-        if (!stopped) timer = setTimeout(run, INTERVAL_MS);
+        if (!stopped) timer = setTimeout(run, INTERVAL_MS * (0.5 + Math.random()));
       });
   }
   run();

@@ -1,11 +1,17 @@
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 
-/** Worker versioning, for those who opt in: a run stays with the version that began it. */
+/** Worker versioning, for those who opt in. */
 export interface WorkerVersioning {
   deploymentName: string;
   buildId: string;
-  /** Route new runs to this version as soon as the server knows it. Default: whoever deploys does. */
-  makeCurrent?: boolean;
+  /** `PINNED` (default): a run stays with the version that began it; `AUTO_UPGRADE`: it moves on. */
+  behavior?: 'PINNED' | 'AUTO_UPGRADE';
+  /**
+   * Routes new runs to this version as soon as the server knows it: `true` if no version is the
+   * current one yet, `{ from }` also in the place of that build. A worker of an older version that is
+   * started again changes nothing. Default: whoever deploys does it.
+   */
+  makeCurrent?: boolean | { from: string };
 }
 
 export type DeploymentConnection = Pick<NativeConnection, 'withDeadline' | 'workflowService'>;
@@ -16,47 +22,64 @@ const AGAIN_MS = 250;
 export function toDeploymentOptions({
   deploymentName,
   buildId,
+  behavior = 'PINNED',
 }: WorkerVersioning): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   return {
     workerDeploymentOptions: {
       version: { deploymentName, buildId },
       useWorkerVersioning: true,
-      defaultVersioningBehavior: 'PINNED',
+      defaultVersioningBehavior: behavior,
     },
   };
 }
 
 /**
- * Makes a version the current one. The server learns of a version from its first poll, so the
- * request is repeated until it does, or until the signal fires.
+ * Makes a version the current one, if it may. The server learns of a version from its first poll, so
+ * the request is repeated until it does, or until the signal fires.
+ *
+ * @returns the build that is current then; undefined if the signal fired first
  */
 export async function makeCurrent(
   connection: DeploymentConnection,
   namespace: string,
-  { deploymentName, buildId }: WorkerVersioning,
+  { deploymentName, buildId, makeCurrent: rule }: WorkerVersioning,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
+  const { workflowService } = connection;
+  const from = typeof rule === 'object' ? rule.from : undefined;
+
+  async function attempt(): Promise<string> {
+    const { workerDeploymentInfo, conflictToken } = await workflowService.describeWorkerDeployment({
+      namespace,
+      deploymentName,
+    });
+    const current = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId;
+    if (current != null && current !== '' && current !== from) return current;
+    await workflowService.setWorkerDeploymentCurrentVersion({
+      namespace,
+      deploymentName,
+      buildId,
+      version: `${deploymentName}.${buildId}`,
+      // Of two versions that come at once, the second looks again.
+      conflictToken,
+      ignoreMissingTaskQueues: true,
+      identity: 'helix-temporal',
+    });
+    return buildId;
+  }
+
   while (!signal.aborted) {
     try {
-      await connection.withDeadline(Date.now() + CALL_MS, () =>
-        connection.workflowService.setWorkerDeploymentCurrentVersion({
-          namespace,
-          deploymentName,
-          buildId,
-          version: `${deploymentName}.${buildId}`,
-          ignoreMissingTaskQueues: true,
-          identity: 'helix-temporal',
-        }),
-      );
-      return;
+      return await connection.withDeadline(Date.now() + CALL_MS, attempt);
     } catch (error) {
       if (!mayPass(error)) throw error;
       await pause(AGAIN_MS, signal);
     }
   }
+  return undefined;
 }
 
-/** gRPC: not found (5) and failed precondition (9) until it has polled; deadline (4) and unavailable (14) in an outage. */
+/** gRPC: not found (5) and failed precondition (9) until it has polled, or another version was quicker; deadline (4) and unavailable (14) in an outage. */
 function mayPass(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return code === 4 || code === 5 || code === 9 || code === 14;

@@ -48,10 +48,17 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     method: 'get',
     path: '/readyz',
     id: 'getReadiness',
-    summary: 'Whether everything answers that this process needs',
+    summary: 'Whether this process takes messages, and what is away',
     replies: {
-      200: { description: 'It does.', content: { json: ReadinessReply } },
-      503: { description: 'Something does not.', content: { json: ReadinessReply } },
+      200: {
+        description:
+          'It does: Redis answers, and Temporal and a worker were seen. What is away is named.',
+        content: { json: ReadinessReply },
+      },
+      503: {
+        description: 'It does not: Redis is away, or Temporal or a worker was never seen.',
+        content: { json: ReadinessReply },
+      },
     },
   },
 ];

@@ -1,14 +1,21 @@
 import { Router } from 'express';
 
-/** Each resolves when its part answers, and rejects when it does not. */
+/**
+ * Each resolves when its part answers, and rejects when it does not. `redis`, where everything is
+ * stored, has to answer; the others must have answered once: messages are taken without them.
+ */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
+
+/** Without this one nothing can be taken. */
+const NEEDED = 'redis';
 
 /** A check that takes longer counts as failed. */
 const CHECK_MS = 2_000;
 
-/** Liveness: this process answers. Readiness: so does what it needs. */
+/** Liveness: this process answers. Readiness: it takes messages. */
 export function createHealthRoutes(checks: ReadinessChecks): Router {
   const router = Router();
+  const seen = new Set<string>();
   router.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' });
   });
@@ -16,10 +23,14 @@ export function createHealthRoutes(checks: ReadinessChecks): Router {
     const results = await Promise.all(
       Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const),
     );
-    const isReady = results.every(([, state]) => state === 'ok');
-    response
-      .status(isReady ? 200 : 503)
-      .json({ status: isReady ? 'ok' : 'unavailable', checks: Object.fromEntries(results) });
+    const away = results.flatMap(([name, state]) => (state === 'ok' ? [] : [name]));
+    for (const [name, state] of results) if (state === 'ok') seen.add(name);
+    const isReady = away.every((name) => name !== NEEDED && seen.has(name));
+    response.status(isReady ? 200 : 503).json({
+      status: isReady ? 'ok' : 'unavailable',
+      ...(away.length > 0 && { away }),
+      checks: Object.fromEntries(results),
+    });
   });
   return router;
 }

@@ -3,6 +3,8 @@ const BAD_MODEL = 'test/activities/bad-model.test.ts';
 const SPENDING = 'test/activities/spending.test.ts';
 const OUTPUT = 'test/activities/structured-output.test.ts';
 const TOOL_CALL = 'test/activities/tool-call.test.ts';
+const OUTAGE = 'test/executor/outage.test.ts';
+const ATTRIBUTES = 'test/executor/search-attributes.test.ts';
 const SWEEP = 'test/executor/sweep.test.ts';
 const TRANSFORMER = 'test/ai-sdk/stream-transformer.test.ts';
 const DEAD_ATTEMPTS = 'test/ai-sdk/dead-attempts.test.ts';
@@ -138,14 +140,14 @@ export const workers = [
   {
     defence: 'Sweep: an answer whose signal was lost is given again',
     file: 'executor/decide-sweep.ts',
-    edits: [["  if (isUntaken && now - record.updatedAt > UNTAKEN_MS) return 'wake';\n", '']],
+    edits: [["  if (isUntaken(record) && silentMs > UNTAKEN_MS) return 'wake';\n", '']],
     suite: SWEEP,
     test: 'the sweep gives a run an answer whose signal was lost',
   },
   {
     defence: 'Sweep: a sub-agent’s answer whose signal was lost is given again',
     file: 'executor/decide-sweep.ts',
-    edits: [[' || record.wakes !== undefined', '']],
+    edits: [[' || wakes !== undefined;', ';']],
     suite: 'test/executor/sub-agents.test.ts',
     test: 'a sub-agent whose wake-up was lost is woken by a sweep',
   },
@@ -166,21 +168,118 @@ export const workers = [
   {
     defence: 'Sweep: a run that was never started is started',
     file: 'executor/decide-sweep.ts',
-    edits: [["  if (workflow === 'unknown') return 'start';\n", '']],
+    edits: [["isOverdue ? 'give_up' : 'start'", "isOverdue ? 'give_up' : 'nothing'"]],
     suite: SWEEP,
     test: 'the sweep starts a run that was made and never started',
   },
   {
-    defence: 'Sweep: a session is not forgotten while a run begins',
+    defence: 'Sweep: what was found at rest is looked at once more',
     file: 'executor/sweep.ts',
+    edits: [["  if (list === 'urgent') return { list: 'routine', inMs: CONFIRM_MS };\n", '']],
+    suite: SWEEP,
+    test: 'the sweep finds a run that begins long after it was noted',
+  },
+  {
+    defence: 'Sweep: a session that was noted while it was looked at stays listed',
+    file: 'stores/transitions/put-due.ts',
+    edits: [["  if (redis.call('ZSCORE', from, sessionId) !== taken) return 0;\n", '']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'sessions that are due are put elsewhere unless they were noted since they were taken',
+  },
+  {
+    defence: 'Sweep: fleets on one Redis leave each other’s sessions alone',
+    file: 'stores/redis/due-lists.ts',
+    edits: [['createDueLists(context, other)', 'createDueLists(context, fleet)']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'sessions that are due are of one fleet, and of one shard',
+  },
+  {
+    defence: 'Sweep: workflows that were closed from outside are asked for',
+    file: 'executor/find-closed.ts',
+    edits: [[' await due.note(sessionId, 0);', ' continue;']],
+    suite: SWEEP,
+    test: 'the sweep notes a waiting run whose workflow was terminated, by a query for such',
+  },
+  {
+    defence: 'Sweep: a stop whose request died is carried out',
+    file: 'executor/decide-sweep.ts',
     edits: [
-      [
-        "!== 'forget') await store.due.note",
-        "=== 'look') await Promise.resolve() && store.due.note",
-      ],
+      ["  if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';\n", ''],
     ],
     suite: SWEEP,
-    test: 'the sweep does not lose sight of a run that begins while the one before is forgotten',
+    test: 'the sweep carries a stop out that nobody confirmed, and whose request died',
+  },
+  {
+    defence: 'Sweep: what release 0.2.0 has noted is taken in',
+    file: 'executor/sweep.ts',
+    edits: [['      if (shard === 0) await due.adopt(ADOPTED);\n', '']],
+    suite: SWEEP,
+    test: 'the sweep takes in what release 0.2.0 has noted',
+  },
+  {
+    defence: 'A message is not refused for want of the engine',
+    file: 'executor/temporal-executor.ts',
+    edits: [
+      [
+        "if (result.kind === 'begun') launch(result.run, input.tenant);\n    else",
+        "if (result.kind === 'begun') await startRun(result.run, input.tenant);\n    else",
+      ],
+    ],
+    suite: OUTAGE,
+    test: 'starting a run is not waited for while Temporal is down; the sweep starts it afterwards',
+  },
+  {
+    defence: 'A run that is not started in time ends',
+    file: 'executor/decide-sweep.ts',
+    edits: [["isOverdue ? 'give_up' : 'start'", "'start'"]],
+    suite: OUTAGE,
+    test: 'starting a run is not waited for while Temporal is down; the sweep starts it afterwards',
+  },
+  {
+    defence: 'A run that is starting is erased without the engine',
+    file: 'executor/temporal-executor.ts',
+    edits: [["if (record.status !== 'starting') await told;", 'await told;']],
+    suite: 'test/executor/delete.test.ts',
+    test: 'a session that is erased while its run is starting needs no engine; its workflow finds nothing and ends',
+  },
+  {
+    defence: 'Search attributes of another type are not used',
+    file: 'executor/search-attributes.ts',
+    edits: [['    if (entries.some(isOther)) return false;\n', '']],
+    suite: ATTRIBUTES,
+    test: 'a search attribute of another type is noticed: runs go without attributes',
+  },
+  {
+    defence: 'A run whose search attributes are refused is started without',
+    file: 'executor/run-workflows.ts',
+    edits: [
+      ['        if (isBare || !isRefusedForGood(error)) throw error;\n', '        throw error;\n'],
+    ],
+    suite: ATTRIBUTES,
+    test: 'a search attribute of another type that comes later does not refuse a run, which goes without attributes',
+  },
+  {
+    defence: 'A run that is refused for good ends',
+    file: 'executor/temporal-executor.ts',
+    edits: [['if (!isRefusedForGood(error)) throw error;', 'throw error;']],
+    suite: ATTRIBUTES,
+    test: 'a run that Temporal refuses for good ends typed, and the next message is taken',
+  },
+  {
+    defence: 'An older version that starts again takes no new runs',
+    file: 'worker/versioning.ts',
+    edits: [
+      ["    if (current != null && current !== '' && current !== from) return current;\n", ''],
+    ],
+    suite: 'test/worker/agent-plugin.test.ts',
+    test: 'versioning an old version that is started again does not take new runs back',
+  },
+  {
+    defence: 'Readiness: what is away after it was seen takes no process out',
+    file: 'api/routes/health.ts',
+    edits: [['away.every((name) => name !== NEEDED && seen.has(name))', 'away.length === 0']],
+    suite: 'test/api/access.test.ts',
+    test: 'when something breaks is ready once everything was seen, as long as Redis answers; what is away is named',
   },
   {
     defence: 'Answers: those of another run than the one that asked are not taken',

@@ -84,7 +84,7 @@ export function createDocumentPrimitives({
       await transitions.run('erase', sessionId, (contents) => ({
         message: contents.addJson({ ...end, status: 'aborted' }),
       }));
-      await reach(redis.zrem(keys.activeIndex, sessionId));
+      await reach(redis.zrem(keys.olderDue, sessionId));
     },
   };
 }

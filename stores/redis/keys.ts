@@ -8,6 +8,14 @@ export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 /** `all`: what transitions expect, the conversation's keys and those of a sub-agent's session. */
 export type SessionKeys = Record<KeyName, string> & { all: string[] };
 
+/** Lists of sessions by the time at which they are looked at next. */
+export interface DueKeys {
+  /** At work, or noted since something may have got lost. */
+  urgent: string;
+  /** Found waiting, or at rest. */
+  routine: string;
+}
+
 /** Names of keys under one prefix. @throws HelixError `validation_error` for an id that is none */
 export interface KeySpace {
   /**
@@ -18,10 +26,15 @@ export interface KeySpace {
   /** What transitions/append expects; apart from the others, since it is asked for with every token. */
   append: (sessionId: string) => string[];
   channel: (sessionId: string) => string;
-  /** Sessions whose run may need attention, by the time at which they are looked at next. */
-  activeIndex: string;
-  /** Who sweeps. */
-  sweepLease: string;
+  /**
+   * Sessions of a fleet whose run may need attention, by the time at which they are looked at next:
+   * the lists of one shard, which share a slot, and who sweeps it.
+   */
+  due: (fleet: string, shard: number) => DueKeys & { lease: string };
+  /** Of a fleet: when its closed workflows were asked for, and who asks. */
+  closed: (fleet: string) => { at: string; lease: string };
+  /** The list of release 0.2.0: of all fleets, in one piece. */
+  olderDue: string;
   /** On which list each session is that asked something. */
   askingIndex: string;
   /** Processes that use these keys, by the time until which they are known to be alive. */
@@ -64,8 +77,15 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       checkStreamId(sessionId);
       return `${shared(sessionId)}channel`;
     },
-    activeIndex: `${prefix}:active`,
-    sweepLease: `${prefix}:sweeper`,
+    due: (fleet, shard) => {
+      const tag = `${prefix}:due:{${toKeyPart(fleet)}:${String(shard)}}`;
+      return { urgent: `${tag}:urgent`, routine: `${tag}:routine`, lease: `${tag}:lease` };
+    },
+    closed: (fleet) => {
+      const tag = `${prefix}:closed:{${toKeyPart(fleet)}}`;
+      return { at: `${tag}:at`, lease: `${tag}:lease` };
+    },
+    olderDue: `${prefix}:active`,
     askingIndex: `${prefix}:asking`,
     processes: `${prefix}:processes`,
     // Escaped, so that no owner's name reads like another's with a tenant, nor like a hash tag.

@@ -13,6 +13,7 @@ import type { Store } from '../contract/store.js';
 import { branchRequests } from './branch-requests.js';
 import type { RedisContext } from './context.js';
 import { createDocumentPrimitives } from './document-primitives.js';
+import { createDueLists } from './due-lists.js';
 import {
   beginChildRequest,
   beginRequest,
@@ -21,7 +22,6 @@ import {
   endRequest,
   rewindRequest,
 } from './requests.js';
-import { createSessionIndex } from './session-index.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
@@ -32,7 +32,6 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const reads = { ...createSessionReads(context), ...createSessionViews(context) };
   const primitives = createDocumentPrimitives(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
-  const { noteActiveSnapshot, noteRestingSnapshot, ...due } = createSessionIndex(context);
   const documents = createSessionDocuments({
     ...reads,
     ...primitives,
@@ -49,8 +48,10 @@ export function createRedisSessionStore(context: RedisContext): Store {
       view: reads.readView,
       withCalls: reads.readCalls,
       acceptedMessages: reads.acceptedMessages,
-      noteActiveSnapshot,
-      noteRestingSnapshot,
+      noteActiveSnapshot: (sessionId, turn) =>
+        context.transitions.noteSnapshot(sessionId, { turn, isActive: true }, context.now()),
+      noteRestingSnapshot: (sessionId, turn) =>
+        context.transitions.noteSnapshot(sessionId, { turn, isActive: false }, context.now()),
       branch: createBranch(context),
       ...documents.sessions,
     },
@@ -62,7 +63,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     checkpoints: documents.checkpoints,
     staging: documents.staging,
     waiting,
-    due,
+    due: createDueLists(context),
   };
 }
 

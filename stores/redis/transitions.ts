@@ -3,7 +3,7 @@ import { toStoredJson } from '../record/to-stored-json.js';
 import { FREEING, READING, type RequestOf, type TransitionName } from '../transitions/library.js';
 import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { createContents, type Contents } from './contents.js';
-import type { KeySpace } from './keys.js';
+import type { DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
 import { parseReply } from './parse-reply.js';
 import type { ResultOf } from './transition-results.js';
@@ -31,10 +31,22 @@ export interface Transitions {
     snapshot: { turn: number; isActive: boolean },
     now: number,
   ) => Promise<void>;
-  /** Also while Redis is full; false if the session is not in the index of those that are due. */
-  noteDue: (index: string, sessionId: string, at: number) => Promise<boolean>;
-  /** True if the session was put off in the index of those that are due. */
-  postpone: (index: string, sessionId: string, taken: number, until: number) => Promise<boolean>;
+  /** Also while Redis is full; false if the session is not among those that are listed. */
+  noteDue: (lists: DueKeys, sessionId: string, at: number) => Promise<boolean>;
+  /** Sessions of a shard that are due, apart by the lists that they are on. */
+  takeDue: (
+    lists: DueKeys,
+    times: { now: number; again: number },
+    most: { urgent: number; routine: number },
+  ) => Promise<{ urgent: string[]; routine: string[] }>;
+  /** Moves a session that was taken from a list; false if it was noted since. Without a time it is on none. */
+  putDue: (
+    from: string,
+    onto: string,
+    sessionId: string,
+    taken: number,
+    at?: number,
+  ) => Promise<boolean>;
   /** Lines, sequence and server, as transitions/read-page has them. */
   readPage: (sessionId: string, fromSequence: number, limit: number) => Promise<string[]>;
 }
@@ -84,10 +96,16 @@ export function createTransitions(
       // Two short fields: a page may be loaded while Redis is full.
       await runLibrary('free', [root], ['noteSnapshot', turn, now, isActive ? 1 : 0]);
     },
-    noteDue: async (index, sessionId, at) =>
-      (await runLibrary('free', [index], ['noteDue', sessionId, at])) === 1,
-    postpone: async (index, sessionId, taken, until) =>
-      (await runLibrary('writing', [index], ['postpone', sessionId, taken, until])) === 1,
+    noteDue: async ({ urgent, routine }, sessionId, at) =>
+      (await runLibrary('free', [urgent, routine], ['noteDue', sessionId, at])) === 1,
+    takeDue: async ({ urgent, routine }, { now, again }, most) => {
+      const args = ['takeDue', now, again, most.urgent, most.routine];
+      const reply = await runLibrary('writing', [urgent, routine], args);
+      const [count, ...taken] = reply as [number, ...string[]];
+      return { urgent: taken.slice(0, count), routine: taken.slice(count) };
+    },
+    putDue: async (from, onto, sessionId, taken, at) =>
+      (await runLibrary('writing', [from, onto], ['putDue', sessionId, taken, at ?? ''])) === 1,
     readPage: async (sessionId, fromSequence, limit) => {
       const { stream, root } = keys.session(sessionId);
       const args = ['readPage', fromSequence, limit];

@@ -22,7 +22,7 @@ import { mark } from './mark.js';
 import { noteSnapshot } from './note-snapshot.js';
 import { noteDue } from './note-due.js';
 import { openWriter } from './open-writer.js';
-import { postpone } from './postpone.js';
+import { putDue } from './put-due.js';
 import { readPage } from './read-page.js';
 import { readView } from './read-view.js';
 import { removeQueued } from './remove-queued.js';
@@ -34,6 +34,7 @@ import { stage } from './stage.js';
 import { startCall } from './start-call.js';
 import { stop } from './stop.js';
 import { takeCallId } from './take-call-id.js';
+import { takeDue } from './take-due.js';
 import { takeOver } from './take-over.js';
 import { truncate } from './truncate.js';
 
@@ -93,8 +94,9 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   const name = args[0] as string;
   if (name === 'append') return append(keys, args);
   if (name === 'readPage') return readPage(keys, args);
-  if (name === 'postpone') return postpone(keys, args);
   if (name === 'noteDue') return noteDue(keys, args);
+  if (name === 'takeDue') return takeDue(keys, args);
+  if (name === 'putDue') return putDue(keys, args);
   if (name === 'noteSnapshot') return noteSnapshot(keys, args);
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
   if (transition === undefined) return undefined;

@@ -1,16 +1,17 @@
 import { redis } from './lib/host.js';
 
 /**
- * note due: says when a session that is in the index is looked at next. It takes no memory, so that
- * what ends or answers a run can be noted while Redis is full. keys: the index. args: `noteDue`, session,
- * time.
+ * note due: says when a session that is listed is looked at next, among the urgent ones. It takes no
+ * memory, so that what ends or answers a run can be noted while Redis is full. keys: the urgent and the
+ * routine list of its shard. args: `noteDue`, session, time.
  *
  * @returns 1 if it is there
  */
 export function noteDue(keys: readonly string[], args: readonly string[]): number {
-  const [index] = keys as [string];
+  const [urgent, routine] = keys as [string, string];
   const [, sessionId, at] = args as [string, string, string];
-  if (redis.call('ZSCORE', index, sessionId) === false) return 0;
-  redis.call('ZADD', index, at, sessionId);
+  const isRoutine = redis.call('ZREM', routine, sessionId) === 1;
+  if (!isRoutine && redis.call('ZSCORE', urgent, sessionId) === false) return 0;
+  redis.call('ZADD', urgent, at, sessionId);
   return 1;
 }

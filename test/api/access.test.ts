@@ -127,18 +127,35 @@ describe('when something breaks', () => {
     expect(api.logged).toHaveLength(1);
   });
 
-  it('tells what is ready', async () => {
-    const checks = {
-      redis: () => Promise.resolve(),
-      worker: () => Promise.reject(new Error('none polls')),
+  it('is ready once everything was seen, as long as Redis answers; what is away is named', async () => {
+    const away = new Set(['worker', 'temporal']);
+    const check = (name: string) => (): Promise<void> =>
+      away.has(name) ? Promise.reject(new Error('away')) : Promise.resolve();
+    const checks = { redis: check('redis'), temporal: check('temporal'), worker: check('worker') };
+    const server = await startApi(createHello(), { checks });
+    api = server;
+    expect((await server.get('/healthz')).status).toBe(200);
+    const ready = async (): Promise<unknown[]> => {
+      const response = await server.get('/readyz');
+      return [response.status, (await response.json()) as unknown];
     };
-    api = await startApi(createHello(), { checks });
-    expect((await api.get('/healthz')).status).toBe(200);
-    const response = await api.get('/readyz');
-    expect(response.status).toBe(503);
-    expect(await response.json()).toEqual({
-      status: 'unavailable',
-      checks: { redis: 'ok', worker: 'failed' },
-    });
+    const all = { redis: 'ok', temporal: 'ok', worker: 'ok' };
+    expect(await ready()).toEqual([
+      503,
+      {
+        status: 'unavailable',
+        away: ['temporal', 'worker'],
+        checks: { ...all, temporal: 'failed', worker: 'failed' },
+      },
+    ]);
+    away.delete('temporal');
+    expect(await ready()).toMatchObject([503, { away: ['worker'] }]);
+    away.clear();
+    expect(await ready()).toEqual([200, { status: 'ok', checks: all }]);
+    away.add('worker').add('temporal');
+    expect(await ready()).toMatchObject([200, { status: 'ok', away: ['temporal', 'worker'] }]);
+    away.clear();
+    away.add('redis');
+    expect(await ready()).toMatchObject([503, { status: 'unavailable', away: ['redis'] }]);
   });
 });

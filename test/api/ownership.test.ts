@@ -26,7 +26,14 @@ beforeEach(async () => {
   const executor = createTemporalExecutor({
     store: stores.store,
     streamManager: stores.streamManager,
-    workflows: { start: nothing, answer: nothing, stop: nothing, state: async () => 'running' },
+    workflows: {
+      fleet: 'test',
+      start: nothing,
+      answer: nothing,
+      stop: nothing,
+      state: async () => 'running',
+      closedSince: async () => [],
+    },
     agents,
     searchAttributes: false,
     logger,

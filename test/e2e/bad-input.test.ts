@@ -143,7 +143,7 @@ describe('bad input', () => {
     expect(typeof problem['error']).toBe('string');
     expect(JSON.stringify(problem)).not.toMatch(/node_modules|\.js:|\.ts:/);
     expect(await redis.keys('hx:{*')).toEqual([]);
-    expect(await redis.exists('hx:active')).toBe(0);
+    expect(await redis.keys('hx:due:*:urgent')).toEqual([]);
   });
 
   it('with keys of prototypes changes nothing for others', async () => {

@@ -74,40 +74,52 @@ describe('Temporal', () => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('away: a message is refused in time, and not lost', async () => {
+  it('away: a message is accepted, shown as starting, and answered when it is back', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const message = { id: 'u1', text: toScript({ say: 'Late, but here.' }).text };
     await temporal.stop();
-    const refusal = await postRaw(sessionId, message);
-    expect(refusal).toMatchObject({ status: 503, code: 'unavailable' });
-    expect(refusal.ms).toBeLessThan(3_000);
-    await until('the product says so', async () => !(await product.isReady()));
-
-    await temporal.restart();
+    const reader = await postMessage(url, sessionId, message);
+    expect(reader.status).toBe(200);
+    expect((await loadSnapshot(url, sessionId)).run).toMatchObject({ status: 'starting' });
+    const readiness = await fetch(`${url}/readyz`);
+    expect(readiness.status).toBe(200);
+    expect(await readiness.json()).toMatchObject({ status: 'ok', away: ['temporal', 'worker'] });
+    // Sent again it is the same message.
     const again = await postMessage(url, sessionId, message);
     expect(again.status).toBe(200);
-    expect(await again.done).toBe('ended');
-    expect(again.text()).toBe('Late, but here.');
+
+    await temporal.restart();
+    for (const each of [reader, again]) {
+      expect(await each.done).toBe('ended');
+      expect(each.text()).toBe('Late, but here.');
+    }
     const { messages } = await loadSnapshot(url, sessionId);
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
     await untilRecovered();
   });
 
-  it('away: a message that nobody sends again is answered all the same', async () => {
-    const sessionId = newSessionId();
+  it('away: a run that is starting is stopped and erased without it', async () => {
+    const { url } = product;
+    const [stopped, erased] = [newSessionId(), newSessionId()];
     await temporal.stop();
-    await postRaw(sessionId, { id: 'u1', text: toScript({ say: 'By itself.' }).text });
+    for (const sessionId of [stopped, erased]) {
+      const reader = await postMessage(url, sessionId, { id: 'u1', text: 'hello' });
+      expect(reader.status).toBe(200);
+    }
+    const stop = await fetch(`${url}/api/chat/${stopped}/stop`, { method: 'POST' });
+    expect(stop.status).toBe(202);
+    expect(await loadSnapshot(url, stopped)).toMatchObject({
+      status: 'ended',
+      run: { status: 'interrupted' },
+    });
+    const erasure = await fetch(`${url}/api/chat/${erased}`, { method: 'DELETE' });
+    expect(erasure.ok).toBe(true);
+    expect((await fetch(`${url}/api/chat/${erased}/snapshot`)).status).toBe(404);
     await temporal.restart();
-    const snapshot = await until(
-      'the run ends',
-      async () => {
-        const found = await loadSnapshot(product.url, sessionId);
-        return found.status === 'ended' && found;
-      },
-      30_000,
-    );
-    expect(JSON.stringify(snapshot.messages.at(-1))).toContain('By itself.');
+    await untilRecovered();
+    expect((await fetch(`${url}/api/chat/${erased}/snapshot`)).status).toBe(404);
+    expect((await loadSnapshot(url, stopped)).run).toMatchObject({ status: 'interrupted' });
   });
 });
 

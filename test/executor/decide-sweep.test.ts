@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideSweep } from '../../executor/decide-sweep.js';
+import { decideSweep as decide } from '../../executor/decide-sweep.js';
 import type { WorkflowState } from '../../executor/run-workflows.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
@@ -32,6 +32,13 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
     ...extra,
   };
 }
+
+const START_WITHIN_MS = 900_000;
+const decideSweep = (
+  record: SessionRecord | undefined,
+  workflow: WorkflowState | undefined,
+  now: number,
+): string => decide(record, workflow, { now, startWithinMs: START_WITHIN_MS });
 
 describe('decideSweep, of a deadline', () => {
   it('settles what is overdue, behind whatever keeps its run from going on', () => {
@@ -74,10 +81,38 @@ describe('decideSweep', () => {
   });
 
   it.each(LIVE)('asks Temporal about a run that is %s, then starts or ends it', (status) => {
-    expect(decideSweep(recordOf(status), undefined, 0)).toBe('look');
+    expect(decideSweep(recordOf(status), undefined, 10_001)).toBe('look');
     expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('start');
     expect(decideSweep(recordOf(status), 'closed', 0)).toBe('fail');
     expect(decideSweep(recordOf(status), 'running', 0)).toBe('nothing');
+  });
+
+  it('asks about a run only if something may be lost', () => {
+    const look = (status: RunStatus, now: number, extra: Partial<SessionRecord> = {}): string =>
+      decideSweep(recordOf(status, extra), undefined, now);
+    expect([look('starting', 2_000), look('starting', 2_001)]).toEqual(['nothing', 'look']);
+    expect([look('running', 4_000), look('running', 4_001)]).toEqual(['nothing', 'look']);
+    expect(look('running', 1, { deadline: 1 })).toBe('look');
+    expect(look('waiting_tool', 1, { stream: 'paused' })).toBe('look');
+    const answered = { resume, resumeTaken: false };
+    expect(look('running', 2_001, answered)).toBe('look');
+    expect(look('running', 2_001, { resume, resumeTaken: true })).toBe('nothing');
+    expect(look('running', 2_001, { wakes: [] })).toBe('look');
+  });
+
+  it('gives a run up that was not started in time, and none that was', () => {
+    const late = START_WITHIN_MS + 1;
+    expect(decideSweep(recordOf('starting'), 'unknown', START_WITHIN_MS)).toBe('start');
+    expect(decideSweep(recordOf('starting'), 'unknown', late)).toBe('give_up');
+    expect(decideSweep(recordOf('starting'), 'running', late)).toBe('nothing');
+    // Of a store that is older than Temporal's: the run had been at work.
+    expect(decideSweep(recordOf('waiting_tool'), 'unknown', late)).toBe('start');
+  });
+
+  it('carries a stop out that no writer confirms', () => {
+    const stopped = recordOf('running', { stop: { mode: 'abort' }, updatedAt: 1_000 });
+    expect(decideSweep(stopped, 'running', 3_000)).toBe('nothing');
+    expect(decideSweep(stopped, undefined, 3_001)).toBe('enforce');
   });
 
   it('wakes a run that has not taken its answers for a while', () => {

@@ -81,6 +81,25 @@ describe('a session that is erased', () => {
     expect(await stored(id)).toEqual([]);
   });
 
+  it('while its run is starting needs no engine; its workflow finds nothing and ends', async () => {
+    const idle = await createRunHarness(stores, [talks]);
+    const id = idle.newSessionId();
+    const run = await idle.begin(id, talks.name, 'hello');
+    const executor = createTemporalExecutor({
+      ...stores,
+      workflows: { ...idle.workflows, stop: () => Promise.reject(new Error('no engine')) },
+      agents: new AgentRegistry([]),
+      searchAttributes: false,
+      logger: { warn: () => undefined },
+    });
+    await executor.deleteSession(id);
+    expect(await stored(id)).toEqual([]);
+    expect(await idle.workflows.state(run.runId)).toBe('running');
+    await idle.startWorker();
+    await isOver(run);
+    expect(await stored(id)).toEqual([]);
+  });
+
   it('takes with it what waits for its turn', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, talks.name, JSON.stringify({ hang: true }));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { LIMITS } from '../../protocol/limits.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { startTemporal, type TemporalServer } from '../support/temporal-server.js';
@@ -49,6 +50,7 @@ describe('starting a run', () => {
   it('again after it has closed is harmless', async () => {
     const id = runs.newSessionId();
     await post(id);
+    await runs.executor.idle();
     const record = await stores.store.sessions.read(id);
     if (record === undefined) throw new Error('no session');
     await runs.client.workflow.getHandle(`run:${record.runId}`).terminate();
@@ -56,15 +58,24 @@ describe('starting a run', () => {
     expect(await runs.workflows.state(record.runId)).toBe('closed');
   });
 
-  it('is unavailable while Temporal is down; the sweep starts it afterwards', async () => {
+  it('is not waited for while Temporal is down; the sweep starts it afterwards', async () => {
     await server.stop();
-    const id = runs.newSessionId();
-    await expect(post(id)).rejects.toMatchObject({ name: 'HelixError', code: 'unavailable' });
-    // The message was accepted and is not lost: posted again, it is known.
-    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
+    const [id, other] = [runs.newSessionId(), runs.newSessionId()];
+    for (const each of [id, other]) expect(await post(each)).toMatchObject({ kind: 'begun' });
+    await runs.executor.idle();
     expect(await post(id)).toEqual({ kind: 'accepted' });
     await runs.sweep(id);
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
+
+    // A run that nobody could start in time ends, although nobody can be asked about it.
+    const started = Date.now() - LIMITS.startWithinMs - 1;
+    await stores.redis.hset(`hx:{${other}}:root`, 'started', started);
+    await runs.due.note(other, -1_000);
+    await runs.sweepDue();
+    expect(await stores.store.sessions.read(other)).toMatchObject({
+      status: 'failed',
+      error: { code: 'engine_unavailable', retryable: true },
+    });
 
     await server.restart();
     const worker = await runs.startWorker();

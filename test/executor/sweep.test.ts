@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createSweep } from '../../executor/index.js';
+import { createFindClosed } from '../../executor/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
+import type { DueList } from '../../stores/contract/due.js';
+import { dueShardOf } from '../../stores/record/due-shards.js';
+import { createKeySpace } from '../../stores/redis/keys.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive, newNonce, textIn, userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
@@ -16,6 +19,22 @@ beforeAll(async () => {
   runs = await createRunHarness(stores, [agent]);
   await runs.startWorker();
 });
+
+const listsOf = (sessionId: string) =>
+  createKeySpace().due(runs.workflows.fleet, dueShardOf(sessionId));
+
+async function whereListed(sessionId: string): Promise<DueList | undefined> {
+  const lists = listsOf(sessionId);
+  for (const list of ['urgent', 'routine'] as const) {
+    if ((await stores.redis.zscore(lists[list], sessionId)) !== null) return list;
+  }
+  return undefined;
+}
+
+/** As time does. */
+async function makeDue(sessionId: string): Promise<void> {
+  await stores.redis.zadd(listsOf(sessionId).routine, 'XX', 0, sessionId);
+}
 
 const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
 
@@ -46,6 +65,40 @@ describe('the sweep', () => {
     ]);
     const next = await runs.begin(id, agent.name, 'hello?');
     expect(await runs.result(next)).toMatchObject({ status: 'completed' });
+  });
+
+  it('notes a waiting run whose workflow was terminated, by a query for such', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, agent.name, charge(`${id}-c`));
+    await runs.untilStatus(id, 'waiting_approval');
+    await runs.sweep(id);
+    expect(await whereListed(id)).toBe('routine');
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
+    const { workflows, due } = runs;
+    // The lease is a matter of pace.
+    const store = { due: { ...due, leaseClosed: () => Promise.resolve(true) } };
+    const findClosed = createFindClosed({ store, workflows, holder: 'test' });
+    await until('it is found', async () => {
+      await findClosed();
+      return (await whereListed(id)) === 'urgent';
+    });
+    await runs.sweepDue();
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('carries a stop out that nobody confirmed, and whose request died', async () => {
+    const id = runs.newSessionId();
+    await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
+    await until(
+      'it speaks',
+      async () => textIn(await stores.streamManager.read(id, 0, 9)) === 'And',
+    );
+    // The stop is stored, and its writer hears nothing of it.
+    const root = `hx:{${id}}:root`;
+    const updated = Date.now() - 3_000;
+    await stores.redis.hset(root, 'stop', JSON.stringify({ mode: 'abort' }), 'updated', updated);
+    await runs.sweep(id);
+    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
   });
 
   it('ends a waiting run whose workflow was terminated', async () => {
@@ -134,56 +187,55 @@ describe('the sweep', () => {
     await runs.sweep(id);
     await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
     await runs.sweep(id);
-    expect(await stores.redis.zscore('hx:active', id)).toBeNull();
+    expect(await whereListed(id)).toBe('routine');
   });
 
-  it('does not lose sight of a run that begins while the one before is forgotten', async () => {
+  it('forgets sessions that rest, when it has found them so twice', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);
-    const store = {
-      ...stores.store,
-      due: {
-        ...stores.store.due,
-        leaseSweep: () => Promise.resolve(true),
-        take: () => Promise.resolve([{ sessionId: session.id, takenUntil: 0 }]),
-        // The next message comes just before the session is taken off the list.
-        forget: async (sessionId: string) => {
-          await stores.store.due.note(sessionId, 3_000);
-          await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
-          await stores.store.due.forget(sessionId);
-        },
-      },
-    };
-    const { executor } = runs;
-    const logger = { warn: () => undefined };
-    await createSweep({ store, executor, holder: 'x', logger })();
-    expect(await stores.redis.zscore('hx:active', session.id)).not.toBeNull();
+    await runs.sweep(session.id);
+    expect(await whereListed(session.id)).toBe('routine');
+    await makeDue(session.id);
+    await runs.sweepDue();
+    expect(await whereListed(session.id)).toBeUndefined();
+  });
+
+  it('finds a run that begins long after it was noted', async () => {
+    const session = drive(stores);
+    await runs.sweep(session.id);
+    // Whoever noted it was slow, began the run after the look, and died.
+    await session.newRun();
+    await stores.redis.hset(`hx:{${session.id}}:root`, 'started', Date.now() - 10_000);
+    await makeDue(session.id);
+    await runs.sweepDue();
+    await runs.untilStatus(session.id, 'running', 'completed');
+  });
+
+  it('does not lose sight of a session that is noted while it is looked at', async () => {
+    const session = drive(stores);
+    const { runId } = await session.newRun();
+    await session.ask(runId, 1, []);
+    await runs.sweep(session.id);
+    await makeDue(session.id);
+    const [found] = await runs.due.take(dueShardOf(session.id), { urgent: 9, routine: 9 }, 5_000);
+    if (found === undefined) throw new Error('it is not due');
+    await runs.due.note(session.id, 3_000);
+    await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
+    await runs.due.drop(found);
+    expect(await whereListed(session.id)).toBe('urgent');
     await stores.store.runs.stop(session.id, { mode: 'abort' });
   });
 
-  it('forgets sessions that rest', async () => {
-    const session = drive(stores);
-    const { runId } = await session.newRun();
-    await stores.store.due.note(session.id, 0);
-    await session.ask(runId, 1, []);
-    await runs.sweep(session.id);
-    expect(await stores.redis.zscore('hx:active', session.id)).toBeNull();
-  });
-});
-
-describe('the list of sessions to look at', () => {
-  it('gives what is due, oldest first, and not again before its time', async () => {
-    const ids = [drive(stores).id, drive(stores).id, drive(stores).id] as const;
-    await stores.store.due.note(ids[0], -1_000_000);
-    await stores.store.due.note(ids[1], -2_000_000);
-    await stores.store.due.note(ids[2], 60_000);
-    const take = async (): Promise<string[]> =>
-      (await stores.store.due.take(10_000, 60_000))
-        .map(({ sessionId }) => sessionId)
-        .filter((id) => (ids as readonly string[]).includes(id));
-    expect(await take()).toEqual([ids[1], ids[0]]);
-    expect(await take()).toEqual([]);
-    for (const id of ids) await stores.store.due.forget(id);
+  it('takes in what release 0.2.0 has noted', async () => {
+    const id = runs.newSessionId();
+    const later = Date.now() + 3_600_000;
+    await stores.redis.zadd('hx:active', later, id);
+    await until('it is taken in', async () => {
+      await runs.sweepDue();
+      return (await stores.redis.zscore('hx:active', id)) === null;
+    });
+    expect(await whereListed(id)).toBe('routine');
+    expect(await stores.redis.zscore(listsOf(id).routine, id)).toBe(String(later));
   });
 });

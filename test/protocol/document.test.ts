@@ -123,9 +123,10 @@ const NO_TRANSITIONS = new Set([
   'library.ts',
   'note-due.ts',
   'note-snapshot.ts',
-  'postpone.ts',
+  'put-due.ts',
   'read-page.ts',
   'read-view.ts',
+  'take-due.ts',
 ]);
 /** Parts of transitions that say what these answer. */
 const REPLYING_PARTS = ['late-answers', 'outcome', 'rewind-target'];

@@ -133,7 +133,7 @@ export async function sweep(world: World): Promise<void> {
   if (record === undefined) return;
   const run = world.runs[record.runId];
   const workflow = run === undefined ? 'unknown' : run.isClosed ? 'closed' : 'running';
-  switch (decideSweep(record, workflow, world.clock.now)) {
+  switch (decideSweep(record, workflow, { now: world.clock.now, startWithinMs: 900_000 })) {
     case 'begin': {
       const next = await store.queue.begin({
         sessionId: SESSION,
@@ -157,6 +157,16 @@ export async function sweep(world: World): Promise<void> {
         const expired = driverOf(world).expire(record.runId, toolCallId, world.clock.now);
         await hear(world, record.runId, toolCallId, await expired);
       }
+      break;
+    case 'enforce':
+      await store.runs.end({
+        sessionId: SESSION,
+        runId: record.runId,
+        agentType: 'tester',
+        step: record.committedStep,
+        status: record.stop?.mode === 'abort' ? 'aborted' : 'interrupted',
+        now: world.clock.now,
+      });
       break;
     case 'fail':
       await store.runs.end({

@@ -1,4 +1,6 @@
-import { decideSweep } from '../../executor/decide-sweep.js';
+import { decideSweep, type SweepDecision } from '../../executor/decide-sweep.js';
+import type { EndInput } from '../../stores/contract/runs.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';
 import { TOKEN } from './table-states.js';
 import { recordOf, SESSION, storeOf, type World } from './world.js';
@@ -27,19 +29,35 @@ async function erase(world: World): Promise<{ kind: string }> {
 async function sweep(
   world: World,
   workflow: 'running' | 'closed' | 'unknown',
+  startWithinMs = Infinity,
 ): Promise<{ kind: string }> {
   const record = await storeOf(world).sessions.read(SESSION);
-  const kind = decideSweep(record, workflow, world.clock.now + 3_600_000);
-  if (kind === 'fail' && record !== undefined) {
-    const error = { code: 'framework_run_lost', message: 'lost', retryable: true };
+  const moment = { now: world.clock.now + 3_600_000, startWithinMs };
+  const kind = decideSweep(record, workflow, moment);
+  const ending = record && ENDINGS[kind]?.(record);
+  if (record !== undefined && ending !== undefined) {
     const { runId, committedStep: step } = record;
     await storeOf(world).runs.end({
-      ...{ sessionId: SESSION, runId, agentType: 'tester', step, status: 'failed', error },
+      ...{ sessionId: SESSION, runId, agentType: 'tester', step, ...ending },
       now: world.clock.now,
     });
   }
   return { kind };
 }
+
+type Ending = Pick<EndInput, 'status' | 'error'>;
+
+const failed = (code: string): Ending => ({
+  status: 'failed',
+  error: { code, message: 'lost', retryable: true },
+});
+
+/** Decisions that end the run. */
+const ENDINGS: Partial<Record<SweepDecision, (record: SessionRecord) => Ending>> = {
+  fail: () => failed('framework_run_lost'),
+  give_up: () => failed('engine_unavailable'),
+  enforce: ({ stop }) => ({ status: stop?.mode === 'abort' ? 'aborted' : 'interrupted' }),
+};
 
 export const TABLE_EVENTS: readonly TableEvent[] = [
   {
@@ -137,6 +155,7 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
   },
   { name: 'workflow closed from outside', happen: (_, world) => sweep(world, 'closed') },
   { name: 'workflow unknown to Temporal', happen: (_, world) => sweep(world, 'unknown') },
+  { name: 'workflow not started in time', happen: (_, world) => sweep(world, 'unknown', 0) },
   { name: 'wake-up missed', happen: (_, world) => sweep(world, 'running') },
   {
     name: 'erase',

@@ -22,7 +22,8 @@ import {
   type RunExecutor,
 } from '../../executor/index.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
-import type { RunStatus } from '../../protocol/run.js';
+import { isTerminal, type RunStatus } from '../../protocol/run.js';
+import type { Due } from '../../stores/contract/due.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
@@ -45,8 +46,12 @@ export interface RunHarness {
   taskQueue: string;
   /** Starts a worker; without one nothing runs. */
   startWorker: () => Promise<{ stop: () => Promise<void> }>;
-  /** One sweep, as if every session were due. */
+  /** One sweep, with this session as one that is due, and has been silent if it is at work. */
   sweep: (sessionId: string) => Promise<void>;
+  /** One sweep over what is due. */
+  sweepDue: () => Promise<void>;
+  /** The list of its fleet. */
+  due: Due;
   begin: (sessionId: string, agent: string, text: string) => Promise<RunRecord>;
   newSessionId: () => string;
   decide: (run: RunRecord, toolCallId: string, approved: boolean) => Promise<string>;
@@ -79,18 +84,18 @@ afterAll(async () => {
   for (const undo of afterwards.reverse()) await undo();
 });
 
-/** Executor, sweep and workers on a real Temporal, with a task queue of their own. */
+/** Executor, sweep and workers on a real Temporal; with a task queue of their own unless it is named. */
 export async function createRunHarness(
   stores: TestStores,
   agents: AgentDefinition[],
   address = sharedTemporalAddress(),
+  taskQueue = `test-${randomBytes(6).toString('hex')}`,
 ): Promise<RunHarness> {
   try {
     Runtime.install({ logger: new DefaultLogger('ERROR') });
   } catch {
     // Installed by an earlier test of this file.
   }
-  const taskQueue = `test-${randomBytes(6).toString('hex')}`;
   const connection = Connection.lazy({ address });
   afterwards.push(() => connection.close());
   const client = new Client({ connection });
@@ -108,6 +113,15 @@ export async function createRunHarness(
     logger: quiet,
   });
 
+  const due = store.due.of(workflows.fleet);
+  // The lease is a matter of pace.
+  const sweepDue = createSweep({
+    store: { ...store, due: { ...due, lease: () => Promise.resolve(true) } },
+    executor,
+    holder: taskQueue,
+    logger: quiet,
+  });
+
   async function startWorker(): Promise<{ stop: () => Promise<void> }> {
     const native = await NativeConnection.connect({ address });
     const worker: Worker = await createAgentWorker({
@@ -116,7 +130,7 @@ export async function createRunHarness(
       taskQueue,
       agents: registry,
       stores,
-      // Tests sweep by hand: the list of sessions is shared with other tests.
+      // Tests sweep by hand.
       sweep: false,
       workflows: { bundlePath: await bundlePath() },
     });
@@ -138,18 +152,18 @@ export async function createRunHarness(
     workflows,
     taskQueue,
     startWorker,
-    sweep: (sessionId) => {
-      // The list of the test's own session only: the index is shared with other tests.
-      const own = {
-        ...store,
-        due: {
-          ...store.due,
-          leaseSweep: () => Promise.resolve(true),
-          take: () => Promise.resolve([{ sessionId, takenUntil: 0 }]),
-        },
-      };
-      return createSweep({ store: own, executor, holder: taskQueue, logger: quiet })();
+    sweep: async (sessionId) => {
+      const record = await store.sessions.read(sessionId);
+      if (record !== undefined && record.stream !== 'paused' && !isTerminal(record.status)) {
+        // What has just been begun or written is not looked up in Temporal.
+        const past = Date.now() - 10_000;
+        await stores.redis.hset(`hx:{${sessionId}}:root`, 'updated', past, 'started', past);
+      }
+      await due.note(sessionId, -1_000);
+      await sweepDue();
     },
+    sweepDue,
+    due,
     begin: async (sessionId, agent, text) => {
       const id = randomBytes(4).toString('hex');
       const result = await executor.execute({
@@ -160,6 +174,8 @@ export async function createRunHarness(
         messages: [userMessage(id, text)],
       });
       if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
+      // Tests look at the workflow, which is started beside what `execute` does.
+      await executor.idle();
       return result.run;
     },
     newSessionId,

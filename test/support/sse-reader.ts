@@ -15,6 +15,8 @@ export interface SseReader {
   /** How the connection went: `ended` orderly, or `cut`. */
   readonly done: Promise<'ended' | 'cut'>;
   text: () => string;
+  /** All that came, as it came. */
+  body: () => string;
   /** Resolves when a part of this type has come. */
   gets: (type: string) => Promise<WirePart>;
 }
@@ -23,6 +25,7 @@ export interface SseReader {
 export async function readSse(url: string, init?: RequestInit): Promise<SseReader> {
   const response = await fetch(url, init);
   const parts: WirePart[] = [];
+  let body = '';
   const parser = createParser({
     onEvent: ({ data }) => {
       if (data !== '[DONE]') parts.push(JSON.parse(data) as WirePart);
@@ -32,7 +35,9 @@ export async function readSse(url: string, init?: RequestInit): Promise<SseReade
     const decoder = new TextDecoder();
     try {
       for await (const bytes of response.body ?? []) {
-        parser.feed(decoder.decode(bytes, { stream: true }));
+        const piece = decoder.decode(bytes, { stream: true });
+        body += piece;
+        parser.feed(piece);
       }
       return 'ended';
     } catch {
@@ -45,6 +50,7 @@ export async function readSse(url: string, init?: RequestInit): Promise<SseReade
     parts,
     done: read(),
     text: () => toText(parts),
+    body: () => body,
     gets: (type) => until(`a part ${type}`, () => parts.find((part) => part.type === type)),
   };
 }

@@ -25,7 +25,8 @@ const MENDED = [
   'a pointer to nowhere',
   'keys that every object has',
   'look alike are kept apart',
-  'unless they were noted since they were taken',
+  // On lists of their own, which workers of today take in.
+  'sessions that are due',
   'as it was given',
   // Of a rewind behind more than 300 rows 0.2.0 knows too little.
   'that it was taken back behind',

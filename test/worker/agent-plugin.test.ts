@@ -70,13 +70,13 @@ describe('the plugin', () => {
     });
     await worker.runUntil(async () => {
       const lost = drive(stores);
-      await stores.store.due.note(lost.id, 0);
+      await runs.due.note(lost.id, 0);
       await lost.begin({ agent: agent.name });
       await runs.untilStatus(lost.id, 'completed');
     });
-    // Nobody holds the lease any more: whoever asks gets it once the last one has run out.
-    await until('the lease is free', () => stores.store.due.leaseSweep('test', 60_000));
-    expect(await stores.store.due.leaseSweep('somebody else', 1)).toBe(false);
+    // Nobody holds a lease any more: whoever asks gets it once the last one has run out.
+    await until('the lease is free', () => runs.due.lease(0, 'test', 60_000));
+    expect(await runs.due.lease(0, 'somebody else', 1)).toBe(false);
   });
 
   it('refuses a worker without a connection, and one with an activity of the same name', async () => {
@@ -95,8 +95,16 @@ describe('the plugin', () => {
   });
 });
 
+/** What workers said beside their warnings. */
+const said: object[] = [];
+
 describe('versioning', () => {
-  async function startVersion(buildId: string, deploymentName: string) {
+  async function startVersion(
+    buildId: string,
+    deploymentName: string,
+    from?: string,
+    current = buildId,
+  ) {
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
@@ -106,17 +114,27 @@ describe('versioning', () => {
           agents: [agent],
           stores,
           sweep: false,
-          versioning: { deploymentName, buildId, makeCurrent: true },
+          versioning: {
+            deploymentName,
+            buildId,
+            makeCurrent: from === undefined ? true : { from },
+          },
+          logger: {
+            warn: () => undefined,
+            info: (fields) => {
+              said.push({ ...fields, deploymentName });
+            },
+          },
         }),
       ],
     });
     const running = worker.run();
-    await until(`${buildId} is current`, async () => {
+    await until(`${current} is current`, async () => {
       const { workerDeploymentInfo } = await connection.workflowService
         .describeWorkerDeployment({ namespace: 'default', deploymentName })
         .catch(() => ({ workerDeploymentInfo: undefined }));
-      const current = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion;
-      return current?.buildId === buildId;
+      const found = workerDeploymentInfo?.routingConfig?.currentDeploymentVersion;
+      return found?.buildId === current;
     });
     return async () => {
       worker.shutdown();
@@ -137,12 +155,30 @@ describe('versioning', () => {
     const ask = JSON.stringify({ calls: [{ tool: 'charge', id: call }] });
     const waiting = await runs.begin(id, agent.name, ask);
     await runs.untilStatus(id, 'waiting_approval');
-    const stopNew = await startVersion('v2', deployment);
+    const stopNew = await startVersion('v2', deployment, 'v1');
     const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
     expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
     await runs.decide(waiting, call, true);
     expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });
     expect([await versionOf(waiting.runId), await versionOf(fresh.runId)]).toEqual(['v1', 'v2']);
+    await Promise.all([stopOld(), stopNew()]);
+  });
+
+  it('an old version that is started again does not take new runs back', async () => {
+    const deployment = `agents-${randomBytes(4).toString('hex')}`;
+    let stopOld = await startVersion('v1', deployment);
+    const stopNew = await startVersion('v2', deployment, 'v1');
+    for (const from of [undefined, 'v0']) {
+      await stopOld();
+      said.length = 0;
+      stopOld = await startVersion('v1', deployment, from, 'v2');
+      const line = { current: 'v2', buildId: 'v1', deploymentName: deployment };
+      await until('it has looked', () => said.length > 0);
+      expect(said).toEqual([line]);
+    }
+    const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
+    expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
+    expect(await versionOf(fresh.runId)).toBe('v2');
     await Promise.all([stopOld(), stopNew()]);
   });
 });

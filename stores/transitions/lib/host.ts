@@ -20,7 +20,11 @@ interface Call {
     ...args: Argument[]
   ): string | false;
   (command: 'HMGET', key: string, ...fields: Argument[]): (string | false)[];
-  (command: 'HGETALL' | 'HKEYS' | 'HVALS' | 'LRANGE', key: string, ...args: Argument[]): string[];
+  (
+    command: 'HGETALL' | 'HKEYS' | 'HVALS' | 'LRANGE' | 'ZRANGEBYSCORE',
+    key: string,
+    ...args: Argument[]
+  ): string[];
   (command: 'TIME'): [seconds: string, microseconds: string];
   (command: 'XRANGE' | 'XREVRANGE', key: string, ...args: Argument[]): StreamEntry[];
   (command: CountingCommand, key: string, ...args: Argument[]): number;
@@ -31,7 +35,7 @@ type CountingCommand =
   | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN')
   | ('RPUSH' | 'LLEN' | 'LSET' | 'LREM' | 'LTRIM' | 'LINSERT')
   | ('SADD' | 'SREM' | 'SISMEMBER' | 'SCARD')
-  | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'ZADD' | 'SPUBLISH');
+  | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'ZADD' | 'ZREM' | 'SPUBLISH');
 
 export interface Host {
   call: (command: string, ...args: Argument[]) => unknown;

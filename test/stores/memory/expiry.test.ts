@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { dueShardOf } from '../../../stores/record/due-shards.js';
 import { createMemoryStores, type MemoryOptions } from '../../../stores/memory/index.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 
@@ -91,15 +92,17 @@ describe('expiry in memory', () => {
     await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 500 })]);
     await store.sessions.noteActiveSnapshot(session.id, 1);
     await store.due.note(session.id, 500);
-    expect(await store.due.leaseSweep('one', 500)).toBe(true);
+    const shard = dueShardOf(session.id);
+    const most = { urgent: 5, routine: 5 };
+    expect(await store.due.lease(shard, 'one', 500)).toBe(true);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'not_due' });
-    expect(await store.due.take(5, 1_000)).toEqual([]);
-    expect(await store.due.leaseSweep('two', 500)).toBe(false);
+    expect(await store.due.take(shard, most, 1_000)).toEqual([]);
+    expect(await store.due.lease(shard, 'two', 500)).toBe(false);
 
     pass(501);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
-    expect(await store.due.take(5, 1_000)).toMatchObject([{ sessionId: session.id }]);
-    expect(await store.due.leaseSweep('two', 500)).toBe(true);
+    expect(await store.due.take(shard, most, 1_000)).toMatchObject([{ sessionId: session.id }]);
+    expect(await store.due.lease(shard, 'two', 500)).toBe(true);
     expect(await store.sessions.read(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
 
     pass(60_000);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Row } from '../../../protocol/rows.js';
+import { dueShardOf } from '../../../stores/record/due-shards.js';
 import { newNonce, textIn } from '../../support/session-driver.js';
 import { drive } from '../../support/session-driver.js';
 import { openRecorded, type Upgraded } from './upgrade/open-recorded.js';
@@ -140,9 +141,12 @@ describe('calls that release 0.2.0 has opened', () => {
 
   it('are due when they were', async () => {
     const { session, store } = await openRecorded('asking');
-    const [due] = await store.due.take(10, 60_000);
+    expect(await store.due.adopt(10)).toBe(1);
+    expect(await store.due.adopt(10)).toBe(0);
+    const shard = dueShardOf(session.id);
+    const [due] = await store.due.take(shard, { urgent: 9, routine: 9 }, 60_000);
     expect(due).toMatchObject({ sessionId: session.id });
-    expect(await store.due.take(10, 60_000)).toEqual([]);
+    expect(await store.due.take(shard, { urgent: 9, routine: 9 }, 60_000)).toEqual([]);
   });
 });
 

@@ -87,7 +87,7 @@ const FORMER_NAMES: Record<string, Record<string, string>> = {
     discard: 'discardStaging',
   },
   waiting: { page: 'waitingSessions', note: 'noteWaiting', forget: 'forgetWaiting' },
-  due: { note: 'noteDue', forget: 'forgetDue', leaseSweep: 'leaseSweep' },
+  due: { note: 'noteDue' },
 };
 
 /** Today's rows name `hidden` in any case; 0.2.0 shows it as it stands there. */
@@ -124,15 +124,6 @@ function toNouns(former: FormerStore): Store {
       kind: 'taken',
       id: await call['takeCallId']?.(sessionId, of, wanted),
     }),
-  });
-  Object.assign(given['due'] ?? {}, {
-    take: async (limit: number, forMs: number) =>
-      ((await call['dueSessions']?.(limit, forMs)) as string[]).map((sessionId) => ({
-        sessionId,
-        takenUntil: 0,
-      })),
-    postpone: ({ sessionId }: { sessionId: string }, byMs: number) =>
-      call['noteDue']?.(sessionId, byMs),
   });
   return store as unknown as Store;
 }
