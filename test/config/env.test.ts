@@ -8,6 +8,7 @@ describe('parseEnv', () => {
       PORT: 3000,
       HOST: '127.0.0.1',
       REDIS_URL: 'redis://127.0.0.1:6379',
+      START_WITHIN: 900,
       STREAM_TTL: 86_400,
       SESSION_TTL: 0,
       RECORD_LAYOUT: 1,
