@@ -70,7 +70,7 @@ export const workers = [
   {
     defence: 'A run that writes nothing for long is said to be stalled',
     file: 'stores/record/stalled.ts',
-    edits: [['now - updatedAt > LIMITS.stalledMs', 'now - updatedAt > 2 * LIMITS.stalledMs']],
+    edits: [['now - heard > LIMITS.stalledMs', 'now - heard > 2 * LIMITS.stalledMs']],
     suite: 'test/executor/no-worker.test.ts',
     test: 'while no worker is there a message is accepted and shown; it is answered when a worker comes',
   },
