@@ -34,8 +34,7 @@ export class HelixStreamError extends Error {
     super(errorText ?? error);
     this.code = code;
     this.recoverable = recoverable === true;
-    this.retryable =
-      retryable ?? (this.recoverable || (code !== undefined && PASSING.has(code)));
+    this.retryable = retryable ?? (this.recoverable || (code !== undefined && PASSING.has(code)));
   }
 
   static fromEvent(event: StreamErrorEvent): HelixStreamError {

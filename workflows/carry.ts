@@ -124,10 +124,7 @@ export function approvedOf(calls: readonly CallRef[], approved: readonly string[
  * wakes: the store decides which calls are approved, and how far the store has come is learnt from
  * activities alone. Batches are kept by step: none takes the place of another, whatever its number.
  */
-export function takeAnswer(
-  carry: Carry,
-  signal: Partial<AnswerSignal> | null | undefined,
-): Carry {
+export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | null | undefined): Carry {
   const resume = signal?.resume as { step?: unknown; approved?: unknown } | null | undefined;
   const { step, approved: given } = resume ?? {};
   if (!Number.isSafeInteger(step) || !Array.isArray(given)) return carry;
