@@ -195,13 +195,15 @@ export async function createRunHarness(
         const record = await store.sessions.read(sessionId);
         return record !== undefined && statuses.includes(record.status) ? record : undefined;
       }),
-    result: ({ runId }) =>
-      client.workflow
+    result: async ({ runId }) => {
+      await executor.idle();
+      return client.workflow
         .getHandle(workflowIdOf(runId))
         .result()
         .catch((error: unknown) => {
           const cause = (error as Error).cause as { type?: string; message?: string } | undefined;
           return { failed: cause?.type ?? cause?.message ?? String(error) };
-        }),
+        });
+    },
   };
 }
