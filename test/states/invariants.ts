@@ -2,16 +2,11 @@ import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import type { StoredSession } from './stored-session.js';
 import { recordOf, type World } from './world.js';
 
-/** What must hold in every world; the text says what does not. */
+/** What must hold after every event; the text says what does not. */
 export function findFault(world: World): string | undefined {
   const session = recordOf(world);
   if (session === undefined) return undefined;
-  return findUnpaired(session) ?? findEndings(session) ?? findRepeats(world);
-}
-
-/** True if nothing is to do until a message comes. */
-export function isAtRest(session: StoredSession): boolean {
-  return hasEnded(session) && session.queued === 0;
+  return findUnpaired(session) ?? findEndings(session);
 }
 
 function hasEnded({ root }: StoredSession): boolean {
@@ -51,10 +46,4 @@ function findEndings(session: StoredSession): string | undefined {
   return hasEnded(session) === isNewestEnded
     ? undefined
     : `the newest run is ${root['status'] ?? ''}`;
-}
-
-/** No call of a tool that is not idempotent is executed twice. */
-function findRepeats({ executions }: World): string | undefined {
-  const repeated = Object.entries(executions).find(([, times]) => times > 1);
-  return repeated && `${repeated[0]} was executed ${String(repeated[1])} times`;
 }

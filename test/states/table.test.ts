@@ -11,7 +11,7 @@ What comes of every event in every state of a conversation: the store's reply, a
 changes. Nothing is undefined, and nothing is an error of the server: a reply that refuses changes nothing. The table is
 made by the code, with the transitions of the store in memory, which a test compares with those of Redis event by event;
 \`UPDATE_STATES=1 npm test -- test/states/table\` writes it anew, and the test fails when it is not what the code does. That no
-order of events leads into a dead end is explored by \`test/states/explore.test.ts\`.
+order of events leads into a dead end is explored by \`test/states/model/explore.test.ts\`.
 
 `;
 

@@ -5,8 +5,6 @@ import { TABLE_EVENTS, type TableEvent } from './table-events.js';
 import { TABLE_STATES, type TableState } from './table-states.js';
 import { createWorld, driverOf, SESSION, storeOf, type World } from './world.js';
 
-const NOTHING = { messages: 0, calls: 0, crashes: 0, lostSignals: 0, stops: 0, terminations: 0 };
-
 /** Status of the newest run, as an operator reads it. */
 async function statusOf(world: World): Promise<string> {
   const record = await storeOf(world).sessions.read(SESSION);
@@ -18,7 +16,7 @@ async function statusOf(world: World): Promise<string> {
 
 /** What comes of an event in a state: the reply, and the status if it is another one. */
 async function cellOf(state: TableState, event: TableEvent): Promise<string> {
-  const world = createWorld(NOTHING);
+  const world = createWorld();
   const session = driverOf(world);
   await state.reach(session, world);
   const before = await statusOf(world);

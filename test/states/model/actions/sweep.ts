@@ -1,0 +1,54 @@
+import { decideSweep } from '../../../../executor/decide-sweep.js';
+import { addActor, workflowOf, type Environment } from '../environment.js';
+import { nameOfRun, type RunName } from '../plan.js';
+import type { Facts } from '../record/facts.js';
+import { wakeEach } from '../wake.js';
+import { signalAnswer, signalStop, startWorkflow } from '../workflows.js';
+import type { Action } from './action.js';
+import { queueActions } from './messages.js';
+
+/** The sweep runs when the record has not changed for this long, whatever the clock says of the jump. */
+const SILENT_MS = 10_000;
+
+/**
+ * The sweep begins, starts, wakes, stops or ends a run. That calls expire is an action of its own. How long
+ * a run has waited for its start is not modelled: the sweep may give it up at any time, or never.
+ */
+export function sweepActions(env: Environment, { record }: Facts): Action[] {
+  const run = nameOfRun(record?.runId ?? '');
+  if (record === undefined || run === undefined) return [];
+  const workflow = workflowOf(env, run);
+  const state = workflow === undefined ? 'unknown' : workflow.isOpen ? 'running' : 'closed';
+  const sweep = (then: () => Environment): Action => ({ name: 'sweep', isFair: true, then });
+  const wake = (started: Environment): Environment => {
+    const { resume, wakes = [] } = record;
+    return wakeEach(resume === undefined ? started : signalAnswer(started, run, resume), wakes);
+  };
+  const moment = { now: record.updatedAt + SILENT_MS, startWithinMs: Infinity };
+  switch (decideSweep(record, state, moment)) {
+    case 'begin':
+      return queueActions(env, record, true);
+    case 'start': {
+      const start = sweep(() => wake(startWorkflow(env, run, record.runFromStep)));
+      if (record.status !== 'starting') return [start];
+      const giveUp = (): Environment => close(env, run, 'sweep');
+      return [start, { name: 'sweep gives up', isFair: false, then: giveUp }];
+    }
+    case 'wake':
+      return [sweep(() => wake(env))];
+    case 'stop':
+      return [sweep(() => signalStop(env, run))];
+    case 'enforce':
+      return [sweep(() => close(env, run, 'api'))];
+    case 'fail':
+      return [sweep(() => close(env, run, 'sweep'))];
+    default:
+      return [];
+  }
+}
+
+/** Ends the run from outside: as the API does for a stop, or as lost. One process at a time is enough. */
+function close(env: Environment, run: RunName, what: 'api' | 'sweep'): Environment {
+  if (env.actors.some((actor) => actor.what === what)) return env;
+  return addActor(env, { run, what, step: 0, n: 1, at: 'take over', isZombie: false });
+}

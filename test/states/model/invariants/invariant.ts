@@ -1,0 +1,14 @@
+import type { Sent } from './sent.js';
+import type { Stored } from './stored.js';
+
+/** What must hold after every transition. */
+export interface Invariant {
+  /** The number of the promise and what holds, as violations name it. */
+  rule: string;
+  /** What does not hold; undefined if all is well. */
+  find: (after: Stored, before: Stored, sent: Sent) => string | undefined;
+}
+
+export function invariant(promise: `P${number}`, rule: string, find: Invariant['find']): Invariant {
+  return { rule: `${promise}, ${rule}`, find };
+}

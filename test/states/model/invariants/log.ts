@@ -1,0 +1,186 @@
+import type { AssistantRow, Row, ToolRow } from '../../../../protocol/rows.js';
+import { formatModelWriter } from '../../../../protocol/ids.js';
+import { callOf, nameOfRun, RUNS, type RunName } from '../plan.js';
+
+import { invariant } from './invariant.js';
+import { agentsOf, type Stored, type StoredAgent, type StoredEntry } from './stored.js';
+
+/** The log and the transcript hold the same. */
+export const LOG = [
+  invariant(
+    'P1',
+    'sequences ascend, and the record counts them all',
+    ({ entries, sequence }, before) => {
+      const newest = entries.at(-1)?.sequence ?? 0;
+      if (newest > sequence) return `entry ${String(newest)} is above ${String(sequence)}`;
+      if (sequence < before.sequence)
+        return `${String(before.sequence)} became ${String(sequence)}`;
+      const late = entries.find((entry, at) => entry.sequence <= (entries[at - 1]?.sequence ?? 0));
+      return late && `entry ${String(late.sequence)} stands behind a higher one`;
+    },
+  ),
+  invariant(
+    'P1',
+    'an entry stays in the log, unless another attempt claims its writer',
+    ({ entries }, before, { transition, writer }) => {
+      const left = new Set(entries.map(({ sequence }) => sequence));
+      const gone = before.entries.filter(({ sequence }) => !left.has(sequence));
+      const lost = gone.find(
+        (entry) => !MAY_WITHDRAW.has(transition) || entry.writer !== writer?.name,
+      );
+      return lost && `entry ${String(lost.sequence)} of ${lost.writer} is gone`;
+    },
+  ),
+  invariant('P1', 'only the owner of a writer appends to it', ({ entries }, before, { writer }) => {
+    const added = entries.filter(({ sequence }) => sequence > before.sequence);
+    const other = added.find((entry) => entry.writer !== '' && entry.writer !== writer?.name);
+    if (other !== undefined) return `an entry of ${other.writer}`;
+    const own = added.some((entry) => entry.writer !== '');
+    const owner = writer && ownerOf(before, writer.name);
+    return own && owner !== writer?.token
+      ? `${String(writer?.token)} writes, ${String(owner)} owns ${writer?.name ?? ''}`
+      : undefined;
+  }),
+  invariant('P1', 'what was appended live is what is stored, once', (after) => {
+    for (const agent of agentsOf(after)) {
+      for (const run of runsOf(agent)) {
+        const violation = findOtherText(after, agent, run) ?? findOtherEvents(after, agent);
+        if (violation !== undefined) return violation;
+      }
+    }
+    return undefined;
+  }),
+  invariant('P1', 'the log has one end of each settled call', (after) => {
+    for (const agent of agentsOf(after)) {
+      const settled = new Map(toolRows(agent).map((row) => [row.toolCallId, row]));
+      for (const { id, field } of agent.calls) {
+        if (field['row'] !== undefined) settled.set(id, JSON.parse(field['row']) as ToolRow);
+      }
+      for (const id of callsOf(agent)) {
+        const ends = after.entries.filter(({ message }) => isEnd(message, id));
+        const row = settled.get(id);
+        // A client's result that came in time for the model takes the place of its timeout.
+        if (row?.errorCode === undefined && isTimeout(ends[0]?.message)) ends.shift();
+        const isShown = row !== undefined && !isHidden(after, row, id);
+        if (ends.length !== (isShown ? 1 : 0)) return `${id} has ${String(ends.length)} ends`;
+      }
+    }
+    return undefined;
+  }),
+];
+
+/** Of a client's call that no page has carried out in time. */
+export const TIMEOUT = 'client_tool_timeout';
+
+const MAY_WITHDRAW = new Set(['claim', 'startCall', 'discard']);
+
+function ownerOf(stored: Stored, writer: string): number | undefined {
+  for (const { writers } of agentsOf(stored)) {
+    const token = writers[`t:${writer}`];
+    if (token !== undefined) return Number(token);
+  }
+  return undefined;
+}
+
+function runsOf({ sessionId }: StoredAgent): RunName[] {
+  return (Object.keys(RUNS) as RunName[]).filter((run) => RUNS[run].sessionId === sessionId);
+}
+
+/** Entries of a run; a run that has ended is followed by others whose writers have the same names. */
+function entriesOf({ entries }: Stored, run: RunName): StoredEntry[] {
+  const wanted = ['one', 'two', 'three'].indexOf(run === 'sub' ? 'one' : run);
+  let ended = 0;
+  return entries.filter(({ message }) => {
+    const isOwn = ended === wanted;
+    if (message.type === 'stream_end') ended += 1;
+    return isOwn;
+  });
+}
+
+/** Each committed step has the words that its writer left, and only a step that is open has others. */
+function findOtherText(after: Stored, agent: StoredAgent, run: RunName): string | undefined {
+  const { sessionId } = RUNS[run];
+  const entries = entriesOf(after, run);
+  // A message that steers is answered in one step more; a second run continues behind any step.
+  for (let step = 1; step <= RUNS.one.steps.length + 2; step += 1) {
+    const writer = formatModelWriter(sessionId, step);
+    const words = entries.flatMap(({ writer: by, message }) =>
+      by === writer && message.type === 'text_delta' ? [message.delta] : [],
+    );
+    const row = agent.rows.find((each) => isReply(each, run, step));
+    const stored = row === undefined ? '' : textIn(row as AssistantRow);
+    if (words.length > 1) return `${writer} of ${run} has ${words.join('')}`;
+    const isOpen = agent.writers[`t:${writer}`] !== undefined && nameOfRun(runOf(agent)) === run;
+    // A sub-agent's run that is ended from outside leaves its text in the log only: the
+    // words are no part of the conversation's message.
+    if (row === undefined && (isOpen || (run === 'sub' && agent.isOver))) continue;
+    if (words.join('') !== stored) {
+      return `${writer} of ${run} has "${words.join('')}" in the log, stored is "${stored}"`;
+    }
+  }
+  return undefined;
+}
+
+function runOf({ root }: StoredAgent): string {
+  return root['run'] ?? '';
+}
+
+function isReply(row: Row, run: RunName, step: number): boolean {
+  if (row.role !== 'assistant' || row.display === true) return false;
+  return row.runId === RUNS[run].runId && row.step === step;
+}
+
+function textIn({ parts }: AssistantRow): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** A settled call has the events of the attempt whose result is stored. */
+function findOtherEvents(after: Stored, agent: StoredAgent): string | undefined {
+  for (const row of [...toolRows(agent), ...settledRows(agent)]) {
+    const { toolCallId: id, events = [] } = row;
+    const live = after.entries.filter(
+      ({ writer, message }) => writer === `t:${id}` && message.type === 'custom',
+    );
+    const stored = events.map(({ sequence }) => sequence).join();
+    const logged = live.map(({ sequence }) => sequence).join();
+    if (stored !== logged) return `${id} has the events ${logged}, stored are ${stored}`;
+    if (live.length > 1) return `${id} has the events of two attempts`;
+  }
+  return undefined;
+}
+
+export function toolRows({ rows }: StoredAgent): ToolRow[] {
+  return rows.filter((row) => row.role === 'tool').filter(({ display }) => display !== true);
+}
+
+function settledRows({ calls }: StoredAgent): ToolRow[] {
+  return calls.flatMap(({ field }) =>
+    field['row'] === undefined ? [] : [JSON.parse(field['row']) as ToolRow],
+  );
+}
+
+function callsOf({ calls, takenIn }: StoredAgent): string[] {
+  return [...calls.map(({ id }) => id), ...takenIn];
+}
+
+function isEnd(message: StoredEntry['message'], id: string): boolean {
+  if (message.type === 'tool_end') return message.toolCallId === id;
+  return (
+    message.type === 'tool_approval_response' && message.toolCallId === id && !message.approved
+  );
+}
+
+function asks(message: StoredEntry['message'], id: string): boolean {
+  const isAsk = message.type === 'tool_approval_request' || message.type === 'tool_start';
+  return isAsk && message.toolCallId === id;
+}
+
+function isTimeout(message: StoredEntry['message'] | undefined): boolean {
+  return message?.type === 'tool_end' && message.errorCode === TIMEOUT;
+}
+
+/** The call was never shown: it was kept back until a pause that never came. */
+function isHidden({ entries }: Stored, row: ToolRow | undefined, id: string): boolean {
+  const isShown = entries.some(({ message }) => asks(message, id));
+  return row?.errorCode !== undefined && callOf(id).isHeld === true && !isShown;
+}

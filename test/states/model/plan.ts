@@ -1,0 +1,155 @@
+import type { NewCall } from '../../../stores/contract/call-record.js';
+import type { StreamChunk } from '../../../protocol/chunk.js';
+import { formatApprovalId } from '../../../protocol/ids.js';
+
+/**
+ * What the models reply. The first run has two steps of two calls each: an approval and a tool that is not
+ * idempotent; then a sub-agent and a client's tool. The sub-agent asks for an approval as well, beside a
+ * tool that is idempotent. The second run asks for a client's tool and an approval, the third
+ * one replies with text.
+ */
+export type RunName = 'one' | 'sub' | 'two' | 'three';
+
+export interface PlannedRun {
+  sessionId: string;
+  runId: string;
+  agent: string;
+  /** Calls of each step; the last one has none, and ends the run. */
+  steps: readonly (readonly PlannedCall[])[];
+}
+
+export interface PlannedCall {
+  id: string;
+  kind: NewCall['kind'];
+  /** How long people may take to answer. */
+  deadlineMs?: number;
+  /** May be executed again after a worker was lost. */
+  isIdempotent?: true;
+  /** The tool emits an event before its result. */
+  hasEvents?: true;
+  /** People are asked when the conversation pauses, since a sub-agent may ask too. */
+  isHeld?: true;
+  /** The run that carries it out. */
+  child?: RunName;
+}
+
+export const SESSION = 's';
+export const AGENT = 'tester';
+export const OWNER = 'ann';
+
+/** Nonce of a run of the conversation, by its number: runs that were begun with one nonce are one run. */
+export function nonceOf(number: number): string {
+  return `n${String(number)}`;
+}
+
+const CHILD = `${SESSION}.1-d`;
+
+export const RUNS: Record<RunName, PlannedRun> = {
+  one: {
+    sessionId: SESSION,
+    runId: toRunId(1),
+    agent: AGENT,
+    steps: [
+      [
+        { id: 'a', kind: 'approval', deadlineMs: 1_800_000 },
+        { id: 't', kind: 'server', hasEvents: true },
+      ],
+      [
+        { id: 'd', kind: 'subagent', child: 'sub' },
+        { id: 'b', kind: 'client', deadlineMs: 1_800_000, isHeld: true },
+      ],
+      [],
+    ],
+  },
+  sub: {
+    sessionId: CHILD,
+    runId: `${CHILD}:1-n`,
+    agent: 'helper',
+    steps: [
+      [
+        { id: 'y', kind: 'approval', isHeld: true },
+        { id: 'u', kind: 'server', isIdempotent: true, hasEvents: true },
+      ],
+      [],
+    ],
+  },
+  two: {
+    ...{ sessionId: SESSION, runId: toRunId(2), agent: AGENT },
+    // Where it resumes the first run it begins at a later step, and replies with text.
+    steps: [
+      [
+        { id: 'c', kind: 'client' },
+        { id: 'e', kind: 'approval' },
+      ],
+      [],
+    ],
+  },
+  three: { sessionId: SESSION, runId: toRunId(3), agent: AGENT, steps: [[]] },
+};
+
+const CALLS = new Map(
+  (Object.keys(RUNS) as RunName[]).flatMap((run) =>
+    RUNS[run].steps.flatMap((calls, at) =>
+      calls.map((call) => [call.id, { ...call, run, step: at + 1 }] as const),
+    ),
+  ),
+);
+
+function toRunId(number: number): string {
+  return `${SESSION}:${String(number)}-${nonceOf(number)}`;
+}
+
+export type FoundCall = PlannedCall & { run: RunName; step: number };
+
+export function callOf(id: string): FoundCall {
+  const call = CALLS.get(id);
+  if (call === undefined) throw new Error(`the plan has no call ${id}`);
+  return call;
+}
+
+export function isCall(id: string): boolean {
+  return CALLS.has(id);
+}
+
+export function allCalls(): FoundCall[] {
+  return [...CALLS.values()];
+}
+
+/** A call as its step's commit opens it; what a sub-agent asks is kept back until the pause. */
+export function toNewCall(call: FoundCall): NewCall {
+  const { id, kind, deadlineMs, isIdempotent, isHeld, child } = call;
+  const base: NewCall = { toolCallId: id, toolName: toolOf(id), kind, input: { of: id } };
+  return {
+    ...base,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(isIdempotent === true && { idempotent: true }),
+    ...(isHeld === true && { ask: askFor(call) }),
+    ...(child !== undefined && { child: toChild(child) }),
+  };
+}
+
+/** The chunk that asks people. */
+function askFor({ id, kind, run, step }: FoundCall): StreamChunk {
+  const { runId, agent: agentType } = RUNS[run];
+  const base = { agentId: SESSION, agentType, step, timestamp: 0 };
+  const which = { toolCallId: id, toolName: toolOf(id) };
+  return kind === 'approval'
+    ? {
+        type: 'tool_approval_request',
+        ...{ ...base, ...which, approvalId: formatApprovalId(runId, id), input: { of: id } },
+      }
+    : { type: 'tool_start', ...base, ...which, arguments: { of: id } };
+}
+
+export function toolOf(id: string): string {
+  return `tool-${id}`;
+}
+
+function toChild(run: RunName): NonNullable<NewCall['child']> {
+  const { sessionId, runId, agent } = RUNS[run];
+  return { sessionId, runId, agent, maxSteps: 9, message: 'fair' };
+}
+
+export function nameOfRun(runId: string): RunName | undefined {
+  return (Object.keys(RUNS) as RunName[]).find((name) => RUNS[name].runId === runId);
+}

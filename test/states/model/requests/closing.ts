@@ -1,0 +1,78 @@
+import type { TerminalStatus } from '../../../../protocol/run.js';
+import { commitRequest, endRequest } from '../../../../stores/redis/requests.js';
+import { settleRequest } from '../../../../stores/redis/settle-request.js';
+import { LOST, modelWriter, toCut } from './attempts.js';
+import { RECORD_LAYOUT } from '../../../../stores/transitions/lib/layout.js';
+import { timeAt, type Clock } from '../clock.js';
+import { RUNS, toolOf, callOf, type RunName } from '../plan.js';
+import { request, requestBy, type Request } from './request.js';
+
+/** Requests that close runs, steps and calls from outside. */
+
+export function takeOver(run: RunName, step: number): Request {
+  const { sessionId, runId, name } = modelWriter({ run, step, token: 0 });
+  return request(`take over ${run} ${String(step)}`, 'takeOver', sessionId, () => ({
+    runId,
+    name,
+  }));
+}
+
+/** Commits what the log has of a step that was taken over. */
+export function fold(
+  run: RunName,
+  step: number,
+  token: number,
+  status: 'interrupted' | 'failed',
+  clock: Clock,
+): Request {
+  const key = `fold ${run} ${String(step)} ${String(token)} ${status} @${String(clock)}`;
+  const attempt = { run, step, token };
+  return requestBy(key, 'commit', RUNS[run].sessionId, (contents, { textOf, sequence }) =>
+    commitRequest(
+      { ...toCut(attempt, textOf(modelWriter(attempt).name), status, clock), known: sequence },
+      contents,
+      RECORD_LAYOUT,
+    ),
+  );
+}
+
+export function endRun(run: RunName, step: number, status: TerminalStatus, clock: Clock): Request {
+  const { sessionId, runId, agent: agentType } = RUNS[run];
+  const key = `end ${run} ${String(step)} ${status} @${String(clock)}`;
+  return request(key, 'end', sessionId, (contents) =>
+    endRequest(
+      {
+        ...{ sessionId, runId, agentType, step, status, now: timeAt(clock) },
+        ...(status === 'failed' && { error: LOST }),
+      },
+      contents,
+    ),
+  );
+}
+
+/** Settles the call that a sub-agent carries out, once its run has ended. */
+export function settleChild(id: string, isDone: boolean, clock: Clock): Request {
+  const { run, step, child } = callOf(id);
+  const { sessionId, runId, agent: agentType } = RUNS[run];
+  const { agent: subAgentType, sessionId: subSessionId } = RUNS[child ?? run];
+  const which = { toolCallId: id, toolName: toolOf(id) };
+  const base = { agentId: sessionId, agentType, step, timestamp: timeAt(clock) };
+  const failure = isDone ? {} : { error: 'It was lost.', errorCode: 'subagent_failed' };
+  const result = isDone ? 'helped' : null;
+  const key = `settle ${id} ${isDone ? 'done' : 'lost'} @${String(clock)}`;
+  return request(key, 'settleCall', sessionId, (contents) =>
+    settleRequest(
+      {
+        source: 'child',
+        ...{ sessionId, agentType, runId, toolCallId: id, now: timeAt(clock) },
+        row: { role: 'tool', ...which, ...(isDone ? { output: result } : failure) },
+        chunks: [
+          { type: 'subagent_end', ...base, subAgentType, subSessionId, callId: id, result },
+          { type: 'tool_end', ...base, ...which, result, ...failure, providerExecuted: true },
+        ],
+      },
+      contents,
+      RECORD_LAYOUT,
+    ),
+  );
+}

@@ -1,0 +1,98 @@
+import type { StopMode } from '../../../../protocol/run.js';
+import { toCallSpec } from '../../../../stores/record/call-spec.js';
+import { toAnswerInput, toExpiryInput } from '../../../../stores/record/settle-inputs.js';
+import { beginRequest } from '../../../../stores/redis/requests.js';
+import { settleRequest } from '../../../../stores/redis/settle-request.js';
+import { RECORD_LAYOUT } from '../../../../stores/transitions/lib/layout.js';
+import { userMessage } from '../../../support/session-driver.js';
+import { timeAt, type Clock } from '../clock.js';
+import { AGENT, callOf, OWNER, RUNS, SESSION, toNewCall } from '../plan.js';
+import { request, type Request } from './request.js';
+
+/** Requests that people make, and those of the timers and queues that stand in for them. */
+
+/** What happens to a message that comes while a run is active. */
+export type Policy = 'reject' | 'queue' | 'steer' | 'interrupt';
+
+export function post(message: string, nonce: string, policy: Policy, clock: Clock): Request {
+  const key = `post ${message} ${nonce} ${policy} @${String(clock)}`;
+  const of = { sessionId: SESSION, agent: AGENT, owner: OWNER, now: timeAt(clock) };
+  return request(key, 'begin', SESSION, (contents) =>
+    beginRequest({ ...of, nonce, messages: [userMessage(message)], policy }, 0, contents),
+  );
+}
+
+export function answer(id: string, approved: boolean, clock: Clock): Request {
+  const name = approved ? 'approve' : 'deny';
+  return settle(name, id, clock, ({ agent, call }) => {
+    const given = { kind: 'approval-response', ...of(id), approved } as const;
+    return toAnswerInput(given, agent, call, { now: timeAt(clock) });
+  });
+}
+
+/** The result of a call that a page has carried out. */
+export function result(id: string, clock: Clock): Request {
+  return settle('result of', id, clock, ({ agent, call }) => {
+    const given = { kind: 'client-tool-result', ...of(id), result: 'seen' } as const;
+    return toAnswerInput(given, agent, call, { now: timeAt(clock) });
+  });
+}
+
+export function expire(id: string, clock: Clock): Request {
+  return settle('expire', id, clock, ({ agent, call }) => {
+    return toExpiryInput(call, agent, timeAt(clock));
+  });
+}
+
+function of(toolCallId: string): { sessionId: string; toolCallId: string } {
+  return { sessionId: SESSION, toolCallId };
+}
+
+interface Asked {
+  agent: Parameters<typeof toAnswerInput>[1];
+  call: ReturnType<typeof toCallSpec>;
+}
+
+function settle(
+  name: string,
+  id: string,
+  clock: Clock,
+  toInput: (asked: Asked) => Parameters<typeof settleRequest>[0],
+): Request {
+  const found = callOf(id);
+  const { sessionId, runId, agent } = RUNS[found.run];
+  return request(`${name} ${id} @${String(clock)}`, 'settleCall', sessionId, (contents) => {
+    const input = toInput({
+      agent: { sessionId, agent, committedStep: found.step },
+      call: toCallSpec({ runId, step: found.step }, toNewCall(found)),
+    });
+    return settleRequest(input, contents, RECORD_LAYOUT);
+  });
+}
+
+export function stop(mode: StopMode, clock: Clock): Request {
+  return request(`${mode} @${String(clock)}`, 'stop', SESSION, (contents) => ({
+    mode,
+    record: contents.addJson({ mode }),
+    now: timeAt(clock),
+  }));
+}
+
+/** Continues a run that was interrupted, or failed in a way that may pass. */
+export function resume(nonce: string, clock: Clock): Request {
+  return request(`resume ${nonce} @${String(clock)}`, 'resumeRun', SESSION, () => ({
+    nonce,
+    now: timeAt(clock),
+    mode: 'continue',
+    by: '',
+  }));
+}
+
+/** Begins a run with the oldest message of the queue. */
+export function beginQueued(nonce: string, clock: Clock): Request {
+  return request(`begin queued ${nonce} @${String(clock)}`, 'beginQueued', SESSION, () => ({
+    nonce,
+    now: timeAt(clock),
+    cap: 0,
+  }));
+}

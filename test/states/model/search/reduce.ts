@@ -1,0 +1,77 @@
+import { tokenOf } from '../attempts.js';
+import type { Actor, Environment, Workflow } from '../environment.js';
+import { callOf } from '../plan.js';
+import { isLive, recordOf, type Facts } from '../record/facts.js';
+import { modelWriter } from '../requests/attempts.js';
+
+/**
+ * Merges environments that have the same future with the record. Left out are actors that can change
+ * nothing any more: those that are fenced off and those of runs that have ended. That their requests are
+ * refused is checked in every record (see requests/stale).
+ */
+export function reduce(env: Environment, facts: Facts): Environment {
+  const workflows = env.workflows.filter(({ run }) => isLive(facts, run));
+  let actors = env.actors.filter((actor) => isLive(facts, actor.run) && !isFenced(actor, facts));
+  if (actors.some(({ n }) => n > 1)) actors = actors.map((each) => renumber(each, actors, facts));
+  if (!isLive(facts, 'sub')) actors = actors.map(endWait);
+  const isTimeless = env.left.jumps > 0 && !mayExpire(facts);
+  return {
+    clock: isTimeless ? 1 : env.clock,
+    left: isTimeless ? { ...env.left, jumps: 0 } : env.left,
+    workflows: workflows.length > 1 ? workflows.sort(byRun) : workflows,
+    actors,
+    marks: env.marks.filter((mark) => isOpen(facts, mark.slice(1))),
+  };
+}
+
+/** Another attempt owns the writer, or the actor's step is committed, or its call settled. */
+function isFenced(actor: Actor, facts: Facts): boolean {
+  if (!actor.isZombie || actor.what === 'end' || actor.what === 'd') return false;
+  if (actor.what === 'model') {
+    const { committedStep = 0 } = recordOf(facts, actor.run) ?? {};
+    if (actor.step <= committedStep) return true;
+  } else if (!isOpen(facts, actor.what)) {
+    return true;
+  }
+  const owner = facts.owners.get(writerOf(actor));
+  return owner !== undefined && owner > tokenOf(actor);
+}
+
+function writerOf(actor: Actor): string {
+  const { run, step, what } = actor;
+  return what === 'model' ? modelWriter({ run, step, token: 0 }).name : `t:${what}`;
+}
+
+/** False also for a call that its step has yet to open: it has no actors. */
+function isOpen({ calls }: Facts, id: string): boolean {
+  const state = calls.get(id)?.state;
+  return state !== undefined && state !== 'settled';
+}
+
+/** Of attempts only the order counts until one of them owns the writer. */
+function renumber(actor: Actor, actors: readonly Actor[], facts: Facts): Actor {
+  if (actor.n === 1 || facts.owners.has(writerOf(actor))) return actor;
+  const before = actors.filter(
+    ({ run, what, n }) => run === actor.run && what === actor.what && n < actor.n,
+  );
+  const n = before.length + 1;
+  return n === actor.n ? actor : { ...actor, n };
+}
+
+/** The sub-agent's workflow closes when its run has ended. */
+function endWait(actor: Actor): Actor {
+  return actor.at === 'wait' ? { ...actor, at: 'look' } : actor;
+}
+
+/** True while a call with a deadline is open or may be opened. */
+function mayExpire(facts: Facts): boolean {
+  const { record } = facts;
+  if (record === undefined) return true;
+  if (!isLive(facts, 'one')) return false;
+  const { step } = callOf('b');
+  return record.committedStep < step || (record.committedStep === step && isOpen(facts, 'b'));
+}
+
+function byRun(a: Workflow, b: Workflow): number {
+  return a.run < b.run ? -1 : 1;
+}
