@@ -197,13 +197,14 @@ export async function createRunHarness(
       }),
     result: async ({ runId }) => {
       await executor.idle();
-      return client.workflow
+      const outcome: unknown = await client.workflow
         .getHandle(workflowIdOf(runId))
         .result()
         .catch((error: unknown) => {
           const cause = (error as Error).cause as { type?: string; message?: string } | undefined;
           return { failed: cause?.type ?? cause?.message ?? String(error) };
         });
+      return outcome;
     },
   };
 }
