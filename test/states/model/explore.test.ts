@@ -2,14 +2,14 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { checkAll } from './invariants/index.js';
 import { play } from './record/play.js';
 import { createRecords } from './record/records.js';
-import { chosenBudgets } from './search/budgets.js';
+import { BUDGETS } from './search/budgets.js';
 import { explore } from './search/explore.js';
 import { findStuck } from './search/rest.js';
 
 describe('every order of actions', () => {
   const sum = { states: 0, records: 0, transitions: 0 };
 
-  it.each(chosenBudgets())(
+  it.each(BUDGETS)(
     'with %s keeps all rules, and rest stays reachable',
     (_, budget, atLeast) => {
       const records = createRecords(play, checkAll);
