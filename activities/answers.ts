@@ -65,7 +65,7 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
   };
 }
 
-/** By name: what stands beside the fields of an answer is none of it. */
+/** Takes the fields of an answer by name and ignores all others. */
 function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string, unknown> {
   const { toolCallId, by } = answer;
   const base = { sessionId, toolCallId, by };

@@ -24,8 +24,8 @@ export function holdBack(sessionId: string, opened: readonly OpenedCall[]): Open
 }
 
 /**
- * Which of a reply's calls nobody is told of before the step is stored: those that may ask people,
- * if the agent has sub-agents. A sub-agent that the model names later would have them kept back.
+ * Which of a reply's calls viewers do not see before the step is stored: those that may ask people,
+ * if the agent has sub-agents. A sub-agent that the model names later keeps their questions back.
  */
 export function createQuietness(
   { tools }: AgentDefinition,

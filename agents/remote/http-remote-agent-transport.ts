@@ -101,7 +101,7 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
     await response.body?.cancel();
   }
 
-  /** A redirect would carry headers with keys, and the message, to a place that nobody chose. */
+  /** A redirect would carry headers with keys, and the message, to an address that the host did not configure. */
   async #ask(path: string, init: RequestInit): Promise<Response> {
     const response = await this.#fetch(`${this.#url}/${path}`, { ...init, redirect: 'manual' });
     if (response.ok) return response;

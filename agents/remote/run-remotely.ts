@@ -21,7 +21,7 @@ export interface RemoteCall {
   unreachableMs: number;
 }
 
-/** As what a chunk is refused that is none of the protocol's, too deep or too large. */
+/** Codes of refusals of a chunk that the protocol does not know, or that is too deep or too large. */
 const UNSTORABLE: ReadonlySet<string> = new Set<ErrorCode>(['invalid_chunk', 'chunk_too_large']);
 
 const FIRST_PAUSE_MS = 100;
@@ -59,7 +59,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     await context.forward([{ type: 'subagent_start', ...frame, timestamp: Date.now() }]);
     const result = await follow();
     const end = { type: 'subagent_end' as const, ...frame, timestamp: Date.now() };
-    // The call's own end tells of one that no chunk can hold.
+    // A result that no chunk can hold is left out here; the call itself still returns it.
     if (!(await show({ ...end, result }))) await show({ ...end, result: null });
     return result;
   } finally {
@@ -117,7 +117,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     }
   }
 
-  /** The run over there has nobody left to work for. */
+  /** Stops the remote run: its caller no longer waits for it. */
   function giveUp(reason: string): Promise<void> {
     return transport.stop(sessionId, 'abort', reason).catch(() => undefined);
   }

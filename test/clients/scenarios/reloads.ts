@@ -74,6 +74,21 @@ function untilRecordIs({ product, sessionId }: Stage, stream: string): Promise<u
   return until(`the stream is ${stream}`, async () => (await ask()) === stream);
 }
 
+/** @param untilStatus waits for a status of the stream, with a snapshot or without one */
+const backAfterTheEnd = (untilStatus: typeof untilRecordIs) =>
+  scenario('reload that comes back after the end', async (stage) => {
+    const first = await stage.openNew();
+    await first.say({ say: 'First this.', calls: [echo] }, working);
+    await first.untilShown('the tool at work', () => first.calls().length === 2);
+    const tab = await stage.beginLoad();
+    await stage.stop();
+    await untilStatus(stage, 'ended');
+    await tab.mount();
+    await stage.expectRight(tab, { posts: 0 });
+    expect(tab.view.requests[0]).toMatchObject({ method: 'GET', status: 200 });
+    expect(tab.reply()).toBe(`First this.${LONG}`);
+  });
+
 const withoutCookies = [
   scenario(
     'reload after the end, beside a page that was loaded while the turn was at work',
@@ -94,18 +109,7 @@ const withoutCookies = [
     },
   ),
 
-  scenario('reload that comes back after the end', async (stage) => {
-    const first = await stage.openNew();
-    await first.say({ say: 'First this.', calls: [echo] }, working);
-    await first.untilShown('the tool at work', () => first.calls().length === 2);
-    const tab = await stage.beginLoad();
-    await stage.stop();
-    await untilRecordIs(stage, 'ended');
-    await tab.mount();
-    await stage.expectRight(tab, { posts: 0 });
-    expect(tab.view.requests[0]).toMatchObject({ method: 'GET', status: 200 });
-    expect(tab.reply()).toBe(`First this.${LONG}`);
-  }),
+  backAfterTheEnd(untilRecordIs),
 ].map((each) => madeWith('no-cookies', each));
 
 export const reloads = [
@@ -180,18 +184,7 @@ export const reloads = [
     expect(await stage.countCharges()).toEqual({ c4: 1 });
   }),
 
-  scenario('reload that comes back after the end', async (stage) => {
-    const first = await stage.openNew();
-    await first.say({ say: 'First this.', calls: [echo] }, working);
-    await first.untilShown('the tool at work', () => first.calls().length === 2);
-    const tab = await stage.beginLoad();
-    await stage.stop();
-    await untilStreamIs(stage, 'ended');
-    await tab.mount();
-    await stage.expectRight(tab, { posts: 0 });
-    expect(tab.view.requests[0]).toMatchObject({ method: 'GET', status: 200 });
-    expect(tab.reply()).toBe(`First this.${LONG}`);
-  }),
+  backAfterTheEnd(untilStreamIs),
 
   scenario('reload that comes back after the question', async (stage) => {
     const first = await stage.openNew();
