@@ -129,13 +129,6 @@ const sizes = [
     suite: 'test/protocol/list-of.test.ts',
     test: 'a list is looked at until there are five faults',
   },
-  {
-    defence: 'Edge: a body does not make the API anybody else\u2019s wait',
-    file: 'api/edge/json-body.ts',
-    edits: [['createBoundsCheck());', '() => undefined);']],
-    suite: 'test/e2e/large-bodies.test.ts',
-    test: 'a body of up to 16 MB takes the API away from nobody numbers as messages',
-  },
 ];
 
 const limits = [
