@@ -1,8 +1,10 @@
-import { Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { formatModelWriter } from '../protocol/ids.js';
 import type { Writer } from '../stores/contract/log.js';
 
 const HEARTBEAT_MS = 1_000;
+/** A worker whose write was not answered for this long leaves its attempts to other workers. */
+const CANNOT_WRITE_MS = 10_000;
 
 /** Why work was cut short, beside the worker's own cancellation. */
 export type CutReason = 'stop' | 'fenced' | 'superseded' | 'rewound';
@@ -26,14 +28,23 @@ export interface Attempt {
 /**
  * Heartbeats by timer, also while the model is silent: that is no dead worker. None at once: the time-out
  * counts from the start as well, and for work of less than a second each would be a write of the server's.
+ *
+ * A worker that cannot write does not report itself alive, and takes no attempt: another worker may reach
+ * the store. Where none does, an attempt that is under way still ends with its own outcome.
+ *
+ * @param unansweredMs how long the oldest write has waited for the store's answer
+ * @throws ApplicationFailure `StoreUnreachable`, retryable
  */
-export function openAttempt(details: () => unknown): Attempt {
+export function openAttempt(details: () => unknown, unansweredMs = (): number => 0): Attempt {
+  const canWrite = (): boolean => unansweredMs() < CANNOT_WRITE_MS;
+  if (!canWrite())
+    throw ApplicationFailure.retryable('the store does not answer', 'StoreUnreachable');
   const context = Context.current();
   // Captured here: context functions do not work inside abort listeners.
   const { cancellationSignal } = context;
   const { attempt, currentAttemptScheduledTimestampMs } = context.info;
   const beat = (): void => {
-    context.heartbeat(details());
+    if (canWrite()) context.heartbeat(details());
   };
   const timer = setInterval(beat, HEARTBEAT_MS);
   const controller = new AbortController();

@@ -20,5 +20,7 @@ export interface ActivityDeps {
   startNext: StartNext;
   /** Signals a run that an answer given elsewhere lets go on; without it the sweeper does. */
   wake?: (wake: Wake) => Promise<void>;
+  /** How long the oldest write has waited for the store's answer, ms. Without it: never long. */
+  unansweredMs?: () => number;
   logger: ActivityLogger;
 }

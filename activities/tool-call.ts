@@ -19,7 +19,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
   const { store, streamManager, agents, logger } = deps;
 
   return async (ref) => {
-    const attempt = openAttempt(() => ({ toolCallId: ref.toolCallId }));
+    const attempt = openAttempt(() => ({ toolCallId: ref.toolCallId }), deps.unansweredMs);
     const writer = callWriter(ref, attempt.token);
     let unlisten: (() => void) | undefined;
     try {

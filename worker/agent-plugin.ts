@@ -32,7 +32,7 @@ export interface AgentPluginOptions {
   /** The agents that runs on this task queue may name. */
   agents: AgentRegistry | readonly AgentDefinition[];
   /** `createRedisStores(…)`; they stay the owner's to close, after the worker has ended. */
-  stores: { store: Store; streamManager: StreamManager };
+  stores: { store: Store; streamManager: StreamManager; unansweredMs?: () => number };
   /** Handed to tools as `context.services`. */
   services?: Readonly<Record<string, unknown>>;
   /** Look after runs that got stuck, while the worker runs; processes share the work. Default true. */

@@ -43,7 +43,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
 
   return async (ref) => {
     const progress = { step: ref.step, sequence: 0, failures: 0 };
-    const attempt = openAttempt(() => progress);
+    const attempt = openAttempt(() => progress, deps.unansweredMs);
     const writer = modelWriter(ref, attempt.token);
     let unlisten: (() => void) | undefined;
     try {

@@ -304,4 +304,11 @@ export const workers = [
     suite: DEAD_ATTEMPTS,
     test: 'an attempt that died cuts a reader who was given part of it',
   },
+  {
+    defence: 'Liveness: a worker that cannot write does not report itself alive',
+    file: 'activities/attempt.ts',
+    edits: [['if (canWrite()) context', 'context']],
+    suite: 'test/e2e/cut-off-worker.test.ts',
+    test: 'a worker that cannot write does not report itself alive: another one takes its step over',
+  },
 ];

@@ -8,10 +8,11 @@ import { createKeySpace } from './keys.js';
 import { THIS_LIBRARY, type Library } from './library.js';
 import { createProcesses, type Processes } from './processes.js';
 import { createPruning } from './prune-libraries.js';
-import { askOnce, waitOutRefusals } from './refusals.js';
+import { askOnce, waitOutRefusals, type Insist } from './refusals.js';
 import { rightsFor } from './rights.js';
 import { createRunLibrary, type RunLibrary } from './run-library.js';
 import { createTransitions, type Expiry } from './transitions.js';
+import { createUnanswered, type Unanswered } from './unanswered.js';
 
 export interface RedisStoreOptions {
   /** Before all keys. Default `hx`. */
@@ -51,6 +52,7 @@ export function toExpiry({ streamTtlSeconds, sessionTtlSeconds }: RedisStoreOpti
 /** A context on a connection, and the announcement of this process there. */
 export interface RedisConnectionContext extends RedisContext {
   processes: Processes;
+  unanswered: Unanswered;
 }
 
 /** Names, transitions and limits for one connection. */
@@ -60,7 +62,9 @@ export function createContext(
   { library = THIS_LIBRARY, layout = RECORD_LAYOUT, isPatient = false }: ContextOptions = {},
 ): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
-  const insist = isPatient ? waitOutRefusals(() => redis.status === 'end') : askOnce;
+  const unanswered = createUnanswered();
+  const repeat = isPatient ? waitOutRefusals(() => redis.status === 'end') : askOnce;
+  const insist: Insist = (work) => repeat(() => unanswered.during(work));
   const processes = createProcesses(redis, {
     key: keys.processes,
     library: library.hash,
@@ -78,6 +82,7 @@ export function createContext(
     keys,
     transitions: createTransitions(announced, keys, toExpiry(options), processes.layout),
     processes,
+    unanswered,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     gatherWrites: () => {
