@@ -16,6 +16,11 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   /** What sessions are bound to: `[A-Za-z0-9_-]{1,64}`, unique within a registry. */
   name: string;
   description?: string;
+  /**
+   * Whether people may talk to it, or only agents that delegate to it. Default: only agents, unless
+   * it is registered by itself.
+   */
+  public?: boolean;
   systemPrompt: string | ((state: z.output<State>) => string);
   tools?: readonly ToolDefinition[];
   /** State kept with the session; must accept `{}`, so give every field a default. */

@@ -48,6 +48,7 @@ export interface SpendCap {
 export interface AgentDefinition {
   readonly name: string;
   readonly description?: string;
+  readonly public?: boolean;
   readonly systemPrompt: string | ((state: unknown) => string);
   readonly tools: readonly ToolDefinition[];
   readonly stateSchema?: z.ZodType;

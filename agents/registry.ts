@@ -27,6 +27,8 @@ export type AgentFactory = (scope: AgentScope) => AgentDefinition;
 /** The agents a process can run, found by name: a run carries the name, never the definition. */
 export class AgentRegistry {
   readonly #agents = new Map<string, AgentDefinition | AgentFactory>();
+  /** Names that were registered by themselves, not only as some other agent's sub-agent. */
+  readonly #own = new Set<string>();
   readonly #env: Readonly<Record<string, unknown>>;
 
   /** @param env handed to factories as it is */
@@ -50,6 +52,7 @@ export class AgentRegistry {
       known.set(member.name, member);
     }
     for (const member of family) this.#agents.set(member.name, member);
+    this.#own.add(agent.name);
   }
 
   /**
@@ -62,11 +65,13 @@ export class AgentRegistry {
     const present = this.#agents.get(type);
     if (present !== undefined && present !== factory) throw taken(type);
     this.#agents.set(type, factory);
+    this.#own.add(type);
   }
 
   /** Puts an agent, and those that it delegates to, in the place of whatever has their names. */
   replace(agent: AgentDefinition): void {
     for (const member of withSubAgents(agent)) this.#agents.set(member.name, member);
+    this.#own.add(agent.name);
   }
 
   /**
@@ -93,7 +98,19 @@ export class AgentRegistry {
 
   /** Removes an agent; says whether there was one. Those that it delegates to stay. */
   unregister(name: string): boolean {
+    this.#own.delete(name);
     return this.#agents.delete(name);
+  }
+
+  /**
+   * True if people may talk to the agent: it was registered by itself, or says `public: true`. One
+   * that is only a sub-agent trusts its parent for what it is asked.
+   */
+  isPublic(name: string): boolean {
+    const agent = this.#agents.get(name);
+    if (agent === undefined) return false;
+    const said = typeof agent === 'function' ? undefined : agent.public;
+    return said ?? this.#own.has(name);
   }
 
   /** The names, in order of registration. */
@@ -103,6 +120,7 @@ export class AgentRegistry {
 
   clear(): void {
     this.#agents.clear();
+    this.#own.clear();
   }
 
   #make(name: string, factory: AgentFactory, scope: AgentScope): AgentDefinition {

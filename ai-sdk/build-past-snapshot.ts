@@ -3,13 +3,14 @@ import type { Row } from '../protocol/rows.js';
 import type { Store } from '../stores/contract/store.js';
 import { convertToUIMessages } from './convert-messages.js';
 import { isOwner, type Caller } from './ownership.js';
+import { findOwnSession } from './session-address.js';
 import type { UIMessage } from './ui-message.js';
 
 export interface PastSnapshotParams {
   sessionId: string;
   checkpointId: string;
-  /** Who asks; anybody when absent. */
-  caller?: Caller;
+  /** Who asks; nobody is served without. */
+  caller: Caller;
 }
 
 /**
@@ -22,10 +23,11 @@ export async function buildPastSnapshot(
   { stateStore }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> },
   { sessionId, checkpointId, caller }: PastSnapshotParams,
 ): Promise<FrontendSnapshot<UIMessage> | null> {
-  const view = await stateStore.sessions.view(sessionId);
-  if (view === undefined) return null;
-  if (caller !== undefined && !isOwner(view.record, caller)) return null;
-  const checkpoint = await stateStore.checkpoints.get(sessionId, checkpointId);
+  const record = await findOwnSession(stateStore, sessionId, caller);
+  if (record === undefined) return null;
+  const view = await stateStore.sessions.view(record.sessionId);
+  if (view === undefined || !isOwner(view.record, caller)) return null;
+  const checkpoint = await stateStore.checkpoints.get(record.sessionId, checkpointId);
   if (checkpoint === null) return null;
   const { rows, openCalls } = view;
   let end = checkpoint.messageCount;

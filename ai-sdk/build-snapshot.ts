@@ -9,6 +9,7 @@ import { toRunStanding } from '../stores/record/run-standing.js';
 import { toRuns, type RunsOf } from './chat-deps.js';
 import { isOwner, type Caller } from './ownership.js';
 import { toPendingQuestions } from './pending-questions.js';
+import { findOwnSession } from './session-address.js';
 import { readPartialTurn } from './partial-turn.js';
 import { toQueue } from './queue.js';
 import { isOngoing, toAllMessages, toSettledMessages } from './snapshot-messages.js';
@@ -35,8 +36,8 @@ export interface SnapshotParams {
   sessionId: string;
   /** Shows the message that a run is working on, as far as it came. A replay doubles it on old clients. */
   includePartialContent?: boolean;
-  /** Who asks; anybody when absent. */
-  caller?: Caller;
+  /** Who asks; nobody is served without. */
+  caller: Caller;
 }
 
 /**
@@ -110,15 +111,17 @@ async function noteSnapshot(
 async function readCurrent(
   { stateStore, executor }: SnapshotDeps,
   sessionId: string,
-  caller: Caller | undefined,
+  caller: Caller,
 ): Promise<SessionView | undefined> {
-  const view = await stateStore.sessions.view(sessionId);
-  if (view === undefined) return undefined;
-  if (caller !== undefined && !isOwner(view.record, caller)) return undefined;
+  // What belongs to others is not even read: how long that takes says how much there is.
+  const record = await findOwnSession(stateStore, sessionId, caller);
+  if (record === undefined) return undefined;
+  const view = await stateStore.sessions.view(record.sessionId);
+  if (view === undefined || !isOwner(view.record, caller)) return undefined;
   const { deadline = Infinity } = view.record;
   const runs = executor && toRuns(executor);
-  const isOverdue = deadline <= Date.now() && (await runs?.expireCalls(sessionId)) === true;
-  return isOverdue ? stateStore.sessions.view(sessionId) : view;
+  const isOverdue = deadline <= Date.now() && (await runs?.expireCalls(record.sessionId)) === true;
+  return isOverdue ? stateStore.sessions.view(record.sessionId) : view;
 }
 
 /**

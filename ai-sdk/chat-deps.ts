@@ -11,6 +11,17 @@ export function toRuns<E extends object>(executor: RunsOf<E>): E {
   return 'runs' in executor ? executor.runs : executor;
 }
 
+/** The agents of a host, as an `AgentRegistry` has them. */
+export interface AddressedAgents {
+  has: (name: string) => boolean;
+  isPublic?: (name: string) => boolean;
+}
+
+/** True for an agent that people may talk to. */
+export function isAddressable(agents: AddressedAgents, name: string): boolean {
+  return agents.has(name) && (agents.isPublic?.(name) ?? true);
+}
+
 type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
 
 /** What the bridge works with. */
@@ -18,8 +29,8 @@ export interface ChatDeps {
   executor: ChatExecutor;
   stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
-  /** Which agents there are. */
-  agents: { has: (name: string) => boolean };
+  /** Which agents there are, and which of them people may talk to. Default: all. */
+  agents: AddressedAgents;
   /** For first contacts that name none. */
   defaultAgent?: string | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */

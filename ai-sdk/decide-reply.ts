@@ -4,7 +4,7 @@ import type { UserMessage } from '../stores/contract/runs.js';
 import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 import { attachReader } from './attach-turn.js';
-import type { ChatDeps } from './chat-deps.js';
+import { isAddressable, type ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { continueTurn } from './continue-turn.js';
 import { editTurn } from './edit-turn.js';
@@ -12,6 +12,7 @@ import { extractResumeIntent, hasAnswers, type ResumableState } from './extract-
 import { isCutShort } from './last-step.js';
 import { isOwner, toCaller } from './ownership.js';
 import { agentMismatch, copyIsBehind, notFound } from './refusals.js';
+import { findSession } from './session-address.js';
 import { regenerateTurn } from './regenerate-turn.js';
 import { startTurn } from './start-turn.js';
 import { submitAnswers } from './submit-answers.js';
@@ -20,15 +21,17 @@ import { toTrailingUserMessages, toUserMessages } from './user-messages.js';
 /** Decides how a chat request is answered. What was asked for is checked before anything is stored. */
 export async function decideReply(
   deps: ChatDeps,
-  params: HandleChatStreamParams,
+  asked: HandleChatStreamParams,
 ): Promise<ChatReply> {
   let record: SessionRecord | undefined;
   try {
-    checkSessionId(params.sessionId);
-    const isReading = isRead(params);
-    const said = isReading ? [] : readUserMessages(deps, params);
-    const found = await deps.stateStore.sessions.read(params.sessionId);
-    const isForeign = found !== undefined && !isOwner(found, toCaller(params));
+    checkShownSessionId(asked.sessionId);
+    const isReading = isRead(asked);
+    const said = isReading ? [] : readUserMessages(deps, asked);
+    const caller = toCaller(asked);
+    const { storedId, record: found } = await findSession(deps.stateStore, asked.sessionId, caller);
+    const params = { ...asked, sessionId: storedId };
+    const isForeign = found !== undefined && !isOwner(found, caller);
     // Strangers learn nothing, and stock clients take a refused GET for an error.
     if (isReading && (found === undefined || isForeign)) return { kind: 'nothing' };
     if (isForeign) throw notFound();
@@ -99,7 +102,7 @@ async function settleOverdue(
   return (await deps.stateStore.sessions.read(sessionId)) ?? record;
 }
 
-function checkSessionId(sessionId: string): void {
+function checkShownSessionId(sessionId: string): void {
   if (isSessionId(sessionId)) return;
   throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
 }
@@ -118,13 +121,13 @@ function chooseAgent(
   record: SessionRecord | undefined,
   isNeeded: boolean,
 ): string | undefined {
-  if (params.agent !== undefined && !deps.agents.has(params.agent)) {
+  if (params.agent !== undefined && !isAddressable(deps.agents, params.agent)) {
     throw new HelixError('agent_not_found', 'There is no agent of that name.');
   }
   if (record !== undefined) {
     if (params.agent !== undefined && params.agent !== record.agent)
       throw agentMismatch(record.agent);
-    if (!deps.agents.has(record.agent)) {
+    if (!isAddressable(deps.agents, record.agent)) {
       throw new HelixError('agent_not_found', "This conversation's agent is not available.");
     }
     return record.agent;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HelixError } from '../protocol/errors.js';
-import { isSessionId } from '../protocol/ids.js';
+import { isStoredSessionId, toShownSessionId } from '../protocol/ids.js';
 import { HEADERS, type ProblemBody } from '../protocol/http.js';
 import { PostedTail } from '../protocol/posted-messages.js';
 import { toChatDeps, type HandleChatStreamDeps } from './chat-deps.js';
@@ -58,12 +58,18 @@ export function toReplyHeaders(
 ): Record<string, string> {
   return {
     // What is no session id may not even be a legal header.
-    ...(isSessionId(sessionId) && { [HEADERS.sessionId]: sessionId }),
+    ...(isStoredSessionId(sessionId) && { [HEADERS.sessionId]: toShownSessionId(sessionId) }),
     ...(runId !== undefined && { [HEADERS.runId]: runId }),
   };
 }
 
 /** The body of a refusal. */
 export function toProblem({ message, code, detail }: HelixError): ProblemBody {
-  return { error: message, code, ...(detail !== undefined && { detail }) };
+  return { error: message, code, ...(detail !== undefined && { detail: toShown(detail) }) };
+}
+
+/** A session is named as its client knows it. */
+function toShown(detail: unknown): unknown {
+  if (typeof detail !== 'object' || detail === null || !('sessionId' in detail)) return detail;
+  return { ...detail, sessionId: toShownSessionId(String(detail.sessionId)) };
 }

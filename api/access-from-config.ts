@@ -36,16 +36,12 @@ export function readAccess(config: Config): Access {
       openStreams: config.MAX_OPEN_STREAMS,
     },
     trustedProxies: config.TRUSTED_PROXIES,
-    // Who is on this machine is let in; names that others made to lead here are not theirs.
-    ...(authenticate === undefined &&
-      isLoopback(config.HOST) && {
-        hostNames: config.PUBLIC_URL === undefined ? [] : [new URL(config.PUBLIC_URL).hostname],
-      }),
+    // Names that others made to lead here are not served, wherever it listens: a container's port may
+    // be published on loopback only.
+    ...(authenticate === undefined && {
+      hostNames: config.PUBLIC_URL === undefined ? [] : [new URL(config.PUBLIC_URL).hostname],
+    }),
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 function createAuthenticator(config: Config): Authenticate | undefined {

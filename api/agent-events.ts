@@ -1,3 +1,5 @@
+import type { StreamMessage } from '../protocol/chunk.js';
+import { toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
 import { toWireEvents, type StreamEvent } from '../protocol/wire-events.js';
@@ -34,7 +36,7 @@ export async function* createAgentEvents(
   for await (const entries of log.follow(sessionId, fromSequence, signal)) {
     let text = '';
     for (const entry of entries) {
-      for (const told of toWireEvents(entry)) {
+      for (const told of toWireEvents({ ...entry, message: toShown(entry.message) })) {
         const isEnd = told.event.type === 'end' || told.event.type === 'fail';
         if (isEnd && entry.sequence < firstEnd) continue;
         text += formatWireEvent(told);
@@ -45,6 +47,14 @@ export async function* createAgentEvents(
     }
     if (text !== '') yield text;
   }
+}
+
+/** A chunk as clients know its agents: those that follow a stream tell its own by the session's id. */
+function toShown<M extends StreamMessage>(message: M): M {
+  const named: Partial<Record<'agentId' | 'subSessionId', string>> = {};
+  if ('agentId' in message) named.agentId = toShownSessionId(message.agentId);
+  if ('subSessionId' in message) named.subSessionId = toShownSessionId(message.subSessionId);
+  return { ...message, ...named };
 }
 
 /** The end of a run that has ended; made up from the record if its entry has expired. */

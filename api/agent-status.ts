@@ -1,4 +1,5 @@
 import type { AgentStatus } from '../protocol/agent-server.js';
+import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionView } from '../stores/contract/sessions.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
@@ -11,7 +12,7 @@ export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentSt
   const parts = reply?.role === 'assistant' ? reply.parts : [];
   const pending = stream === 'paused' ? Object.values(toPendingCalls(openCalls)) : [];
   return {
-    sessionId,
+    sessionId: toShownSessionId(sessionId),
     agent,
     run: {
       runId,

@@ -35,7 +35,8 @@ export function createApi(given: ApiDeps): Express {
   app.set('trust proxy', deps.trustedProxies ?? false);
   app.use(createRequestObserver(metrics));
   app.use(createSecurityHeaders(), requireHost);
-  if (deps.hostNames !== undefined) app.use(createNamesGuard(deps.hostNames));
+  const { hostNames = deps.authenticate === undefined ? [] : undefined } = deps;
+  if (hostNames !== undefined) app.use(createNamesGuard(hostNames));
   const routers = createRouters(deps, readIdentity);
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);

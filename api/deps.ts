@@ -17,6 +17,8 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {
     has: (name: string) => boolean;
+    /** Which of them people may talk to. Default: all. */
+    isPublic?: (name: string) => boolean;
     getRegisteredTypes: () => string[];
     /** For agents whose sessions are given a state. */
     get?: (name: string) => AgentDefinition | undefined;
@@ -41,7 +43,8 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   limits?: ApiLimits | undefined;
   /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */
   trustedProxies?: number | readonly string[] | undefined;
-  /** Names of the public DNS under which it is reached; by others nobody is served. Default: any. */
+  /** Names of the public DNS under which it is reached; by others nobody is served. Default: any, without
+   * `authenticate` none. */
   hostNames?: readonly string[] | undefined;
   /** Silence after which a stream gets a comment, ms. */
   keepAliveMs?: number | undefined;

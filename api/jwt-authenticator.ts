@@ -1,6 +1,14 @@
 import { createPublicKey } from 'node:crypto';
 import type { Request } from 'express';
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  jwtVerify,
+  type FetchImplementation,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Authenticate, Identity } from './identity.js';
@@ -37,6 +45,7 @@ const SIGNATURES = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 const SECRET_BYTES = 32;
+const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
@@ -52,6 +61,8 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const checks = {
     algorithms: readAlgorithms(options),
     clockTolerance: tolerance,
+    // A token without an end would be good for ever, whoever gets hold of it.
+    requiredClaims: ['exp'],
     ...(issuer !== undefined && { issuer: toList(issuer) }),
     ...(audience !== undefined && { audience: toList(audience) }),
   };
@@ -77,10 +88,20 @@ function createKeySource(options: JwtOptions): JWTVerifyGetKey {
   const named = [secret, publicKey, jwksUrl].filter((key) => key !== undefined);
   if (named.length !== 1) throw new Error('Give one of secret, publicKey and jwksUrl.');
   if (jwksUrl !== undefined) {
-    const keys = createRemoteJWKSet(new URL(jwksUrl), { cooldownDuration: jwksCooldownMs });
+    const url = new URL(jwksUrl);
+    if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
+      throw new Error('The keys are fetched by https: only, or from this machine.');
+    }
+    const options = { cooldownDuration: jwksCooldownMs, [customFetch]: fetchKeys };
+    const keys = createRemoteJWKSet(url, options);
     return async (header, token) => keys(header, token).catch(refuseKey);
   }
   if (publicKey !== undefined) {
+    if (/-----BEGIN [A-Z ]*PRIVATE KEY/.test(publicKey)) {
+      throw new Error(
+        'This is a private key: whoever has it can sign tokens. Give the public one.',
+      );
+    }
     const key = createPublicKey(publicKey);
     return () => key;
   }
@@ -88,6 +109,23 @@ function createKeySource(options: JwtOptions): JWTVerifyGetKey {
   if (bytes.length < SECRET_BYTES) throw new Error('The secret needs at least 32 bytes.');
   return () => bytes;
 }
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Fetches a key set that is no larger than such a set is. */
+const fetchKeys: FetchImplementation = async (url, options) => {
+  const response = await fetch(url, options);
+  const pieces: Uint8Array[] = [];
+  let received = 0;
+  for await (const bytes of response.body ?? []) {
+    received += bytes.length;
+    if (received > KEY_SET_BYTES) throw new Error('the key set is too large');
+    pieces.push(bytes);
+  }
+  return new Response(Buffer.concat(pieces), response);
+};
 
 /** A key that the set does not have makes the token bad; no set says nothing about the token. */
 function refuseKey(error: unknown): never {

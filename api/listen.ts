@@ -15,6 +15,8 @@ const REQUEST_MS = 120_000;
 const HEADERS_MS = 20_000;
 /** Longer than the 60 s of usual load balancers: they must be the ones who close idle connections. */
 const IDLE_MS = 65_000;
+/** Connections at once; each takes memory before anybody knows whose it is. */
+const CONNECTIONS = 10_000;
 
 /** @throws StartupError when the port is taken, or the address cannot be used */
 export async function listen(app: Express, port: number, host: string): Promise<Listening> {
@@ -25,6 +27,7 @@ export async function listen(app: Express, port: number, host: string): Promise<
   };
   // What Node would refuse with an empty reply is refused by the app, in its words.
   const server = createServer({ ...timeouts, requireHostHeader: false }, app);
+  server.maxConnections = CONNECTIONS;
   server.on('checkExpectation', app);
   server.on('clientError', answerUnreadable);
   await new Promise<void>((resolve, reject) => {

@@ -20,6 +20,8 @@ import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
 import { createTemporalChecks } from './worker-check.js';
 
+/** The layout of records in which tenants have ids of their own. */
+const TENANTS_APART = 2;
 const CLOSE_MS = 5_000;
 /** Runs that are being started when the process is told to end get this long. */
 const STARTS_MS = 1_000;
@@ -31,6 +33,11 @@ async function main(): Promise<void> {
   const access = readAccess(config);
   const hasAccounts = access.authenticate !== undefined;
   const agents = createAgents(config, hasAccounts);
+  if (!hasAccounts) {
+    logger.warn({}, 'nobody signs in: everybody who reaches the api is the same user');
+  } else if (config.RECORD_LAYOUT < TENANTS_APART) {
+    logger.warn({}, 'tenants share the ids of their sessions until RECORD_LAYOUT is 2');
+  }
 
   const redis = createRedisStores({
     url: config.REDIS_URL,
@@ -97,8 +104,10 @@ function createAgents(config: Config, hasAccounts: boolean): AgentRegistry {
     }),
   );
   const name = config.DEFAULT_AGENT;
-  if (name !== undefined && !agents.has(name)) {
-    throw new ConfigError(`Bad configuration: DEFAULT_AGENT names no agent: ${name}`);
+  if (name !== undefined && !agents.isPublic(name)) {
+    throw new ConfigError(
+      `Bad configuration: DEFAULT_AGENT names no agent that people may talk to: ${name}`,
+    );
   }
   return agents;
 }

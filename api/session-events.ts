@@ -1,5 +1,6 @@
 import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '../ai-sdk/index.js';
 import type { StreamMessage } from '../protocol/chunk.js';
+import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionEvent } from '../protocol/http.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import type { Store } from '../stores/contract/store.js';
@@ -91,7 +92,7 @@ async function readEvent(
   const { record, openCalls } = found;
   const { sequence, stream, turn, messageId } = record;
   return {
-    sessionId,
+    sessionId: toShownSessionId(sessionId),
     sequence,
     status: stream,
     run: toRunStanding(record, Date.now()),

@@ -118,11 +118,14 @@ const EnvSchema = z.object({
 export type Config = z.infer<typeof EnvSchema>;
 
 /**
- * Reads the settings out of an environment. An empty value counts as absent.
+ * Reads the settings out of an environment. An empty value counts as absent, but not of a setting by
+ * which people sign in: without it everybody would be let in.
  *
  * @throws ConfigError naming every wrong variable, in one line
  */
 export function parseEnv(env: Record<string, string | undefined>): Config {
+  const keyFault = findKeyFault(env);
+  if (keyFault !== undefined) throw new ConfigError(`Bad configuration: ${keyFault}`);
   const given = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
@@ -130,4 +133,19 @@ export function parseEnv(env: Record<string, string | undefined>): Config {
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
   throw new ConfigError(`Bad configuration: ${problems.join('; ')}`);
+}
+
+/** Names under which somebody may have meant to set a key for tokens, or how they are read. */
+const MEANT_FOR_TOKENS = /^JW[TK]/i;
+
+function findKeyFault(env: Record<string, string | undefined>): string | undefined {
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || !MEANT_FOR_TOKENS.test(name)) continue;
+    if (!(name in EnvSchema.shape)) {
+      const known = Object.keys(EnvSchema.shape).filter((key) => MEANT_FOR_TOKENS.test(key));
+      return `${name} is no setting; there are ${known.join(', ')}`;
+    }
+    if (value.trim() === '') return `${name} is blank; set it, or leave it out`;
+  }
+  return undefined;
 }

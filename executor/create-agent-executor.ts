@@ -3,7 +3,7 @@ import { Client, type Connection, type ConnectionLike } from '@temporalio/client
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import { isSessionId } from '../protocol/ids.js';
+import { isStoredSessionId } from '../protocol/ids.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
@@ -146,7 +146,7 @@ export function createExecutorOf(deps: {
       const agent = typeof given === 'string' ? agents.resolve(given) : given;
       if (typeof given !== 'string') agents.register(given);
       const { sessionId = `s-${randomUUID()}`, userId = 'anonymous', tenantId } = options;
-      if (!isSessionId(sessionId)) {
+      if (!isStoredSessionId(sessionId)) {
         throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
       }
       const { messages, state = options.state } = readInput(input, options);

@@ -1,6 +1,6 @@
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import type { AgentRegistry } from '../agents/registry.js';
-import { rootOf } from '../protocol/ids.js';
+import { rootOf, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type Resumption, type RunError, type RunInput } from '../protocol/run.js';
 import { beginNextAfterEnds, type StartNext } from '../stores/record/begin-next.js';
@@ -76,7 +76,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     const { sessionId, runId, agent, turn, from } = run;
     const definition = agents.resolve(agent, { sessionId, runId });
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
-    const sessionUrl = deps.sessionUrl?.(sessionId);
+    const sessionUrl = deps.sessionUrl?.(toShownSessionId(sessionId));
     const input: RunInput = {
       sessionId,
       runId,

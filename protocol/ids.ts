@@ -8,13 +8,28 @@ export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && SESSION_ID.test(value);
 }
 
+/** Form under which a session is stored: of a tenant, `<tenant hash>~<session id>`. */
+const STORED_ID = /^(?:[A-Za-z0-9_-]{16}~)?[A-Za-z0-9_-]{1,128}$/;
+
+/** True for the id of a session as stores and engines know it; clients choose what follows the `~`. */
+export function isStoredSessionId(value: unknown): value is string {
+  return typeof value === 'string' && STORED_ID.test(value);
+}
+
+/** The id by which clients know a stored session; of a sub-agent's, without the tenant as well. */
+export function toShownSessionId(storedId: string): string {
+  return storedId.slice(storedId.indexOf('~') + 1);
+}
+
 const CHILD_PART = /^\d+-[A-Za-z0-9]{1,64}$/;
 
 /** True for the id of a session or of a sub-agent's; a stream's id is that of its session. */
 export function isStreamId(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const root = rootOf(value);
-  return isSessionId(root) && (root === value || CHILD_PART.test(value.slice(root.length + 1)));
+  return (
+    isStoredSessionId(root) && (root === value || CHILD_PART.test(value.slice(root.length + 1)))
+  );
 }
 
 /** Id of a sub-agent's session; clients cannot choose such ids, and the nonce keeps it unguessable. */

@@ -2,10 +2,16 @@ import { isIP } from 'node:net';
 import type { RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 
-/** HTTP/1.1 asks for a host; Node would refuse a request without one with an empty reply. */
+/**
+ * HTTP/1.1 asks for one host; Node would refuse a request without one with an empty reply, and takes
+ * the first of two, where a proxy in front may have looked at the other.
+ */
 export const requireHost: RequestHandler = (request, _response, next) => {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) {
     throw new HelixError('validation_error', 'The request names no host.');
+  }
+  if ((request.headersDistinct.host?.length ?? 0) > 1) {
+    throw new HelixError('validation_error', 'The request names two hosts.');
   }
   next();
 };

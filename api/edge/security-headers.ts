@@ -2,8 +2,7 @@ import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
 /**
- * What browsers are told not to do. The page loads nothing but its own files; pictures in
- * conversations may come from anywhere over HTTPS. Whether a host is reached by HTTPS only is for
+ * What browsers are told not to do. The page loads nothing but its own files. Whether a host is reached by HTTPS only is for
  * those to say who end TLS, so neither HSTS nor upgrades are asked for here.
  */
 export function createSecurityHeaders(): RequestHandler {
@@ -16,8 +15,8 @@ export function createSecurityHeaders(): RequestHandler {
         baseUri: ["'self'"],
         formAction: ["'self'"],
         frameAncestors: ["'none'"],
-        imgSrc: ["'self'", 'data:', 'https:'],
-        mediaSrc: ["'self'", 'data:', 'https:'],
+        imgSrc: ["'self'", 'data:'],
+        mediaSrc: ["'self'", 'data:'],
         objectSrc: ["'none'"],
         scriptSrc: ["'self'"],
         scriptSrcAttr: ["'none'"],

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
 import type { Request, Response } from 'express';
 import {
+  findSession,
+  isAddressable,
   isOwner,
   notFound,
   toReplyHeaders,
@@ -20,6 +22,7 @@ import {
 } from '../../protocol/agent-server.js';
 import { parseToolAnswer, toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
+import { toShownSessionId } from '../../protocol/ids.js';
 import { HEADERS, type PostedMessage } from '../../protocol/http.js';
 import type { StopMode } from '../../protocol/run.js';
 import { createAgentEvents } from '../agent-events.js';
@@ -51,7 +54,7 @@ export function createAgentRoutes(
     const { record, caller } = await findOwn(request, response, body.sessionId);
     const { message } = body;
     if (message !== undefined) {
-      reply(response, await start(response, record.sessionId, { message }, caller));
+      reply(response, await start(response, body.sessionId, { message }, caller));
       return;
     }
     // Answers make a run go on by themselves: one that has not ended is left alone.
@@ -75,9 +78,9 @@ export function createAgentRoutes(
 
   router.post('/submit-tool-result', async (request, response) => {
     const target = parseBody(AgentTarget, request);
-    const { caller } = await findOwn(request, response, target.sessionId);
+    const { record, caller } = await findOwn(request, response, target.sessionId);
     const answer = parseToolAnswer({ ...(request.body as object), by: caller.userId });
-    const result = await executor.submitToolResult(answer);
+    const result = await executor.submitToolResult({ ...answer, sessionId: record.sessionId });
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { sessionId, toolCallId } = answer;
     const resumed = result.resume !== undefined;
@@ -110,7 +113,7 @@ export function createAgentRoutes(
         (signal) => createAgentEvents(streamManager, record, from, signal),
         response,
         {
-          headers: toHeaders(record),
+          headers: toReplyHeaders(record.sessionId, record),
           keepAliveMs,
           meter: metrics?.streams,
           until: caller.expiresAt,
@@ -130,12 +133,12 @@ export function createAgentRoutes(
     body: StartAgentBody,
     caller: Caller,
   ): Promise<AgentStarted> {
-    const known = await store.sessions.read(sessionId);
+    const { storedId, record: known } = await findSession(store, sessionId, caller);
     if (known !== undefined && !isOwner(known, caller)) throw notFound();
     response.set(toReplyHeaders(sessionId, known));
     const agent = body.agent ?? body.agentType ?? known?.agent ?? deps.defaultAgent;
     if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
-    if (!deps.agents.has(agent)) {
+    if (!isAddressable(deps.agents, agent)) {
       throw new HelixError('agent_not_found', 'There is no agent of that name.');
     }
     const { allowedFileHosts } = deps;
@@ -143,7 +146,7 @@ export function createAgentRoutes(
     const definition = deps.agents.get?.(agent);
     const { state } = body;
     const result = await executor.execute({
-      sessionId,
+      sessionId: storedId,
       agent,
       owner: caller.userId,
       ...(caller.tenantId !== undefined && { tenant: caller.tenantId }),
@@ -152,14 +155,14 @@ export function createAgentRoutes(
     });
     if (result.kind === 'begun') return toStarted(sessionId, result.run.runId);
     if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
-    return toStarted(sessionId, await findRunOf(store, sessionId, messages.at(-1)?.id ?? ''));
+    return toStarted(sessionId, await findRunOf(store, storedId, messages.at(-1)?.id ?? ''));
   }
 
   async function stop(request: Request, response: Response, mode: StopMode): Promise<void> {
     const { sessionId, reason } = parseBody(StopAgentBody, request);
     const { record, caller } = await findOwn(request, response, sessionId);
     const said = reason === undefined ? {} : { reason };
-    const stopped = await executor.stop(sessionId, { mode, ...said, by: caller.userId });
+    const stopped = await executor.stop(record.sessionId, { mode, ...said, by: caller.userId });
     response.status(202).json({ result: stopped.kind, runId: record.runId });
   }
 }
@@ -168,7 +171,8 @@ function reply(response: Response, started: AgentStarted): void {
   response.status(202).set(toHeaders(started)).json(started);
 }
 
-function toStarted(sessionId: string, runId: string): AgentStarted {
+function toStarted(storedId: string, runId: string): AgentStarted {
+  const sessionId = toShownSessionId(storedId);
   return { sessionId, streamId: sessionId, runId };
 }
 

@@ -16,13 +16,12 @@ const CHECK_MS = 2_000;
 export function createHealthRoutes(checks: ReadinessChecks): Router {
   const router = Router();
   const seen = new Set<string>();
+  let looking: Promise<CheckResult[]> | undefined;
   router.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' });
   });
   router.get('/readyz', async (_request, response) => {
-    const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const),
-    );
+    const results = await look();
     const away = results.flatMap(([name, state]) => (state === 'ok' ? [] : [name]));
     for (const [name, state] of results) if (state === 'ok') seen.add(name);
     const isReady = away.every((name) => name !== NEEDED && seen.has(name));
@@ -33,6 +32,22 @@ export function createHealthRoutes(checks: ReadinessChecks): Router {
     });
   });
   return router;
+
+  /** Anybody may ask, as often as they like: one look serves all who ask meanwhile. */
+  function look(): Promise<CheckResult[]> {
+    looking ??= runChecks(checks).finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  }
+}
+
+type CheckResult = readonly [name: string, state: 'ok' | 'failed'];
+
+function runChecks(checks: ReadinessChecks): Promise<CheckResult[]> {
+  return Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const),
+  );
 }
 
 /** Why a check failed is for the log of what failed, not for whoever asks. */

@@ -13,8 +13,13 @@ export function createAnswerRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.post('/:sessionId/pending/:toolCallId', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
     const body = parseBody(AnswerBody, request);
-    const { caller } = await findOwn(request, response, sessionId);
-    const answer = { sessionId, toolCallId, by: caller.userId, ...toAnswer(body) };
+    const { record, caller } = await findOwn(request, response, sessionId);
+    const answer = {
+      sessionId: record.sessionId,
+      toolCallId,
+      by: caller.userId,
+      ...toAnswer(body),
+    };
     const result = await deps.executor.submitToolResult(answer);
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { sequence, resume } = result;
@@ -24,8 +29,9 @@ export function createAnswerRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.post('/:sessionId/pending/:toolCallId/extend', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
     const { byMs } = parseBody(ExtendBody, request);
-    const { caller } = await findOwn(request, response, sessionId);
-    const result = await deps.executor.extendDeadline({ sessionId, toolCallId, byMs });
+    const { record, caller } = await findOwn(request, response, sessionId);
+    const call = { sessionId: record.sessionId, toolCallId };
+    const result = await deps.executor.extendDeadline({ ...call, byMs });
     if (result.kind !== 'extended') throw toAnswerError(result.kind);
     const { deadline } = result;
     deps.logger.info({ sessionId, toolCallId, byMs, by: caller.userId }, 'a deadline was put off');
@@ -35,8 +41,9 @@ export function createAnswerRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.post('/:sessionId/pending/:toolCallId/lease', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
     const { holder, forMs } = parseBody(LeaseBody, request);
-    await findOwn(request, response, sessionId);
-    const result = await deps.executor.leaseCall({ sessionId, toolCallId, holder, forMs });
+    const { record } = await findOwn(request, response, sessionId);
+    const call = { sessionId: record.sessionId, toolCallId };
+    const result = await deps.executor.leaseCall({ ...call, holder, forMs });
     if (result.kind === 'held') {
       const detail = { forMs: result.forMs };
       throw new HelixError('call_leased', 'Another page carries out this call.', { detail });

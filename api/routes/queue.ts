@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import { editQueuedMessage, notQueued, toQueue } from '../../ai-sdk/index.js';
 import { QueueEdit, QueueQuery } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
@@ -13,22 +13,23 @@ export function createQueueRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
 
   router.use(path, async (request, response, next) => {
     response.set('cache-control', 'no-store');
-    await findOwn(request, response, parseSessionId(request));
+    const { record } = await findOwn(request, response, parseSessionId(request));
+    response.locals['session'] = record.sessionId;
     next();
   });
 
-  router.get(path, async (request, response) => {
-    response.json({ queue: toQueue(await store.queue.read(parseSessionId(request))) });
+  router.get(path, async (_request, response) => {
+    response.json({ queue: toQueue(await store.queue.read(sessionOf(response))) });
   });
 
   router.patch(path, async (request, response) => {
-    const sessionId = parseSessionId(request);
+    const sessionId = sessionOf(response);
     await editQueuedMessage(store, { sessionId, ...parseBody(QueueEdit, request) });
     response.json({ queue: toQueue(await store.queue.read(sessionId)) });
   });
 
   router.delete(path, async (request, response) => {
-    const sessionId = parseSessionId(request);
+    const sessionId = sessionOf(response);
     const { id: messageId } = parseQuery(QueueQuery, request);
     const one = messageId === undefined ? {} : { messageId };
     const { count } = await store.queue.remove({ sessionId, ...one, now: Date.now() });
@@ -37,4 +38,9 @@ export function createQueueRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   });
 
   return router;
+}
+
+/** The session whose owner was checked. */
+function sessionOf(response: Response): string {
+  return String(response.locals['session']);
 }

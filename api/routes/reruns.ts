@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
+import { findSession, type Caller } from '../../ai-sdk/index.js';
+import { HelixError } from '../../protocol/errors.js';
+import { toShownSessionId } from '../../protocol/ids.js';
 import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { FindOwn } from '../own-session.js';
@@ -11,9 +15,9 @@ export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.post('/:sessionId/retry', async (request, response) => {
     const { checkpointId, messageId } = parseBody(RetryBody, request);
     const sessionId = parseSessionId(request);
-    const { caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await findOwn(request, response, sessionId);
     const { runId } = await deps.executor.retry({
-      sessionId,
+      sessionId: record.sessionId,
       by: caller.userId,
       ...(checkpointId !== undefined && { checkpointId }),
       ...(messageId !== undefined && { messageId }),
@@ -22,26 +26,31 @@ export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   });
 
   router.post('/:sessionId/branch', async (request, response) => {
-    const { checkpointId, messageIndex, sessionId: newSessionId } = parseBody(BranchBody, request);
+    const { checkpointId, messageIndex, sessionId: chosen } = parseBody(BranchBody, request);
     const sessionId = parseSessionId(request);
-    const { caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await findOwn(request, response, sessionId);
+    const newSessionId = await addressCopy(chosen ?? `s-${randomUUID()}`, caller);
     const copy = await deps.executor.branch({
-      sessionId,
+      sessionId: record.sessionId,
       by: caller.userId,
       ...(checkpointId !== undefined && { checkpointId }),
       ...(messageIndex !== undefined && { messageIndex }),
-      ...(newSessionId !== undefined && { newSessionId }),
+      newSessionId,
     });
     // The reply is about the copy, which has no run yet.
     response.removeHeader(HEADERS.runId);
-    response.status(201).set(HEADERS.sessionId, copy.sessionId).json(copy);
+    const shown = toShownSessionId(copy.sessionId);
+    response
+      .status(201)
+      .set(HEADERS.sessionId, shown)
+      .json({ ...copy, sessionId: shown });
   });
 
   router.get('/:sessionId/checkpoints', async (request, response) => {
     const { limit, cursor } = parseQuery(CheckpointQuery, request);
     const sessionId = parseSessionId(request);
-    await findOwn(request, response, sessionId);
-    const page = await deps.stateStore.checkpoints.list(sessionId, {
+    const { record } = await findOwn(request, response, sessionId);
+    const page = await deps.stateStore.checkpoints.list(record.sessionId, {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),
     });
@@ -49,4 +58,13 @@ export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   });
 
   return router;
+
+  /** Where a copy goes. @throws HelixError `session_exists`, also for one of before under the bare id */
+  async function addressCopy(sessionId: string, caller: Caller): Promise<string> {
+    const { storedId, record } = await findSession(deps.stateStore, sessionId, caller);
+    if (record === undefined) return storedId;
+    throw new HelixError('session_exists', 'There is a session of that id.', {
+      detail: { sessionId },
+    });
+  }
 }

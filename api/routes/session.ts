@@ -55,9 +55,9 @@ export function createSessionRoutes(
   router.get('/:sessionId/messages', async (request, response: Response<MessagesReply>) => {
     const sessionId = parseSessionId(request);
     const page = parseQuery(MessagesQuery, request);
-    await findOwn(request, response, sessionId);
+    const { record } = await findOwn(request, response, sessionId);
     response.set('cache-control', 'no-store');
-    response.json(await loadUIMessages(deps.stateStore, sessionId, page));
+    response.json(await loadUIMessages(deps.stateStore, record.sessionId, page));
   });
 
   router.post('/:sessionId/stop', async (request, response) => {
@@ -65,7 +65,7 @@ export function createSessionRoutes(
     const { mode, reason } = parseBody(StopBody, request);
     const { record, caller } = await findOwn(request, response, sessionId);
     const said = reason === undefined ? {} : { reason };
-    const stop = await deps.executor.stop(sessionId, { mode, ...said, by: caller.userId });
+    const stop = await deps.executor.stop(record.sessionId, { mode, ...said, by: caller.userId });
     response.status(202).json({ result: stop.kind, runId: record.runId });
   });
 
@@ -75,12 +75,16 @@ export function createSessionRoutes(
     const headers = toReplyHeaders(sessionId, record);
     const { keepAliveMs, metrics } = deps;
     try {
-      await pipeToExpress((signal) => createSessionEvents(deps, sessionId, signal), response, {
-        headers,
-        keepAliveMs,
-        meter: metrics?.streams,
-        until: caller.expiresAt,
-      });
+      await pipeToExpress(
+        (signal) => createSessionEvents(deps, record.sessionId, signal),
+        response,
+        {
+          headers,
+          keepAliveMs,
+          meter: metrics?.streams,
+          until: caller.expiresAt,
+        },
+      );
     } catch (error) {
       // The reader was cut and comes back; it is told how things stand then.
       deps.logger.info({ err: error, sessionId }, 'a stream was cut');
@@ -89,8 +93,8 @@ export function createSessionRoutes(
 
   router.delete('/:sessionId', async (request, response) => {
     const sessionId = parseSessionId(request);
-    const { caller } = await findOwn(request, response, sessionId);
-    await deps.executor.deleteSession(sessionId, caller.userId);
+    const { record, caller } = await findOwn(request, response, sessionId);
+    await deps.executor.deleteSession(record.sessionId, caller.userId);
     deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
     response.status(204).end();
   });

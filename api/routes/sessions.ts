@@ -3,11 +3,13 @@ import type { Response } from 'express';
 import {
   isOwner,
   notFound,
+  readOwned,
   toPendingQuestions,
   toReplyHeaders,
   type Caller,
 } from '../../ai-sdk/index.js';
 import { WaitingQuery, type SessionPending, type WaitingSessions } from '../../protocol/http.js';
+import { toShownSessionId } from '../../protocol/ids.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { WaitingSession } from '../../stores/contract/waiting.js';
 import type { ApiDeps } from '../deps.js';
@@ -46,7 +48,8 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 
   /** @throws HelixError `not_found`, to strangers as well */
   async function readCurrent(sessionId: string, caller: Caller): Promise<SessionCalls> {
-    const found = await store.sessions.withCalls(sessionId);
+    const own = await readOwned(store, sessionId, caller);
+    const found = await store.sessions.withCalls(own.sessionId);
     if (found === undefined || !isOwner(found.record, caller)) throw notFound();
     return (await expired(found)) ?? found;
   }
@@ -71,5 +74,6 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 
 function toPending({ record, openCalls }: SessionCalls): SessionPending {
   const { sessionId, runId, status } = record;
-  return { sessionId, run: { runId, status }, pending: toPendingQuestions(openCalls) };
+  const run = { runId, status };
+  return { sessionId: toShownSessionId(sessionId), run, pending: toPendingQuestions(openCalls) };
 }

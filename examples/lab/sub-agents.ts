@@ -39,6 +39,7 @@ export function createDelegate(
 export function createReportAgent(model: LanguageModel): AgentDefinition {
   return defineAgent({
     name: 'lab-report',
+    public: true,
     description: 'Performs a script that ends with an answer.',
     systemPrompt: SYSTEM_PROMPT,
     outputSchema: z.object({ answer: z.number() }),

@@ -5,6 +5,8 @@ const BODIES = 'test/api/bodies.test.ts';
 const ORIGINS = 'test/api/cross-origin.test.ts';
 const LIMITS = 'test/api/limits.test.ts';
 const OWNERS = 'test/api/ownership.test.ts';
+const SNAPSHOTS = 'test/ai-sdk/build-snapshot.test.ts';
+const SETTINGS = 'test/config/env.test.ts';
 const TOKENS = 'test/api/jwt-authenticator.test.ts';
 const PIPE = 'test/api/pipe-to-express.test.ts';
 
@@ -48,6 +50,46 @@ const access = [
     ),
     suite: ORIGINS,
     test: 'pages of other origins are not named by *',
+  },
+  {
+    defence: 'Edge: without accounts, names that others made to lead here are not served',
+    file: 'api/access-from-config.ts',
+    edits: [
+      [
+        '...(authenticate === undefined && {',
+        "...(authenticate === undefined && config.HOST !== '0.0.0.0' && {",
+      ],
+    ],
+    suite: ACCESS,
+    test: 'a server for this machine only has a name of its own wherever it listens, as in a container, unless it knows who asks',
+  },
+  {
+    defence: 'Edge: nor by a host that forgets to say so',
+    file: 'api/create-api.ts',
+    edits: [['deps.authenticate === undefined ? [] : undefined', 'undefined']],
+    suite: ACCESS,
+    test: 'a server for this machine only has no foreign name either if it is a part of another program',
+  },
+  {
+    defence: 'Edge: an agent that is only a sub-agent is not talked to',
+    file: 'ai-sdk/chat-deps.ts',
+    edits: without(' && (agents.isPublic?.(name) ?? true)'),
+    suite: ACCESS,
+    test: 'agents that are only sub-agents are not listed and not talked to, unless they are public',
+  },
+  {
+    defence: 'Edge: a blank key lets nobody in',
+    file: 'config/env.ts',
+    edits: without("if (value.trim() === '') return `${name} is blank; set it, or leave it out`;"),
+    suite: SETTINGS,
+    test: 'parseEnv takes a blank JWT_SECRET for a mistake, since without a key everybody is let in',
+  },
+  {
+    defence: 'Edge: nor does a key under another name',
+    file: 'config/env.ts',
+    edits: [['if (!(name in EnvSchema.shape)) {', 'if (false) {']],
+    suite: SETTINGS,
+    test: 'parseEnv does not know JWT_SECRE, and says so',
   },
   {
     defence: 'Edge: browsers are told what not to do',
@@ -236,42 +278,164 @@ const tokens = [
 const STRANGER = 'tells a stranger nothing, and does nothing for them';
 const NAMESAKE = 'tells the same name in another tenant nothing, and does nothing for them';
 
+const lows = [
+  {
+    defence: 'Tokens: one without an end is none',
+    file: 'api/jwt-authenticator.ts',
+    edits: without("requiredClaims: ['exp'],"),
+    suite: TOKENS,
+    test: 'what is no safe key is any for a token that never ends',
+  },
+  {
+    defence: 'Tokens: keys do not come over lines that others can write on',
+    file: 'api/jwt-authenticator.ts',
+    edits: [["if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {", 'if (false) {']],
+    suite: TOKENS,
+    test: 'what is no safe key is not fetched from http://id.test/keys',
+  },
+  {
+    defence: 'Tokens: a private key is not taken for a public one',
+    file: 'api/jwt-authenticator.ts',
+    edits: [['if (/-----BEGIN [A-Z ]*PRIVATE KEY/.test(publicKey)) {', 'if (false) {']],
+    suite: TOKENS,
+    test: 'what is no safe key is a private one, which would be spread with the settings',
+  },
+  {
+    defence: 'Tokens: a key set has an end',
+    file: 'api/jwt-authenticator.ts',
+    edits: without("if (received > KEY_SET_BYTES) throw new Error('the key set is too large');"),
+    suite: TOKENS,
+    test: 'what is no safe key is one of a set that is larger than such sets are',
+  },
+  {
+    defence: 'Edge: a request has one host',
+    file: 'api/edge/require-host.ts',
+    edits: [['if ((request.headersDistinct.host?.length ?? 0) > 1) {', 'if (false) {']],
+    suite: BODIES,
+    test: 'what is no request two hosts is answered like everything else',
+  },
+  {
+    defence: 'Edge: whoever asks what is ready does not make it be looked at each time',
+    file: 'api/routes/health.ts',
+    edits: [['looking ??= runChecks(checks)', 'looking = runChecks(checks)']],
+    suite: ACCESS,
+    test: 'when something breaks looks at one time once what is ready, however many ask',
+  },
+];
+
 const owners = [
   {
     defence: 'Owners: a name counts within its tenant',
     file: 'ai-sdk/ownership.ts',
     edits: without(" && (session.tenant ?? '') === (caller.tenantId ?? '')"),
     suite: OWNERS,
-    test: `stopChat ${NAMESAKE}`,
+    test: 'a session of before: stopChat tells the same name in none nothing, and does nothing for them',
+  },
+  {
+    defence: 'Owners: tenants do not share the ids of their sessions',
+    file: 'ai-sdk/session-address.ts',
+    edits: [
+      [
+        "if (tenantId === undefined || tenantId === '') return sessionId;",
+        'if (tenantId !== null) return sessionId;',
+      ],
+    ],
+    suite: OWNERS,
+    test: 'sessions of tenants do not share their ids, and are shown by those that their clients chose',
+  },
+  {
+    defence: 'Owners: a session of before is no other tenant’s',
+    file: 'ai-sdk/session-address.ts',
+    edits: [
+      [
+        'if (bare.record?.tenant === caller.tenantId) return bare;',
+        'if (bare.record) return bare;',
+      ],
+    ],
+    suite: OWNERS,
+    test: `a session of before: startAgent ${NAMESAKE}`,
+  },
+  {
+    defence: 'Owners: no tenant begins what release 0.2.0 would not find while it is at work',
+    file: 'stores/redis/session-store.ts',
+    edits: [['(await context.layout()) >= TENANTS_APART', 'true']],
+    suite: 'test/stores/redis/processes.test.ts',
+    test: 'while a process of layout 1 lives tenants do not begin sessions under ids that it would not find',
+  },
+  {
+    defence: 'Owners: nor does the edge',
+    file: 'ai-sdk/session-address.ts',
+    edits: [['(await sessions.tenantsApart()) ? { storedId } : bare', '{ storedId }']],
+    suite: OWNERS,
+    test: 'sessions of tenants are stored as release 0.2.0 finds them while it may be at work',
   },
   {
     defence: 'Owners: nobody acts on another person’s session',
-    file: 'ai-sdk/ownership.ts',
-    edits: without(' || !isOwner(record, caller)'),
+    file: 'ai-sdk/session-address.ts',
+    edits: [['return isOwner(record, caller) ? record : undefined;', 'return record;']],
     suite: OWNERS,
-    test: `deleteChat ${STRANGER}`,
+    test: `a session of today: deleteChat ${STRANGER}`,
   },
   {
     defence: 'Owners: nobody follows it',
     file: 'ai-sdk/decide-reply.ts',
     edits: [['if (isReading && (found === undefined || isForeign))', 'if (isReading && !found)']],
     suite: OWNERS,
-    test: `followChat ${STRANGER}`,
+    test: `a session of today: followChat ${STRANGER}`,
   },
   {
     defence: 'Owners: nobody loads it',
     file: 'ai-sdk/build-snapshot.ts',
-    edits: without('if (caller !== undefined && !isOwner(view.record, caller)) return undefined;'),
+    edits: [
+      [
+        'const record = await findOwnSession(stateStore, sessionId, caller);',
+        'const { record } = await findSession(stateStore, sessionId, caller);',
+      ],
+      ['import { findOwnSession } from', 'import { findSession } from'],
+      [' || !isOwner(view.record, caller)', ''],
+    ],
     suite: OWNERS,
-    test: `getSnapshot ${STRANGER}`,
+    test: `a session of today: getSnapshot ${STRANGER}`,
+  },
+  {
+    defence: 'Owners: nor does anybody learn from how long it takes how much there is',
+    file: 'ai-sdk/build-snapshot.ts',
+    edits: [
+      [
+        'const record = await findOwnSession(stateStore, sessionId, caller);',
+        'const { record } = await findSession(stateStore, sessionId, caller);',
+      ],
+      ['import { findOwnSession } from', 'import { findSession } from'],
+    ],
+    suite: SNAPSHOTS,
+    test: 'buildSnapshot reads nothing of what belongs to others',
+  },
+  {
+    defence: 'Owners: who is not named is nobody',
+    file: 'ai-sdk/ownership.ts',
+    edits: [
+      [
+        'if (session === undefined || !caller?.userId) return false;',
+        'if (session === undefined) return false; if (!caller?.userId) return true;',
+      ],
+    ],
+    suite: SNAPSHOTS,
+    test: 'buildSnapshot is null for a caller whom nobody names, as plain JavaScript may leave him out',
   },
   {
     defence: 'Owners: nobody learns what it waits for',
     file: 'api/routes/sessions.ts',
-    edits: without(' || !isOwner(found.record, caller)'),
+    edits: [
+      [
+        'const own = await readOwned(store, sessionId, caller);',
+        'const own = { sessionId: (await findSession(store, sessionId, caller)).storedId };',
+      ],
+      ['  readOwned,', '  findSession,'],
+      [' || !isOwner(found.record, caller)', ''],
+    ],
     suite: OWNERS,
-    test: `getPending ${STRANGER}`,
+    test: `a session of today: getPending ${STRANGER}`,
   },
 ];
 
-export const edge = [...access, ...sizes, ...limits, ...tokens, ...owners];
+export const edge = [...access, ...sizes, ...limits, ...tokens, ...lows, ...owners];

@@ -6,11 +6,13 @@ import { UserError } from '../system/user-error.mjs';
 
 /** Only what is known is set: an absent variable keeps its default in the schema. */
 export function childEnvironment(settings, servers) {
-  const { port, url, redisUrl, temporalAddress, temporalUiUrl } = servers;
+  const { port, url, redisUrl, isRedisOwn, temporalAddress, temporalUiUrl } = servers;
   const variables = {
     PORT: String(port),
     HOST: settings.host,
     REDIS_URL: redisUrl,
+    // Processes of another release do not work on a Redis that was started for these.
+    RECORD_LAYOUT: process.env.RECORD_LAYOUT || (isRedisOwn ? '2' : undefined),
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: settings.namespace,
     TASK_QUEUE: settings.taskQueue,

@@ -29,6 +29,11 @@ export interface Sessions {
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /** Forgets that: a snapshot of the turn at rest was handed out since. */
   noteRestingSnapshot: (sessionId: string, turn: number) => Promise<void>;
+  /**
+   * True if what tenants begin may be stored under ids that tell them apart; false while a process of
+   * release 0.2.0, which knows no such ids, may be at work on the same record.
+   */
+  tenantsApart: () => boolean | Promise<boolean>;
   /** Makes a session at rest out of rows of another one. */
   branch: (input: BranchInput) => Promise<BranchResult>;
   /** Erases the session and its stream; readers see the end. Harmless when there is none. */

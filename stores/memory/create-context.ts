@@ -3,6 +3,7 @@ import { createKeySpace } from '../redis/keys.js';
 import type { RunLibrary } from '../redis/run-library.js';
 import { createTransitions } from '../redis/transitions.js';
 import { runOn, type Host } from '../transitions/lib/host.js';
+import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { run } from '../transitions/library.js';
 import { decode, encode } from './keyspace/cjson.js';
 import type { Keyspace } from './keyspace/keyspace.js';
@@ -17,6 +18,8 @@ export function createMemoryContext({ keyspace, options, now }: MemoryData): Red
     redis: createLocalCommands(keyspace),
     keys,
     transitions: createTransitions(runInProcess(keyspace, now), keys, options),
+    // No other release works on the memory of this process.
+    layout: () => RECORD_LAYOUT,
     maxEntries: options.maxChunks,
     now,
     gatherWrites: () => undefined,

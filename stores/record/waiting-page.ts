@@ -76,7 +76,7 @@ function formatCursor({ since, sessionId }: WaitingEntry): string {
 }
 
 function parseCursor(cursor: string): WaitingEntry {
-  const [, since, sessionId] = /^(\d{1,16})\.([A-Za-z0-9_-]{1,128})$/.exec(cursor) ?? [];
+  const [, since, sessionId] = /^(\d{1,16})\.([A-Za-z0-9_~-]{1,145})$/.exec(cursor) ?? [];
   if (since === undefined || sessionId === undefined) {
     throw new HelixError('validation_error', 'The cursor is none that was given out.');
   }

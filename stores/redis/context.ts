@@ -7,6 +7,8 @@ export interface RedisContext {
   redis: Commands;
   keys: KeySpace;
   transitions: Transitions;
+  /** The layout in which records are written now. */
+  layout: () => number | Promise<number>;
   /** Entries of a stream before whole old turns are trimmed; 0: never. */
   maxEntries: number;
   /** Clock of this process, ms since the epoch; deadlines go by the store's. */

@@ -83,6 +83,7 @@ export function createContext(
     transitions: createTransitions(announced, keys, toExpiry(options), processes.layout),
     processes,
     unanswered,
+    layout: processes.layout,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
     gatherWrites: () => {

@@ -27,6 +27,9 @@ import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
 import { createWaitingIndex } from './waiting-index.js';
 
+/** The layout of records from which on the ids of tenants' sessions tell the tenants apart. */
+const TENANTS_APART = 2;
+
 /** The record of sessions: each change is one transition, whose request and result this file names. */
 export function createRedisSessionStore(context: RedisContext): Store {
   const reads = { ...createSessionReads(context), ...createSessionViews(context) };
@@ -52,6 +55,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
         context.transitions.noteSnapshot(sessionId, { turn, isActive: true }, context.now()),
       noteRestingSnapshot: (sessionId, turn) =>
         context.transitions.noteSnapshot(sessionId, { turn, isActive: false }, context.now()),
+      tenantsApart: async () => (await context.layout()) >= TENANTS_APART,
       branch: createBranch(context),
       ...documents.sessions,
     },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { buildSnapshot } from '../../ai-sdk/build-snapshot.js';
 import { defineTool, type ToolContext } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 const Memory = z.object({
   memory: z.record(z.string(), z.unknown()).default({}),
@@ -181,8 +181,7 @@ describe('the state that tools change', () => {
 
   it('is in the snapshot as it was where the page begins to follow', async () => {
     const { run, tool, stores, session, step } = await openCalls(remember());
-    const snapshot = async (): Promise<unknown> =>
-      (await buildSnapshot(stores, { sessionId: session.id }))?.state;
+    const snapshot = async (): Promise<unknown> => (await snapshotOf(stores, session.id))?.state;
     await tool(run, 1, 'a');
     // The turn is replayed, with its patches.
     expect(await snapshot()).toEqual({ memory: {}, list: [] });

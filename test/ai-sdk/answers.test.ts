@@ -1,15 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildSnapshot, type UIMessage } from '../../ai-sdk/index.js';
+import { type UIMessage } from '../../ai-sdk/index.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 import { ask, asking, GUARD, user } from './ask.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 /** The page's copy of the conversation with these calls answered. */
 async function answered(
   runtime: FakeRuntime,
   answers: Record<string, boolean>,
 ): Promise<PostedMessage[]> {
-  const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+  const snapshot = await snapshotOf(runtime, 's1');
   return (snapshot?.messages ?? []).map((message) => withAnswers(message, answers));
 }
 
@@ -29,7 +30,7 @@ describe('answers (path 3)', () => {
     const partial = await ask(runtime, await answered(runtime, { c1: true }));
     expect(partial.types).toEqual(['start', 'message-metadata', 'finish']);
     expect(runtime.sessions.get('s1')?.record.stream).toBe('paused');
-    const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+    const snapshot = await snapshotOf(runtime, 's1');
     expect(snapshot?.messages.at(-1)?.parts).toMatchObject([
       {},
       {},
@@ -49,7 +50,7 @@ describe('answers (path 3)', () => {
     await ask(runtime, [user('u1')]);
     await ask(runtime, await answered(runtime, { c1: false }));
     const statesOf = async (): Promise<unknown[]> => {
-      const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+      const snapshot = await snapshotOf(runtime, 's1');
       const parts = snapshot?.messages.at(-1)?.parts ?? [];
       return parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part.state] : []));
     };

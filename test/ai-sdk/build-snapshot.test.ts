@@ -1,18 +1,56 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildSnapshot, handleChatStream } from '../../ai-sdk/index.js';
+import {
+  buildPastSnapshot,
+  buildSnapshot,
+  handleChatStream,
+  type Caller,
+} from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 import { ask, asking, user } from './ask.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 describe('buildSnapshot', () => {
   it('is null for unknown sessions and for strangers', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
-    expect(await buildSnapshot(runtime, { sessionId: 'other' })).toBeNull();
+    expect(await snapshotOf(runtime, 'other')).toBeNull();
+    for (const caller of [{ userId: 'somebody' }, { userId: 'anonymous', tenantId: 't' }]) {
+      expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
+    }
+    expect(await snapshotOf(runtime, 's1')).not.toBeNull();
+  });
+
+  it('is null for a caller whom nobody names, as plain JavaScript may leave him out', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const unnamed = [
+      undefined,
+      null,
+      {},
+      { userId: '' },
+      { userId: undefined },
+    ] as unknown as Caller[];
+    for (const caller of unnamed) {
+      expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
+      const past = { sessionId: 's1', checkpointId: 'cpv1-s1-s1-1', caller };
+      expect(await buildPastSnapshot(runtime, past)).toBeNull();
+    }
+  });
+
+  it('reads nothing of what belongs to others', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const { stateStore } = runtime;
+    const read = { ...stateStore.sessions, view: () => Promise.reject(new Error('it was read')) };
+    const deps = { ...runtime, stateStore: { ...stateStore, sessions: read } };
     const caller = { userId: 'somebody' };
-    expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
+    expect(await buildSnapshot(deps, { sessionId: 's1', caller })).toBeNull();
+    const past = { sessionId: 's1', checkpointId: 'cpv1-s1-s1-1', caller };
+    expect(await buildPastSnapshot(deps, past)).toBeNull();
+    await expect(snapshotOf(deps, 's1')).rejects.toThrow('it was read');
   });
 
   it('shows what a run has so far, if asked to', async () => {
@@ -25,8 +63,7 @@ describe('buildSnapshot', () => {
     const deps = { ...runtime, defaultAgent: 'lab' };
     const running = await handleChatStream(deps, { sessionId: 's1', messages: [user('u1')] });
     await until('the run speaks', () => runtime.sessions.get('s1')?.entries.length === 3);
-    const params = { sessionId: 's1', includePartialContent: true };
-    const snapshot = await buildSnapshot(runtime, params);
+    const snapshot = await snapshotOf(runtime, 's1', { includePartialContent: true });
     expect(snapshot?.messages.at(-1)).toMatchObject({
       id: 'msg-1',
       parts: [
@@ -36,7 +73,7 @@ describe('buildSnapshot', () => {
     });
     // The same for whoever does not replay turns.
     const off = { ...runtime, contentReplayEnabled: false };
-    expect(await buildSnapshot(off, { sessionId: 's1' })).toMatchObject({
+    expect(await snapshotOf(off, 's1')).toMatchObject({
       messages: snapshot?.messages,
       streamSequence: 3,
     });
@@ -65,7 +102,7 @@ describe('buildSnapshot', () => {
       return Promise.resolve();
     });
     await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u1')]);
-    const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+    const snapshot = await snapshotOf(runtime, 's1');
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);
   });
 
@@ -88,7 +125,7 @@ describe('buildSnapshot', () => {
       },
     };
     const { streamManager } = stores;
-    const snapshot = await buildSnapshot({ stateStore, streamManager }, { sessionId: session.id });
+    const snapshot = await snapshotOf({ stateStore, streamManager }, session.id);
     expect(snapshot).toMatchObject({ status: 'active', state: { n: 1 }, pending: [] });
   });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { buildSnapshot, handleChatStream } from '../../ai-sdk/index.js';
+import { handleChatStream } from '../../ai-sdk/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { ask, asking, get, GUARD, user } from './ask.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 describe('user messages (paths 1, 2, 4)', () => {
   it('a new message goes on in the same session', async () => {
@@ -148,7 +149,7 @@ describe('GET (paths 5, 6)', () => {
     const posted = await ask(runtime, [user('u1')]);
     expect(posted.types).toEqual(['start', 'error', 'finish']);
     expect((await get(runtime, { 'x-resume-from-sequence': '0' })).text).toBe(posted.text);
-    const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+    const snapshot = await snapshotOf(runtime, 's1');
     expect(snapshot).toMatchObject({
       status: 'failed',
       messages: [{ id: 'u1' }],
@@ -165,7 +166,7 @@ describe('GET (paths 5, 6)', () => {
     const session = runtime.sessions.get('s1');
     if (session === undefined) throw new Error('no session');
     session.record.stream = 'active';
-    const snapshot = await buildSnapshot(runtime, { sessionId: 's1' });
+    const snapshot = await snapshotOf(runtime, 's1');
     expect(snapshot).toMatchObject({
       status: 'active',
       messages: [{ id: 'u1' }],

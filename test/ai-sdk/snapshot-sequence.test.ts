@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { applyPatch, type Operation } from 'rfc6902';
-import { buildSnapshot, handleChatStream, type UIMessage } from '../../ai-sdk/index.js';
+import { handleChatStream, type UIMessage } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../stores/memory/index.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
@@ -10,6 +10,7 @@ import { drive, newCall, type SessionDriver } from '../support/session-driver.js
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { nextTurn } from './recorded/next-turn.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 /**
  * A snapshot and the stream that follows its sequence show everything once, at whatever moment the
@@ -94,7 +95,7 @@ async function readOn(stores: Stores, sessionId: string, isPartial: boolean): Pr
     executor: NOBODY,
     agents: { has: () => true },
   };
-  const snapshot = await buildSnapshot(deps, { sessionId });
+  const snapshot = await snapshotOf(deps, sessionId);
   if (snapshot === null) throw new Error('there is no snapshot');
   const headers = new Headers({ 'x-resume-from-sequence': String(snapshot.streamSequence) });
   const response = await handleChatStream(deps, {

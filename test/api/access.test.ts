@@ -1,9 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import {
+  AgentRegistry,
+  createScriptedModel,
+  createSubAgentTool,
+  defineAgent,
+} from '../../agents/index.js';
 import { readAccess } from '../../api/access-from-config.js';
 import { createApi } from '../../api/index.js';
 import { parseEnv } from '../../config/env.js';
 import { HelixError } from '../../protocol/errors.js';
 import { connectRaw } from '../support/raw-http.js';
+import { FakeSession } from '../support/fake-session.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
@@ -93,14 +101,70 @@ describe('a server for this machine only', () => {
     expect((await connection.reply).status).toBe(status);
   });
 
-  it('is asked by any name where it is not on loopback, or knows who asks', () => {
-    const settings = [
-      { HOST: '0.0.0.0' },
-      { JWT_SECRET: 'a secret of thirty-two bytes, at least' },
-    ];
-    for (const other of settings) {
-      expect(readAccess(parseEnv({ ...SETTINGS, ...other })).hostNames).toBeUndefined();
+  it('has a name of its own wherever it listens, as in a container, unless it knows who asks', () => {
+    for (const HOST of ['0.0.0.0', '::', '127.0.0.1', '10.0.0.5']) {
+      const { hostNames } = readAccess(parseEnv({ ...SETTINGS, HOST }));
+      expect(hostNames).toEqual(['chat.example.com']);
     }
+    const JWT_SECRET = 'a secret of thirty-two bytes, at least';
+    expect(readAccess(parseEnv({ ...SETTINGS, JWT_SECRET })).hostNames).toBeUndefined();
+  });
+
+  it('has no foreign name either if it is a part of another program', async () => {
+    api = await startApi(createHello());
+    const connection = await connectRaw(api.url);
+    connection.send('GET /api/config HTTP/1.1\r\nhost: evil.test\r\nconnection: close\r\n\r\n');
+    expect((await connection.reply).status).toBe(401);
+  });
+});
+
+describe('agents that are only sub-agents', () => {
+  const child = { inputSchema: z.object({}), description: 'Delegates.' };
+  const model = createScriptedModel();
+  const define = (name: string, more: object = {}) =>
+    defineAgent({ name, systemPrompt: 'Be.', llmConfig: { model }, ...more });
+  const secret = define('secret');
+  const open = define('open', { public: true });
+  const tools = [secret, open].map((agent) => createSubAgentTool({ ...child, agent }));
+  const agents = new AgentRegistry([
+    define('parent', { tools }),
+    define('hidden', { public: false }),
+  ]);
+
+  it('are not listed and not talked to, unless they are public', async () => {
+    api = await startApi(createHello(), { agents });
+    const config = (await (await api.get('/api/config')).json()) as { agents: string[] };
+    expect(config.agents).toEqual(['parent', 'open']);
+    for (const [agent, status] of [
+      ['parent', 200],
+      ['open', 200],
+      ['secret', 400],
+      ['hidden', 400],
+    ]) {
+      const name = String(agent);
+      const posted = { agent, messages: [say('u1', 'hi')] };
+      const response = await api.post(`/api/chat/chat-${name}`, posted);
+      expect([name, response.status]).toEqual([name, status]);
+      const text = await response.text();
+      if (status === 400) expect(JSON.parse(text)).toMatchObject({ code: 'agent_not_found' });
+      const started = { sessionId: `start-${name}`, agent, message: 'hi' };
+      const { status: begun } = await api.post('/api/agent/start', started);
+      expect([name, begun]).toEqual([name, status === 200 ? 202 : 400]);
+    }
+  });
+
+  it('are not talked to in conversations of before either', async () => {
+    api = await startApi(createHello(), { agents });
+    api.runtime.sessions.set('s1', new FakeSession('s1', 'secret'));
+    const response = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] });
+    expect(response.status).toBe(400);
+  });
+
+  it('can be once they are registered by themselves', () => {
+    const all = new AgentRegistry([define('parent', { tools }), secret]);
+    expect(all.isPublic('secret')).toBe(true);
+    all.unregister('secret');
+    expect(all.isPublic('secret')).toBe(false);
   });
 });
 
@@ -125,6 +189,25 @@ describe('when something breaks', () => {
     expect(JSON.parse(text)).toMatchObject({ code: 'internal_error' });
     expect(text).not.toContain('secret');
     expect(api.logged).toHaveLength(1);
+  });
+
+  it('looks at one time once what is ready, however many ask', async () => {
+    let looks = 0;
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const redis = async (): Promise<void> => {
+      looks += 1;
+      await opened;
+    };
+    api = await startApi(createHello(), { checks: { redis } });
+    const { get } = api;
+    const asked = Array.from({ length: 50 }, () => get('/readyz'));
+    // Asked behind them on connections of their own: by then the first have been heard.
+    await Promise.all(asked.map(() => get('/healthz')));
+    open();
+    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect(looks).toBeLessThan(10);
+    expect((await get('/readyz')).status).toBe(200);
   });
 
   it('is ready once everything was seen, as long as Redis answers; what is away is named', async () => {

@@ -327,6 +327,7 @@ describe('what is no request', () => {
     ['no HTTP', 'hello\r\n\r\n', 400],
     ['a line feed in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\nc\r\n\r\n', 400],
     ['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+    ['two hosts', 'GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n', 400],
     [
       'two lengths',
       'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',

@@ -4,12 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   exportJWK,
+  exportPKCS8,
   exportSPKI,
   generateKeyPair,
   SignJWT,
   UnsecuredJWT,
   type CryptoKey,
 } from 'jose';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer } from './api-server.js';
@@ -72,6 +74,8 @@ interface Issuer {
   /** What it publishes; undefined: an error. */
   keys: { kid: string; key: CryptoKey }[] | undefined;
   asked: number;
+  /** Bytes beside them. */
+  padding: number;
   close: () => Promise<void>;
 }
 
@@ -85,7 +89,8 @@ async function startIssuer(): Promise<Issuer> {
       return;
     }
     void Promise.all(keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid }))).then(
-      (published) => response.end(JSON.stringify({ keys: published })),
+      (published) =>
+        response.end(JSON.stringify({ keys: published, padding: ' '.repeat(issuing.padding) })),
     );
   });
   server.listen(0, '127.0.0.1');
@@ -95,6 +100,7 @@ async function startIssuer(): Promise<Issuer> {
     url: `http://127.0.0.1:${String(port)}/keys`,
     keys: [],
     asked: 0,
+    padding: 0,
     close: async () => {
       server.closeAllConnections();
       if (!server.listening) return;
@@ -132,7 +138,8 @@ describe('tokens with a shared secret', () => {
       signal: stop.signal,
     });
     stop.abort();
-    expect(runtime.sessions.get('s1')?.record.owner).toBe('ann@a.test');
+    const stored = runtime.sessions.get(toStoredSessionId('s1', 'acme'));
+    expect(stored?.record.owner).toBe('ann@a.test');
   });
 
   const bad: [string, () => Promise<Record<string, string>> | Record<string, string>][] = [
@@ -294,4 +301,34 @@ it('says until when a token is taken', async () => {
   const token = await sign({ exp });
   const request = { get: () => `Bearer ${token}` } as unknown as Parameters<typeof authenticate>[0];
   expect(await authenticate(request)).toEqual({ userId: 'ann', expiresAt: (exp + 7) * 1_000 });
+});
+
+describe('what is no safe key', () => {
+  it.each(['http://id.test/keys', 'http://127.0.0.1.id.test/keys', 'ftp://id.test/keys'])(
+    'is not fetched from %s',
+    (jwksUrl) => {
+      expect(() => createJwtAuthenticator({ jwksUrl })).toThrow('https');
+    },
+  );
+
+  it('is a private one, which would be spread with the settings', async () => {
+    const publicKey = await exportPKCS8(first.privateKey);
+    expect(() => createJwtAuthenticator({ publicKey })).toThrow('private key');
+  });
+
+  it('is one of a set that is larger than such sets are', async () => {
+    const issuing = await startIssuer();
+    issuing.keys = [{ kid: 'a', key: first.publicKey }];
+    issuing.padding = 2 * 1024 * 1024;
+    const token = await sign({}, first.privateKey, { alg: 'ES256', kid: 'a' });
+    const server = await start({ jwksUrl: issuing.url });
+    expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
+  });
+
+  it('is any for a token that never ends', async () => {
+    const target = await start({ secret: SECRET });
+    const claims = { sub: 'ann', aud: 'chat', iss: 'https://id.test' };
+    const endless = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(hmac);
+    expect(await ask(target, bearer(endless))).toEqual(REFUSED);
+  });
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import type { Operation } from '../../api/openapi/operation.js';
 import { OPERATIONS } from '../../api/openapi/document.js';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createTemporalExecutor } from '../../executor/index.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
@@ -14,12 +15,21 @@ import { say, startApi, type ApiServer } from './api-server.js';
 let stores: MemoryStores;
 let api: ApiServer;
 let session: SessionDriver;
+let areApart = true;
+
+/** How a tenant's session is stored: under an id of its own, or as before there were such. */
+const KINDS = [
+  ['a session of today', toStoredSessionId('mine', 'acme')],
+  ['a session of before', 'mine'],
+] as const;
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const nothing = (): Promise<void> => Promise.resolve();
 
 beforeEach(async () => {
+  areApart = true;
   stores = createMemoryStores();
+  stores.store.sessions.tenantsApart = () => areApart;
   const agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
   ]);
@@ -56,15 +66,18 @@ beforeEach(async () => {
       };
     },
   });
-  session = drive(stores, 'mine');
+});
+afterEach(() => api.close());
+
+async function begin(storedId: string): Promise<void> {
+  session = drive(stores, storedId);
   const begun = await session.begin({ owner: 'ann', tenant: 'acme' });
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   await session.ask(begun.run.runId, 1, [
     newCall('c1', 'approval', { deadlineMs: 60_000 }),
     newCall('c2', 'client'),
   ]);
-});
-afterEach(() => api.close());
+}
 
 interface Asked {
   query?: string;
@@ -113,6 +126,8 @@ const OF_NO_SESSION = [
 
 const aboutSessions = OPERATIONS.filter(({ id }) => !OF_NO_SESSION.includes(id));
 const reads = new Set(['followChat', 'followChatStream']);
+/** They begin a session where there is none. */
+const beginning = new Set(['postChat', 'postChatSession', 'startAgent']);
 
 async function ask(operation: Operation, sessionId: string, user: string): Promise<Answered> {
   const { query = '', body } = ASKED[operation.id]?.(sessionId) ?? {};
@@ -146,8 +161,9 @@ interface Answered {
 
 const picture = async (): Promise<string> =>
   JSON.stringify([
-    await stores.store.sessions.view('mine'),
+    await stores.store.sessions.view(session.id),
     await stores.store.sessions.view('copy'),
+    await stores.store.sessions.view(toStoredSessionId('copy', 'acme')),
   ]);
 
 it('the table names every route', () => {
@@ -155,58 +171,123 @@ it('the table names every route', () => {
   expect(named).toEqual(OPERATIONS.map(({ id }) => id).sort());
 });
 
-describe.each(aboutSessions.map((operation) => [operation.id, operation] as const))(
-  '%s',
-  (id, operation) => {
-    it('serves the owner', async () => {
-      const answered = await ask(operation, 'mine', 'ann@acme');
-      // Whatever becomes of a request, its reply says what it is about.
-      const isOfCopy = id === 'branchChat';
-      expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
-      expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
-      if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
-      else expect(operation.replies[answered.status]).toBeDefined();
-      if (answered.text === '') return;
-      // What is described is what comes, and nothing comes that is not described.
-      describedBody(operation, answered.status).parse(JSON.parse(answered.text));
-    });
-
-    it.each([
-      ['a stranger', 'bob@acme'],
-      ['the same name in another tenant', 'ann@other'],
-      ['the same name in none', 'ann'],
-    ])('tells %s nothing, and does nothing for them', async (_who, user) => {
-      const before = await picture();
-      const answered = await ask(operation, 'mine', user);
-      const expected = reads.has(id) ? [204, undefined] : [404, 'not_found'];
-      expect([answered.status, answered.code]).toEqual(expected);
-      expect(answered.headers.get('x-run-id')).toBeNull();
-      expect(answered.text).not.toMatch(/tester|ann|acme|approval/);
-      expect(await picture()).toBe(before);
-    });
-
-    it('is closed to whoever does not say who he is', async () => {
-      const before = await picture();
-      const answered = await ask(operation, 'mine', '');
-      expect(answered).toMatchObject({ status: 401, code: 'unauthorized' });
-      const isInPath = operation.path.includes(':sessionId');
-      expect(answered.headers.get('x-session-id')).toBe(isInPath ? 'mine' : null);
-      expect(await picture()).toBe(before);
-    });
-
-    it('is about conversations, not about the sessions of sub-agents', async () => {
-      const child = formatChildSessionId('mine', 1, 'abc');
-      expect(await ask(operation, child, 'ann@acme')).toMatchObject({
-        status: 400,
-        code: 'validation_error',
-      });
-    });
-  },
+const cases = KINDS.flatMap(([kind, storedId]) =>
+  aboutSessions.map((operation) => [kind, operation.id, operation, storedId] as const),
 );
+
+describe.each(cases)('%s: %s', (_kind, id, operation, storedId) => {
+  beforeEach(() => begin(storedId));
+
+  it('serves the owner', async () => {
+    const answered = await ask(operation, 'mine', 'ann@acme');
+    // Whatever becomes of a request, its reply says what it is about.
+    const isOfCopy = id === 'branchChat';
+    expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
+    expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
+    if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
+    else expect(operation.replies[answered.status]).toBeDefined();
+    if (answered.text === '') return;
+    // What is described is what comes, and nothing comes that is not described.
+    describedBody(operation, answered.status).parse(JSON.parse(answered.text));
+  });
+
+  it.each([
+    ['a stranger', 'bob@acme'],
+    ['the same name in another tenant', 'ann@other'],
+    ['the same name in none', 'ann'],
+  ])('tells %s nothing, and does nothing for them', async (_who, user) => {
+    const before = await picture();
+    // An id that another tenant has is as free as any, and its use tells nothing.
+    const isFree =
+      beginning.has(id) && (user === 'ann@other' || (user === 'ann' && session.id !== 'mine'));
+    const unknown = isFree ? await ask(operation, 'unknown', user) : undefined;
+    const answered = await ask(operation, 'mine', user);
+    const refused = reads.has(id) ? [204, undefined] : [404, 'not_found'];
+    const expected = unknown === undefined ? refused : [unknown.status, unknown.code];
+    expect([answered.status, answered.code]).toEqual(expected);
+    if (unknown === undefined) expect(answered.headers.get('x-run-id')).toBeNull();
+    expect(answered.text).not.toMatch(/tester|ann|acme|approval/);
+    expect(await picture()).toBe(before);
+  });
+
+  it('is closed to whoever does not say who he is', async () => {
+    const before = await picture();
+    const answered = await ask(operation, 'mine', '');
+    expect(answered).toMatchObject({ status: 401, code: 'unauthorized' });
+    const isInPath = operation.path.includes(':sessionId');
+    expect(answered.headers.get('x-session-id')).toBe(isInPath ? 'mine' : null);
+    expect(await picture()).toBe(before);
+  });
+
+  it('is about conversations, not about the sessions of sub-agents', async () => {
+    const child = formatChildSessionId('mine', 1, 'abc');
+    expect(await ask(operation, child, 'ann@acme')).toMatchObject({
+      status: 400,
+      code: 'validation_error',
+    });
+  });
+});
+
+describe('sessions of tenants', () => {
+  const startAs = (user: string, sessionId = 'mine'): Promise<Response> =>
+    api.post('/api/agent/start', { sessionId, message: 'hi', agent: 'tester' }, { 'x-user': user });
+
+  it('do not share their ids, and are shown by those that their clients chose', async () => {
+    await begin(toStoredSessionId('mine', 'acme'));
+    for (const user of ['ann@other', 'ann', 'bob@third']) {
+      const started = await startAs(user);
+      expect(started.status).toBe(202);
+      expect(await started.json()).toMatchObject({ sessionId: 'mine', streamId: 'mine' });
+    }
+    const status = await api.get('/api/agent/status?sessionId=mine', { 'x-user': 'ann@acme' });
+    expect(await status.json()).toMatchObject({ sessionId: 'mine', status: 'waiting_approval' });
+    const waiting = await api.get('/api/sessions', { 'x-user': 'ann@acme' });
+    expect(await waiting.json()).toMatchObject({ sessions: [{ sessionId: 'mine' }] });
+    const events = await api.get('/api/agent/sse?sessionId=mine', { 'x-user': 'ann@acme' });
+    const reader = events.body?.getReader();
+    const text = new TextDecoder().decode((await reader?.read())?.value);
+    await reader?.cancel();
+    expect(text).toContain('"agentId":"mine"');
+    // A refusal names it so as well.
+    const busy = await startAs('bob@third');
+    expect([busy.status, JSON.stringify(await busy.json())]).toEqual([
+      409,
+      expect.not.stringContaining('~'),
+    ]);
+  });
+
+  it('of before are gone on with, and not hidden by copies', async () => {
+    await begin('mine');
+    const headers = { 'x-user': 'ann@acme' };
+    const branch = await api.post('/api/chat/mine/branch', { sessionId: 'mine' }, headers);
+    expect([branch.status, await branch.json()]).toMatchObject([409, { code: 'session_exists' }]);
+    const said = await api.post('/api/chat/mine', { messages: [say('u2', 'never mind')] }, headers);
+    expect(said.status).toBe(200);
+    await said.body?.cancel();
+    expect(await stores.store.sessions.read(toStoredSessionId('mine', 'acme'))).toBeUndefined();
+    expect((await stores.store.sessions.read('mine'))?.turn).toBe(2);
+  });
+
+  it('are stored as release 0.2.0 finds them while it may be at work', async () => {
+    areApart = false;
+    expect((await startAs('ann@acme')).status).toBe(202);
+    expect(await stores.store.sessions.read('mine')).toMatchObject({ tenant: 'acme' });
+    expect((await startAs('ann@other')).status).toBe(404);
+    expect((await startAs('ann@acme', 'yours')).status).toBe(202);
+    // They stay where they are when it is gone.
+    areApart = true;
+    const status = await api.get('/api/agent/status?sessionId=yours', { 'x-user': 'ann@acme' });
+    expect(status.status).toBe(200);
+    expect((await startAs('ann@other', 'yours')).status).toBe(202);
+    expect(await stores.store.sessions.read('yours')).toMatchObject({ tenant: 'acme' });
+  });
+});
 
 describe.each(['/api/chat/mine/events', '/api/agent/sse?sessionId=mine'])(
   'a stream without an end of its own: %s',
   (path) => {
+    beforeEach(() => begin(toStoredSessionId('mine', 'acme')));
+
     it('is cut when the token that opened it ends', async () => {
       const until = String(Date.now() + 2_000);
       const headers = { 'x-user': 'ann@acme', 'x-until': until };

@@ -26,6 +26,23 @@ describe('parseEnv', () => {
     expect(parseEnv({ MODEL: '', PORT: ' ', PATH: '/bin' })).toEqual(parseEnv({}));
   });
 
+  it.each(['JWT_SECRET', 'JWT_PUBLIC_KEY', 'JWT_JWKS_URL', 'JWT_AUDIENCE'])(
+    'takes a blank %s for a mistake, since without a key everybody is let in',
+    (name) => {
+      for (const blank of ['', ' ', '\t\n']) {
+        expect(() => parseEnv({ [name]: blank })).toThrow(`${name} is blank`);
+      }
+    },
+  );
+
+  it.each(['JWT_SECRETS', 'JWT_SECRE', 'JWTSECRET', 'jwt_secret', 'JWKS_URL', 'JWT_KEY'])(
+    'does not know %s, and says so',
+    (name) => {
+      const parse = (): unknown => parseEnv({ [name]: 'x'.repeat(40) });
+      expect(parse).toThrow(`${name} is no setting; there are JWT_SECRET, `);
+    },
+  );
+
   it.each([
     ['1', true],
     ['true', true],

@@ -56,13 +56,28 @@ describe('an app on Hono', () => {
     runs = await createRunHarness(stores, [agent]);
     await runs.startWorker();
     const { store: stateStore, streamManager } = stores;
-    const app = createChatApp({ executor: runs.executor, stateStore, streamManager, agent });
+    const deps = { executor: runs.executor, stateStore, streamManager, agent };
+    const app = createChatApp(deps, (request) => ({
+      userId: request.headers.get('x-user') ?? 'ann',
+    }));
     host = async (request) => app.fetch(request);
   });
 
   it.each(CLIENTS)('talks to a chat of %s', async (...client) => {
     const messages = await talk(host, client);
     expect(messages.map(textOf)).toEqual(['hello', 'You said hello']);
+  });
+
+  it('shows a conversation to the user whose it is, and to nobody else', async () => {
+    const url = `http://host.test/api/chat/${newSessionId()}`;
+    const messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }];
+    const body = JSON.stringify({ messages });
+    const said = await host(new Request(url, { method: 'POST', body }));
+    expect(await said.text()).toContain('[DONE]');
+    const read = (user: string): Promise<Response> =>
+      host(new Request(`${url}/snapshot`, { headers: { 'x-user': user } }));
+    expect((await read('ann')).status).toBe(200);
+    expect((await read('bob')).status).toBe(404);
   });
 
   it('refuses what is no JSON', async () => {

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { buildSnapshot } from '../../ai-sdk/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 const { agent } = createTestAgent();
 let stores: TestStores;
@@ -27,17 +27,17 @@ async function letStall(sessionId: string): Promise<void> {
 describe('while no worker is there', () => {
   it('a message is accepted and shown; it is answered when a worker comes', async () => {
     const [runs, sessionId] = await beginAlone();
-    expect(await buildSnapshot(stores, { sessionId })).toMatchObject({
+    expect(await snapshotOf(stores, sessionId)).toMatchObject({
       status: 'active',
       run: { status: 'starting' },
       messages: [{ role: 'user', parts: [{ type: 'text', text: 'is anybody there?' }] }],
     });
     await letStall(sessionId);
-    expect((await buildSnapshot(stores, { sessionId }))?.run).toMatchObject({ stalled: true });
+    expect((await snapshotOf(stores, sessionId))?.run).toMatchObject({ stalled: true });
 
     await runs.startWorker();
     await runs.untilStatus(sessionId, 'completed');
-    const answered = await buildSnapshot(stores, { sessionId });
+    const answered = await snapshotOf(stores, sessionId);
     expect(answered).toMatchObject({ status: 'ended', run: { status: 'completed' } });
     expect(answered?.run).not.toHaveProperty('stalled');
     expect(JSON.stringify(answered?.messages[1])).toContain('You said is anybody there?');
@@ -49,7 +49,7 @@ describe('while no worker is there', () => {
     expect(await runs.executor.stop(sessionId, { mode: 'interrupt' })).toMatchObject({
       kind: 'ended',
     });
-    expect(await buildSnapshot(stores, { sessionId })).toMatchObject({
+    expect(await snapshotOf(stores, sessionId)).toMatchObject({
       status: 'ended',
       run: { status: 'interrupted' },
     });

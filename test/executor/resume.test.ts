@@ -2,13 +2,14 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
-import { buildSnapshot, handleChatStream } from '../../ai-sdk/index.js';
+import { handleChatStream } from '../../ai-sdk/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 /** What the model was given, by session. */
 const asked = new Map<string, LanguageModelV4Prompt[]>();
@@ -117,7 +118,7 @@ describe('resume', () => {
       role: 'assistant',
       content: [{ type: 'text', text: 'Word 1' }],
     });
-    const snapshot = await buildSnapshot(stores, { sessionId: id });
+    const snapshot = await snapshotOf(stores, id);
     expect(snapshot?.messages).toHaveLength(2);
     expect(snapshot?.messages[1]).toEqual({
       id: run.messageId,
@@ -153,7 +154,7 @@ describe('resume', () => {
     });
     if (last.kind !== 'resumed') throw new Error(last.kind);
     expect(await runs.result(last.run)).toEqual({ status: 'completed', steps: 3 });
-    const snapshot = await buildSnapshot(stores, { sessionId: id });
+    const snapshot = await snapshotOf(stores, id);
     expect(JSON.stringify(snapshot?.messages)).toContain('Word 1');
     expect(snapshot?.messages).toHaveLength(2);
     expect(await stores.store.runs.list(id)).toMatchObject([

@@ -192,6 +192,15 @@ describe('docker-compose.yml', () => {
     expect(service('redis')).toContain('--requirepass');
   });
 
+  test('lets people in without accounts only if that is said', () => {
+    const api = service('api');
+    expect(api).toContain('HELIX_ALLOW_UNAUTHENTICATED: ${HELIX_ALLOW_UNAUTHENTICATED:-}\n');
+    // A key comes as it is set: what a default would make blank is absent, and what is blank is an error.
+    const keys = [...api.matchAll(/^ {6}(JWT_\w+):(.*)$/gm)];
+    expect(keys.length).toBeGreaterThanOrEqual(3);
+    for (const [, , value] of keys) expect(value).toBe('');
+  });
+
   test("closes the server's HTTP API", () => {
     expect(compose).toMatch(/frontend\.httpAllowedHosts:\n +- value: \['\/'\]/);
   });

@@ -1,5 +1,4 @@
 import {
-  buildSnapshot,
   handleChatStream,
   type ChatDeps,
   type IncomingRequest,
@@ -7,6 +6,7 @@ import {
 } from '../../ai-sdk/index.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { SnapshotDeps } from '../../ai-sdk/build-snapshot.js';
+import { snapshotOf } from './snapshot-of.js';
 
 export interface ChatFetchOptions {
   headers?: Record<string, string>;
@@ -62,7 +62,7 @@ interface Body {
 
 /** The messages of a snapshot, as a page gets them. */
 export async function readStored(runtime: SnapshotDeps, sessionId: string): Promise<UIMessage[]> {
-  const snapshot = await buildSnapshot(runtime, { sessionId });
+  const snapshot = await snapshotOf(runtime, sessionId);
   return JSON.parse(JSON.stringify(snapshot?.messages ?? [])) as UIMessage[];
 }
 

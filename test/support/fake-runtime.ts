@@ -113,6 +113,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
           return Promise.resolve();
         },
         acceptedMessages: notPlayed,
+        tenantsApart: () => true,
         branch: notPlayed,
         erase: notPlayed,
       },

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import {
   buildSnapshot,
   handleChatStream,
+  type Caller,
   type HandleChatStreamDeps,
   type HandleChatStreamParams,
   type SnapshotDeps,
@@ -41,14 +42,19 @@ function connect(): Promise<Deps> {
   return deps;
 }
 
-/** Answers what a chat posts, or a page that wants to follow. An app says here who asks: `userId`. */
-export async function dispatchChat(params: HandleChatStreamParams): Promise<Response> {
-  return handleChatStream(await connect(), params);
+/** Who asks. An app looks into its own session here: what it says is all that keeps people apart. */
+async function getUser(): Promise<Caller> {
+  return Promise.resolve({ userId: 'demo-user' });
 }
 
-/** What a page starts with; null if there is no such conversation. */
+/** Answers what a chat posts, or a page that wants to follow. */
+export async function dispatchChat(params: HandleChatStreamParams): Promise<Response> {
+  return handleChatStream(await connect(), { ...params, ...(await getUser()) });
+}
+
+/** What a page starts with; null if the user has no such conversation. */
 export async function getSnapshot(sessionId: string): Promise<FrontendSnapshot | null> {
-  return buildSnapshot(await connect(), { sessionId });
+  return buildSnapshot(await connect(), { sessionId, caller: await getUser() });
 }
 
 /** For processes that end in an orderly way. */

@@ -6,7 +6,8 @@ import type { Session } from './session.js';
  * Layout of the records that this release reads. What it adds to a record that an earlier release
  * misreads is written only while every living process reads it.
  *
- * 1: that of 0.2.0, whose records do not name it · 2: what a run came to is kept apart if it is large.
+ * 1: that of 0.2.0, whose records do not name it · 2: what a run came to is kept apart if it is large,
+ * and the ids of tenants' sessions tell the tenants apart.
  */
 export const RECORD_LAYOUT = 2;
 export const FIRST_LAYOUT = 1;

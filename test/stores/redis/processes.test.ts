@@ -140,6 +140,14 @@ describe('while a process of layout 1 lives', () => {
     await finish(drive(old, session.id));
   });
 
+  it('tenants do not begin sessions under ids that it would not find', async () => {
+    const { open } = deploy();
+    const stores = await open();
+    expect(await stores.store.sessions.tenantsApart()).toBe(true);
+    await open({ layout: 1 });
+    expect(await (await open()).store.sessions.tenantsApart()).toBe(false);
+  });
+
   it('what was laid out anew before it came stays so, and it leaves that alone', async () => {
     const { prefix, open } = deploy();
     const first = drive(await open());

@@ -21,7 +21,8 @@ export interface Deployment {
   close: () => Promise<void>;
 }
 
-export async function startDeployment(): Promise<Deployment> {
+/** @param more settings of all processes */
+export async function startDeployment(more: Record<string, string> = {}): Promise<Deployment> {
   const server = await startRedis();
   const redis = new Redis(server.url);
   const started = new Set<ProductProcess>();
@@ -33,6 +34,7 @@ export async function startDeployment(): Promise<Deployment> {
     TASK_QUEUE: `upgrade-${newNonce()}`,
     HELIX_ALLOW_UNAUTHENTICATED: '1',
     DEFAULT_AGENT: 'support',
+    ...more,
   };
   const start = async (release: Release): Promise<Side> => {
     const root = release === 'former' ? formerRelease() : undefined;
