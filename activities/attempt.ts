@@ -1,6 +1,8 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { formatModelWriter } from '../protocol/ids.js';
+import { LIMITS } from '../protocol/limits.js';
 import type { Writer } from '../stores/contract/log.js';
+import type { AttemptBudget } from '../stores/contract/steps.js';
 
 const HEARTBEAT_MS = 1_000;
 /** A worker whose write was not answered for this long leaves its attempts to other workers. */
@@ -22,6 +24,12 @@ export interface Attempt {
   cutReason: () => CutReason | undefined;
   /** True when Temporal told this attempt to end: the next attempt takes over. */
   cancelled: () => boolean;
+  /** Time since the workflow asked for the activity, over all attempts, ms. */
+  ageMs: () => number;
+  /** True once the attempt has taken longer than it may: Temporal has given it up, living as it is. */
+  outlived: () => boolean;
+  /** How many attempts may be lost: long ones within a longer time, so that their time-outs count too. */
+  budget: AttemptBudget;
   close: () => void;
 }
 
@@ -42,7 +50,10 @@ export function openAttempt(details: () => unknown, unansweredMs = (): number =>
   const context = Context.current();
   // Captured here: context functions do not work inside abort listeners.
   const { cancellationSignal } = context;
-  const { attempt, currentAttemptScheduledTimestampMs } = context.info;
+  const { attempt, currentAttemptScheduledTimestampMs, scheduledTimestampMs } = context.info;
+  const { startToCloseTimeoutMs } = context.info;
+  const { most, withinMs } = LIMITS.attempts;
+  const startedMs = performance.now();
   const beat = (): void => {
     if (canWrite()) context.heartbeat(details());
   };
@@ -59,6 +70,9 @@ export function openAttempt(details: () => unknown, unansweredMs = (): number =>
     },
     cutReason: () => reason,
     cancelled: () => cancellationSignal.aborted,
+    ageMs: () => Date.now() - scheduledTimestampMs,
+    outlived: () => performance.now() - startedMs >= startToCloseTimeoutMs,
+    budget: { most, withinMs: Math.max(withinMs, startToCloseTimeoutMs * (most + 1)) },
     close: () => {
       clearInterval(timer);
     },

@@ -2,6 +2,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { StartNext } from '../stores/record/begin-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { Store } from '../stores/contract/store.js';
+import type { SlotLimits } from './tool/fair-slots.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
 /** The part of a logger that activities use. */
@@ -22,5 +23,9 @@ export interface ActivityDeps {
   wake?: (wake: Wake) => Promise<void>;
   /** How long the oldest write has waited for the store's answer, ms. Without it: never long. */
   unansweredMs?: () => number;
+  /** What Temporal knows of a run's workflow. */
+  workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
+  /** How many tools are executed at once in this process. Default: 200, of one user 50. */
+  toolSlots?: SlotLimits;
   logger: ActivityLogger;
 }

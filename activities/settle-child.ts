@@ -1,7 +1,7 @@
 import type { ChildActivities, ChildEndRef } from '../protocol/activities.js';
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
-import { isTerminal } from '../protocol/run.js';
+import { isTerminal, type ChildRef } from '../protocol/run.js';
 import type { ToolRow } from '../protocol/rows.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { ActivityDeps } from './deps.js';
@@ -16,6 +16,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   return async (ref) => {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call === undefined || call.state === 'settled') return { kind: 'settled' };
+    if (ref.started === true && (await isAtWork(ref.child))) return { kind: 'at_work' };
     const result = await readResult(ref);
     const { toolName } = call.spec;
     const { sessionId, runId, agent: agentType, toolCallId } = ref;
@@ -60,6 +61,14 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     await wakeOthers(deps, others);
     return { kind: 'settled', sequence };
   };
+
+  /** Neither its record nor its workflow has ended. */
+  async function isAtWork({ sessionId, runId }: ChildRef): Promise<boolean> {
+    const record = await store.sessions.read(sessionId);
+    if (record?.runId === runId && isTerminal(record.status)) return false;
+    const state = await deps.workflowState?.(runId);
+    return state === undefined || state === 'running';
+  }
 
   async function readResult(ref: ChildEndRef): Promise<Result> {
     const { sessionId, runId, agent } = ref.child;

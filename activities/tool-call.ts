@@ -1,35 +1,59 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import type { ToolDefinition } from '../agents/definitions.js';
+import type { AgentDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/state-error.js';
 import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
+import { isTerminal } from '../protocol/run.js';
 import type { StartCallResult } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
 import { callWriter, openAttempt, type Attempt } from './attempt.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
+import { handOver } from './hand-over.js';
 import { openCallContext, type CallContext } from './tool/call-context.js';
+import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
+import { createSlotUsers } from './tool/slot-users.js';
 import { executeTool } from './tool/execute-tool.js';
 import { toFailure, toResult, toRunOutput, type ToolOutcome } from './tool/tool-outcome.js';
+import { leaveToNewerWorker } from './unknown-agent.js';
+
+/** A call waits this long in a process for its place, and then elsewhere. */
+const SLOT_WAIT_MS = 20_000;
+/** Then, and where too many wait, it is given back: a call that waits at the server costs nothing. */
+const BUSY_PAUSE_MS = 1_000;
+const MAX_BUSY_PAUSE_MS = 30_000;
+
+const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
 
 type Permission = Extract<StartCallResult, { kind: 'execute' }>;
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
 export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
-  const { store, streamManager, agents, logger } = deps;
+  const { store, streamManager, agents, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
+  const slots = createFairSlots(toolSlots);
+  const userOf = createSlotUsers(store.sessions);
 
   return async (ref) => {
     const attempt = openAttempt(() => ({ toolCallId: ref.toolCallId }), deps.unansweredMs);
     const writer = callWriter(ref, attempt.token);
     let unlisten: (() => void) | undefined;
+    let giveBack: (() => void) | undefined;
+    let isBegun = false;
     try {
       unlisten = await streamManager.onStop(ref.sessionId, () => {
         attempt.cut('stop');
       });
+      if (!isKnown(ref) && !(await isOver(ref))) {
+        leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);
+      }
+      giveBack = await slots.take(await userOf(ref.sessionId), attempt.signal, SLOT_WAIT_MS);
+      // A call that was stopped needs no place to say so; a worker that goes begins none.
+      if (giveBack === undefined && attempt.cutReason() !== 'stop') throw busy(attempt.number);
       const start = await store.calls.start({
         writer,
         toolCallId: ref.toolCallId,
         now: Date.now(),
+        budget: attempt.budget,
       });
       switch (start.kind) {
         case 'settled':
@@ -42,9 +66,14 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         case 'fenced':
           throw fenced();
         case 'execute':
+          isBegun = true;
           return await carryOut(ref, writer, attempt, start);
       }
+    } catch (error) {
+      if (isBegun) await handOver(deps, attempt, writer, error, ref.toolCallId);
+      throw error;
     } finally {
+      giveBack?.();
       unlisten?.();
       attempt.close();
     }
@@ -64,28 +93,29 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         attempt.cut(loss);
       },
     });
-    const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
-    const tool = agent.tools.find(({ name }) => name === start.call.toolName);
+    const agent = agentOf(ref);
+    const tool = agent?.tools.find(({ name }) => name === start.call.toolName);
     const signal = limited(attempt.signal, tool?.timeoutMs);
     let opened: CallContext | undefined;
     let outcome: ToolOutcome;
     try {
       const { execution } = start;
-      const given = { ref, agent, execution, attempt, abortSignal: signal, chunks };
-      opened = await openCallContext(deps, given);
-      outcome =
-        tool === undefined
-          ? toFailure(`There is no tool named "${start.call.toolName}".`, 'unknown_tool')
-          : await executeTool({
-              tool,
-              // What a person changed it to is what was approved.
-              input: start.decision?.input ?? start.call.input,
-              number: execution,
-              attempt,
-              signal,
-              context: opened.context,
-              logger,
-            });
+      if (agent === undefined || tool === undefined) {
+        outcome = toFailure(`There is no tool named "${start.call.toolName}".`, 'unknown_tool');
+      } else {
+        const given = { ref, agent, execution, attempt, abortSignal: signal, chunks };
+        opened = await openCallContext(deps, given);
+        outcome = await executeTool({
+          tool,
+          // What a person changed it to is what was approved.
+          input: start.decision?.input ?? start.call.input,
+          number: execution,
+          attempt,
+          signal,
+          context: opened.context,
+          logger,
+        });
+      }
     } catch (error) {
       if (!(error instanceof StateError)) throw error;
       outcome = toFailure(error, error.code);
@@ -93,7 +123,10 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       opened?.close();
     }
     await chunks.flush();
-    const ending = tool === undefined ? { outcome } : await toRunOutput(agent, tool, outcome);
+    const ending =
+      agent === undefined || tool === undefined
+        ? { outcome }
+        : await toRunOutput(agent, tool, outcome);
     const decision = start.decision ?? start.call.decision;
     const { row, chunk } = toResult(ref, start.call, ending.outcome, decision);
     const { shownIn } = start;
@@ -123,18 +156,41 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call?.row?.role !== 'tool' || call.row.error !== undefined) return false;
     if (call.row.denied === true) return false;
-    return findTool(ref, call.spec.toolName)?.finishWith !== undefined;
+    const { tools = [] } = agentOf(ref) ?? {};
+    return tools.find(({ name }) => name === call.spec.toolName)?.finishWith !== undefined;
   }
 
-  function findTool(ref: CallActivityRef, toolName: string): ToolDefinition | undefined {
-    const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
-    return agent.tools.find(({ name }) => name === toolName);
+  /** False where a worker of another release is to carry the call out. */
+  function isKnown(ref: CallActivityRef): boolean {
+    const agent = agentOf(ref);
+    if (agent === undefined || ref.toolName === undefined) return agent !== undefined;
+    return agent.tools.some(({ name }) => name === ref.toolName);
+  }
+
+  /** True if nothing is carried out any more, whoever knows the tool. */
+  async function isOver({ sessionId, runId }: CallActivityRef): Promise<boolean> {
+    const record = await store.sessions.read(sessionId);
+    if (record?.runId !== runId) return true;
+    return isTerminal(record.status) || record.stop !== undefined;
+  }
+
+  function agentOf({ agent, sessionId, runId }: CallActivityRef): AgentDefinition | undefined {
+    return agents.get(agent, { sessionId, runId });
   }
 }
 
 function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {
   if (timeoutMs === undefined) return signal;
   return AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+}
+
+/** Another worker may have a place; else it is this one's turn again. */
+function busy(attempt: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'all places for tools are taken',
+    type: 'tools_busy',
+    nextRetryDelay: Math.min(BUSY_PAUSE_MS * 2 ** (attempt - 1), MAX_BUSY_PAUSE_MS),
+  });
 }
 
 function fenced(): ApplicationFailure {

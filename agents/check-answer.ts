@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
+import { sessionOfRun } from '../protocol/ids.js';
 import { findJsonFault } from '../protocol/json-fault.js';
 import type { AgentRegistry } from './registry.js';
 
 /** Checks an answer to a call that waits; see createAnswerCheck. */
 export type AnswerCheck = (
   agent: string,
-  call: { toolName: string },
+  call: { toolName: string; runId?: string },
   answer: ToolAnswer,
 ) => Promise<ToolAnswer>;
 
@@ -19,8 +20,9 @@ export type AnswerCheck = (
  * HelixError `invalid_result` or `invalid_input`; the call still waits then.
  */
 export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerCheck {
-  return async (agent, { toolName }, answer) => {
-    const tool = agents.get(agent)?.tools.find(({ name }) => name === toolName);
+  return async (agent, { toolName, runId }, answer) => {
+    const scope = runId === undefined ? {} : { sessionId: sessionOfRun(runId), runId };
+    const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
     if (tool === undefined) return answer;
     if (answer.kind === 'approval-response') {
       if (answer.approved && answer.input !== undefined) {

@@ -30,6 +30,8 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   llmConfig: LlmConfig;
   /** Model calls a turn may take; `Infinity` for no limit. Default: {@link DEFAULT_MAX_STEPS}. */
   maxSteps?: number;
+  /** Calls of one step that are carried out, 1 to 1,000; the others get an error. Default: 100. */
+  maxCallsPerStep?: number;
   /** What one run may use. Default: no limit. */
   spendCap?: SpendCap;
   /** Decides what of a long conversation the model is told. Default: all of it. */
@@ -77,6 +79,10 @@ function findAgentFault(agent: AgentDefinition): string | undefined {
     !(Number.isSafeInteger(maxSteps) && maxSteps > 0)
   ) {
     return 'maxSteps must be a whole number above 0, or Infinity';
+  }
+  const { maxCallsPerStep = 1 } = agent;
+  if (!(Number.isSafeInteger(maxCallsPerStep) && maxCallsPerStep > 0 && maxCallsPerStep <= 1000)) {
+    return 'maxCallsPerStep must be a whole number from 1 to 1,000';
   }
   return (
     (stateSchema && findStateFault(stateSchema)) ??

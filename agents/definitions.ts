@@ -55,6 +55,7 @@ export interface AgentDefinition {
   readonly outputSchema?: z.ZodType;
   readonly llmConfig: LlmConfig;
   readonly maxSteps?: number;
+  readonly maxCallsPerStep?: number;
   readonly spendCap?: SpendCap;
   readonly prepareStep?: PrepareStep;
 }

@@ -42,6 +42,12 @@ const count = z
   .transform(Number)
   .pipe(z.number('must be a number').int().min(0, 'must be a number from 0'));
 
+/** A number from 1. */
+const slots = z
+  .string()
+  .transform(Number)
+  .pipe(z.number('must be a number').int().min(1, 'must be a number from 1'));
+
 /** Values with commas between them. */
 const list = z.string().transform((value) =>
   value
@@ -71,6 +77,10 @@ const EnvSchema = z.object({
   TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: text.default('default'),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
+  /** What one worker process does at once: model calls, tools, and of these one user's. */
+  MODEL_SLOTS: slots.default(300),
+  TOOL_SLOTS: slots.default(200),
+  TOOLS_PER_USER: slots.default(50),
   /** `<provider>:<model id>`; the scripted model when absent. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
   /** A run that was not started within this time ends. */

@@ -34,6 +34,8 @@ export interface CallActivityRef {
   agent: string;
   step: number;
   toolCallId: string;
+  /** Absent in runs of 0.2.0. */
+  toolName?: string;
 }
 
 export interface EndRef {
@@ -48,7 +50,8 @@ export interface EndRef {
 }
 
 export interface ToolCallOutcome {
-  kind: 'settled' | 'stopped' | 'superseded';
+  /** `at_work`: of a sub-agent that has not ended. */
+  kind: 'settled' | 'stopped' | 'superseded' | 'at_work';
   /** Sequence of the result, if this attempt settled the call. */
   sequence?: number;
   /** The tool's result is the run's: it ends when the other calls of the step are settled. */
@@ -60,6 +63,8 @@ export interface ChildEndRef extends CallActivityRef {
   child: ChildRef;
   /** True when the sub-agent's workflow ended without a word. */
   lost?: boolean;
+  /** True when it was started before the parent was reset: it may be at work. */
+  started?: boolean;
 }
 
 export interface ExpireRef {

@@ -55,12 +55,18 @@ export const LIMITS = {
   retryForMs: 10 * 60 * 1000,
   /** Longest wait for a provider that keeps its worker's slot; during longer ones nobody works on the run. */
   waitInPlaceMs: 5_000,
+  /** Attempts at a step, or executions of an idempotent tool, that may be lost within this time; then it ends. */
+  attempts: { most: 5, withinMs: 60 * 60 * 1000 },
+  /** How long a step or a call waits for a worker that knows its agent and tool, ms. */
+  unknownAgentMs: 10 * 60 * 1000,
   /** How far ahead an extended deadline may lie. */
   deadlineAheadMs: 30 * 24 * 60 * 60 * 1000,
   /** How long a page may keep a client tool's call to itself before it says so again. */
   leaseMs: 10 * 60 * 1000,
   /** Model calls in one turn, unless the agent says otherwise. */
   maxSteps: 50,
+  /** Calls of one step that are carried out, unless the agent says otherwise; the others get an error. */
+  callsPerStep: 100,
   /** Silence of a model, after which it has failed; an agent may say otherwise. */
   stallTimeoutMs: 120_000,
   /** Results of an agent that do not fit its output schema, after which its run fails. */

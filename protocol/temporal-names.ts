@@ -5,7 +5,19 @@ export const WORKFLOW_TYPE = 'agentRun';
 export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 export const DEFAULT_TASK_QUEUE = 'agent-runs';
 
-export const SIGNALS = { answer: 'answer', stop: 'stop' } as const;
+/** Tools are carried out from a queue of their own: they never take the place of a model's step. */
+export function toolQueueOf(taskQueue: string): string {
+  return `${taskQueue}-tools`;
+}
+
+export const SIGNALS = {
+  answer: 'answer',
+  stop: 'stop',
+  /** To a sub-agent's run that is no child of its parent any more, since that was reset. */
+  reportEnd: 'reportEnd',
+  /** Its reply, when it has ended. */
+  childEnded: 'childEnded',
+} as const;
 export const QUERIES = { agentState: 'agentState' } as const;
 /** What operators may do to a run in the Temporal UI or CLI. */
 export const UPDATES = {

@@ -14,13 +14,15 @@ import {
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { startSweeper } from './sweeper.js';
+import type { SlotLimits } from '../activities/tool/fair-slots.js';
+import { createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
   toDeploymentOptions,
   type DeploymentConnection,
   type WorkerVersioning,
 } from './versioning.js';
-import { WORKER_SETTINGS, WORKER_SLOTS } from './worker-settings.js';
+import { TOOL_SLOTS, toSlots, WORKER_SETTINGS } from './worker-settings.js';
 import { withWorkflows, type WorkflowSource } from './workflow-source.js';
 
 export interface WorkerLogger {
@@ -45,6 +47,10 @@ export interface AgentPluginOptions {
   sessionUrl?: (sessionId: string) => string;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
+  /** Model calls that one process makes at once. Default: 300. */
+  modelSlots?: number;
+  /** Tools that one process executes at once, and how many of them for one user. Default: 200 and 50. */
+  toolSlots?: SlotLimits;
   /** Default: silence. */
   logger?: WorkerLogger;
 }
@@ -65,9 +71,10 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  * @throws Error from `Worker.create` if the worker has no connection, or an activity of one of our names
  */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
-  const { stores, services = {}, logger = SILENT, versioning } = options;
+  const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
+  let createTools: (() => Promise<Worker>) | undefined;
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
   async function compose(worker: WorkerOptions) {
@@ -110,6 +117,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
       startNext,
       wake: ({ runId, resume }) =>
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
+      workflowState: workflows.state,
+      toolSlots,
       logger,
     });
   }
@@ -138,16 +147,15 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
     name: 'helix-temporal',
     configureWorker: async (worker) => {
       const activities = { ...(await compose(worker)) };
-      return withWorkflows(
-        {
-          ...WORKER_SETTINGS,
-          ...(worker.tuner === undefined && WORKER_SLOTS),
-          ...(versioning !== undefined && toDeploymentOptions(versioning)),
-          ...worker,
-          activities: withActivities(worker.activities ?? {}, activities),
-        },
-        options.workflows,
-      );
+      const configured = {
+        ...WORKER_SETTINGS,
+        ...(worker.tuner === undefined && toSlots(options.modelSlots)),
+        ...(versioning !== undefined && toDeploymentOptions(versioning)),
+        ...worker,
+        activities: withActivities(worker.activities ?? {}, activities),
+      };
+      createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
+      return withWorkflows(configured, options.workflows);
     },
     configureReplayWorker: (worker) => withWorkflows(worker as WorkerOptions, options.workflows),
     runWorker: async (worker: Worker, next) => {
@@ -158,7 +166,9 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
         }),
       );
       try {
-        await next(worker);
+        const tools = await createTools?.();
+        if (tools === undefined) await next(worker);
+        else await runBeside(worker, tools, () => next(worker));
       } finally {
         life.abort();
         await Promise.all(beside);

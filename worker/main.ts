@@ -48,6 +48,8 @@ async function main(): Promise<void> {
     agents,
     stores: redis,
     startWithinMs: config.START_WITHIN * 1000,
+    modelSlots: config.MODEL_SLOTS,
+    toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
     ...(config.MODEL !== undefined && { modelName: config.MODEL }),
     ...(publicUrl !== undefined && {
       sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,

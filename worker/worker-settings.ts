@@ -13,10 +13,32 @@ export const WORKER_SETTINGS = {
   shutdownForceTime: '35s',
 } as const satisfies Partial<WorkerOptions>;
 
-/** How much one process takes on; a worker that brings a tuner has its own answer to that. */
-export const WORKER_SLOTS = {
-  maxConcurrentActivityTaskExecutions: 1_000,
-  maxConcurrentWorkflowTaskExecutions: 40,
+/** Model calls of one process: 200 streams of 50 chunks a second take two thirds of a core. */
+const MODEL_SLOTS = 300;
+
+const WORKER_SLOTS = {
+  // Workflow code runs on one thread: more tasks at once would time out while they wait for it. What
+  // is not taken waits at the server, where no time-out runs.
+  maxConcurrentWorkflowTaskExecutions: 8,
   maxConcurrentActivityTaskPolls: 10,
-  maxConcurrentWorkflowTaskPolls: 10,
+  maxConcurrentWorkflowTaskPolls: 8,
 } as const satisfies Partial<WorkerOptions>;
+
+/** How much one process takes on; a worker that brings a tuner has its own answer to that. */
+export function toSlots(modelSlots = MODEL_SLOTS): Partial<WorkerOptions> {
+  return { ...WORKER_SLOTS, maxConcurrentActivityTaskExecutions: modelSlots };
+}
+
+/** Tools of one process, apart from its model calls. */
+export const TOOL_SLOTS = {
+  /** Executed at once. */
+  total: 200,
+  /** Of these, one user's. */
+  perUser: 50,
+} as const;
+
+/**
+ * Calls that a process holds: beside those that are executed those of users who have used up their
+ * share, so that these keep nobody else's from coming.
+ */
+export const HELD_CALLS_PER_SLOT = 5;

@@ -15,6 +15,7 @@ import { PATCHES } from './patches.js';
 import { bookkeeping, model } from './proxies.js';
 import { createRunState, runRef } from './run-state.js';
 import { carryOut } from './step-calls.js';
+import { tellParent } from './sub-agent.js';
 import { untilAnswered } from './waiting.js';
 
 /**
@@ -68,6 +69,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
           break;
         case 'done':
           await untilSaid();
+          if (state.reportsEnd) await tellParent(input);
           return finish(next.status, outcome);
       }
     }
@@ -134,7 +136,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
 
   function end(status: TerminalStatus): Promise<TerminalStatus | 'superseded'> {
     const { step, known } = state.carry;
-    return bookkeeping.endRun.executeWithOptions({ summary: status }, [
+    return bookkeeping().endRun.executeWithOptions({ summary: status }, [
       { ...runRef(state), step, status, known },
     ]);
   }

@@ -1,4 +1,8 @@
-import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
+import {
+  defineSearchAttributeKey,
+  type SearchAttributePair,
+  type TypedSearchAttributes,
+} from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
 import { describeRun } from './run-details.js';
@@ -6,15 +10,22 @@ import { describeRun } from './run-details.js';
 const AgentSession = defineSearchAttributeKey('AgentSession', 'KEYWORD');
 const AgentName = defineSearchAttributeKey('AgentName', 'KEYWORD');
 const AgentStatus = defineSearchAttributeKey('AgentStatus', 'KEYWORD');
+const AgentTenant = defineSearchAttributeKey('AgentTenant', 'KEYWORD');
+const AgentModel = defineSearchAttributeKey('AgentModel', 'KEYWORD');
 const AgentTurn = defineSearchAttributeKey('AgentTurn', 'INT');
 
-/** Search attributes of a run that begins. */
+/** Search attributes of a sub-agent's run that begins: tenant and model are its parent's. */
 export function startAttributes(
   sessionId: string,
   agent: string,
   turn: number,
+  parent: Pick<TypedSearchAttributes, 'get'>,
 ): SearchAttributePair[] {
+  const tenant = parent.get(AgentTenant);
+  const model = parent.get(AgentModel);
   return [
+    ...(tenant === undefined ? [] : [{ key: AgentTenant, value: tenant }]),
+    ...(model === undefined ? [] : [{ key: AgentModel, value: model }]),
     { key: AgentSession, value: sessionId },
     { key: AgentName, value: agent },
     { key: AgentStatus, value: 'running' },

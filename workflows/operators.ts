@@ -24,6 +24,8 @@ import { runRef, type RunState } from './run-state.js';
 
 const answerSignal = defineSignal<[AnswerSignal]>(SIGNALS.answer);
 const stopSignal = defineSignal<[StopSignal?]>(SIGNALS.stop);
+const reportEnd = defineSignal(SIGNALS.reportEnd);
+const childEnded = defineSignal<[{ toolCallId?: unknown }?]>(SIGNALS.childEnded);
 const agentState = defineQuery<AgentState>(QUERIES.agentState);
 const approve = defineUpdate<string, [OperatorRequests['approve']]>(UPDATES.approve);
 const deny = defineUpdate<string, [OperatorRequests['deny']]>(UPDATES.deny);
@@ -56,6 +58,21 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
       else void recordStop(state, { reason: 'signalled in Temporal' });
     },
     { description: 'Stops the run: keeps the partial reply and settles open calls.' },
+  );
+  setHandler(
+    reportEnd,
+    () => {
+      state.reportsEnd = true;
+    },
+    { description: 'Of a parent that was reset: it wants to be told of the end.' },
+  );
+  setHandler(
+    childEnded,
+    (signal) => {
+      const id = (signal as { toolCallId?: unknown } | null | undefined)?.toolCallId;
+      if (typeof id === 'string') state.endedChildren.add(id);
+    },
+    { description: 'A sub-agent has ended; the record says how.' },
   );
   setHandler(agentState, () => view.state(), {
     description: 'Step, phase and what the run waits for.',
@@ -154,7 +171,7 @@ async function recordStop(
   let isEnded: boolean;
   try {
     isEnded = await CancellationScope.nonCancellable(() =>
-      bookkeeping.stopRun({ sessionId, runId, stop: { mode, ...said } }),
+      bookkeeping().stopRun({ sessionId, runId, stop: { mode, ...said } }),
     );
   } finally {
     state.recording -= 1;

@@ -1,5 +1,11 @@
-import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  patched,
+  proxyActivities,
+  proxyLocalActivities,
+} from '@temporalio/workflow';
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
+import { PATCHES } from './patches.js';
 
 /**
  * Every time-out and retry policy of the run. Retries are without limit: Redis decides what may
@@ -24,13 +30,32 @@ export const model = proxyActivities<Pick<RunActivities, 'modelStep'>>({
   startToCloseTimeout: '30m',
 });
 
+/** A tool may hold up its process for a while, and finish: that is no reason to say that it did not. */
 export const tools = proxyActivities<Pick<RunActivities, 'toolCall'>>({
   ...shared,
+  heartbeatTimeout: '10s',
   startToCloseTimeout: '30m',
 });
 
-export const bookkeeping = proxyActivities<Pick<RunActivities, 'endRun' | 'stopRun'>>(brief);
+type Bookkeeping = Pick<RunActivities, 'endRun' | 'stopRun'> &
+  ChildActivities &
+  Pick<AnswerActivities, 'expireCalls'>;
 
-export const children = proxyActivities<ChildActivities>(brief);
+const queued = proxyActivities<Bookkeeping>(brief);
 
-export const answers = proxyActivities<AnswerActivities>(brief);
+/** In the process that runs the workflow: no slot, no queue, no model before it in line. */
+const local = proxyLocalActivities<Bookkeeping>({
+  cancellationType: ActivityCancellationType.ABANDON,
+  retry: shared.retry,
+  startToCloseTimeout: '5s',
+  localRetryThreshold: '1m',
+});
+
+/** What is written down beside steps and tools; runs that began before keep to their queue. */
+export function bookkeeping(): typeof queued | typeof local {
+  return patched(PATCHES.localBookkeeping) ? local : queued;
+}
+
+/** Operators' answers: activities, so that the timeline of a run shows them. */
+export const answers =
+  proxyActivities<Pick<AnswerActivities, 'answerCall' | 'extendDeadline'>>(brief);

@@ -9,10 +9,21 @@ export interface RunState {
   isEnded: boolean;
   /** Stops that are being recorded: by a cancel or a signal, which no update handler carries. */
   recording: number;
+  /** Calls whose sub-agents have said that they ended. */
+  readonly endedChildren: Set<string>;
+  /** The parent waits for word of this run's end. */
+  reportsEnd: boolean;
 }
 
 export function createRunState(input: RunInput): RunState {
-  return { input, carry: startingCarry(input.from), isEnded: false, recording: 0 };
+  return {
+    input,
+    carry: startingCarry(input.from),
+    isEnded: false,
+    recording: 0,
+    endedChildren: new Set(),
+    reportsEnd: false,
+  };
 }
 
 /** What every activity of the run is told. */

@@ -1,10 +1,17 @@
+import { patched, workflowInfo } from '@temporalio/workflow';
 import type { CallRef } from '../protocol/run.js';
 import { afterCalls, approvedOf, learn, type Next } from './carry.js';
+import { toolQueueOf } from '../protocol/temporal-names.js';
+import { inWaves } from './in-waves.js';
 import type { OperatorsView } from './operators-view.js';
+import { PATCHES } from './patches.js';
 import { tools } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 import { runSubAgent } from './sub-agent.js';
 import { untilAnswered } from './waiting.js';
+
+/** Calls of one step that are carried out at once. */
+const CALLS_AT_ONCE = 10;
 
 /**
  * Carries out the calls of a step: tools and sub-agents in parallel, people beside them. What a
@@ -25,13 +32,18 @@ export async function carryOut(
   async function work(started: readonly CallRef[]): Promise<void> {
     for (const call of started) working.add(call);
     show();
-    await Promise.all(
-      started.map(async (call) => {
-        if (call.kind === 'subagent') await runSubAgent(state, step, call);
-        else await runTool(state, step, call);
-        working.delete(call);
-      }),
-    );
+    const one = async (call: CallRef): Promise<void> => {
+      if (call.kind === 'subagent') await runSubAgent(state, step, call);
+      else await runTool(state, step, call);
+      working.delete(call);
+    };
+    const ofTools = started.filter(({ kind }) => kind !== 'subagent');
+    if (ofTools.length > CALLS_AT_ONCE && patched(PATCHES.callsInWaves)) {
+      // Sub-agents begin at once: what they ask is asked when nothing else is left to do.
+      const agents = started.filter(({ kind }) => kind === 'subagent');
+      const isStopped = (): boolean => state.carry.stopRequested;
+      await Promise.all([inWaves(ofTools, CALLS_AT_ONCE, one, isStopped), ...agents.map(one)]);
+    } else await Promise.all(started.map(one));
     show();
   }
 
@@ -54,9 +66,10 @@ async function runTool(state: RunState, step: number, call: CallRef): Promise<vo
   const { sequence, finish } = await tools.toolCall.executeWithOptions(
     {
       summary: call.toolName,
+      taskQueue: toolQueueOf(workflowInfo().taskQueue),
       ...(call.timeoutMs !== undefined && { startToCloseTimeout: call.timeoutMs + 30_000 }),
     },
-    [{ ...runRef(state), step, toolCallId: call.toolCallId }],
+    [{ ...runRef(state), step, toolCallId: call.toolCallId, toolName: call.toolName }],
   );
   state.carry = learn(state.carry, sequence);
   if (finish === true) state.carry = { ...state.carry, isFinished: true };

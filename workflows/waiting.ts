@@ -1,11 +1,14 @@
 import { condition } from '@temporalio/workflow';
 import type { CallRef } from '../protocol/run.js';
 import { learn, releasedFor, takeAnswer, takeReleased } from './carry.js';
-import { answers } from './proxies.js';
+import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
-/** While nobody was asked, a deadline is looked at again after at most this long. */
-const UNASKED_LIMIT_MS = 60_000;
+/**
+ * While nobody was asked, a deadline is looked at again after at most this long: each look is eleven
+ * events of history. A deadline that passes meanwhile is found by the sweeper.
+ */
+const UNASKED_LIMIT_MS = 10 * 60_000;
 
 /**
  * Waits until the batch of a step is complete: whoever stores its last answer signals. The timer
@@ -26,7 +29,7 @@ export async function untilAnswered(
     const summary = `deadline of step ${String(step)}`;
     if (dueMs === undefined) await condition(isOver);
     else if (!(await condition(isOver, dueMs, { summary }))) {
-      const expired = await answers.expireCalls.executeWithOptions({ summary }, [
+      const expired = await bookkeeping().expireCalls.executeWithOptions({ summary }, [
         { ...runRef(state), step },
       ]);
       state.carry = learn(takeAnswer(state.carry, expired), expired.sequence);

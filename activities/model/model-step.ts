@@ -5,18 +5,12 @@ import { StateError } from '../../agents/state-error.js';
 import { resolveModel } from '../../agents/model.js';
 import type { RunActivities, StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
-import {
-  isTerminal,
-  type RunError,
-  type StepOutcome,
-  type StopRequest,
-} from '../../protocol/run.js';
-import { endSilent } from '../../stores/record/end-silent.js';
+import type { StepOutcome } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
-import { isPoison } from '../poison.js';
+import { handOver } from '../hand-over.js';
 import { createRowsCache } from '../rows-cache.js';
 import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
@@ -27,6 +21,7 @@ import { nextWait } from './retry-budget.js';
 import { hasReached } from './spending.js';
 import { takeInState } from '../agent-state.js';
 import { createStepCommit } from './step-commit.js';
+import { createStepEndings } from './step-endings.js';
 import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type StepReply } from './step-reply.js';
 import { callIdTaker, createQuietness } from './sub-agents.js';
@@ -40,6 +35,7 @@ import { callIdTaker, createQuietness } from './sub-agents.js';
 export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] {
   const { store, streamManager, agents, logger } = deps;
   const rowsCache = createRowsCache(store.sessions);
+  const endings = createStepEndings(deps);
 
   return async (ref) => {
     const progress = { step: ref.step, sequence: 0, failures: 0 };
@@ -55,18 +51,26 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         const { sessionId, runId, agent } = ref;
         const child = { sessionId, runId, agent };
         const begun = await store.runs.beginChild({ child, parent: ref.parent, now: Date.now() });
-        if (begun.kind !== 'begun') return await endedElsewhere(ref);
+        if (begun.kind !== 'begun') return await endings.elsewhere(ref);
       }
-      const claim = await store.steps.claim({ writer, known: ref.known, now: Date.now() });
+      const agent = agents.get(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
+      if (agent === undefined) return await endings.unknownAgent(ref, attempt);
+      const claim = await store.steps.claim({
+        writer,
+        known: ref.known,
+        now: Date.now(),
+        budget: attempt.budget,
+        perToken: agent.llmConfig.pricing?.outputPerMTok ?? 0,
+      });
       if (claim.kind === 'done') return claim.outcome;
-      if (claim.kind === 'stopped') return await endStopped(ref, claim.stop);
-      if (claim.kind === 'superseded') return await endedElsewhere(ref);
+      if (claim.kind === 'stopped') return await endings.stopped(ref, claim.stop);
+      if (claim.kind === 'superseded') return await endings.elsewhere(ref);
       if (claim.kind === 'not_ready') return { kind: 'not_ready' };
       if (claim.kind === 'fenced') throw fenced();
-      if (claim.kind === 'rewound') return await endRewound(ref, ref.known);
+      if (claim.kind === 'rewound') return await endings.rewound(ref, ref.known);
+      if (claim.kind === 'exhausted') return await endings.exhausted(ref);
       Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
 
-      const agent = agents.resolve(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
       // Asked for in one breath: each wait for Redis is one before the model speaks.
       const [taken, rows] = await Promise.all([
         agent.stateSchema && takeInState(store, agent.stateSchema, ref.sessionId),
@@ -119,9 +123,9 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
               hasDroppedCalls,
             });
         const lost = chunks.lost();
-        if (lost === 'superseded') return await endedElsewhere(ref);
+        if (lost === 'superseded') return await endings.elsewhere(ref);
         if (lost === 'fenced') throw fenced();
-        if (lost === 'rewound') return await endRewound(ref, chunks.known());
+        if (lost === 'rewound') return await endings.rewound(ref, chunks.known());
         const commit = createStepCommit(deps, {
           ref,
           writer,
@@ -150,7 +154,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
           ...(commit.usage !== undefined && { usage: commit.usage }),
           now: Date.now(),
         });
-        if (discard.kind === 'superseded') return await endedElsewhere(ref);
+        if (discard.kind === 'superseded') return await endings.elsewhere(ref);
         if (discard.kind === 'fenced') throw fenced();
         progress.failures = discard.failures;
         used = addUsage(used, commit.usage);
@@ -159,12 +163,12 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       }
     } catch (error) {
       const isState = error instanceof StateError;
-      if (!isState && !isPoison(error, attempt.number)) throw error;
+      if (!isState && !(await handOver(deps, attempt, writer, error))) throw error;
       logger.warn(
         { err: error, runId: ref.runId, step: ref.step },
         'the step cannot be carried out',
       );
-      return await endPoisoned(ref, isState ? error.code : 'framework_internal_error');
+      return await endings.poisoned(ref, isState ? error.code : 'framework_internal_error');
     } finally {
       unlisten?.();
       attempt.close();
@@ -176,61 +180,8 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
     commit: Promise<StepOutcome | 'rewound'>,
   ): Promise<StepOutcome> {
     const outcome = await commit;
-    if (outcome === 'rewound') return endRewound(ref, ref.known);
-    return outcome.kind === 'superseded' ? endedElsewhere(ref) : outcome;
-  }
-
-  /**
-   * A claim that found a stop: no model call, the run ends as the stop says. What an attempt before
-   * had said stays, since people saw it.
-   */
-  async function endStopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
-    const record = await store.sessions.read(ref.sessionId);
-    if (record?.runId !== ref.runId) return { kind: 'superseded' };
-    const status = mode === 'abort' ? 'aborted' : 'interrupted';
-    await endSilent(deps, record, { status, now: Date.now() });
-    return endedElsewhere(ref);
-  }
-
-  /** The store has lost what this run did: nothing is written over the gap. */
-  async function endRewound(ref: StepRef, known: number): Promise<StepOutcome> {
-    const { sessionId, runId, agent: agentType, step } = ref;
-    logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');
-    const error: RunError = {
-      code: 'state_lost',
-      message: 'Part of this conversation was lost. Send a message to go on.',
-      retryable: false,
-    };
-    const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
-    await store.runs.end({ ...end, status: 'failed', error });
-    return { kind: 'ended', step, status: 'failed', error };
-  }
-
-  async function endPoisoned(ref: StepRef, code: string): Promise<StepOutcome> {
-    const error: RunError = {
-      code,
-      message: 'The agent could not go on.',
-      retryable: false,
-    };
-    const { sessionId, runId, agent: agentType, step } = ref;
-    await store.runs.end({
-      sessionId,
-      runId,
-      agentType,
-      step,
-      status: 'failed',
-      error,
-      now: Date.now(),
-    });
-    return endedElsewhere(ref);
-  }
-
-  /** A run that was ended by somebody else, a stop for instance, still says how it ended. */
-  async function endedElsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
-    const record = await store.sessions.read(sessionId);
-    if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };
-    const { status, error } = record;
-    return { kind: 'ended', step, status, ...(error !== undefined && { error }) };
+    if (outcome === 'rewound') return endings.rewound(ref, ref.known);
+    return outcome.kind === 'superseded' ? endings.elsewhere(ref) : outcome;
   }
 
   /** Streams the model's reply; resolves with the provider's failure if there was one. */

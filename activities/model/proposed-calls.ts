@@ -138,6 +138,17 @@ export function refuse(
   return closedCall(scope, call, input, { code, text }, now);
 }
 
+/** A call above the number that one step may make: the model is told, and may ask for it again. */
+export function refuseBeyond(
+  scope: CallScope,
+  call: ProposedCall,
+  most: number,
+  now: number,
+): OpenedCall {
+  const why = `Not carried out: a step makes at most ${String(most)} calls.`;
+  return refuse(scope, call, parseInput(call.input).value, why, 'too_many_calls', now);
+}
+
 function toBase(
   { agentId, agentType, step }: CallScope,
   timestamp: number,

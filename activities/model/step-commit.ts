@@ -3,6 +3,7 @@ import type { Interruption } from '../../protocol/interruption.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
@@ -23,7 +24,7 @@ import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
-import { openCall, type CallScope, type OpenedCall } from './proposed-calls.js';
+import { openCall, refuseBeyond, type CallScope, type OpenedCall } from './proposed-calls.js';
 import { hasReached, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import type { ProposedCall, StepReply } from './step-reply.js';
@@ -76,7 +77,12 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const tools = ref.forceFinish === true ? [] : agent.tools;
     const asked = reply.calls.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
-    const others = await Promise.all(asked.map((call) => openCall(scope, tools, call, now)));
+    const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
+    const carried = await Promise.all(
+      asked.slice(0, most).map((call) => openCall(scope, tools, call, now)),
+    );
+    const beyond = asked.slice(most).map((call) => refuseBeyond(scope, call, most, now));
+    const others = [...carried, ...beyond];
     const inTurn = inOrder(reply.calls, [...others, ...handed.opened]);
     const opened = holdBack(ref.sessionId, inTurn);
     const used = addUsage(input.used, usage);

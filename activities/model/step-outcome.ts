@@ -63,6 +63,12 @@ export const SPEND_CAP_REACHED: RunError = {
   retryable: false,
 };
 
+export const ATTEMPTS_EXHAUSTED: RunError = {
+  code: 'attempts_exhausted',
+  message: 'This step was begun several times, and each time its worker was lost.',
+  retryable: false,
+};
+
 const OUTPUT_MISSING: RunError = {
   code: 'output_missing',
   message: 'The agent ended without its result.',

@@ -4,6 +4,7 @@ import { ToolError } from '../../agents/tool-error.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import type { Attempt } from '../attempt.js';
 import type { ActivityLogger } from '../deps.js';
+import { TOOL_RETRY } from '../hand-over.js';
 import { toErrorTrace } from './error-trace.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 
@@ -55,7 +56,7 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
     if (retry !== undefined && number < retry.attempts && !isCut) {
       throw ApplicationFailure.create({
         message: `execution ${String(number)} of "${tool.name}" failed`,
-        type: 'tool_retry',
+        type: TOOL_RETRY,
         nextRetryDelay: retryDelay(retry, number),
       });
     }

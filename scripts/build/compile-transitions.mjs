@@ -141,6 +141,7 @@ function moduleOf(path) {
 const PROLOGUE = `local function build()
 local HOST = {
   formatInt = function(value) return string.format('%d', value) end,
+  byteLength = function(text) return #text end,
   toNumber = tonumber,
 }
 local M = {}`;

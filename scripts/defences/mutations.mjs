@@ -1,5 +1,6 @@
 // All defences, each with an edit that takes it out and the test that must then fail.
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
+import { attempts } from './attempt-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
 import { checkOrder } from './check-order-mutations.mjs';
 import { clients } from './client-mutations.mjs';
@@ -67,7 +68,7 @@ const transitions = [
   {
     defence: 'Writer tag: only the writer’s own entries are withdrawn',
     file: `${TRANSITIONS}/lib/attempts.ts`,
-    edits: [['if (entry[1] === writer) ids.push(id);', 'ids.push(id);']],
+    edits: [['if (entry[1] === writer) {', 'if (true) {']],
     test: 'claim of a higher token leaves what another writer said in between',
   },
   {
@@ -140,7 +141,7 @@ const transitions = [
   {
     defence: 'A started call is not executed again',
     file: `${TRANSITIONS}/start-call.ts`,
-    edits: [["if (call.again !== '1') {", 'if (false) {']],
+    edits: [["if (call.again !== '1' || (isTaken", 'if ((isTaken']],
     test: 'start call never permits a started call again: its outcome is unknown, said once',
   },
   {
@@ -275,6 +276,7 @@ const transitions = [
 
 export const mutations = [
   ...transitions,
+  ...attempts,
   ...checkOrder,
   ...deadlines,
   ...queue,

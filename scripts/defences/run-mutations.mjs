@@ -22,7 +22,7 @@ const order = [
   {
     defence: 'Replay: calls are carried out in the order in which they were asked for',
     file: 'workflows/step-calls.ts',
-    edits: [['started.map(async (call)', '[...started].reverse().map(async (call)']],
+    edits: [['started.map(one)', '[...started].reverse().map(one)']],
     test: replays('sub-agent'),
   },
   {
@@ -31,8 +31,8 @@ const order = [
     edits: [
       ['for (const call of started) working.add(call);\n    show();\n', ''],
       [
-        '    await Promise.all(\n      started.map(async (call) => {\n',
-        '    await Promise.all(\n      started.map(async (call) => {\n        working.add(call);\n        void Promise.resolve().then(show);\n',
+        '    const one = async (call: CallRef): Promise<void> => {\n',
+        '    const one = async (call: CallRef): Promise<void> => {\n      working.add(call);\n      void Promise.resolve().then(show);\n',
       ],
     ],
     test: replays('approval-signalled'),
@@ -41,10 +41,9 @@ const order = [
     defence: 'Replay: a sub-agent has begun before its result is settled',
     file: 'workflows/sub-agent.ts',
     edits: [
-      ['  const lost = await isLost(state, child, toolCallId);\n', '  const lost = false;\n'],
       [
-        '  state.carry = learn(state.carry, sequence);\n}',
-        '  await isLost(state, child, toolCallId);\n  state.carry = learn(state.carry, sequence);\n}',
+        '  const end = await carryOutChild(state, child, toolCallId);\n',
+        '  await settle({});\n  const end = await carryOutChild(state, child, toolCallId);\n',
       ],
     ],
     test: replays('sub-agent'),

@@ -35,7 +35,7 @@ export const workers = [
   {
     defence: 'A started tool is not executed again by another attempt of its activity',
     file: 'stores/transitions/start-call.ts',
-    edits: [["if (call.again !== '1') {", 'if (false) {']],
+    edits: [["if (call.again !== '1' || (isTaken", 'if ((isTaken']],
     suite: TOOL_CALL,
     test: 'tool call is carried out once however often Temporal tries, as long as the first try lives',
   },

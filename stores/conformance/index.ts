@@ -16,6 +16,7 @@ import { sessionProperties } from './properties/sessions.js';
 import { streamProperties } from './properties/streams.js';
 import { abandonmentCases } from './session/abandonment.js';
 import { appendCases } from './session/append.js';
+import { attemptCases } from './session/attempts.js';
 import { beginCases } from './session/begin.js';
 import { checkOrderCases } from './session/check-order.js';
 import { claimCases } from './session/claim.js';
@@ -66,6 +67,7 @@ const SESSION = [
   queueCases,
   steerCases,
   claimCases,
+  attemptCases,
   checkOrderCases,
   appendCases,
   commitCases,

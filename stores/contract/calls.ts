@@ -3,6 +3,7 @@ import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { Resumption } from '../../protocol/run.js';
 import type { CallSpec, OpenCall, Wake } from './call-record.js';
 import type { Writer } from './log.js';
+import type { AttemptBudget } from './steps.js';
 
 /** Calls: each is executed only by permission, and settled once. */
 export interface Calls {
@@ -37,6 +38,8 @@ export interface StartCallInput {
   writer: Writer;
   toolCallId: string;
   now: number;
+  /** How many executions of an idempotent tool may be lost. Default: five within an hour. */
+  budget?: AttemptBudget;
 }
 
 export type StartCallResult =

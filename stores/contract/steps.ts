@@ -13,6 +13,11 @@ export interface Steps {
   commit: (input: CommitInput) => Promise<CommitResult>;
   /** Withdraws what this attempt wrote, and counts a failure of the provider. */
   discard: (input: DiscardInput) => Promise<DiscardResult>;
+  /**
+   * An attempt at a step or a call ends without a result, and says so: it does not count as lost. One
+   * that was taken over while it lived is forgiven.
+   */
+  handOver: (input: HandOverInput) => Promise<HandOverResult>;
   /** Makes the caller the owner of a writer that does not answer; what that one wrote stays. */
   takeOver: (input: TakeOverInput) => Promise<TakeOverResult>;
 }
@@ -22,7 +27,33 @@ export interface ClaimInput {
   /** Highest sequence that the run was told of; a store that has less was restored. */
   known: number;
   now: number;
+  /** How many attempts may be lost. Default: five within an hour. */
+  budget?: AttemptBudget;
+  /** What a token that the model says costs, in millionths of a dollar: what lost attempts said counts. */
+  perToken?: number;
 }
+
+/** An attempt is lost if it ended without a hand-over: its process died with it, or it outlived its time. */
+export interface AttemptBudget {
+  most: number;
+  /** Those before that do not count, ms. */
+  withinMs: number;
+}
+
+export interface HandOverInput {
+  writer: Writer;
+  /** The call whose execution ends; absent for a model's step. */
+  toolCallId?: string;
+  /**
+   * `left`: the worker goes, an engine is away, or the attempt was judged dead: it was no execution.
+   * `retry`: the tool failed and is to be executed again. `fault`: the code threw, which counts as lost.
+   */
+  how: 'left' | 'retry' | 'fault';
+}
+
+export type HandOverResult =
+  /** `lost`: attempts that count by now. */
+  { kind: 'handed_over'; lost: number } | { kind: 'not_owner' } | { kind: 'superseded' };
 
 export type ClaimResult =
   | {
@@ -49,6 +80,8 @@ export type ClaimResult =
   | { kind: 'superseded' }
   | { kind: 'fenced' }
   | { kind: 'not_ready' }
+  /** As many attempts as may be were lost: the run is to be ended. */
+  | { kind: 'exhausted' }
   /** The store is older than the run: what it waits for, or the run itself, is not there. */
   | { kind: 'rewound' };
 

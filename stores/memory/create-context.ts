@@ -30,7 +30,12 @@ export function createMemoryContext({ keyspace, options, now }: MemoryData): Red
 const SWEEP_MS = 60_000;
 
 function runInProcess(keyspace: Keyspace, now: () => number): RunLibrary {
-  const host: Host = { call: keyspace.call, encode, decode };
+  const host: Host = {
+    call: keyspace.call,
+    encode,
+    decode,
+    byteLength: (text: string) => Buffer.byteLength(text),
+  };
   let sweptAt = now();
   return async (_mode, keys, args) => {
     if (now() - sweptAt >= SWEEP_MS) {

@@ -8,6 +8,7 @@ import type {
   RewindInput,
   UserMessage,
 } from '../contract/runs.js';
+import type { StartCallInput } from '../contract/calls.js';
 import type { ClaimInput, CommitInput } from '../contract/steps.js';
 import type { NewCall } from '../contract/call-record.js';
 import { toCallSpec } from '../record/call-spec.js';
@@ -84,8 +85,13 @@ export function rewindRequest(input: RewindInput, contents: Contents): RequestOf
   return { ...fixed, checkpointId: undefined, messageId: input.messageId, messages };
 }
 
-export function claimRequest({ writer, known, now }: ClaimInput): RequestOf<'claim'> {
-  return { writer, runN: runNumberOf(writer.runId), known, now };
+export function claimRequest(input: ClaimInput): RequestOf<'claim'> {
+  const { writer, known, now, budget = LIMITS.attempts, perToken = 0 } = input;
+  return { writer, runN: runNumberOf(writer.runId), known, now, budget, perToken };
+}
+
+export function startCallRequest(input: StartCallInput): RequestOf<'startCall'> {
+  return { budget: LIMITS.attempts, ...input };
 }
 
 export function commitRequest(

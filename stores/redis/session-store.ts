@@ -21,6 +21,7 @@ import {
   commitRequest,
   endRequest,
   rewindRequest,
+  startCallRequest,
 } from './requests.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
@@ -127,6 +128,7 @@ function createStepTransitions(
     },
     discard: ({ usage, ...input }) =>
       transitions.run('discard', input.writer.sessionId, { ...input, usage: formatUsage(usage) }),
+    handOver: (input) => transitions.run('handOver', input.writer.sessionId, input),
     takeOver: ({ sessionId, ...input }) => transitions.run('takeOver', sessionId, input),
   };
 }
@@ -135,7 +137,7 @@ function createCallTransitions({
   transitions,
 }: RedisContext): Omit<Calls, 'read' | 'pending' | 'suspension'> {
   return {
-    start: (input) => transitions.run('startCall', input.writer.sessionId, input),
+    start: (input) => transitions.run('startCall', input.writer.sessionId, startCallRequest(input)),
     settle: (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
       return transitions.run('settleCall', sessionId, (contents, layout) =>

@@ -23,6 +23,7 @@ interface Results {
   end: Returned<Runs['end']>;
   erase: { kind: 'erased' | 'not_found' };
   extendDeadline: Returned<Calls['extendDeadline']>;
+  handOver: Returned<Steps['handOver']>;
   leaseCall: Returned<Calls['lease']>;
   mark: MarkResult;
   openWriter: Returned<StreamLog['openWriter']>;

@@ -1,5 +1,6 @@
 import { redis } from './lib/host.js';
 import { ownWriter, readOwner, tellOfDiscard, withdraw } from './lib/attempts.js';
+import { countLost, isExhausted, type Budget } from './lib/budget.js';
 import { isUnsettled, readCallsField } from './lib/calls.js';
 import { field, int, text } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
@@ -7,10 +8,18 @@ import { doneOrSuperseded } from './lib/outcome.js';
 import { noteEndOfStep } from './lib/places.js';
 import { takeSteering } from './lib/queue.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { addShared, isTerminal, num, readRoot, storeNow, type Root } from './lib/root.js';
+import {
+  addShared,
+  isTerminal,
+  num,
+  readField,
+  readRoot,
+  storeNow,
+  type Root,
+} from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { takeInNotices, takeInResults } from './lib/settling.js';
-import { usageJson } from './lib/usage.js';
+import { addUsage, usageJson } from './lib/usage.js';
 
 export interface ClaimRequest {
   writer: WriterRequest;
@@ -19,7 +28,13 @@ export interface ClaimRequest {
   /** Highest sequence that the run was told of. */
   known: number;
   now: number;
+  budget: Budget;
+  /** Millionths of a dollar for a token that the model says; 0 where that is not known. */
+  perToken: number;
 }
+
+/** Bytes that count as a token: the provider of a lost attempt has not reported its usage. */
+const BYTES_PER_TOKEN = 4;
 
 const FIELDS = [
   'run',
@@ -32,7 +47,6 @@ const FIELDS = [
   'outcome',
   'checkpoint',
   'born',
-  'usage',
   'rewound',
   'messageId',
   'replied',
@@ -45,7 +59,8 @@ const FIELDS = [
  * claim: makes a model writer the owner of its step; withdraws what earlier attempts left, or takes
  * in messages that steer the run.
  */
-export function claim(session: Session, { writer, runN, known, now }: ClaimRequest): string {
+export function claim(session: Session, request: ClaimRequest): string {
+  const { writer, runN, known, now, budget, perToken } = request;
   const { runId, name, token, step } = writer;
   const root = readRoot(session, FIELDS);
   addShared(session, root);
@@ -62,10 +77,15 @@ export function claim(session: Session, { writer, runN, known, now }: ClaimReque
   if (isUnsettled(calls) || (!isConversation(session) && root.stream === 'paused')) {
     return only('not_ready');
   }
+  const isTaken = owner.token > 0 && owner.token < token;
+  if (isTaken && isExhausted(session, name, owner.token, budget)) return only('exhausted');
   const log = openLog(session, root.seq);
   if (owner.token < token || owner.isWithdrawing) {
     const speaker = { agentId: idOf(session), agentType: writer.agentType, step, now };
-    const before = owner.token > 0 ? withdraw(session, name, token) : { removed: false };
+    const said = { bytes: 0 };
+    const before = owner.token > 0 ? withdraw(session, name, token, said) : { removed: false };
+    if (isTaken) countLost(session, name, owner.token, budget);
+    addSpoken(session, said.bytes, perToken);
     if (before === undefined) return MORE;
     noteEndOfStep(session, root.checkpoint, log.seq);
     if (calls.length > 0) takeInResults(session);
@@ -94,8 +114,15 @@ export function claim(session: Session, { writer, runN, known, now }: ClaimReque
   const rows = `"rowCount":${int(redis.call('LLEN', session.rows))},"sequence":${int(log.seq)}`;
   const of = `"messageId":${text(root.messageId ?? '')},"born":${text(root.born ?? '')}`;
   const dropped = field('hasDroppedCalls', root.rewound === undefined ? '' : 'true');
-  const more = `${field('usage', usageJson(root.usage))}${dropped}`;
+  const more = `${field('usage', usageJson(readField(session, 'usage')))}${dropped}`;
   return `{"kind":"claimed",${rows},${failing},${of}${more}}`;
+}
+
+/** What a lost attempt said was paid for. */
+function addSpoken(session: Session, bytes: number, perToken: number): void {
+  const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
+  if (tokens === 0) return;
+  addUsage(session, `0 ${int(tokens)} 0 0 0 ${int(Math.ceil(tokens * perToken))}`);
 }
 
 /** Run, session and stream are active; a wake-up has arrived. */

@@ -13,6 +13,7 @@ import { editQueued } from './edit-queued.js';
 import { end } from './end.js';
 import { erase } from './erase.js';
 import { extendDeadline } from './extend-deadline.js';
+import { handOver } from './hand-over.js';
 import { leaseCall } from './lease-call.js';
 import { cjson, toNumber } from './lib/host.js';
 import { layoutOf, RECORD_LAYOUT } from './lib/layout.js';
@@ -57,6 +58,7 @@ const TRANSITIONS = {
   end,
   erase,
   extendDeadline,
+  handOver,
   leaseCall,
   mark,
   openWriter,

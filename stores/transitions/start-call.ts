@@ -1,5 +1,6 @@
 import { redis } from './lib/host.js';
 import { ownWriter, readOwner, releaseWriter, tellOfWithdrawal, withdraw } from './lib/attempts.js';
+import { countLost, isExhausted, type Budget } from './lib/budget.js';
 import { readCall, wasTakenIn } from './lib/calls.js';
 import { field, int } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
@@ -13,6 +14,7 @@ export interface StartCallRequest {
   writer: WriterRequest;
   toolCallId: string;
   now: number;
+  budget: Budget;
 }
 
 const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const;
@@ -20,9 +22,10 @@ const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n'] as con
 
 /**
  * start call: permission to execute a tool. A call that had started is not executed again unless the
- * tool is idempotent: it is settled as tool_outcome_unknown.
+ * tool is idempotent and its budget of attempts is not used up: it is settled as tool_outcome_unknown.
  */
-export function startCall(session: Session, { writer, toolCallId, now }: StartCallRequest): string {
+export function startCall(session: Session, request: StartCallRequest): string {
+  const { writer, toolCallId, now, budget } = request;
   const { runId, name, token, agentType, step } = writer;
   const root = readRoot(session, FIELDS);
   addShared(session, root);
@@ -43,7 +46,8 @@ export function startCall(session: Session, { writer, toolCallId, now }: StartCa
   const log = openLog(session, root.seq);
   const isNew = owner.token < token || owner.isWithdrawing;
   if (state === 'started' && isNew) {
-    if (call.again !== '1') {
+    const isTaken = owner.token > 0 && owner.token < token;
+    if (call.again !== '1' || (isTaken && isExhausted(session, name, owner.token, budget))) {
       settleByCode(session, log, speaker, toolCallId, 'tool_outcome_unknown');
       // The attempt that was lost may live: it has nothing more to say.
       releaseWriter(session, name);
@@ -52,6 +56,7 @@ export function startCall(session: Session, { writer, toolCallId, now }: StartCa
       return only('settled');
     }
     const before = withdraw(session, name, token);
+    if (isTaken) countLost(session, name, owner.token, budget);
     if (before === undefined) return MORE;
     if (before.removed) tellOfWithdrawal(session, root, log, speaker, toolCallId);
     closeLog(log);

@@ -141,6 +141,37 @@ describe('the workflow of a run', () => {
     await expectStoredAsShown(page, product.url, sessionId);
   });
 
+  it('reset while its sub-agent asks: the answer is carried out, and both workflows end', async () => {
+    const { sessionId, page, id } = await ask([
+      { calls: [delegate({ calls: [charge('c1')] })] },
+      { say: 'Both are done. ' },
+    ]);
+    const [run = ''] = await openWorkflows(sessionId, 'run');
+    const [child = ''] = await openWorkflows(sessionId, 'children');
+    await resetToBeginning(run);
+    await until('the parent has found it at work', async () => {
+      const { events = [] } = await client.workflow.getHandle(child).fetchHistory();
+      return events?.some(
+        (event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'reportEnd',
+      );
+    });
+    await page.chat.addToolApprovalResponse({ id, approved: true });
+    await untilStatus(sessionId, 'completed');
+    const { messages } = await loadSnapshot(product.url, sessionId);
+    const calls = callsOf(messages.at(-1));
+    expect(calls.find(({ toolCallId }) => toolCallId === 'c1')).toMatchObject({
+      state: 'output-available',
+      output: { charged: 5 },
+    });
+    expect(calls.find(({ toolCallId }) => toolCallId === 'd1')).toMatchObject({
+      state: 'output-available',
+    });
+    for (const workflow of [run, child]) {
+      const { status } = await client.workflow.getHandle(workflow).describe();
+      expect(status.name).toBe('COMPLETED');
+    }
+  });
+
   it('reset after the answer, in the middle of a sentence, says everything once', async () => {
     const { sessionId, page, id } = await ask([
       { calls: [charge('c1')] },

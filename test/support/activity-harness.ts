@@ -1,4 +1,6 @@
+import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { SlotLimits } from '../../activities/tool/fair-slots.js';
 import type { StepRef, ToolCallOutcome } from '../../protocol/activities.js';
 import type { LanguageModel } from 'ai';
 import { createActivities } from '../../activities/index.js';
@@ -17,13 +19,24 @@ import { AGENT, drive, type SessionDriver } from './session-driver.js';
 import type { TestStores } from './test-stores.js';
 
 export interface AgentUnderTest {
+  /** Of the agent that this worker knows; default: the one that the session asks for. */
+  name?: string;
   model: LanguageModel;
   tools?: readonly ToolDefinition[];
   systemPrompt?: string;
+  toolSlots?: SlotLimits;
   /** Whatever else the agent is defined with. */
   more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
     llmConfig?: Partial<LlmConfig>;
   };
+}
+
+/** The name that the workflow knows, and how long ago it asked. */
+export interface CallMore {
+  toolName?: string;
+  ageMs?: number;
+  /** To cancel it; default: one of its own. */
+  environment?: MockActivityEnvironment;
 }
 
 /** The real activities over a real store, run as a worker would run them. */
@@ -43,31 +56,40 @@ export interface ActivityHarness {
     step: number,
     toolCallId: string,
     attempt?: number,
-  ) => Promise<'settled' | 'stopped' | 'superseded'>;
+    more?: CallMore,
+  ) => Promise<ToolCallOutcome['kind']>;
   /** The same, with all that the workflow is told. */
   outcome: (
     run: RunRecord,
     step: number,
     toolCallId: string,
     attempt?: number,
+    more?: CallMore,
   ) => Promise<ToolCallOutcome>;
   /** Steps and server tools, one after another, until the run ends or waits. */
   play: (run: RunRecord, fromStep?: number) => Promise<StepOutcome>;
 }
 
 /** An activity environment of one attempt; later attempts are scheduled later. */
-export function attemptOf(attempt: number): MockActivityEnvironment {
+export function attemptOf(attempt: number, more: Partial<Info> = {}): MockActivityEnvironment {
   return new MockActivityEnvironment({
     attempt,
+    scheduledTimestampMs: Date.now(),
     currentAttemptScheduledTimestampMs: 1_700_000_000_000 + attempt * 1_000,
+    startToCloseTimeoutMs: 30 * 60 * 1000,
+    ...more,
   });
 }
 
-export function createHarness(stores: TestStores, agent: AgentUnderTest): ActivityHarness {
-  const session = drive(stores);
+/** @param session of another harness, whose worker is of another release */
+export function createHarness(
+  stores: TestStores,
+  agent: AgentUnderTest,
+  session: SessionDriver = drive(stores),
+): ActivityHarness {
   const agents = new AgentRegistry([
     defineAgent({
-      name: AGENT,
+      name: agent.name ?? AGENT,
       systemPrompt: agent.systemPrompt ?? 'Be brief.',
       tools: agent.tools ?? [],
       ...agent.more,
@@ -80,6 +102,7 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
     agents,
     services: {},
     startNext: () => Promise.resolve(),
+    ...(agent.toolSlots !== undefined && { toolSlots: agent.toolSlots }),
     logger: { info: () => undefined, warn: () => undefined },
   });
   let messages = 0;
@@ -105,8 +128,12 @@ export function createHarness(stores: TestStores, agent: AgentUnderTest): Activi
     },
     step: (run, step, attempt = 1, environment = attemptOf(attempt), more = {}) =>
       abandonable(environment.run(activities.modelStep, { ...ref(run, step), ...more })),
-    outcome: (run, step, toolCallId, attempt = 1) =>
-      abandonable(attemptOf(attempt).run(activities.toolCall, { ...ref(run, step), toolCallId })),
+    outcome: (run, step, toolCallId, attempt = 1, { toolName, ageMs = 0, ...more } = {}) => {
+      const { environment = attemptOf(attempt, { scheduledTimestampMs: Date.now() - ageMs }) } =
+        more;
+      const call = { ...ref(run, step), toolCallId, ...(toolName !== undefined && { toolName }) };
+      return abandonable(environment.run(activities.toolCall, call));
+    },
     tool: async (...call) => (await harness.outcome(...call)).kind,
     play: async (run, fromStep = 1) => {
       for (let step = fromStep; ; step += 1) {

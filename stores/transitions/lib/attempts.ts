@@ -1,6 +1,7 @@
 import { formatInt, redis } from './host.js';
 import { field, int, optional, stored, text } from './json.js';
 import { sequenceOf, write, type Log } from './log.js';
+import { spokenBytes } from './budget.js';
 import { ownChunk, type Speaker } from './chunks.js';
 import { num, type Root } from './root.js';
 import type { Session } from './session.js';
@@ -37,12 +38,13 @@ export function ownWriter(
   const owner: (string | number)[] = [`t:${writer}`, token, `b:${writer}`, 0, `s:${writer}`, 0];
   owner.push(`f:${writer}`, seq, `e:${writer}`, '', `o:${writer}`, token);
   redis.call('HSET', session.writers, ...owner);
-  if (wasOwned) redis.call('HDEL', session.writers, `w:${writer}`);
+  if (wasOwned) redis.call('HDEL', session.writers, `w:${writer}`, `h:${writer}`);
 }
 
 export function releaseWriter(session: Session, writer: string): void {
   const names: string[] = [];
-  for (const field of ['t', 'b', 's', 'f', 'e', 'w', 'n', 'o']) names.push(`${field}:${writer}`);
+  const fields = ['t', 'b', 's', 'f', 'e', 'w', 'n', 'o', 'l', 'h', 'g'];
+  for (const field of fields) names.push(`${field}:${writer}`);
   redis.call('HDEL', session.writers, ...names);
 }
 
@@ -50,12 +52,14 @@ export function releaseWriter(session: Session, writer: string): void {
  * Removes a page of what lower attempts of a writer wrote, under the ownership of a new one: so they
  * write nothing more meanwhile, and an attempt that dies in between leaves the rest to the next.
  *
+ * @param said counts what the model had said of it
  * @returns undefined if there is more; otherwise whether anything was removed
  */
 export function withdraw(
   session: Session,
   writer: string,
   token: number,
+  said?: { bytes: number },
 ): { removed: boolean } | undefined {
   const { writers, stream } = session;
   const names = [`f:${writer}`, `b:${writer}`, `w:${writer}`];
@@ -66,7 +70,10 @@ export function withdraw(
   const ids: string[] = [];
   let last = first;
   for (const [id, entry] of page) {
-    if (entry[1] === writer) ids.push(id);
+    if (entry[1] === writer) {
+      ids.push(id);
+      if (said !== undefined) said.bytes += spokenBytes(entry[3] as string);
+    }
     last = id;
   }
   if (ids.length > 0) redis.call('XDEL', stream, ...ids);

@@ -41,6 +41,7 @@ export interface Host {
   call: (command: string, ...args: Argument[]) => unknown;
   encode: (value: string) => string;
   decode: (json: string) => unknown;
+  byteLength: (text: string) => number;
 }
 
 let host: Host | undefined;
@@ -83,6 +84,11 @@ export const cjson = {
 /** A whole number as text; a plain conversion would round above fourteen digits. */
 export function formatInt(value: number): string {
   return String(Math.trunc(value));
+}
+
+/** Length in UTF-8, as Redis counts. */
+export function byteLength(text: string): number {
+  return current().byteLength(text);
 }
 
 export function toNumber(text: string): number {

@@ -38,7 +38,8 @@ export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
  * busy: set, what can progress without a person · writers: hash by writer: `t:` token, `b:` batch,
  * `s:` sequence of that batch, `f:` sequence before its first entry, `w:` set if an owner before this
  * one wrote, `e:` sequences that its call's row keeps, `o:` token of which this is noted, `n:` nonce
- * of a writer of no run; and
+ * of a writer of no run, `l:` attempts that count as lost, `h:` token of one that has handed over,
+ * `g:` how many were forgiven; and
  * `fails:<step>` · messages: hash of accepted ids and hashes · runs: hash of ended runs ·
  * checkpoints: list · settled: set of all calls ever taken in · results: hash of large results ·
  * states: hash of the agent's own state by version · staged: hash of changes that calls ask for ·

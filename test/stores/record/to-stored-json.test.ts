@@ -118,7 +118,12 @@ describe('a value that is to be stored', () => {
 
 describe('the head of a stored row', () => {
   it('is found whatever its fields are called inside, and in whatever order they came', () => {
-    const host = { call: () => false, encode, decode };
+    const host = {
+      call: () => false,
+      encode,
+      decode,
+      byteLength: (text: string) => Buffer.byteLength(text),
+    };
     const names = ['parts', 'output', 'error', 'outputRef', 'denied', 'decision', 'events'];
     const inner = {
       x: 1,

@@ -9,7 +9,8 @@ export type Play = (keyspace: Pick<Keyspace, 'call'>, call: Call) => unknown;
 
 export const play: Play = ({ call }, { keys, args }) => {
   for (;;) {
-    const reply = runOn({ call, encode, decode }, () => run(keys, args));
+    const host = { call, encode, decode, byteLength: (text: string) => Buffer.byteLength(text) };
+    const reply = runOn(host, () => run(keys, args));
     if (reply !== '{"kind":"more"}') return reply;
   }
 };

@@ -10,6 +10,7 @@ import {
   beginChildRequest,
   claimRequest,
   commitRequest,
+  startCallRequest,
 } from '../../../../stores/redis/requests.js';
 import { settleRequest } from '../../../../stores/redis/settle-request.js';
 import { RECORD_LAYOUT } from '../../../../stores/transitions/lib/layout.js';
@@ -214,11 +215,9 @@ function toCommit(
 
 export function startCall(attempt: Attempt, id: string, clock: Clock): Request {
   const writer = callWriter(attempt, id);
-  return request(nameOf(`start ${id}`, attempt, clock), 'startCall', writer.sessionId, () => ({
-    writer,
-    toolCallId: id,
-    now: timeAt(clock),
-  }));
+  return request(nameOf(`start ${id}`, attempt, clock), 'startCall', writer.sessionId, () =>
+    startCallRequest({ writer, toolCallId: id, now: timeAt(clock) }),
+  );
 }
 
 export function settleTool(attempt: Attempt, id: string, clock: Clock): Request {

@@ -1,0 +1,88 @@
+/** Places for tools in one process: so many at once, and no user has more than their share. */
+export interface FairSlots {
+  /**
+   * Waits for a place, in turn among the users that wait; of one user as many as have one.
+   *
+   * @returns what gives it back; undefined if too many wait, none came in time, or the signal fired
+   */
+  take: (user: string, signal: AbortSignal, withinMs: number) => Promise<(() => void) | undefined>;
+}
+
+export interface SlotLimits {
+  /** Tools that are executed at once. */
+  total: number;
+  /** Those of one user. */
+  perUser: number;
+}
+
+type Grant = () => void;
+
+export function createFairSlots({ total, perUser }: SlotLimits): FairSlots {
+  const busy = new Map<string, number>();
+  /** Users in the order of their turn, each with those that wait. */
+  const waiting = new Map<string, Set<Grant>>();
+  let inUse = 0;
+
+  const used = (user: string): number => busy.get(user) ?? 0;
+  const mayTake = (user: string): boolean => inUse < total && used(user) < perUser;
+
+  function occupy(user: string): () => void {
+    inUse += 1;
+    busy.set(user, used(user) + 1);
+    let isFree = false;
+    return () => {
+      if (isFree) return;
+      isFree = true;
+      inUse -= 1;
+      const left = used(user) - 1;
+      if (left === 0) busy.delete(user);
+      else busy.set(user, left);
+      serve();
+    };
+  }
+
+  /** Gives what is free to those whose turn it is; a user who was served goes to the end. */
+  function serve(): void {
+    for (let isServed = true; isServed && inUse < total;) {
+      isServed = false;
+      for (const [user, queue] of [...waiting]) {
+        if (!mayTake(user)) continue;
+        const [grant] = queue;
+        if (grant === undefined) continue;
+        waiting.delete(user);
+        queue.delete(grant);
+        if (queue.size > 0) waiting.set(user, queue);
+        grant();
+        isServed = true;
+      }
+    }
+  }
+
+  return {
+    take: (user, signal, withinMs) => {
+      if (signal.aborted) return Promise.resolve(undefined);
+      if (mayTake(user) && !waiting.has(user)) return Promise.resolve(occupy(user));
+      if ((waiting.get(user)?.size ?? 0) >= perUser) return Promise.resolve(undefined);
+      return new Promise((resolve) => {
+        const leave = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', giveUp);
+        };
+        const grant: Grant = () => {
+          leave();
+          resolve(occupy(user));
+        };
+        const giveUp = (): void => {
+          leave();
+          const queue = waiting.get(user);
+          queue?.delete(grant);
+          if (queue?.size === 0) waiting.delete(user);
+          resolve(undefined);
+        };
+        const timer = setTimeout(giveUp, withinMs);
+        signal.addEventListener('abort', giveUp, { once: true });
+        waiting.set(user, (waiting.get(user) ?? new Set()).add(grant));
+      });
+    },
+  };
+}

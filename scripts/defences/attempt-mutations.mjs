@@ -1,0 +1,100 @@
+// Budgets of attempts, and what keeps one party's calls from the others; see mutations.mjs.
+const TRANSITIONS = 'stores/transitions';
+const ATTEMPTS = 'test/activities/attempts.test.ts';
+
+export const attempts = [
+  {
+    defence: 'Attempts: a step ends when five were lost',
+    file: `${TRANSITIONS}/claim.ts`,
+    edits: [
+      [
+        "  if (isTaken && isExhausted(session, name, owner.token, budget)) return only('exhausted');\n",
+        '',
+      ],
+    ],
+    test: 'attempts at a step end after five that were lost',
+  },
+  {
+    defence: 'Attempts: an idempotent call ends when five were lost',
+    file: `${TRANSITIONS}/start-call.ts`,
+    edits: [[' || (isTaken && isExhausted(session, name, owner.token, budget))', '']],
+    test: 'attempts at an idempotent call end after five lost ones as outcome unknown',
+  },
+  {
+    defence: 'Attempts: one that hands over is not counted',
+    file: `${TRANSITIONS}/lib/budget.ts`,
+    edits: [
+      [
+        '  if (handedOver === false || num(handedOver) !== token) {\n    lost',
+        '  if (true) {\n    lost',
+      ],
+    ],
+    test: 'attempts that hand over, left, count as 0',
+  },
+  {
+    defence: 'Attempts: one that was judged dead and lives is forgiven',
+    file: `${TRANSITIONS}/hand-over.ts`,
+    edits: [["if (how === 'left') forgive(session, name, token);", '']],
+    test: 'attempts that were judged dead are forgiven when they say that they live',
+  },
+  {
+    defence: 'Attempts: not forgiven for ever',
+    file: `${TRANSITIONS}/lib/budget.ts`,
+    edits: [['if (forgiven > MOST_FORGIVEN) return;', 'if (forgiven > 30) return;']],
+    test: 'attempts are forgiven twenty times: what always outlives its judgement ends as well',
+  },
+  {
+    defence: 'Attempts: what a lost one said has its price',
+    file: `${TRANSITIONS}/claim.ts`,
+    edits: [['    addSpoken(session, said.bytes, perToken);\n', '']],
+    test: 'attempts that were lost cost what they said',
+  },
+  {
+    defence: 'Attempts: a drain is no execution of a tool',
+    file: `${TRANSITIONS}/hand-over.ts`,
+    edits: [["      redis.call('HINCRBY', session.calls, `n:${toolCallId}`, -1);\n", '']],
+    test: 'attempts at a call that a drain cut are no executions',
+  },
+  {
+    defence: 'Attempts: one that outlives its time counts as lost',
+    file: 'activities/hand-over.ts',
+    edits: [['  if (attempt.outlived()) return false;\n', '']],
+    suite: ATTEMPTS,
+    test: 'a model call that outlives its activity ends typed after five attempts, and what it said has its price',
+  },
+  {
+    defence: 'Attempts: a worker that does not know the tool asks for no permission',
+    file: 'activities/tool-call.ts',
+    edits: [['if (!isKnown(ref) && !(await isOver(ref))) {', 'if (false) {']],
+    suite: ATTEMPTS,
+    test: 'a worker of another release that does not know the tool leaves the call to one that does, untouched',
+  },
+  {
+    defence: 'Calls: a step has a number of them',
+    file: 'activities/model/step-commit.ts',
+    edits: [['asked.slice(0, most).map(', 'asked.map(']],
+    suite: 'test/workflows/many-calls.test.ts',
+    test: 'many calls of one step beyond the agent’s number get an error as result; the run goes on and can be stopped',
+  },
+  {
+    defence: 'Calls: they are carried out in waves',
+    file: 'workflows/step-calls.ts',
+    edits: [['const CALLS_AT_ONCE = 10;', 'const CALLS_AT_ONCE = 1000;']],
+    suite: 'test/workflows/many-calls.test.ts',
+    test: 'many calls of one step are carried out in waves',
+  },
+  {
+    defence: 'Calls: no user has more than a share of the tools’ places',
+    file: 'activities/tool/fair-slots.ts',
+    edits: [['inUse < total && used(user) < perUser;', 'inUse < total;']],
+    suite: 'test/activities/fair-slots.test.ts',
+    test: 'places for tools keep a user’s calls beyond the share waiting, and nobody else’s',
+  },
+  {
+    defence: 'Sub-agents: one that a reset parent finds at work is waited for',
+    file: 'workflows/sub-agent.ts',
+    edits: [['if (wasStarted && patched(PATCHES.childIsAtWork))', 'if (false)']],
+    suite: 'test/e2e/temporal-by-hand.test.ts',
+    test: 'the workflow of a run reset while its sub-agent asks: the answer is carried out, and both workflows end',
+  },
+];

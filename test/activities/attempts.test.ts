@@ -1,0 +1,204 @@
+import { describe, expect, it } from '@jest/globals';
+import { APICallError } from '@ai-sdk/provider';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { z } from 'zod';
+import { defineTool } from '../../agents/index.js';
+import { attemptOf, createHarness, type AgentUnderTest } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+const { call, finish } = parts;
+
+/** Says something and then nothing more, until it is cut. */
+const endless = () =>
+  fakeModel(async function* () {
+    yield { type: 'text-start', id: 't' };
+    yield { type: 'text-delta', id: 't', delta: 'x'.repeat(40) };
+    await new Promise(() => undefined);
+  });
+
+async function harnessOf(agent: Omit<AgentUnderTest, 'model'> = {}) {
+  const stores = await openTestStores();
+  const model = endless();
+  return { ...createHarness(stores, { model, ...agent }), ...stores, model };
+}
+
+type Given = Awaited<ReturnType<typeof harnessOf>>;
+
+/** An attempt whose model speaks until Temporal cancels it. */
+async function cutStep(given: Given, run: RunRecord, attempt: number, limitMs: number) {
+  const environment = attemptOf(attempt, { startToCloseTimeoutMs: limitMs });
+  const step = given.step(run, 1, attempt, environment);
+  const spoken = until('the model has spoken', async () => {
+    const said = await given.session.messages('text_delta');
+    return given.model.doStreamCalls.length === attempt && said.length > 0;
+  });
+  await Promise.race([spoken, step]);
+  environment.cancel('CANCELLED');
+  return step.catch((error: unknown) => (error as Error).name);
+}
+
+describe('a model call that outlives its activity', () => {
+  it('ends typed after five attempts, and what it said has its price', async () => {
+    const pricing = { inputPerMTok: 1, outputPerMTok: 5 };
+    const given = await harnessOf({ more: { llmConfig: { pricing } } });
+    const run = await given.begin();
+    for (let attempt = 1; attempt <= 5; attempt += 1) {
+      expect(await cutStep(given, run, attempt, 0)).toBe('CancelledFailure');
+    }
+    expect(await given.step(run, 1, 6)).toMatchObject({
+      kind: 'ended',
+      status: 'failed',
+      error: { code: 'attempts_exhausted', retryable: false },
+    });
+    expect(await given.store.sessions.read(given.session.id)).toMatchObject({
+      status: 'failed',
+      usage: { outputTokens: 40, costMicroUsd: 200 },
+    });
+    expect(await given.store.sessions.rows(given.session.id, 1)).toMatchObject([
+      { parts: [{ text: 'x'.repeat(40) }], interrupted: 'failure' },
+    ]);
+  });
+
+  it('counts against what the run may cost', async () => {
+    const given = await harnessOf({ more: { spendCap: { tokens: 15 } } });
+    const run = await given.begin();
+    await cutStep(given, run, 1, 0);
+    await cutStep(given, run, 2, 0);
+    expect(await given.step(run, 1, 3)).toMatchObject({ error: { code: 'spend_cap_reached' } });
+  });
+});
+
+describe('attempts that hand over', () => {
+  it('of workers that go do not count, however many they are', async () => {
+    const given = await harnessOf();
+    const run = await given.begin();
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      expect(await cutStep(given, run, attempt, 60_000)).toBe('CancelledFailure');
+    }
+  });
+
+  it('and wait for their provider do not count', async () => {
+    const refused = new APICallError({
+      ...{ message: 'overloaded', url: 'https://model.example', requestBodyValues: {} },
+      ...{ statusCode: 429, responseHeaders: { 'retry-after': '30' } },
+    });
+    const stores = await openTestStores();
+    const model = fakeModel(() => {
+      throw refused;
+    });
+    const given = createHarness(stores, { model });
+    const run = await given.begin();
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      const step = given.step(run, 1, attempt);
+      await expect(step).rejects.toMatchObject({ type: 'provider_wait' });
+    }
+  });
+
+  it('of code that throws end the run at the fifth, whatever went before', async () => {
+    let isDefined = false;
+    const fault = (): number => {
+      if (isDefined) throw new TypeError('a fault');
+      return 1;
+    };
+    const stateSchema = z.object({ n: z.number().default(fault) });
+    const given = await harnessOf({ more: { stateSchema } });
+    isDefined = true;
+    const run = await given.begin();
+    for (const attempt of [7, 8, 9, 10]) {
+      await expect(given.step(run, 1, attempt)).rejects.toThrow('a fault');
+    }
+    expect(await given.step(run, 1, 11)).toMatchObject({
+      error: { code: 'framework_internal_error' },
+    });
+  });
+});
+
+describe('a call that waits for its place', () => {
+  it('gets no permission from a worker that goes', async () => {
+    const stores = await openTestStores();
+    let release: (() => void) | undefined;
+    const hold = defineTool({
+      name: 'hold',
+      description: 'Lasts.',
+      inputSchema: z.object({}),
+      execute: () => new Promise<void>((resolve) => (release = resolve)),
+    });
+    const calls = [...call('c1', 'hold', {}), ...call('c2', 'hold', {})];
+    const given = createHarness(stores, {
+      model: fakeModel(sayInTurn([...calls, ...finish('tool-calls')])),
+      tools: [hold],
+      toolSlots: { total: 1, perUser: 1 },
+    });
+    const run = await given.begin();
+    await given.step(run, 1);
+    const first = given.tool(run, 1, 'c1');
+    await until('it is executed', () => release !== undefined);
+    const environment = attemptOf(1);
+    const second = given.tool(run, 1, 'c2', 1, { environment });
+    environment.cancel('WORKER_SHUTDOWN');
+    await expect(second).rejects.toMatchObject({ type: 'tools_busy' });
+    expect(await stores.store.calls.read(given.session.id, 'c2')).toMatchObject({ state: 'open' });
+    release?.();
+    expect(await first).toBe('settled');
+  });
+});
+
+describe('a worker of another release', () => {
+  const tool = (name: string) =>
+    defineTool({ name, description: name, inputSchema: z.object({}), execute: () => name });
+  const model = () => fakeModel(sayInTurn([...call('c1', 'newer', {}), ...finish('tool-calls')]));
+
+  it('that does not know the tool leaves the call to one that does, untouched', async () => {
+    const stores = await openTestStores();
+    const newer = createHarness(stores, { model: model(), tools: [tool('newer')] });
+    const older = createHarness(stores, { model: model(), tools: [tool('older')] }, newer.session);
+    const run = await newer.begin();
+    await newer.step(run, 1);
+    const named = { toolName: 'newer' };
+    for (const attempt of [1, 2, 3]) {
+      await expect(older.tool(run, 1, 'c1', attempt, named)).rejects.toMatchObject({
+        type: 'unknown_agent',
+        nonRetryable: false,
+      });
+    }
+    expect(await stores.store.calls.read(newer.session.id, 'c1')).toMatchObject({ state: 'open' });
+    expect(await newer.tool(run, 1, 'c1', 4, named)).toBe('settled');
+    expect(await stores.store.calls.read(newer.session.id, 'c1')).toMatchObject({
+      row: { output: 'newer' },
+    });
+  });
+
+  it('says so to the model when nobody has known it for ten minutes', async () => {
+    const stores = await openTestStores();
+    const newer = createHarness(stores, { model: model(), tools: [tool('newer')] });
+    const older = createHarness(stores, { model: model(), tools: [] }, newer.session);
+    const run = await newer.begin();
+    await newer.step(run, 1);
+    const long = { toolName: 'newer', ageMs: 600_001 };
+    expect(await older.tool(run, 1, 'c1', 1, long)).toBe('settled');
+    expect(await stores.store.calls.read(newer.session.id, 'c1')).toMatchObject({
+      row: { errorCode: 'unknown_tool' },
+    });
+  });
+
+  it('that does not know the agent leaves the step, unless the run is stopped', async () => {
+    const stores = await openTestStores();
+    const newer = createHarness(stores, { model: endless() });
+    const older = createHarness(stores, { model: endless(), name: 'another' }, newer.session);
+    const run = await newer.begin();
+    await expect(older.step(run, 1)).rejects.toMatchObject({ type: 'unknown_agent' });
+    expect(await stores.store.sessions.read(newer.session.id)).toMatchObject({ claimedStep: 0 });
+    await newer.session.stop();
+    expect(await older.step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'interrupted' });
+  });
+
+  it('nobody knows the agent: the run ends typed after ten minutes', async () => {
+    const given = await harnessOf({ name: 'another' });
+    const run = await given.begin();
+    const late = new MockActivityEnvironment({ attempt: 9, scheduledTimestampMs: 1 });
+    expect(await given.step(run, 1, 9, late)).toMatchObject({ error: { code: 'unknown_agent' } });
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { createFairSlots } from '../../activities/tool/fair-slots.js';
+
+const never = new AbortController().signal;
+const LONG_MS = 60_000;
+
+/** Who has a place, in the order in which they got it. */
+function users(total: number, perUser: number) {
+  const slots = createFairSlots({ total, perUser });
+  const served: string[] = [];
+  const back = new Map<string, (() => void)[]>();
+  const come = async (user: string, signal = never, withinMs = LONG_MS): Promise<void> => {
+    const giveBack = await slots.take(user, signal, withinMs);
+    if (giveBack === undefined) return;
+    served.push(user);
+    back.set(user, [...(back.get(user) ?? []), giveBack]);
+  };
+  const leave = async (user: string): Promise<void> => {
+    back.get(user)?.shift()?.();
+    await new Promise(setImmediate);
+  };
+  return { served, come, leave };
+}
+
+describe('places for tools', () => {
+  it('keep a user’s calls beyond the share waiting, and nobody else’s', async () => {
+    const { served, come, leave } = users(4, 2);
+    for (let n = 0; n < 50; n += 1) void come('ann');
+    await come('bob');
+    expect(served).toEqual(['ann', 'ann', 'bob']);
+    for (let n = 0; n < 5; n += 1) await leave('ann');
+    // As many as have a place wait for one; the others were sent away.
+    expect(served).toEqual(['ann', 'ann', 'bob', 'ann', 'ann']);
+  });
+
+  it('go round among those who wait', async () => {
+    const { served, come, leave } = users(1, 2);
+    await come('ann');
+    for (const user of ['ann', 'ann', 'bob', 'bob', 'eve']) void come(user);
+    for (const user of ['ann', 'ann', 'bob', 'eve', 'ann', 'bob']) await leave(user);
+    expect(served).toEqual(['ann', 'ann', 'bob', 'eve', 'ann', 'bob']);
+  });
+
+  it('are not held for who gave up, by a stop or for want of time', async () => {
+    const { served, come, leave } = users(1, 1);
+    await come('ann');
+    const stop = new AbortController();
+    const stopped = come('bob', stop.signal);
+    const late = come('eve', never, 1);
+    stop.abort();
+    await Promise.all([stopped, late]);
+    void come('ivy');
+    await leave('ann');
+    expect(served).toEqual(['ann', 'ivy']);
+    await come('joe', AbortSignal.abort());
+    expect(served).toEqual(['ann', 'ivy']);
+  });
+});

@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { userMessage } from '../support/session-driver.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+/** How many are executed just now, and at most so far, by session. */
+const atWork = new Map<string, { now: number; most: number }>();
+
+const hold = defineTool({
+  name: 'hold',
+  description: 'Lasts until its run is stopped, or as long as it is told to.',
+  inputSchema: z.object({ ms: z.number().optional() }),
+  execute: async ({ ms }, { sessionId, abortSignal }) => {
+    const count = atWork.get(sessionId) ?? { now: 0, most: 0 };
+    count.now += 1;
+    count.most = Math.max(count.most, count.now);
+    atWork.set(sessionId, count);
+    await new Promise((resolve) => {
+      abortSignal.addEventListener('abort', resolve, { once: true });
+      if (ms !== undefined) setTimeout(resolve, ms);
+    });
+    count.now -= 1;
+  },
+});
+const echo = defineTool({
+  name: 'echo',
+  description: 'Says it again.',
+  inputSchema: z.object({}),
+  execute: () => 'again',
+});
+const base = { systemPrompt: '', tools: [hold, echo], llmConfig: { model: createScriptedModel() } };
+const agent = defineAgent({ name: 'many', ...base });
+const wide = defineAgent({ name: 'wide', ...base, maxCallsPerStep: 1_000 });
+
+let stores: TestStores;
+let runs: RunHarness;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [agent, wide]);
+  await runs.startWorker();
+});
+
+async function ask(who: string, of: string, count: number, call: object): Promise<RunRecord> {
+  const calls = Array.from({ length: count }, (_, n) => ({ id: `c${String(n)}`, ...call }));
+  const script = count === 0 ? [{ say: 'Hello. ' }] : [{ calls }];
+  const begun = await runs.executor.execute({
+    sessionId: runs.newSessionId(),
+    agent: of,
+    owner: who,
+    tenant: `of-${who}`,
+    messages: [userMessage('u1', JSON.stringify({ script }))],
+  });
+  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
+  return begun.run;
+}
+
+/** Time from the message to the first word of the reply, ms. */
+async function firstToken(who: string): Promise<number> {
+  const from = performance.now();
+  const { sessionId } = await ask(who, 'many', 0, {});
+  const spoken = async (): Promise<boolean> => {
+    const chunks = await stores.streamManager.getAllChunks(sessionId);
+    return chunks.some(({ type }) => type === 'text_delta');
+  };
+  await until('a first word', spoken, 60_000);
+  return performance.now() - from;
+}
+
+const working = (): number => [...atWork.values()].reduce((sum, { now }) => sum + now, 0);
+
+async function stopAll(all: readonly RunRecord[]): Promise<void> {
+  for (const run of all) await runs.executor.stop(run.sessionId, { mode: 'abort' });
+  for (const run of all) expect(await runs.result(run)).toMatchObject({ status: 'aborted' });
+}
+
+describe('many calls of one step', () => {
+  it('beyond the agent’s number get an error as result; the run goes on and can be stopped', async () => {
+    const quick = await ask('ann', 'many', 1_500, { tool: 'echo' });
+    expect(await runs.result(quick)).toEqual({ status: 'completed', steps: 2 });
+    const rows = await stores.store.sessions.rows(quick.sessionId, 2);
+    const results = rows.filter((row) => row.role === 'tool');
+    expect(results).toHaveLength(1_500);
+    expect(results.filter(({ output }) => output === 'again')).toHaveLength(100);
+    expect(results.filter(({ errorCode }) => errorCode === 'too_many_calls')).toHaveLength(1_400);
+  }, 180_000);
+
+  it('are carried out in waves', async () => {
+    const run = await ask('ann', 'wide', 120, { tool: 'hold', args: { ms: 20 } });
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    const most = atWork.get(run.sessionId)?.most ?? 0;
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(10);
+  }, 180_000);
+
+  it('2,100 that last do not end in a workflow that nothing frees', async () => {
+    const many = await Promise.all([0, 1, 2].map(() => ask('ann', 'wide', 700, { tool: 'hold' })));
+    await until('they are at work', () => working() >= 30, 60_000);
+    await stopAll(many);
+    const handle = runs.client.workflow.getHandle(workflowIdOf(many[0]?.runId ?? ''));
+    expect((await handle.describe()).status.name).toBe('COMPLETED');
+  }, 240_000);
+});
+
+describe('beside tools that last', () => {
+  it('a user of another tenant has the first word and tools, whatever one conversation or thirty do', async () => {
+    const alone = await firstToken('bob');
+    const one = await ask('ann', 'many', 1_500, { tool: 'hold' });
+    await until('they are at work', () => working() >= 10, 60_000);
+    const besideOne = await firstToken('bob');
+    const thirty: RunRecord[] = [];
+    while (thirty.length < 30) thirty.push(await ask('ann', 'many', 100, { tool: 'hold' }));
+    await until('the share is used up', () => working() >= 50, 60_000);
+    const besideThirty = await firstToken('bob');
+    expect(working()).toBe(50);
+    const tools = await ask('bob', 'many', 10, { tool: 'echo' });
+    expect(await runs.result(tools)).toEqual({ status: 'completed', steps: 2 });
+    expect(working()).toBe(50);
+    const times = { alone, besideOne, besideThirty };
+    process.stdout.write(`first token, ms: ${JSON.stringify(times)}\n`);
+    await stopAll([one, ...thirty]);
+  }, 300_000);
+});
