@@ -1,6 +1,7 @@
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
 import { createAnswers } from './answers.js';
 import { beginNextAfterEnds } from '../stores/record/begin-next.js';
+import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import type { ActivityDeps } from './deps.js';
 import { createModelStep } from './model/model-step.js';
 import { createRunEnd } from './run-end.js';
@@ -14,7 +15,8 @@ export function createActivities(
   given: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
   // Whoever ends a run begins the next one, whichever activity that is.
-  const deps = { ...given, store: beginNextAfterEnds(given.store, given) };
+  const store = foldAfterChanges(given.store, given.logger);
+  const deps = { ...given, store: beginNextAfterEnds(store, given) };
   return {
     modelStep: createModelStep(deps),
     toolCall: createToolCall(deps),

@@ -18,6 +18,7 @@ import { readAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
+import { readQuotas } from './quotas-from-config.js';
 import { createTemporalChecks } from './worker-check.js';
 
 /** The layout of records in which tenants have ids of their own. */
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace),
     ...describeRuns(config),
+    quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
     logger,
   });
 

@@ -43,10 +43,10 @@ const count = z
   .pipe(z.number('must be a number').int().min(0, 'must be a number from 0'));
 
 /** A number from 1. */
-const slots = z
+const atLeastOne = z
   .string()
   .transform(Number)
-  .pipe(z.number('must be a number').int().min(1, 'must be a number from 1'));
+  .pipe(z.number('must be a number from 1').int().min(1, 'must be a number from 1'));
 
 /** Values with commas between them. */
 const list = z.string().transform((value) =>
@@ -78,9 +78,9 @@ const EnvSchema = z.object({
   TEMPORAL_NAMESPACE: text.default('default'),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
   /** What one worker process does at once: model calls, tools, and of these one user's. */
-  MODEL_SLOTS: slots.default(300),
-  TOOL_SLOTS: slots.default(200),
-  TOOLS_PER_USER: slots.default(50),
+  MODEL_SLOTS: atLeastOne.default(300),
+  TOOL_SLOTS: atLeastOne.default(200),
+  TOOLS_PER_USER: atLeastOne.default(50),
   /** `<provider>:<model id>`; the scripted model when absent. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
   /** A run that was not started within this time ends. */
@@ -111,6 +111,13 @@ const EnvSchema = z.object({
   /** Of one sender; 0: as many as he likes. */
   MAX_REQUESTS_PER_MINUTE: count.optional(),
   MAX_OPEN_STREAMS: count.optional(),
+  /** What one user may have: runs at work, messages that wait, conversations, megabytes of text. */
+  QUOTA_RUNS: atLeastOne.optional(),
+  QUOTA_QUEUED: atLeastOne.optional(),
+  QUOTA_SESSIONS: atLeastOne.optional(),
+  QUOTA_MB: atLeastOne.optional(),
+  /** All users of a tenant together: as many times that. */
+  QUOTA_TENANT_FACTOR: atLeastOne.optional(),
   /** Whose word about a sender's address is taken. */
   TRUSTED_PROXIES: proxies.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),

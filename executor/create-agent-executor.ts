@@ -23,6 +23,7 @@ import {
 } from './run-handle.js';
 import { createRunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
+import type { Quotas } from './quotas.js';
 import { createTemporalExecutor, type RunExecutor } from './temporal-executor.js';
 
 export interface ExecuteOptions {
@@ -105,6 +106,12 @@ export interface ExecutorOptions {
   /** For operators: what the runs' model is called, and where a conversation can be seen. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
+  /**
+   * What users and tenants may have, see `toQuotas`; `execute`, `resume`, `retry` and `branch` throw
+   * `quota_exceeded` beyond it. Default: 20 runs at work, 10 messages that wait, 1,000 sessions and
+   * 256 MB for each user, 50 times that for each tenant.
+   */
+  quotas?: Quotas | 'unlimited';
   /** Default: silence. */
   logger?: { warn: (fields: object, message: string) => void };
 }
@@ -124,6 +131,7 @@ export async function createAgentExecutor(
     searchAttributes: await registerSearchAttributes(connection, namespace),
     ...(options.modelName !== undefined && { modelName: options.modelName }),
     ...(options.sessionUrl && { sessionUrl: options.sessionUrl }),
+    ...(options.quotas && { quotas: options.quotas }),
     logger: options.logger ?? { warn: () => undefined },
   });
   return createExecutorOf({ runs, agents, ...stores });

@@ -12,6 +12,8 @@ export { createRunWorkflows } from './run-workflows.js';
 export type { RunWorkflows, WorkflowState } from './run-workflows.js';
 export { registerSearchAttributes } from './search-attributes.js';
 export { createFindClosed } from './find-closed.js';
+export { toQuotas } from './quotas.js';
+export type { Quotas } from './quotas.js';
 export { createSweep } from './sweep.js';
 export { createTemporalExecutor } from './temporal-executor.js';
 export type { ExecutorDeps, RunExecutor } from './temporal-executor.js';

@@ -3,6 +3,7 @@ import type { DueSession } from '../stores/contract/due.js';
 import { DUE_SHARDS } from '../stores/record/due-shards.js';
 import type { Store } from '../stores/contract/store.js';
 import type { Attended, SweepBudget } from './attend.js';
+import { createRepair } from './repair-owners.js';
 import type { RunExecutor } from './temporal-executor.js';
 
 /**
@@ -29,7 +30,7 @@ const ROUTINE_MS = 60 * 60 * 1000;
 const ADOPTED = 500;
 
 export interface SweepDeps {
-  store: Pick<Store, 'due' | 'waiting'>;
+  store: Pick<Store, 'due' | 'waiting' | 'owners'>;
   executor: Pick<RunExecutor, 'attend'>;
   /** Who sweeps: of each shard one process at a time. */
   holder: string;
@@ -38,11 +39,16 @@ export interface SweepDeps {
 
 /** One sweep over the shards that nobody else has swept within the last second. */
 export function createSweep({ store, executor, holder, logger }: SweepDeps): () => Promise<void> {
-  const { due, waiting } = store;
+  const { due, waiting, owners } = store;
+  const repair = createRepair(owners, logger);
 
   async function lookAt(session: DueSession, budget: SweepBudget): Promise<void> {
     const found = await executor.attend(session.sessionId, budget);
-    if (found.kind === 'rests') await waiting.forget(session.sessionId);
+    if (found.kind === 'rests') {
+      await waiting.forget(session.sessionId);
+      // Who ended its run may have died before saying so.
+      await owners.fold(session.sessionId);
+    }
     const next = toNextLook(session, found);
     if (next === undefined) await due.drop(session);
     else await due.put(session, next.list, next.inMs);
@@ -70,6 +76,7 @@ export function createSweep({ store, executor, holder, logger }: SweepDeps): () 
       if (!(await due.lease(shard, holder, SHARD_MS))) return;
       if (shard === 0) await due.adopt(ADOPTED);
       await sweepShard(shard);
+      if (shard === 0) repair();
     });
   };
 }

@@ -8,13 +8,16 @@ import type { BeginResult, RunRecord } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { endSilent } from '../stores/record/end-silent.js';
+import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { AgentExecutor, ExecuteInput } from './agent-executor.js';
 import { createAnswers } from './answers.js';
 import { createAttend, type Attended, type SweepBudget } from './attend.js';
 import { createBranch } from './branch.js';
 import { createLaunches } from './launches.js';
+import { toQuotas, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
+import { reserveBeforeBegin } from './reserve-before-begin.js';
 import type { RunWorkflows } from './run-workflows.js';
 import { isRefusedForGood } from './temporal-calls.js';
 
@@ -36,6 +39,8 @@ export interface ExecutorDeps {
   sessionUrl?: (sessionId: string) => string;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
+  /** What users and tenants may have. Default: see `toQuotas`. */
+  quotas?: Quotas | 'unlimited';
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -58,8 +63,13 @@ export interface RunExecutor extends AgentExecutor {
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   const { streamManager, workflows, agents, logger } = deps;
+  const { quotas = toQuotas() } = deps;
   const bare = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
-  const store = beginNextAfterEnds(bare, { startNext, logger });
+  const folding = foldAfterChanges(bare, logger);
+  const store = reserveBeforeBegin(beginNextAfterEnds(folding, { startNext, logger }), {
+    quotas: quotas === 'unlimited' ? undefined : quotas,
+    logger,
+  });
   const launches = createLaunches(logger);
 
   /** A wake-up or a stop that does not arrive is given again by the sweeper. */
@@ -131,7 +141,7 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   /** What ends a run goes on with what waits; so does whoever finds it waiting. */
   async function startNext(sessionId: string): Promise<void> {
     await bare.due.note(sessionId, FIRST_SWEEP_MS);
-    const result = await bare.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() });
+    const result = await folding.queue.begin({ sessionId, nonce: newNonce(), now: Date.now() });
     if (result.kind === 'begun') launch(result.run, result.tenant);
   }
 

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'agent_mismatch'
   | 'agent_already_running'
   | 'queue_full'
+  | 'quota_exceeded'
   | 'message_conflict'
   | 'session_exists'
   | 'nothing_to_do'
@@ -58,6 +59,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   agent_mismatch: 409,
   agent_already_running: 409,
   queue_full: 429,
+  quota_exceeded: 429,
   message_conflict: 409,
   session_exists: 409,
   nothing_to_do: 400,

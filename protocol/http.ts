@@ -7,6 +7,7 @@ import { PostedMessage, PostedTail } from './posted-messages.js';
 export { HEADERS } from './headers.js';
 export { PostedMessage } from './posted-messages.js';
 export type {
+  Conversations,
   FrontendSnapshot,
   MessagesReply,
   PendingQuestion,
@@ -153,6 +154,10 @@ export const WaitingQuery = z.object({
     .optional(),
 });
 export type WaitingQuery = z.infer<typeof WaitingQuery>;
+
+/** Which page of the caller's conversations; a page has 20 unless `limit` says otherwise. */
+export const ConversationsQuery = WaitingQuery;
+export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
 /** The message that is not to be sent after all; all of them when absent. */
 export const QueueQuery = z.object({ id: z.string().optional() });

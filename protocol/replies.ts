@@ -59,6 +59,24 @@ export const WaitingSessions = z.object({
 });
 export type WaitingSessions = z.infer<typeof WaitingSessions>;
 
+/** Body of `GET /api/conversations`: the caller's, the newest change first. */
+export const Conversations = z.object({
+  conversations: z.array(
+    z.object({
+      sessionId: z.string(),
+      /** The beginning of its first message. */
+      title: z.string(),
+      agent: z.string(),
+      updatedAt: ms,
+      /** Of the newest run. */
+      status: RunStatus,
+    }),
+  ),
+  /** Pass on to read on; absent on the last page. */
+  cursor: z.string().optional(),
+});
+export type Conversations = z.infer<typeof Conversations>;
+
 /** Reply of a stop: what became of it, and which run it was for. */
 export const StopReply = z.object({
   result: z.enum(['nothing', 'stopping', 'ended']),

@@ -21,7 +21,13 @@ const STARTED = {
 };
 const BEGIN = [
   ...(['not_found', 'agent_not_found', 'agent_required', 'agent_mismatch'] as const),
-  ...(['agent_already_running', 'message_conflict', 'message_too_large', 'queue_full'] as const),
+  ...([
+    'agent_already_running',
+    'message_conflict',
+    'message_too_large',
+    'queue_full',
+    'quota_exceeded',
+  ] as const),
   ...(['nothing_to_do', 'chunk_too_large', 'message_not_found'] as const),
 ] as const;
 

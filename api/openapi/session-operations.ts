@@ -3,6 +3,7 @@ import {
   BranchBody,
   CallPath,
   CheckpointQuery,
+  ConversationsQuery,
   ExtendBody,
   LeaseBody,
   MessagesQuery,
@@ -18,6 +19,7 @@ import {
   AnswerReply,
   BranchReply,
   CheckpointsReply,
+  Conversations,
   ExtendReply,
   FrontendSnapshot,
   LeaseReply,
@@ -203,7 +205,10 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
         headers: SESSION_AND_RUN,
       },
     },
-    refusals: [...RERUN, 'agent_already_running', 'agent_not_found', 'not_resumable'],
+    refusals: [
+      ...RERUN,
+      ...(['agent_already_running', 'agent_not_found', 'not_resumable', 'quota_exceeded'] as const),
+    ],
   },
   {
     method: 'post',
@@ -215,7 +220,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
     replies: {
       201: { description: 'The copy.', content: { json: BranchReply }, headers: SESSION },
     },
-    refusals: [...RERUN, 'session_exists'],
+    refusals: [...RERUN, 'session_exists', 'quota_exceeded'],
   },
   {
     method: 'get',
@@ -232,6 +237,19 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
       },
     },
     refusals: ['not_found'],
+  },
+  {
+    method: 'get',
+    path: '/api/conversations',
+    id: 'listConversations',
+    summary: 'All conversations of the caller',
+    query: ConversationsQuery,
+    replies: {
+      200: {
+        description: 'A page, the newest change first.',
+        content: { json: Conversations },
+      },
+    },
   },
   {
     method: 'get',

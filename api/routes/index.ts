@@ -3,6 +3,7 @@ import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { createAgentRoutes } from './agent.js';
 import { createChatRoutes } from './chat.js';
+import { createConversationsRoutes } from './conversations.js';
 import { createConfigRoutes } from './config.js';
 import { createApiMetrics } from '../metrics/api-metrics.js';
 import { createFindOwn } from '../own-session.js';
@@ -39,6 +40,7 @@ export function createRouters(
     { path: '/api/chat', router: createSessionRoutes(deps, readIdentity, findOwn) },
     { path: '/api/chat', router: createRerunRoutes(deps, findOwn) },
     { path: '/api/chat', router: createAnswerRoutes(deps, findOwn) },
+    { path: '/api/conversations', router: createConversationsRoutes(deps, readIdentity) },
     { path: '/api/sessions', router: createSessionsRoutes(deps, readIdentity) },
     { path: '/api/chat', router: createChatRoutes(deps, readIdentity) },
   ];

@@ -1,5 +1,4 @@
 // The defences of what inboxes read; see mutations.mjs.
-const LIST = 'stores/redis/waiting-index.ts';
 
 export const inbox = [
   {
@@ -23,8 +22,8 @@ export const inbox = [
   },
   {
     defence: 'Inbox: entries of one moment are read once',
-    file: LIST,
-    edits: [['filter((entry) => isBehind(entry, after))', 'filter(() => true)']],
+    file: 'stores/redis/scored-list.ts',
+    edits: [['filter((member) => isBehind(member, after))', 'filter(() => true)']],
     test: 'sessions that wait for people are all found if they asked within one moment',
     suite: 'test/stores/redis/waiting-index.test.ts',
   },

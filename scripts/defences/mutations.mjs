@@ -10,6 +10,7 @@ import { inbox } from './inbox-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
 import { providers } from './provider-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
+import { quotas } from './quota-mutations.mjs';
 import { readers } from './reader-mutations.mjs';
 import { remote } from './remote-mutations.mjs';
 import { resumes } from './resume-mutations.mjs';
@@ -69,6 +70,7 @@ const transitions = [
     defence: 'Writer tag: only the writer’s own entries are withdrawn',
     file: `${TRANSITIONS}/lib/attempts.ts`,
     edits: [['if (entry[1] === writer) {', 'if (true) {']],
+    edits: [['    if (entry[1] === writer) {\n', '    {\n']],
     test: 'claim of a higher token leaves what another writer said in between',
   },
   {
@@ -280,6 +282,7 @@ export const mutations = [
   ...checkOrder,
   ...deadlines,
   ...queue,
+  ...quotas,
   ...inbox,
   ...rewinds,
   ...resumes,

@@ -109,7 +109,7 @@ export const readers = [
   {
     defence: 'State: a version that a checkpoint names stays',
     file: `${TRANSITIONS}/lib/state.ts`,
-    edits: [['if (version !== num(checkpointV)) redis', 'redis']],
+    edits: [['if (version !== num(checkpointV)) dropStates', 'dropStates']],
     test: 'checkpoints are found by id, with the state of that moment',
   },
   {

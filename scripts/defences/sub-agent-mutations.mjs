@@ -49,7 +49,7 @@ export const subAgents = [
   {
     defence: 'Sub-agents: one sequence for the whole conversation',
     file: `${TRANSITIONS}/append.ts`,
-    edits: without("  if (root !== rootKey) session[3] = redis.call('HGET', root, 'seq');\n"),
+    edits: without('    session[3] = shared[0] as string | false;\n'),
     test: 'a sub-agent speaks in the stream of its conversation, numbered with it',
   },
   {
@@ -81,7 +81,7 @@ export const subAgents = [
   {
     defence: 'Sub-agents: history keeps the results of what people were asked',
     file: `${TRANSITIONS}/lib/settling.ts`,
-    edits: without("      redis.call('RPUSH', session.conversation.rows, forDisplay(row));\n"),
+    edits: without("      redis.call('RPUSH', session.conversation.rows, shown);\n"),
     test: asks,
   },
   {

@@ -6,6 +6,7 @@ import { badInputCases } from './bad-input.js';
 import { checkpointCases } from './documents/checkpoints.js';
 import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
+import { ownerCases } from './documents/owners.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
 import { pendingCallCases } from './documents/pending-calls.js';
 import { runCases } from './documents/runs.js';
@@ -113,6 +114,7 @@ const DOCUMENTS = [
   deletionCases,
   dueSessionCases,
   waitingSessionCases,
+  ownerCases,
 ];
 
 /** Registers the cases with the framework that was given. */

@@ -2,6 +2,7 @@ import type { Calls } from './calls.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Documents } from './documents.js';
 import type { Due } from './due.js';
+import type { Owners } from './owners.js';
 import type { Queue } from './queue.js';
 import type { Runs } from './runs.js';
 import type { Sessions } from './sessions.js';
@@ -25,4 +26,5 @@ export interface Store {
   staging: Staging;
   waiting: Waiting;
   due: Due;
+  owners: Owners;
 }

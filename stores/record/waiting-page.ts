@@ -1,4 +1,3 @@
-import { HelixError } from '../../protocol/errors.js';
 import type { CallKind } from '../../protocol/run.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { SessionCalls } from '../contract/sessions.js';
@@ -8,6 +7,7 @@ import type {
   WaitingPageOptions,
   WaitingSession,
 } from '../contract/waiting.js';
+import { formatCursor, parseCursor, type ListedSession } from './list-cursor.js';
 
 /** A session on an owner's list. */
 export interface WaitingEntry {
@@ -34,7 +34,7 @@ export async function readWaitingPage(
   { limit, cursor }: WaitingPageOptions,
 ): Promise<WaitingPage> {
   const sessions: WaitingSession[] = [];
-  let last = cursor === undefined ? undefined : parseCursor(cursor);
+  let last = cursor === undefined ? undefined : toEntry(parseCursor(cursor));
   for (let looks = 0; sessions.length < limit && looks < MOST_LOOKS;) {
     const entries = await list.next(last, limit - sessions.length);
     if (entries.length === 0) return { sessions };
@@ -53,7 +53,10 @@ export async function readWaitingPage(
     sessions.push(...found.flat());
   }
   const isLast = (await list.next(last, 1)).length === 0;
-  return { sessions, ...(last && !isLast && { cursor: formatCursor(last) }) };
+  return {
+    sessions,
+    ...(last && !isLast && { cursor: formatCursor({ ...last, at: last.since }) }),
+  };
 }
 
 /** True for calls that people or their pages answer. */
@@ -71,14 +74,6 @@ function isOwnedBy({ record }: SessionCalls, { owner, tenant }: SessionOwner): b
   return record.owner === of(owner) && of(record.tenant) === of(tenant);
 }
 
-function formatCursor({ since, sessionId }: WaitingEntry): string {
-  return `${String(since)}.${sessionId}`;
-}
-
-function parseCursor(cursor: string): WaitingEntry {
-  const [, since, sessionId] = /^(\d{1,16})\.([A-Za-z0-9_~-]{1,145})$/.exec(cursor) ?? [];
-  if (since === undefined || sessionId === undefined) {
-    throw new HelixError('validation_error', 'The cursor is none that was given out.');
-  }
-  return { since: Number(since), sessionId };
+function toEntry({ sessionId, at }: ListedSession): WaitingEntry {
+  return { sessionId, since: at };
 }

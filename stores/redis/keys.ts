@@ -2,6 +2,7 @@ import { childPartOf, rootOf } from '../../protocol/ids.js';
 import { checkStreamId } from '../record/checked-ids.js';
 import { OWN_KEYS, SHARED_KEYS } from '../transitions/lib/session.js';
 import type { SessionOwner } from '../contract/waiting.js';
+import { ownerAt, type Owner } from '../transitions/lib/owner.js';
 
 export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 
@@ -41,6 +42,10 @@ export interface KeySpace {
   processes: string;
   /** An owner's sessions that asked something, by the time of it. */
   waitingIndex: (owner: SessionOwner) => string;
+  /** What an owner has: in one slot for all users of a tenant, or for a user who has no tenant. */
+  owner: (owner: SessionOwner) => Owner;
+  /** Owners by the time at which their conversations are looked through next. */
+  ownersIndex: string;
 }
 
 export const DEFAULT_PREFIX = 'hx';
@@ -91,6 +96,13 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     // Escaped, so that no owner's name reads like another's with a tenant, nor like a hash tag.
     waitingIndex: ({ owner, tenant = '' }) =>
       `${prefix}:waiting:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
+    owner: ({ owner, tenant = '' }) => {
+      const user = toKeyPart(owner);
+      const tag = tenant === '' ? `u:${user}` : `t:${toKeyPart(tenant)}`;
+      // A user's part begins with a letter of its own, so none is called like a key of the slot.
+      return ownerAt(`${prefix}:owner:{${tag}}:`, `u:${user}`);
+    },
+    ownersIndex: `${prefix}:owners`,
   };
 }
 

@@ -35,6 +35,7 @@ const ofOneKey: Right[] = [
   ['HSET', 'f', '1'],
   ['HSETNX', 'f', '1'],
   ['HINCRBY', 'f', '1'],
+  ['HSTRLEN', 'f'],
   ['LINDEX', '0'],
   ['LRANGE', '0', '1'],
   ['LTRIM', '0', '1'],

@@ -23,6 +23,7 @@ import {
   rewindRequest,
   startCallRequest,
 } from './requests.js';
+import { createOwners } from './owners.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
@@ -36,12 +37,15 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const reads = { ...createSessionReads(context), ...createSessionViews(context) };
   const primitives = createDocumentPrimitives(context);
   const { noteAsking, ...waiting } = createWaitingIndex(context, reads.readCalls);
+  const { ownerOf, ...owners } = createOwners(context, reads.readRows);
   const documents = createSessionDocuments({
     ...reads,
     ...primitives,
     erase: async (sessionId) => {
       await waiting.forget(sessionId);
+      const owner = await ownerOf(sessionId);
       await primitives.erase(sessionId);
+      if (owner !== undefined) await owners.fold(sessionId, owner);
     },
   });
 
@@ -69,6 +73,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     staging: documents.staging,
     waiting,
     due: createDueLists(context),
+    owners,
   };
 }
 

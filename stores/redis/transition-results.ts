@@ -1,10 +1,11 @@
 import type { Calls } from '../contract/calls.js';
 import type { MarkResult, StreamLog } from '../contract/log.js';
+import type { ReserveResult } from '../contract/owners.js';
 import type { Queue } from '../contract/queue.js';
 import type { Runs } from '../contract/runs.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { Steps } from '../contract/steps.js';
-import type { TransitionName } from '../transitions/library.js';
+import type { OwnerTransitionName, TransitionName } from '../transitions/library.js';
 
 /** What each transition replies: mostly, what the store's method of that name results in. */
 interface Results {
@@ -28,6 +29,7 @@ interface Results {
   mark: MarkResult;
   openWriter: Returned<StreamLog['openWriter']>;
   readView: View;
+  recount: { kind: 'recounted' | 'not_found' };
   removeQueued: Returned<Queue['remove']>;
   resumeRun: Returned<Runs['resume']>;
   rewind: Returned<Runs['rewind']>;
@@ -41,6 +43,13 @@ interface Results {
   truncate: TruncatedPage;
 }
 
+interface OwnerResults {
+  reserve: ReserveResult;
+  /** `added`: it was not on the list · `stale`: a later fold came first. */
+  fold: { kind: 'added' | 'folded' | 'stale' | 'removed' | 'unknown' };
+}
+
+export type OwnerResultOf<Name extends OwnerTransitionName> = OwnerResults[Name];
 export type ResultOf<Name extends TransitionName> = Results[Name];
 type Returned<Method extends (...args: never[]) => Promise<unknown>> = Awaited<ReturnType<Method>>;
 

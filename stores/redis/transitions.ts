@@ -1,12 +1,20 @@
 import { HelixError } from '../../protocol/errors.js';
 import { toStoredJson } from '../record/to-stored-json.js';
-import { FREEING, READING, type RequestOf, type TransitionName } from '../transitions/library.js';
+import {
+  FREEING,
+  READING,
+  type OwnerRequestOf,
+  type OwnerTransitionName,
+  type RequestOf,
+  type TransitionName,
+} from '../transitions/library.js';
 import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { createContents, type Contents } from './contents.js';
 import type { DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
 import { parseReply } from './parse-reply.js';
-import type { ResultOf } from './transition-results.js';
+import type { SessionOwner } from '../contract/waiting.js';
+import type { OwnerResultOf, ResultOf } from './transition-results.js';
 import type { RunLibrary } from './run-library.js';
 
 /** The transitions of the record, wherever they run. */
@@ -23,6 +31,13 @@ export interface Transitions {
     sessionId: string,
     request: RequestOf<Name> | ((contents: Contents, layout: number) => RequestOf<Name>),
   ) => Promise<ResultOf<Name>>;
+  /** Runs one on what an owner has. */
+  runOfOwner: <Name extends OwnerTransitionName>(
+    name: Name,
+    owner: SessionOwner,
+    request: OwnerRequestOf<Name>,
+    title?: string,
+  ) => Promise<OwnerResultOf<Name>>;
   /** The hot path. args as transitions/append has them, without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
   /** Of a session that is there. */
@@ -88,6 +103,13 @@ export function createTransitions(
         if (reply === NEWER_LAYOUT) throw newerLayout();
         if (reply !== MORE) return parseReply(name, reply);
       }
+    },
+    runOfOwner: async (name, owner, request, title = '') => {
+      const { holds, user } = keys.owner(owner);
+      // A fold may free an owner, so it is done while Redis is full; nothing is reserved then.
+      const mode = name === 'fold' ? 'free' : 'writing';
+      const args = [name, user, JSON.stringify(request), title];
+      return JSON.parse((await runLibrary(mode, [holds], args)) as string) as never;
     },
     append: async (sessionId, args) =>
       (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],

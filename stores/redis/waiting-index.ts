@@ -4,6 +4,7 @@ import type { SessionOwner, Waiting } from '../contract/waiting.js';
 import { asks, readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
 import type { RedisContext } from './context.js';
 import { reach } from './errors.js';
+import { nextInOrder } from './scored-list.js';
 
 export interface WaitingIndex extends Waiting {
   /** Before a question is stored: a list may hold too much, never too little. */
@@ -52,14 +53,9 @@ export function createWaitingIndex(
     after: WaitingEntry | undefined,
     count: number,
   ): Promise<WaitingEntry[]> {
-    // Of entries of the same moment some may have been read before.
-    for (let size = count + 1; ; size *= 2) {
-      const found = await reach(
-        redis.zrangebyscore(key, after?.since ?? '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, size),
-      );
-      const entries = toEntries(found).filter((entry) => isBehind(entry, after));
-      if (entries.length > 0 || found.length < 2 * size) return entries.slice(0, count);
-    }
+    const behind = after && { member: after.sessionId, score: after.since };
+    const found = await nextInOrder(redis, key, behind, count);
+    return found.map(({ member, score }) => ({ sessionId: member, since: score }));
   }
 
   return {
@@ -87,17 +83,4 @@ export function createWaitingIndex(
       );
     },
   };
-}
-
-function toEntries(found: readonly string[]): WaitingEntry[] {
-  const entries: WaitingEntry[] = [];
-  for (let at = 0; at < found.length; at += 2) {
-    entries.push({ sessionId: found[at] ?? '', since: Number(found[at + 1]) });
-  }
-  return entries;
-}
-
-function isBehind(entry: WaitingEntry, after: WaitingEntry | undefined): boolean {
-  if (after === undefined || entry.since > after.since) return true;
-  return entry.since === after.since && entry.sessionId > after.sessionId;
 }

@@ -45,8 +45,21 @@ export function append(keys: readonly string[], args: readonly string[]): Append
     string,
     string,
   ];
-  const session = redis.call('HMGET', rootKey, 'run', 'status', 'stop', 'seq', 'stream');
-  if (root !== rootKey) session[3] = redis.call('HGET', root, 'seq');
+  const session = redis.call(
+    'HMGET',
+    rootKey,
+    'run',
+    'status',
+    'stop',
+    'seq',
+    'stream',
+    'logBytes',
+  );
+  if (root !== rootKey) {
+    const shared = redis.call('HMGET', root, 'seq', 'logBytes');
+    session[3] = shared[0] as string | false;
+    session[5] = shared[1] as string | false;
+  }
   const owner = redis.call('HMGET', writers, `t:${writer}`, `b:${writer}`, `s:${writer}`);
   const stop = session[2] === false ? 0 : 1;
   const last = owner[1] === false ? -1 : num(owner[1]);
@@ -59,7 +72,17 @@ export function append(keys: readonly string[], args: readonly string[]): Append
   if (last !== toNumber(batch) - 1) return [REWOUND];
   if (run === '*' && session[4] === 'paused') return [CLOSED];
   const at = toNumber(seq);
-  const log: Log = { stream, channel, root, before: at, seq: at, written: [] };
+  const bytesBefore = session[5] === false ? 0 : toNumber(session[5] as string);
+  const log: Log = {
+    stream,
+    channel,
+    root,
+    before: at,
+    seq: at,
+    written: [],
+    bytes: 0,
+    bytesBefore,
+  };
   const writerJson = cjson.encode(writer);
   for (let i = FIXED; i < args.length; i += 1) write(log, args[i] as string, writer, writerJson);
   closeLog(log, ['updated', now]);

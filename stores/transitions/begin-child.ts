@@ -1,4 +1,4 @@
-import { formatInt, redis } from './lib/host.js';
+import { byteLength, formatInt, redis } from './lib/host.js';
 import { readCall, readChildRun } from './lib/calls.js';
 import { ownChunk, speakerOf } from './lib/chunks.js';
 import { text } from './lib/json.js';
@@ -6,6 +6,7 @@ import { closeLog, openLog, write } from './lib/log.js';
 import { only } from './lib/request.js';
 import { isTerminal, num, readRoot } from './lib/root.js';
 import { idOf, sessionAt, type Session } from './lib/session.js';
+import { countStored } from './lib/size.js';
 
 export interface BeginChildRequest {
   runId: string;
@@ -51,6 +52,7 @@ export function beginChild(child: Session, request: BeginChildRequest): string {
   fields.push('rootRun', top.run ?? '');
   redis.call('HSET', child.root, ...fields);
   redis.call('RPUSH', child.rows, call.brief ?? '');
+  countStored(child, byteLength(call.brief ?? ''));
   redis.call('HSET', child.children, child.part, top.run ?? '');
   if (isOver) {
     redis.call('HSET', child.root, 'limit', 1, 'error', TOO_MANY);

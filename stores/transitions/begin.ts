@@ -151,6 +151,7 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
 function createSession(session: Session, { agent, owner, tenant, nonce, now }: BeginRequest): void {
   const fields: (string | number)[] = ['agent', agent, 'owner', owner, 'tenant', tenant];
   fields.push('created', now, 'born', nonce, 'childrenExpire', '1', 'placed', 'all');
+  fields.push('counted', '1');
   redis.call('HSET', session.root, ...fields);
   // Release 0.2.0 knows nothing of them when it erases a session.
   redis.call('UNLINK', session.places, session.rewinds);

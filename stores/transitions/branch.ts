@@ -1,9 +1,10 @@
-import { redis } from './lib/host.js';
+import { byteLength, redis } from './lib/host.js';
 import { armExpiry } from './lib/expiry.js';
 import { completeRun } from './lib/finish.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { readRoot } from './lib/root.js';
 import { OWN_KEYS, type Session } from './lib/session.js';
+import { countStored } from './lib/size.js';
 import { startRun } from './lib/start-run.js';
 import { putState } from './lib/state.js';
 
@@ -73,12 +74,20 @@ function addPart(
   { rows, messages, results }: BranchRequest,
   args: readonly string[],
 ): void {
-  for (const at of rows) redis.call('RPUSH', session.rows, contentAt(args, at));
+  let bytes = 0;
+  for (const at of rows) {
+    redis.call('RPUSH', session.rows, contentAt(args, at));
+    bytes += byteLength(contentAt(args, at));
+  }
   for (const { id, hash } of messages) redis.call('HSET', session.messages, id, hash);
   for (const { id, output } of results) {
     redis.call('SADD', session.settled, id);
-    if (output !== undefined) redis.call('HSET', session.results, id, contentAt(args, output));
+    if (output !== undefined) {
+      redis.call('HSET', session.results, id, contentAt(args, output));
+      bytes += byteLength(contentAt(args, output));
+    }
   }
+  countStored(session, bytes);
 }
 
 function found(
@@ -91,6 +100,7 @@ function found(
   redis.call('PERSIST', session.results);
   const fields: (string | number)[] = ['agent', agent, 'owner', owner, 'tenant', tenant];
   fields.push('created', now, 'born', nonce, 'uiCount', end.visibleMessages, 'childrenExpire', '1');
+  fields.push('counted', '1');
   redis.call('HSET', session.root, ...fields);
   redis.call('HDEL', session.root, 'branching');
   const state = contentAt(args, end.state);

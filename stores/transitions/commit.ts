@@ -1,4 +1,4 @@
-import { redis } from './lib/host.js';
+import { byteLength, redis } from './lib/host.js';
 import { releaseWriter } from './lib/attempts.js';
 import { hasUnsettled } from './lib/calls.js';
 import { finish, readStop, type TerminalStatus } from './lib/finish.js';
@@ -12,6 +12,7 @@ import { steeringWaits } from './lib/queue.js';
 import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
 import { addShared, isTerminal, num, readRoot } from './lib/root.js';
 import { idOf, type Session } from './lib/session.js';
+import { countStored } from './lib/size.js';
 import { pushReply, type SettlingCode } from './lib/settling.js';
 import { stateOfTurn } from './lib/state.js';
 import { addUsage } from './lib/usage.js';
@@ -105,7 +106,9 @@ export function commit(session: Session, request: CommitRequest, args: readonly 
     if (request.outputRef !== undefined) {
       fields.push('outputRef', request.outputRef);
       noteLayout(session);
-      redis.call('HSET', session.results, request.outputRef, contentAt(args, request.outputText));
+      const output = contentAt(args, request.outputText);
+      redis.call('HSET', session.results, request.outputRef, output);
+      countStored(session, byteLength(output));
     }
   }
   for (const each of stateOfTurn(session, root)) fields.push(each);

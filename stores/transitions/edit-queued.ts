@@ -1,10 +1,11 @@
-import { redis } from './lib/host.js';
+import { byteLength, redis } from './lib/host.js';
 import { speakerOf } from './lib/chunks.js';
 import { closeLog, openLog } from './lib/log.js';
 import { entryJson, noteQueue, readEntry } from './lib/queue.js';
 import { contentAt, only, type Content } from './lib/request.js';
 import { readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
+import { countStored } from './lib/size.js';
 
 export interface EditQueuedRequest {
   messageId: string;
@@ -31,7 +32,9 @@ export function editQueued(
       if (message.hash !== expectedHash) return only('stale');
       message.hash = hash;
       message.row = contentAt(args, row);
-      redis.call('LSET', session.queue, at, entryJson(entry));
+      const edited = entryJson(entry);
+      redis.call('LSET', session.queue, at, edited);
+      countStored(session, byteLength(edited) - byteLength(json));
       redis.call('HSET', session.messages, messageId, hash);
       const { seq, agent, committed } = readRoot(session, ['seq', 'agent', 'committed']);
       const log = openLog(session, seq);

@@ -13,10 +13,12 @@ import { editQueued } from './edit-queued.js';
 import { end } from './end.js';
 import { erase } from './erase.js';
 import { extendDeadline } from './extend-deadline.js';
+import { fold } from './fold.js';
 import { handOver } from './hand-over.js';
 import { leaseCall } from './lease-call.js';
 import { cjson, toNumber } from './lib/host.js';
 import { layoutOf, RECORD_LAYOUT } from './lib/layout.js';
+import { ownerAt, type Owner } from './lib/owner.js';
 import { only } from './lib/request.js';
 import { openSession, type Session, type Settings } from './lib/session.js';
 import { mark } from './mark.js';
@@ -26,7 +28,9 @@ import { openWriter } from './open-writer.js';
 import { putDue } from './put-due.js';
 import { readPage } from './read-page.js';
 import { readView } from './read-view.js';
+import { recount } from './recount.js';
 import { removeQueued } from './remove-queued.js';
+import { reserve } from './reserve.js';
 import { resumeRun } from './resume-run.js';
 import { rewind } from './rewind.js';
 import { saveState } from './save-state.js';
@@ -63,6 +67,7 @@ const TRANSITIONS = {
   mark,
   openWriter,
   readView,
+  recount,
   removeQueued,
   resumeRun,
   rewind,
@@ -80,12 +85,22 @@ type Transitions = typeof TRANSITIONS;
 export type TransitionName = keyof Transitions;
 export type RequestOf<Name extends TransitionName> = Parameters<Transitions[Name]>[1];
 
+/** Those of what an owner has, which work on the owner's slot. */
+const OWNER_TRANSITIONS = { reserve, fold };
+
+type OwnerTransitions = typeof OWNER_TRANSITIONS;
+export type OwnerTransitionName = keyof OwnerTransitions;
+export type OwnerRequestOf<Name extends OwnerTransitionName> = Parameters<
+  OwnerTransitions[Name]
+>[1];
+
 /** Transitions that may run while Redis refuses writes for want of memory: they free some, or end runs. */
 export const FREEING: readonly TransitionName[] = ['stop', 'end', 'discard', 'settleCall', 'erase'];
 /** Transitions that write nothing. */
 export const READING: readonly TransitionName[] = ['acceptedMessages', 'readView'];
 
 type Transition = (session: Session, request: unknown, args: readonly string[]) => unknown;
+type OwnerTransition = (owner: Owner, request: unknown, title: string) => unknown;
 
 /**
  * Runs a transition. args: its name, id of the session, settings, request as JSON, then the content
@@ -100,6 +115,8 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   if (name === 'takeDue') return takeDue(keys, args);
   if (name === 'putDue') return putDue(keys, args);
   if (name === 'noteSnapshot') return noteSnapshot(keys, args);
+  const ofOwner = (OWNER_TRANSITIONS as Record<string, OwnerTransition | undefined>)[name];
+  if (ofOwner !== undefined) return runOfOwner(ofOwner, keys, args);
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
   if (transition === undefined) return undefined;
   const settings = readSettings(args[2] as string);
@@ -109,6 +126,17 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   // What has been written in a layout stays in it.
   settings.layout = Math.max(layout, settings.layout);
   return transition(session, cjson.decode(args[3] as string), args);
+}
+
+/** keys: the holds of the slot. args: name, user as in keys, request as JSON, title or ''. */
+function runOfOwner(
+  transition: OwnerTransition,
+  keys: readonly string[],
+  args: readonly string[],
+): unknown {
+  const base = (keys[0] as string).slice(0, -'holds'.length);
+  const owner = ownerAt(base, args[1] as string);
+  return transition(owner, cjson.decode(args[2] as string), args[3] as string);
 }
 
 function isReading(name: string): boolean {

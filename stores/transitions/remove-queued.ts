@@ -1,4 +1,4 @@
-import { formatInt, redis } from './lib/host.js';
+import { byteLength, formatInt, redis } from './lib/host.js';
 import { speakerOf } from './lib/chunks.js';
 import { armExpiry } from './lib/expiry.js';
 import { texts } from './lib/json.js';
@@ -6,6 +6,7 @@ import { closeLog, openLog } from './lib/log.js';
 import { noteQueue, readEntry } from './lib/queue.js';
 import { isTerminal, readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
+import { countStored } from './lib/size.js';
 
 export interface RemoveQueuedRequest {
   /** Any message of the entry; all entries when absent. */
@@ -27,6 +28,7 @@ export function removeQueued(session: Session, { messageId, now }: RemoveQueuedR
     if (!isMeant) continue;
     entries += 1;
     redis.call('LREM', session.queue, 1, json);
+    countStored(session, -byteLength(json));
     redis.call('HDEL', session.messages, ...ids);
     for (const id of ids) removed.push(id);
   }

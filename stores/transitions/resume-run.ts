@@ -1,4 +1,4 @@
-import { cjson, redis } from './lib/host.js';
+import { byteLength, cjson, redis } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
 import { ownChunk, speakerOf } from './lib/chunks.js';
 import { recountControls } from './lib/controls.js';
@@ -8,6 +8,7 @@ import { MORE, only } from './lib/request.js';
 import { isTerminal, num, readRoot } from './lib/root.js';
 import { readHead } from './lib/rows.js';
 import type { Session } from './lib/session.js';
+import { countDroppedLog } from './lib/size.js';
 import { isRunOf, newestRunJson, nextRun, startRun } from './lib/start-run.js';
 
 export interface ResumeRunRequest {
@@ -104,11 +105,16 @@ function removeStep(session: Session, after: number, writer: string): boolean {
   const page = redis.call('XRANGE', session.stream, `(${int(after)}-0`, '+', 'COUNT', PAGE);
   const ids: string[] = [];
   let last = '';
+  let bytes = 0;
   for (const [id, entry] of page) {
-    if (entry[1] === writer) ids.push(id);
+    if (entry[1] === writer) {
+      ids.push(id);
+      bytes += byteLength(entry[3] as string);
+    }
     last = id;
   }
   if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
+  countDroppedLog(session, bytes);
   if (page.length < PAGE) return true;
   redis.call('HSET', session.root, 'openSeq', sequenceOf(last));
   return false;

@@ -1,4 +1,4 @@
-import { redis } from './lib/host.js';
+import { byteLength, redis } from './lib/host.js';
 import { withEvents } from './lib/call-events.js';
 import { readCall, wasTakenIn } from './lib/calls.js';
 import { speakerOf } from './lib/chunks.js';
@@ -14,6 +14,7 @@ import { continueAlone, NOTHING_RESUMED, resumeIfAnswered } from './lib/resume.j
 import { addShared, isLive, isTerminal, num, readRoot, storeNow } from './lib/root.js';
 import { sessionAt, type Session } from './lib/session.js';
 import { settleRow } from './lib/settling.js';
+import { countStored } from './lib/size.js';
 import { stageChanges } from './lib/staging.js';
 import { ownerOf } from './lib/walk.js';
 
@@ -178,9 +179,15 @@ function keep(session: Session, request: SettleCallRequest, args: readonly strin
   if (outputRef !== undefined) {
     redis.call('HSETNX', session.root, 'outputRef', outputRef);
     noteLayout(session);
-    redis.call('HSET', session.results, outputRef, contentAt(args, request.outputText));
+    const text = contentAt(args, request.outputText);
+    redis.call('HSET', session.results, outputRef, text);
+    countStored(session, byteLength(text));
   }
-  if (result !== undefined) redis.call('HSET', session.results, id, contentAt(args, result));
+  if (result !== undefined) {
+    const text = contentAt(args, result);
+    redis.call('HSET', session.results, id, text);
+    countStored(session, byteLength(text));
+  }
   if (decision !== undefined) {
     redis.call('HSET', session.calls, `decision:${id}`, contentAt(args, decision));
   }

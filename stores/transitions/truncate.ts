@@ -1,9 +1,10 @@
-import { cjson, formatInt, redis } from './lib/host.js';
+import { byteLength, cjson, formatInt, redis } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
 import { int, text } from './lib/json.js';
 import { closeLog, openLog, sequenceOf, writeControl } from './lib/log.js';
 import { num, readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
+import { countDroppedLog } from './lib/size.js';
 
 export interface TruncateRequest {
   /** Chunks of steps above it go. */
@@ -28,14 +29,17 @@ export function truncate(session: Session, request: TruncateRequest): string {
   const from = `(${formatInt(after)}-0`;
   const page = redis.call('XRANGE', session.stream, from, '+', 'COUNT', PAGE);
   const ids: string[] = [];
+  let bytes = 0;
   for (const [id, entry] of page) {
     after = sequenceOf(id);
     if (!isAbove(entry[3] as string, step, agentId)) continue;
     ids.push(id);
+    bytes += byteLength(entry[3] as string);
     removed += 1;
     lastRemoved = after;
   }
   if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
+  countDroppedLog(session, bytes);
   const before = readRoot(session, ['seq']).seq;
   const done = `"removed":${int(removed)},"lastRemoved":${int(lastRemoved)},"atSequence":${int(num(before))}`;
   if (page.length === PAGE) return `{${done},"next":${int(after)}}`;

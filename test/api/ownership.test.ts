@@ -114,9 +114,13 @@ const ASKED: Record<string, (id: string) => Asked> = {
   followAgent: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
 };
 
-/** Routes that are about no session. `listWaiting` shows one's own: see `waiting.test.ts`. */
+/**
+ * Routes that are about no session. `listWaiting` and `listConversations` show one's own: see
+ * `waiting.test.ts` and `conversations.test.ts`.
+ */
 const OF_NO_SESSION = [
   'listWaiting',
+  'listConversations',
   'getConfig',
   'getOpenApi',
   'getHealth',

@@ -85,6 +85,8 @@ describe('parseEnv', () => {
     ['CORS_ORIGINS', 'https://a.test,https://b.test/app'],
     ['MAX_REQUESTS_PER_MINUTE', '-1'],
     ['MAX_OPEN_STREAMS', 'many'],
+    ['QUOTA_RUNS', '0'],
+    ['QUOTA_MB', '1.5'],
   ])('names %s when it is "%s", in one line', (name, value) => {
     const parse = (): unknown => parseEnv({ [name]: value });
     expect(parse).toThrow(ConfigError);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
+import type { Conversations } from '../../protocol/http.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
@@ -24,7 +25,13 @@ async function signIn(tenant: string, sessionId: string) {
     return (await send('', { message })).text();
   };
   const snapshot = async (): Promise<Snapshot> => (await read('/snapshot')).json() as never;
-  return { read, send, say, snapshot };
+  /** Ids of all conversations that the user has. */
+  const listed = async (): Promise<string[]> => {
+    const reply = await fetch(`${product.url}/api/conversations`, { headers });
+    const { conversations } = (await reply.json()) as Conversations;
+    return conversations.map(({ sessionId }) => sessionId);
+  };
+  return { read, send, say, snapshot, listed };
 }
 
 interface Snapshot {
@@ -64,7 +71,11 @@ describe('two tenants whose users choose the same id', () => {
       [ofTenant('acme', id), ofTenant('acme', `${id}-copy`), ofTenant('other', id)].sort(),
     );
 
+    expect((await acme.listed()).sort()).toEqual([id, `${id}-copy`]);
+    expect(await other.listed()).toEqual([id]);
     expect((await acme.send('', {}, 'DELETE')).status).toBe(204);
+    expect(await acme.listed()).toEqual([`${id}-copy`]);
+    expect(await other.listed()).toEqual([id]);
     expect((await acme.read('/snapshot')).status).toBe(404);
     expect(await other.snapshot()).toMatchObject({ status: 'ended' });
   });

@@ -117,6 +117,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
         branch: notPlayed,
         erase: notPlayed,
       },
+      owners: { page: notPlayed },
       waiting: { page: notPlayed, note: notPlayed, forget: notPlayed },
       documents: {
         load: notPlayed,

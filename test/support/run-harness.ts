@@ -110,6 +110,8 @@ export async function createRunHarness(
     searchAttributes: await registerSearchAttributes(connection, 'default'),
     modelName: 'fake:1',
     sessionUrl: (sessionId) => `http://page/${sessionId}`,
+    // Tests share their users.
+    quotas: 'unlimited',
     logger: quiet,
   });
 

@@ -60,5 +60,9 @@ export const hashCommands: CommandTable = {
   },
   HKEYS: { arity: 2, run: (db, [key]) => [...(db.read(key, 'hash')?.keys() ?? [])] },
   HVALS: { arity: 2, run: (db, [key]) => [...(db.read(key, 'hash')?.values() ?? [])] },
+  HSTRLEN: {
+    arity: 3,
+    run: (db, [key, field]) => Buffer.byteLength(db.read(key, 'hash')?.get(field) ?? ''),
+  },
   HLEN: { arity: 2, run: (db, [key]) => db.read(key, 'hash')?.size ?? 0 },
 };

@@ -1,10 +1,11 @@
-import { formatInt, redis } from './host.js';
+import { byteLength, formatInt, redis } from './host.js';
 import { field, int, optional, stored, text } from './json.js';
 import { sequenceOf, write, type Log } from './log.js';
 import { spokenBytes } from './budget.js';
 import { ownChunk, type Speaker } from './chunks.js';
 import { num, type Root } from './root.js';
 import type { Session } from './session.js';
+import { countDroppedLog } from './size.js';
 
 /** Entries that one call looks at; what has more is done in several calls, so that none is long. */
 export const PAGE = 400;
@@ -69,14 +70,17 @@ export function withdraw(
   const page = redis.call('XRANGE', stream, `(${first}-0`, '+', 'COUNT', PAGE);
   const ids: string[] = [];
   let last = first;
+  let bytes = 0;
   for (const [id, entry] of page) {
     if (entry[1] === writer) {
       ids.push(id);
       if (said !== undefined) said.bytes += spokenBytes(entry[3] as string);
+      bytes += byteLength(entry[3] as string);
     }
     last = id;
   }
   if (ids.length > 0) redis.call('XDEL', stream, ...ids);
+  countDroppedLog(session, bytes);
   const removed = ids.length > 0 || wrote === 'withdrawn';
   if (page.length < PAGE) return { removed };
   const state = removed ? 'withdrawn' : 'wrote';

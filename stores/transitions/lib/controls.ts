@@ -1,8 +1,9 @@
-import { formatInt, redis } from './host.js';
+import { byteLength, formatInt, redis } from './host.js';
 import { PAGE } from './attempts.js';
 import { isControl } from './log.js';
 import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
+import { countDroppedLog } from './size.js';
 
 /**
  * Control messages of the store are counted apart from chunks: `controls` are those in the log,
@@ -57,11 +58,14 @@ export function removeAfter(session: Session, sequence: number): boolean {
   const page = redis.call('XREVRANGE', session.stream, '+', after, 'COUNT', PAGE);
   const ids: string[] = [];
   let controls = 0;
+  let bytes = 0;
   for (const [id, entry] of page) {
     ids.push(id);
+    bytes += byteLength(entry[3] as string);
     if (isControl(entry[1] as string, entry[3] as string)) controls += 1;
   }
   if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
   if (controls > 0) redis.call('HINCRBY', session.root, 'controls', -controls);
+  countDroppedLog(session, bytes);
   return page.length < PAGE;
 }

@@ -1,6 +1,7 @@
 import { cjson, redis } from './host.js';
-import { readHeads } from './rows.js';
+import { readHead } from './rows.js';
 import type { Session } from './session.js';
+import { countStored, sizeOf, sizeOfFields } from './size.js';
 
 /**
  * Of many dropped rows those that are forgotten at once, the newest: message ids and call ids of the
@@ -11,7 +12,13 @@ const FORGOTTEN_AT_ONCE = 300;
 /** Drops the rows behind the first ones, with what is known by their ids. */
 export function dropRows(session: Session, keep: number): void {
   const count = redis.call('LLEN', session.rows);
-  for (const head of readHeads(session, Math.max(keep, count - FORGOTTEN_AT_ONCE), -1)) {
+  const from = Math.max(keep, count - FORGOTTEN_AT_ONCE);
+  const rows = redis.call('LRANGE', session.rows, from, -1);
+  countStored(session, -sizeOf(rows));
+  // Of the others nobody knows how large they were: `recount` follows.
+  if (from > keep) redis.call('HDEL', session.root, 'counted');
+  for (const row of rows) {
+    const head = readHead(row);
     if (head.role === 'user') {
       redis.call('HDEL', session.messages, head.id ?? '');
       redis.call('HDEL', session.places, `m:${head.id ?? ''}`);
@@ -25,6 +32,7 @@ export function dropRows(session: Session, keep: number): void {
 
 /** Its result, what waits to be told of it, and what a late answer to it would be measured by. */
 function forgetCall(session: Session, id: string): void {
+  countStored(session, -sizeOfFields(session.results, [id]));
   redis.call('HDEL', session.results, id);
   redis.call('HDEL', session.calls, `lapsed:${id}`, `lapsedAt:${id}`);
   for (const json of redis.call('LRANGE', session.notices, 0, -1)) {

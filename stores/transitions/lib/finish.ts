@@ -1,4 +1,4 @@
-import { cjson, redis } from './host.js';
+import { byteLength, cjson, redis } from './host.js';
 import { ownChunk, speakerOf, type Speaker } from './chunks.js';
 import { noteDeadline } from './deadlines.js';
 import { armExpiry } from './expiry.js';
@@ -9,6 +9,7 @@ import { noteEndOfStep } from './places.js';
 import { num, readRoot, type Root } from './root.js';
 import { isConversation, type Session } from './session.js';
 import { closeCalls, pushReply, takeInResults, type SettlingCode } from './settling.js';
+import { countStored } from './size.js';
 import { sessionsBelow, type Found } from './walk.js';
 
 export type TerminalStatus = 'completed' | 'failed' | 'interrupted' | 'aborted';
@@ -67,7 +68,9 @@ export function finish(session: Session, log: Log, speaker: Speaker, given: Endi
   const result = field('output', root.output) + field('outputRef', optional(root.outputRef));
   if (result !== '') {
     write(log, ownChunk(speaker, 'output', result.slice(1)));
-    redis.call('RPUSH', session.rows, `${place}${result}}`);
+    const row = `${place}${result}}`;
+    redis.call('RPUSH', session.rows, row);
+    countStored(session, byteLength(row));
   }
   if (!isConversation(session)) {
     redis.call('HDEL', session.conversation.root, `wake:${session.part}`);

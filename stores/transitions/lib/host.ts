@@ -32,7 +32,7 @@ interface Call {
 /** Commands whose replies are numbers, or are of no interest. */
 type CountingCommand =
   | ('UNLINK' | 'EXISTS' | 'EXPIRE' | 'PEXPIRE' | 'PERSIST' | 'PTTL' | 'RENAME')
-  | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN')
+  | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN' | 'HSTRLEN')
   | ('RPUSH' | 'LLEN' | 'LSET' | 'LREM' | 'LTRIM' | 'LINSERT')
   | ('SADD' | 'SREM' | 'SISMEMBER' | 'SCARD')
   | ('XADD' | 'XDEL' | 'XLEN' | 'XTRIM' | 'ZADD' | 'ZREM' | 'SPUBLISH');

@@ -1,4 +1,4 @@
-import { cjson, formatInt, redis, toNumber, type ErrorReply } from './host.js';
+import { byteLength, cjson, formatInt, redis, toNumber, type ErrorReply } from './host.js';
 import { num } from './root.js';
 import type { Session } from './session.js';
 
@@ -17,17 +17,23 @@ export interface Log {
   seq: number;
   /** `[sequence, writer, message]`, as JSON. */
   written: string[];
+  /** Size of the messages. */
+  bytes: number;
+  /** Size of what the log had before, where nothing else of the transition changes it. */
+  bytesBefore?: number;
 }
 
 /** @param seq the conversation's sequence, as its root has it */
 export function openLog(session: Session, seq: string | undefined): Log {
   const { stream, channel, conversation } = session;
   const at = num(seq);
-  return { stream, channel, root: conversation.root, before: at, seq: at, written: [] };
+  const { root } = conversation;
+  return { stream, channel, root, before: at, seq: at, written: [], bytes: 0 };
 }
 
 /** Adds an entry of a writer; the store's own entries have the writer ''. */
 export function write(log: Log, json: string, writer = '', writerJson = '""'): void {
+  log.bytes += byteLength(json);
   const seq = log.seq + 1;
   log.seq = seq;
   const id = formatInt(seq);
@@ -91,7 +97,13 @@ export function closeLog(log: Log, alongside: readonly string[] = []): void {
     if (alongside.length > 0) redis.call('HSET', log.root, ...alongside);
     return;
   }
-  redis.call('HSET', log.root, 'seq', log.seq, ...alongside);
+  if (log.bytesBefore === undefined) {
+    redis.call('HINCRBY', log.root, 'logBytes', log.bytes);
+    redis.call('HSET', log.root, 'seq', log.seq, ...alongside);
+  } else {
+    const logBytes = log.bytesBefore + log.bytes;
+    redis.call('HSET', log.root, 'seq', log.seq, 'logBytes', logBytes, ...alongside);
+  }
   redis.call('SPUBLISH', log.channel, `[${formatInt(log.before)},[${log.written.join(',')}]]`);
 }
 

@@ -3,6 +3,7 @@ import { texts } from './json.js';
 import { placeOfTurn } from './places.js';
 import { num } from './root.js';
 import type { Session } from './session.js';
+import { countStored, sizeOf } from './size.js';
 
 /** A user message as it is stored. */
 export interface StoredMessage {
@@ -60,6 +61,7 @@ export function storeMessages(
     places.push(`t:${formatInt(turn)}`, placeOfTurn({ turn, row, seq, messageId }));
   }
   redis.call('RPUSH', session.rows, ...rows);
+  countStored(session, sizeOf(rows));
   redis.call('HSET', session.places, ...places);
   return { row, shown };
 }

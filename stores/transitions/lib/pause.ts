@@ -1,4 +1,4 @@
-import { redis } from './host.js';
+import { byteLength, redis } from './host.js';
 import {
   readCall,
   readCallField,
@@ -13,6 +13,7 @@ import { field, int, list, optional, text, texts } from './json.js';
 import { write, type Log } from './log.js';
 import { readRoot, storeNow } from './root.js';
 import { isConversation, sessionAt, type Session } from './session.js';
+import { countStored } from './size.js';
 import { sessionsBelow } from './walk.js';
 
 type Waiting = 'waiting_approval' | 'waiting_tool' | 'waiting_children';
@@ -176,5 +177,7 @@ function showHeld(
   write(log, ownChunk(speaker, 'step_end', '"stepId":"ask"'));
   const of = `"messageId":${text(messageId)},"runId":${text(run)},${step}`;
   const shown = `"sequence":${int(first)},"parts":${list(parts)}`;
-  redis.call('RPUSH', conversation.rows, `{"role":"assistant",${of},"display":true,${shown}}`);
+  const row = `{"role":"assistant",${of},"display":true,${shown}}`;
+  redis.call('RPUSH', conversation.rows, row);
+  countStored(conversation, byteLength(row));
 }

@@ -1,4 +1,4 @@
-import { cjson, redis } from './host.js';
+import { byteLength, cjson, redis } from './host.js';
 import { wasElsewhere } from './carry-over.js';
 import { ownChunk, type Speaker } from './chunks.js';
 import { field, int, list, optional, text } from './json.js';
@@ -7,6 +7,7 @@ import { idsJson, storeMessages, type StoredMessage } from './messages.js';
 import { newestTurn } from './places.js';
 import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
+import { countStored } from './size.js';
 
 export type QueueMode = 'queue' | 'steer' | 'interrupt';
 
@@ -52,6 +53,7 @@ export function noteQueue(session: Session, log: Log, speaker: Speaker, removed:
 /** Puts messages among those that wait: steering ones before queued ones, interrupting ones first. */
 export function pushQueued(session: Session, log: Log, speaker: Speaker, entry: QueueEntry): void {
   const json = entryJson(entry);
+  countStored(session, byteLength(json));
   const behind = entry.mode === 'queue' ? undefined : entryBehind(session, entry.mode);
   if (behind === undefined) redis.call('RPUSH', session.queue, json);
   else redis.call('LINSERT', session.queue, 'BEFORE', behind, json);
@@ -67,6 +69,7 @@ function entryBehind(session: Session, mode: QueueMode): string | undefined {
 
 export function popQueued(session: Session): QueueEntry {
   const json = redis.call('LPOP', session.queue) as string;
+  countStored(session, -byteLength(json));
   redis.call('HSET', session.root, 'queued', redis.call('LLEN', session.queue));
   return readEntry(json);
 }

@@ -1,11 +1,12 @@
-import { redis } from './host.js';
+import { byteLength, redis } from './host.js';
 import { checkpointAt } from './checkpoints.js';
 import { int } from './json.js';
 import type { Target } from './rewind-target.js';
 import { num, readField } from './root.js';
 import { readHeads } from './rows.js';
 import type { Session } from './session.js';
-import { forgetTurnsAfter } from './state.js';
+import { countStored } from './size.js';
+import { dropStates, forgetTurnsAfter } from './state.js';
 
 /** Rows in which a call is looked for whose changes no step has taken in. */
 const NEWEST_ROWS = 200;
@@ -34,7 +35,9 @@ export function restoreState(session: Session, target: Target): void {
   if (wanted !== before) {
     const kept = wanted === 0 ? '{}' : redis.call('HGET', session.states, int(wanted));
     current = before + 1;
-    redis.call('HSET', session.states, current, kept === false ? '{}' : kept);
+    const state = kept === false ? '{}' : kept;
+    redis.call('HSET', session.states, current, state);
+    countStored(session, byteLength(state));
     redis.call('HSET', session.root, 'stateV', current);
   }
   const last = checkpointAt(session, target.checkpoints - 1)?.stateVersion ?? 0;
@@ -43,7 +46,7 @@ export function restoreState(session: Session, target: Target): void {
     const n = num(version);
     if (n > last && n !== current) dropped.push(version);
   }
-  if (dropped.length > 0) redis.call('HDEL', session.states, ...dropped);
+  dropStates(session, dropped);
   redis.call('HSET', session.root, 'checkpointV', last);
   noteStateOfTurn(session, target);
   dropStaged(session, target.rows);

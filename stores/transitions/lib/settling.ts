@@ -1,4 +1,4 @@
-import { cjson, redis } from './host.js';
+import { byteLength, cjson, redis } from './host.js';
 import { conversationSpeaker, ownChunk, type Speaker } from './chunks.js';
 import { undoPatches, withEvents } from './call-events.js';
 import { expireChild } from './expiry.js';
@@ -8,6 +8,7 @@ import { write, type Log } from './log.js';
 import { readField } from './root.js';
 import { forDisplay } from './rows.js';
 import { isConversation, sessionAt, type Session } from './session.js';
+import { countStored, sizeOf } from './size.js';
 import { addUsage } from './usage.js';
 
 /** Why calls are settled that nobody carried out, and what the model is told. */
@@ -97,20 +98,25 @@ export function takeInResults(session: Session): void {
   const ids = redis.call('LRANGE', session.order, 0, -1);
   if (ids.length === 0) return;
   let at = redis.call('LLEN', session.rows);
+  let bytes = 0;
   for (const id of ids) {
     const call = readCall(session, id, ['row', 'late', 'asked', 'kind', 'name']);
     const row = call.row as string;
     redis.call('RPUSH', session.rows, row);
+    bytes += byteLength(row);
     redis.call('HDEL', session.calls, ...fieldsOf(id));
     if (call.late === '1') {
       const lapsed = `${call.kind as string} ${call.name as string}`;
       redis.call('HSET', session.calls, `lapsed:${id}`, lapsed, `lapsedAt:${id}`, at);
     }
     if (!isConversation(session) && call.asked !== undefined) {
-      redis.call('RPUSH', session.conversation.rows, forDisplay(row));
+      const shown = forDisplay(row);
+      redis.call('RPUSH', session.conversation.rows, shown);
+      countStored(session.conversation, byteLength(shown));
     }
     at += 1;
   }
+  countStored(session, bytes);
   redis.call('SADD', session.settled, ...ids);
   redis.call('UNLINK', session.order);
 }
@@ -120,6 +126,7 @@ export function takeInNotices(session: Session): void {
   const rows = redis.call('LRANGE', session.notices, 0, -1);
   if (rows.length === 0) return;
   redis.call('RPUSH', session.rows, ...rows);
+  countStored(session, sizeOf(rows));
   redis.call('UNLINK', session.notices);
 }
 
@@ -130,6 +137,7 @@ export function pushReply(
   row: string,
 ): void {
   redis.call('RPUSH', session.rows, row);
+  countStored(session, byteLength(row));
   if (replied === turn) return;
   redis.call('HSET', session.root, 'replied', turn as string);
   redis.call('HINCRBY', session.root, 'uiCount', 1);

@@ -10,6 +10,7 @@ import { newestTurn } from './places.js';
 import { num, readRoot } from './root.js';
 import { idOf, type Session } from './session.js';
 import { takeInNotices } from './settling.js';
+import { countDroppedLog } from './size.js';
 
 /** A run that becomes its session's newest. */
 export interface NewRun {
@@ -127,6 +128,8 @@ const BEFORE = [
   'messageId',
   'turnControls',
   'stream',
+  'logBytes',
+  'logTurn',
 ] as const;
 
 /** Makes a turn and its run for user messages, and closes the log. */
@@ -140,9 +143,18 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   takeInNotices(session);
   const { row, shown } = storeMessages(session, messages, root.uiCount, turn, start);
   let controls = controlsIn(session, root.controls);
-  if (made.cap > 0 && n > 1 && redis.call('XLEN', session.stream) > made.cap) {
-    // Whole old turns only; the turn before this one stays, a reader may be at its end.
-    controls = trimOldTurns(session, root);
+  let logBytes = num(root.logBytes);
+  if (n > 1) {
+    const entries = redis.call('XLEN', session.stream);
+    if (made.cap > 0 && entries > made.cap) {
+      // Whole old turns only; the turn before this one stays, a reader may be at its end.
+      controls = trimOldTurns(session, root);
+      countDroppedLog(session, num(root.logTurn));
+      logBytes -= num(root.logTurn);
+    } else if (entries === 0) {
+      countDroppedLog(session, logBytes);
+      logBytes = 0;
+    }
   }
   const message = `msg-${formatInt(shown)}`;
   const speaker = speakerOf(session, agent, undefined, now);
@@ -171,6 +183,7 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
     isFirst: root.stream === undefined,
   };
   const counts = ['uiCount', shown, 'controls', controls, 'turnControls', controls];
+  counts.push('logTurn', logBytes);
   startRun(session, newRun, log.seq, now, counts);
   return newRun;
 }

@@ -1,6 +1,8 @@
-import { redis, toNumber } from './host.js';
+import { byteLength, redis, toNumber } from './host.js';
+import { int } from './json.js';
 import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
+import { countStored, sizeOfFields } from './size.js';
 
 /** Turns of which the agent's own state is kept: a session is taken back no further. */
 const TURNS_KEPT = 20;
@@ -9,9 +11,10 @@ const TURNS_KEPT = 20;
 export function putState(session: Session, state: string): number {
   const { stateV, checkpointV } = readRoot(session, ['stateV', 'checkpointV']);
   const version = num(stateV);
-  if (version !== num(checkpointV)) redis.call('HDEL', session.states, version);
+  if (version !== num(checkpointV)) dropStates(session, [int(version)]);
   const next = version + 1;
   redis.call('HSET', session.states, next, state);
+  countStored(session, byteLength(state));
   redis.call('HSET', session.root, 'stateV', next);
   return next;
 }
@@ -58,5 +61,11 @@ function forgetBefore(session: Session, oldest: number, current: number): void {
     const n = toNumber(version);
     if (n < oldest && n !== current) old.push(version);
   }
-  if (old.length > 0) redis.call('HDEL', session.states, ...old);
+  dropStates(session, old);
+}
+
+export function dropStates(session: Session, versions: readonly string[]): void {
+  if (versions.length === 0) return;
+  countStored(session, -sizeOfFields(session.states, versions));
+  redis.call('HDEL', session.states, ...versions);
 }

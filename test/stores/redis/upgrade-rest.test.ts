@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import { newNonce, textIn, userMessage } from '../../support/session-driver.js';
 import { openRecorded, type Upgraded } from './upgrade/open-recorded.js';
 
@@ -10,6 +11,17 @@ async function users({ store, session }: Upgraded): Promise<string[]> {
 }
 
 const upTo = (n: number): string[] => Array.from({ length: n }, (_, at) => `u${String(at + 1)}`);
+
+/** Bytes of what a session stores beside its log. */
+async function sizeOf(redis: Redis, keys: string): Promise<number> {
+  const texts = [
+    ...(await redis.lrange(`${keys}rows`, 0, -1)),
+    ...(await redis.hvals(`${keys}states`)),
+    ...(await redis.hvals(`${keys}results`)),
+    ...(await redis.lrange(`${keys}queue`, 0, -1)),
+  ];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
 
 describe('a session that release 0.2.0 left at rest', () => {
   it('which was interrupted continues behind its last step, and says the open one again', async () => {
@@ -92,6 +104,35 @@ describe('a session that release 0.2.0 left at rest', () => {
     expect(await session.retry({ messageId: 'u9', messages })).toMatchObject({ run: { turn: 9 } });
     expect(await users(upgraded)).toEqual(upTo(9));
   });
+
+  it.each(['long', 'queued'])(
+    'counts as what it stores once it was looked at (%s)',
+    async (name) => {
+      const { session, store, redis, prefix } = await openRecorded(name);
+      const owner = { owner: 'ann' };
+      await store.owners.fold(session.id);
+      expect(await store.owners.usage(owner)).toMatchObject({ sessions: 1, bytes: 0 });
+      const { conversations } = await store.owners.page(owner, { limit: 10 });
+      expect(conversations).toMatchObject([{ sessionId: session.id, title: 'hello from u1' }]);
+
+      const stored = await sizeOf(redis, `${prefix}:{${session.id}}:`);
+      await store.owners.repair(owner);
+      expect(await store.owners.usage(owner)).toMatchObject({ bytes: stored });
+      await session.begin({ ...owner, messages: [userMessage('new', LARGE)], policy: 'queue' });
+      await store.owners.repair(owner);
+      // What waits has its hash beside it, in tests the text.
+      const { bytes } = await store.owners.usage(owner);
+      expect(bytes).toBeGreaterThan(stored + LARGE.length);
+      expect(bytes).toBeLessThan(stored + 2 * LARGE.length + 2_000);
+      await store.sessions.erase(session.id);
+      expect(await store.owners.usage(owner)).toEqual({
+        runs: 0,
+        queued: 0,
+        sessions: 0,
+        bytes: 0,
+      });
+    },
+  );
 
   it('as a copy continues like any other', async () => {
     const { session, store } = await openRecorded('branched');

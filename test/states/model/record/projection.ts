@@ -15,6 +15,8 @@ const UNREAD = new Set([
 
 const ROOT_UNREAD = new Set([
   ...['created', 'started', 'updated', 'born', 'seq', 'turnSeq', 'runSeq', 'pauseSeq', 'openSeq'],
+  // How much is stored.
+  ...['bytes', 'logBytes', 'logTurn'],
   ...['turnRow', 'uiCount', 'messageId', 'usage', 'finishReason', 'error', 'interrupted', 'by'],
   ...['controls', 'turnControls', 'checkpoint'],
 ]);

@@ -143,6 +143,7 @@ const hashes = [
   command('HDEL', hash, some(Member)),
   command('HEXISTS', hash, Member),
   command('HINCRBY', hash, Member, Integer),
+  command('HSTRLEN', hash, Member),
   command('HKEYS', hash),
   command('HVALS', hash),
   command('HLEN', hash),

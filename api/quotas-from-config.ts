@@ -1,0 +1,26 @@
+import type { Config } from '../config/env.js';
+import { toQuotas, type Quotas } from '../executor/index.js';
+
+const MEGABYTE = 1024 * 1024;
+
+/**
+ * What users and tenants may have, by the settings. On the open server that only this machine
+ * reaches nothing is refused, unless a limit is set.
+ */
+export function readQuotas(config: Config, { isOpen }: { isOpen: boolean }): Quotas | 'unlimited' {
+  const { QUOTA_RUNS, QUOTA_QUEUED, QUOTA_SESSIONS, QUOTA_MB, QUOTA_TENANT_FACTOR } = config;
+  const user = {
+    ...(QUOTA_RUNS !== undefined && { runs: QUOTA_RUNS }),
+    ...(QUOTA_QUEUED !== undefined && { queued: QUOTA_QUEUED }),
+    ...(QUOTA_SESSIONS !== undefined && { sessions: QUOTA_SESSIONS }),
+    ...(QUOTA_MB !== undefined && { bytes: QUOTA_MB * MEGABYTE }),
+  };
+  const isSet = Object.keys(user).length > 0;
+  if (isOpen && isLoopback(config.HOST) && !isSet) return 'unlimited';
+  return toQuotas(user, QUOTA_TENANT_FACTOR);
+}
+
+/** True for an address that only this machine reaches. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+}

@@ -1,0 +1,85 @@
+// Defences of what one user or tenant may have; see mutations.mjs.
+const OWNER = 'stores/transitions/lib/owner.ts';
+const QUOTAS = 'test/executor/quotas.test.ts';
+
+export const quotas = [
+  {
+    defence: 'Quotas: what is beyond a limit is refused',
+    file: 'stores/transitions/reserve.ts',
+    edits: [['  if (refusal !== undefined) return refusal;\n', '']],
+    test: 'reserve refuses what is beyond a limit of the user, and says which',
+  },
+  {
+    defence: 'Quotas: a tenant has limits of its own',
+    file: 'stores/transitions/reserve.ts',
+    edits: [[" ??\n    refusalOf('tenant', owner.tenant, needed, request.tenant)", '']],
+    test: 'reserve refuses what is beyond a limit of the tenant, whichever of its users asks',
+  },
+  {
+    defence: 'Quotas: what is reserved counts at once',
+    file: 'stores/transitions/reserve.ts',
+    edits: [['heldRuns: Math.max(entry.heldRuns, needed.runs),', 'heldRuns: 0,']],
+    test: 'reserve lets as many through at the same moment as the limit says',
+  },
+  {
+    defence: 'Quotas: a reservation lapses',
+    file: 'stores/transitions/reserve.ts',
+    edits: [['  clearLapsed(owner, now);\n', '']],
+    test: 'reserve lapses when nothing comes of it, and leaves nothing behind',
+  },
+  {
+    defence: 'Quotas: nothing stays behind of a reservation that lapsed',
+    file: OWNER,
+    edits: [['if (entry.created === 0) {', 'if (false) {']],
+    test: 'reserve lapses when nothing comes of it, and leaves nothing behind',
+  },
+  {
+    defence: 'Quotas: a fold says how things stand, not what has changed',
+    file: OWNER,
+    edits: [
+      [
+        '  addUp(owner, countsOf(before), countsOf(after));',
+        '  addUp(owner, countsOf(undefined), countsOf(after));',
+      ],
+    ],
+    test: 'what an owner has counts once what is folded often, at the same time, by several',
+  },
+  {
+    defence: 'Quotas: a run that waits for people is not at work',
+    file: 'stores/redis/charged.ts',
+    edits: [["stream !== 'paused' && ", '']],
+    test: 'what an owner has are runs at work: none while people are asked, one again when they have answered',
+  },
+  {
+    defence: 'Quotas: nobody is refused for a run that has ended',
+    file: 'stores/redis/owners.ts',
+    edits: [['      await refreshWork(input);\n', '']],
+    test: 'reserve looks again before it refuses a run: others may have ended unnoticed',
+  },
+  {
+    defence: 'Quotas: what is streamed counts',
+    file: 'stores/transitions/lib/log.ts',
+    edits: [['  log.bytes += byteLength(json);\n', '']],
+    test: 'what an owner has is text: what is said, answered and streamed; less when it is taken back or goes',
+  },
+  {
+    defence: 'Quotas: copies count',
+    file: 'executor/reserve-before-begin.ts',
+    edits: [['bytes: sizeOf(input.rows),', 'bytes: 0,']],
+    suite: QUOTAS,
+    test: 'what a user may have is so much text, copies included, however they are made',
+  },
+  {
+    defence: 'Quotas: what was accepted before is not held up',
+    file: 'executor/reserve-before-begin.ts',
+    edits: [['      if (await isKnown()) return change();\n', '']],
+    suite: QUOTAS,
+    test: 'what a user may have does not hold up a message that was accepted before',
+  },
+  {
+    defence: 'Lists: an erased conversation is listed no more',
+    file: 'stores/redis/session-store.ts',
+    edits: [['      if (owner !== undefined) await owners.fold(sessionId, owner);\n', '']],
+    test: 'conversations of an owner are listed no more, and count no more, once they are erased',
+  },
+];

@@ -1,0 +1,37 @@
+import type { Commands } from './commands.js';
+import { reach } from './errors.js';
+
+export interface ScoredMember {
+  member: string;
+  score: number;
+}
+
+/** The next members of a sorted set behind one, in order of score and then name, at most so many. */
+export async function nextInOrder(
+  redis: Pick<Commands, 'zrangebyscore'>,
+  key: string,
+  after: ScoredMember | undefined,
+  count: number,
+): Promise<ScoredMember[]> {
+  // Of members of the same score some may have been read before.
+  for (let size = count + 1; ; size *= 2) {
+    const found = await reach(
+      redis.zrangebyscore(key, after?.score ?? '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, size),
+    );
+    const members = toMembers(found).filter((member) => isBehind(member, after));
+    if (members.length > 0 || found.length < 2 * size) return members.slice(0, count);
+  }
+}
+
+function toMembers(found: readonly string[]): ScoredMember[] {
+  const members: ScoredMember[] = [];
+  for (let at = 0; at < found.length; at += 2) {
+    members.push({ member: found[at] ?? '', score: Number(found[at + 1]) });
+  }
+  return members;
+}
+
+function isBehind(one: ScoredMember, after: ScoredMember | undefined): boolean {
+  if (after === undefined || one.score > after.score) return true;
+  return one.score === after.score && one.member > after.member;
+}

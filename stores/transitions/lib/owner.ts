@@ -1,0 +1,169 @@
+import { formatInt, redis, toNumber } from './host.js';
+import { num } from './root.js';
+
+/**
+ * What is known of one user's conversations, in the slot of the tenant, or of the user where there is
+ * no tenant.
+ *
+ * holds: sorted set of reservations `<user>/<session>`, by the time at which they lapse · tenant: hash,
+ * the sums of all users of the slot · usage: hash, the sums of this user · sessions: sorted set of
+ * sessions, the newest change first, as its negative time · work: sorted set of sessions whose run is
+ * at work · entries: hash by session, see Entry · titles: hash by session.
+ */
+export interface Owner {
+  /** Before the keys of all users of the slot. */
+  base: string;
+  /** As it stands in keys. */
+  user: string;
+  holds: string;
+  tenant: string;
+  usage: string;
+  sessions: string;
+  work: string;
+  entries: string;
+  titles: string;
+}
+
+/** What is counted; the fields of usage, and the names of limits. */
+export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
+export type Counted = (typeof COUNTED)[number];
+export type Counts = Record<Counted, number>;
+
+/** What one session counts for. What is held is set aside until the session is folded, or lapses. */
+export interface Entry {
+  /** When the session was created; 0 while there is only a reservation for it. */
+  created: number;
+  /** Grows with each change of the session; of two folds the one of the higher version stays. */
+  version: number;
+  bytes: number;
+  queued: number;
+  /** 1 while its run is at work. */
+  runs: number;
+  heldBytes: number;
+  heldQueued: number;
+  heldRuns: number;
+}
+
+/** keys: one that names the user: base and user follow from it. */
+export function ownerAt(base: string, user: string): Owner {
+  const own = `${base}${user}:`;
+  return {
+    base,
+    user,
+    holds: `${base}holds`,
+    tenant: `${base}tenant`,
+    usage: `${own}usage`,
+    sessions: `${own}sessions`,
+    work: `${own}work`,
+    entries: `${own}entries`,
+    titles: `${own}titles`,
+  };
+}
+
+export function readEntry({ entries }: Owner, sessionId: string): Entry | undefined {
+  const stored = redis.call('HGET', entries, sessionId);
+  if (stored === false) return undefined;
+  const [created, version, bytes, queued, runs, heldBytes, heldQueued, heldRuns] =
+    stored.split(' ');
+  return {
+    created: num(created),
+    version: num(version),
+    bytes: num(bytes),
+    queued: num(queued),
+    runs: num(runs),
+    heldBytes: num(heldBytes),
+    heldQueued: num(heldQueued),
+    heldRuns: num(heldRuns),
+  };
+}
+
+/** Replaces an entry, and brings the sums up to date. */
+export function writeEntry(owner: Owner, sessionId: string, after: Entry): void {
+  const before = readEntry(owner, sessionId);
+  const numbers = [after.created, after.version, after.bytes, after.queued, after.runs];
+  numbers.push(after.heldBytes, after.heldQueued, after.heldRuns);
+  const texts: string[] = [];
+  for (const number of numbers) texts.push(formatInt(number));
+  redis.call('HSET', owner.entries, sessionId, texts.join(' '));
+  addUp(owner, countsOf(before), countsOf(after));
+}
+
+/** Removes all that is known of a session; true if anything was. */
+export function removeEntry(owner: Owner, sessionId: string): boolean {
+  const before = readEntry(owner, sessionId);
+  redis.call('ZREM', owner.holds, holdOf(owner, sessionId));
+  redis.call('ZREM', owner.sessions, sessionId);
+  redis.call('ZREM', owner.work, sessionId);
+  redis.call('HDEL', owner.titles, sessionId);
+  if (before === undefined) return false;
+  redis.call('HDEL', owner.entries, sessionId);
+  addUp(owner, countsOf(before), countsOf(undefined));
+  return true;
+}
+
+export function readCounts(key: string): Counts {
+  const stored = redis.call('HMGET', key, ...COUNTED);
+  const counts = { runs: 0, queued: 0, sessions: 0, bytes: 0 };
+  for (let at = 0; at < COUNTED.length; at += 1) {
+    const value = stored[at] as string | false;
+    if (value !== false) counts[COUNTED[at] as Counted] = toNumber(value);
+  }
+  return counts;
+}
+
+/** The member of `holds` for a session of this user. */
+export function holdOf({ user }: Owner, sessionId: string): string {
+  return `${user}/${sessionId}`;
+}
+
+/** Most reservations that one request clears away. */
+const MOST_LAPSED = 100;
+
+/** Gives back what was reserved by requests that did nothing with it in time, of all users. */
+export function clearLapsed({ base, holds }: Owner, now: number): void {
+  const lapsed = redis.call('ZRANGEBYSCORE', holds, '-inf', now, 'LIMIT', 0, MOST_LAPSED);
+  for (const hold of lapsed) {
+    const slash = hold.indexOf('/');
+    giveBack(ownerAt(base, hold.slice(0, slash)), hold.slice(slash + 1));
+    redis.call('ZREM', holds, hold);
+  }
+}
+
+function giveBack(owner: Owner, sessionId: string): void {
+  const entry = readEntry(owner, sessionId);
+  if (entry === undefined) return;
+  if (entry.created === 0) {
+    removeEntry(owner, sessionId);
+    return;
+  }
+  writeEntry(owner, sessionId, withoutHold(entry));
+}
+
+export function withoutHold({ created, version, bytes, queued, runs }: Entry): Entry {
+  return { created, version, bytes, queued, runs, heldBytes: 0, heldQueued: 0, heldRuns: 0 };
+}
+
+function countsOf(entry: Entry | undefined): Counts {
+  if (entry === undefined) return { runs: 0, queued: 0, sessions: 0, bytes: 0 };
+  return {
+    runs: Math.max(entry.runs, entry.heldRuns),
+    queued: entry.queued + entry.heldQueued,
+    sessions: 1,
+    bytes: entry.bytes + entry.heldBytes,
+  };
+}
+
+function addUp({ usage, tenant }: Owner, before: Counts, after: Counts): void {
+  for (const what of COUNTED) {
+    const change = after[what] - before[what];
+    if (change !== 0) {
+      redis.call('HINCRBY', usage, what, change);
+      redis.call('HINCRBY', tenant, what, change);
+    }
+  }
+  // Nothing stays behind of a user who has erased everything.
+  if (after.sessions < before.sessions) {
+    if (readCounts(usage).sessions === 0) redis.call('UNLINK', usage);
+    if (readCounts(tenant).sessions === 0) redis.call('UNLINK', tenant);
+  }
+}

@@ -1,0 +1,33 @@
+import { byteLength, redis } from './host.js';
+import { isConversation, type Session } from './session.js';
+
+/**
+ * What a conversation stores is counted as it is written and dropped, in two fields of its root, bytes
+ * of UTF-8: `bytes` of the transcript, what waits, results and states, `logBytes` of what goes with the
+ * stream: its entries, and the transcripts of sub-agents. `logTurn` is the latter before the newest
+ * turn. `counted` is set where that was so from the beginning.
+ */
+
+/** Counts what was written, or with a minus what was dropped. */
+export function countStored(session: Session, bytes: number): void {
+  if (bytes === 0) return;
+  const field = isConversation(session) ? 'bytes' : 'logBytes';
+  redis.call('HINCRBY', session.conversation.root, field, bytes);
+}
+
+export function countDroppedLog(session: Session, bytes: number): void {
+  if (bytes !== 0) redis.call('HINCRBY', session.conversation.root, 'logBytes', -bytes);
+}
+
+export function sizeOf(texts: readonly string[]): number {
+  let bytes = 0;
+  for (const text of texts) bytes += byteLength(text);
+  return bytes;
+}
+
+/** Size of some values of a hash. */
+export function sizeOfFields(key: string, fields: readonly string[]): number {
+  let bytes = 0;
+  for (const field of fields) bytes += redis.call('HSTRLEN', key, field);
+  return bytes;
+}

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { toStoredSessionId } from '../../ai-sdk/index.js';
+import type { Conversations, ProblemBody } from '../../protocol/http.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { drive, newSessionId, userMessage } from '../support/session-driver.js';
+import { startApi, type ApiServer } from './api-server.js';
+
+let stores: MemoryStores;
+let api: ApiServer;
+
+beforeEach(async () => {
+  stores = createMemoryStores();
+  const runtime = createFakeRuntime();
+  api = await startApi(
+    { ...runtime, ...stores, stateStore: stores.store },
+    {
+      allowUnauthenticated: false,
+      authenticate: (request) => {
+        const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
+        if (!userId) return undefined;
+        return { userId, ...(tenantId !== undefined && { tenantId }) };
+      },
+    },
+  );
+});
+afterEach(() => api.close());
+
+async function newConversation(said: string, owner: string, tenant?: string): Promise<string> {
+  const id = newSessionId();
+  const session = drive(stores, toStoredSessionId(id, tenant));
+  const whose = { owner, ...(tenant !== undefined && { tenant }) };
+  await session.begin({ ...whose, messages: [userMessage('u1', said)] });
+  await stores.store.owners.fold(session.id);
+  return id;
+}
+
+async function list(user: string, query = ''): Promise<Conversations> {
+  const response = await api.get(`/api/conversations${query}`, { 'x-user': user });
+  expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  return (await response.json()) as Conversations;
+}
+
+async function idsOf(user: string): Promise<string[]> {
+  return (await list(user)).conversations.map(({ sessionId }) => sessionId);
+}
+
+async function refused(user: string, query: string): Promise<[number, string]> {
+  const response = await api.get(
+    `/api/conversations${query}`,
+    user === '' ? {} : { 'x-user': user },
+  );
+  return [response.status, ((await response.json()) as ProblemBody).code];
+}
+
+describe('GET /api/conversations', () => {
+  it('lists what the caller has: title, agent, last change, status', async () => {
+    const id = await newConversation('Where is my parcel?', 'ann');
+    expect(await list('ann')).toEqual({
+      conversations: [
+        {
+          sessionId: id,
+          title: 'Where is my parcel?',
+          agent: 'tester',
+          status: 'starting',
+          updatedAt: (await stores.store.sessions.read(id))?.updatedAt,
+        },
+      ],
+    });
+  });
+
+  it('shows nobody what is another’s, in one tenant what is of another, or without a name', async () => {
+    const own = await newConversation('one', 'ann');
+    const acme = await newConversation('two', 'ann', 'acme');
+    expect(await idsOf('ann')).toEqual([own]);
+    expect(await idsOf('ann@acme')).toEqual([acme]);
+    expect(await idsOf('ann@other')).toEqual([]);
+    expect(await idsOf('bob')).toEqual([]);
+    expect(await refused('', '')).toEqual([401, 'unauthorized']);
+    // A cursor says where to read on, never whose list it is.
+    await newConversation('three', 'ann');
+    const { cursor } = await list('ann', '?limit=1');
+    expect((await list('bob', `?cursor=${cursor ?? ''}`)).conversations).toEqual([]);
+  });
+
+  it('comes in pages', async () => {
+    const all: string[] = [];
+    for (let n = 0; n < 3; n += 1) all.push(await newConversation(`message ${String(n)}`, 'ann'));
+    const first = await list('ann', '?limit=2');
+    expect(first.conversations).toHaveLength(2);
+    const second = await list('ann', `?limit=2&cursor=${first.cursor ?? ''}`);
+    expect(second.cursor).toBeUndefined();
+    const seen = [...first.conversations, ...second.conversations];
+    expect(seen.map(({ sessionId }) => sessionId).sort()).toEqual(all.sort());
+  });
+
+  it.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=%00', '?limit=1&limit=2'])(
+    'refuses %s',
+    async (query) => {
+      expect(await refused('ann', query)).toEqual([400, 'validation_error']);
+    },
+  );
+
+  it('shows an erased conversation no more', async () => {
+    const id = await newConversation('forget me', 'ann');
+    await stores.store.sessions.erase(id);
+    expect(await list('ann')).toEqual({ conversations: [] });
+  });
+});

@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentRegistry } from '../../agents/index.js';
+import {
+  createSweep,
+  createTemporalExecutor,
+  toQuotas,
+  type RunExecutor,
+} from '../../executor/index.js';
+import { createRepair } from '../../executor/repair-owners.js';
+import type { OwnerCounts } from '../../stores/contract/owners.js';
+import type { BeginResult } from '../../stores/contract/runs.js';
+import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
+import { drive, newSessionId, userMessage } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { until } from '../support/until.js';
+
+const FLEET = 'quotas';
+const { agent } = createTestAgent();
+let stores: MemoryStores;
+beforeEach(() => {
+  stores = createMemoryStores();
+});
+
+function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): RunExecutor {
+  return createTemporalExecutor({
+    ...stores,
+    workflows: {
+      start: () => Promise.resolve(),
+      answer: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+      state: () => Promise.resolve('running'),
+      fleet: FLEET,
+    } as never,
+    agents: new AgentRegistry([agent]),
+    searchAttributes: false,
+    quotas: toQuotas(user, tenantFactor),
+    logger: { warn: () => undefined },
+  });
+}
+
+interface Said {
+  sessionId?: string;
+  owner?: string;
+  tenant?: string;
+  policy?: 'queue';
+  id?: string;
+  text?: string;
+}
+
+function say(
+  executor: RunExecutor,
+  { sessionId = newSessionId(), owner = 'ann', id = 'u1', text = 'hello', ...more }: Said = {},
+): Promise<BeginResult> {
+  const messages = [userMessage(id, text)];
+  return executor.execute({ sessionId, agent: agent.name, owner, messages, ...more });
+}
+
+const exceeded = (what: keyof OwnerCounts, more: object = {}): object => ({
+  code: 'quota_exceeded',
+  statusCode: 429,
+  detail: expect.objectContaining({ what, ...more }),
+});
+
+describe('what a user may have', () => {
+  it('is so many runs at work, and one more when one has ended', async () => {
+    const executor = executorWith({ runs: 2 });
+    const first = newSessionId();
+    const begun = await say(executor, { sessionId: first });
+    await say(executor);
+    const refusal = say(executor);
+    await expect(refusal).rejects.toMatchObject(
+      exceeded('runs', { of: 'user', limit: 2, used: 2 }),
+    );
+    await expect(refusal).rejects.toThrow('2 answers are being written at once, as many as may be');
+    expect(await say(executor, { owner: 'bob' })).toMatchObject({ kind: 'begun' });
+    if (begun.kind === 'begun') await drive(stores, first).end(begun.run.runId, 'completed');
+    expect(await say(executor)).toMatchObject({ kind: 'begun' });
+  });
+
+  it('does not hold up a message that was accepted before', async () => {
+    const executor = executorWith({ runs: 1 });
+    const [first, second] = [newSessionId(), newSessionId()];
+    const begun = await say(executor, { sessionId: first });
+    if (begun.kind === 'begun') await drive(stores, first).end(begun.run.runId, 'completed');
+    await say(executor, { sessionId: second });
+    expect(await say(executor, { sessionId: first })).toEqual({ kind: 'accepted' });
+    await expect(say(executor, { sessionId: first, id: 'u2' })).rejects.toMatchObject(
+      exceeded('runs'),
+    );
+  });
+
+  it('is so many messages that wait, over all conversations', async () => {
+    const executor = executorWith({ queued: 2 });
+    const [one, two] = [newSessionId(), newSessionId()];
+    await say(executor, { sessionId: one });
+    await say(executor, { sessionId: two });
+    const later = (sessionId: string, id: string): Promise<BeginResult> =>
+      say(executor, { sessionId, id, policy: 'queue' });
+    expect(await later(one, 'u2')).toMatchObject({ kind: 'queued' });
+    expect(await later(two, 'u2')).toMatchObject({ kind: 'queued' });
+    await expect(later(one, 'u3')).rejects.toMatchObject(exceeded('queued'));
+    await stores.store.queue.remove({ sessionId: two, now: Date.now() });
+    await stores.store.owners.fold(two);
+    expect(await later(one, 'u3')).toMatchObject({ kind: 'queued' });
+  });
+
+  it('is so many conversations: one that is erased makes room', async () => {
+    const executor = executorWith({ sessions: 1 });
+    const sessionId = newSessionId();
+    await say(executor, { sessionId });
+    await expect(say(executor)).rejects.toMatchObject(exceeded('sessions'));
+    await executor.deleteSession(sessionId);
+    expect(await say(executor)).toMatchObject({ kind: 'begun' });
+  });
+
+  it('is so much text, copies included, however they are made', async () => {
+    const executor = executorWith({ bytes: 25_000 });
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId, text: 'x'.repeat(10_000) });
+    if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'completed');
+    await executor.branch({ sessionId });
+    await expect(executor.branch({ sessionId })).rejects.toMatchObject(exceeded('bytes'));
+    await expect(say(executor, { text: 'y'.repeat(10_000) })).rejects.toMatchObject(
+      exceeded('bytes'),
+    );
+    expect(await say(executor, { text: 'small' })).toMatchObject({ kind: 'begun' });
+  });
+
+  it('counts for turns that are done again', async () => {
+    const executor = executorWith({ runs: 1 });
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId });
+    if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'interrupted');
+    await say(executor);
+    await expect(executor.retry({ sessionId })).rejects.toMatchObject(exceeded('runs'));
+    await expect(executor.resume({ sessionId })).rejects.toMatchObject(exceeded('runs'));
+  });
+
+  it('is given back when a run ends by a stop, or is lost', async () => {
+    const executor = executorWith({ runs: 1 });
+    const sessionId = newSessionId();
+    await say(executor, { sessionId });
+    await executor.stop(sessionId, { mode: 'abort' });
+    await executor.endLost((await stores.store.sessions.read(sessionId)) as never);
+    await until('it is charged', async () => {
+      const { runs } = await stores.store.owners.usage({ owner: 'ann' });
+      return runs === 0;
+    });
+  });
+});
+
+describe('what was not charged when a run ended, since its process died', () => {
+  const logger = { warn: () => undefined };
+  const runsOf = async (owner: string) => (await stores.store.owners.usage({ owner })).runs;
+
+  async function endUnnoticed(executor: RunExecutor): Promise<string> {
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId });
+    if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'completed');
+    expect(await runsOf('ann')).toBe(1);
+    return sessionId;
+  }
+
+  it('is charged by the sweep that finds the conversation at rest', async () => {
+    const executor = executorWith({});
+    const store = { ...stores.store, due: stores.store.due.of(FLEET) };
+    await store.due.note(await endUnnoticed(executor), -1);
+    await createSweep({ store, executor, holder: 'x', logger })();
+    expect(await runsOf('ann')).toBe(0);
+  });
+
+  it('is charged by the hourly look through the conversations of each owner', async () => {
+    let ahead = 0;
+    stores = createMemoryStores({ now: () => Date.now() + ahead });
+    await endUnnoticed(executorWith({}));
+    const repair = createRepair(stores.store.owners, logger);
+    repair();
+    expect(await stores.store.owners.take(1, 1)).toEqual([]);
+    ahead = 61 * 60 * 1000;
+    await until('it is charged', async () => {
+      repair();
+      return (await runsOf('ann')) === 0;
+    });
+    expect(await stores.store.owners.take(1, 1)).toEqual([]);
+  });
+});
+
+describe('what a tenant may have', () => {
+  it('is as many times that, whichever of its users asks', async () => {
+    const executor = executorWith({ runs: 1 }, 2);
+    await say(executor, { owner: 'ann', tenant: 'acme' });
+    await say(executor, { owner: 'bob', tenant: 'acme' });
+    const refusal = say(executor, { owner: 'cem', tenant: 'acme' });
+    await expect(refusal).rejects.toMatchObject(exceeded('runs', { of: 'tenant', limit: 2 }));
+    expect(await say(executor, { owner: 'cem', tenant: 'other' })).toMatchObject({ kind: 'begun' });
+    expect(await say(executor, { owner: 'cem' })).toMatchObject({ kind: 'begun' });
+  });
+});

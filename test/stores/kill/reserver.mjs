@@ -1,0 +1,44 @@
+// An API process that dies at a known moment: it accepts a message, and rests before the step that is
+// named, `begin` or `fold`, until it is killed. It tells its parent that it is there.
+import { createTemporalExecutor, toQuotas } from '../../../dist/executor/index.js';
+import { createRedisStores } from '../../../dist/stores/redis/index.js';
+
+const { url, sessionId, owner, tenant, restBefore, forMs } = JSON.parse(process.argv[2]);
+const { store, streamManager } = createRedisStores({ url, role: 'worker' });
+process.once('disconnect', () => process.exit());
+
+function rest() {
+  process.send({ did: 'rest' });
+  return new Promise(() => {});
+}
+
+const { owners, runs } = store;
+const dying = {
+  ...store,
+  owners: {
+    ...owners,
+    reserve: (input) => owners.reserve({ ...input, forMs }),
+    ...(restBefore === 'fold' && { fold: rest }),
+  },
+  runs: { ...runs, ...(restBefore === 'begin' && { begin: rest }) },
+};
+const row = { role: 'user', id: 'u1', parts: [{ type: 'text', text: 'x'.repeat(1_000) }] };
+await createTemporalExecutor({
+  store: dying,
+  streamManager,
+  workflows: {
+    start: () => Promise.resolve(),
+    state: () => Promise.resolve('running'),
+    fleet: 'f',
+  },
+  agents: { resolve: () => ({ name: 'tester' }) },
+  searchAttributes: false,
+  quotas: toQuotas({ runs: 1 }),
+  logger: { warn: () => undefined },
+}).execute({
+  sessionId,
+  agent: 'tester',
+  owner,
+  tenant,
+  messages: [{ id: 'u1', hash: 'h', row, hidden: false }],
+});
