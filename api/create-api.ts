@@ -56,7 +56,7 @@ export function createApi(given: ApiDeps): Express {
     for (const path of STREAM_ROUTES.get) app.get(path, limits.streams);
     for (const path of STREAM_ROUTES.post) app.post(path, limits.streams);
   }
-  app.use('/api', createJsonBody());
+  app.use('/api', createJsonBody(limits.bodies));
   for (const { path, router } of routers.own) {
     app.use(path, createMountNote(path), router);
   }

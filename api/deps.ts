@@ -41,6 +41,8 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
   logger: ApiLogger;
   /** Where this app counts. Default: metrics of its own, without those of the process. */
   metrics?: ApiMetrics | undefined;
+  /** Whether this app serves `/metrics`; `createMetricsApp` does it on a port of its own. Default: true. */
+  publicMetrics?: boolean | undefined;
   /** How much one sender may ask for. Default: off without `authenticate`, see there otherwise. */
   limits?: ApiLimits | undefined;
   /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */

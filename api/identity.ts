@@ -3,9 +3,12 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
 
-/** Who sends a request, and until when that can be taken for granted, ms since the epoch. */
+/** Who sends a request, and until when that can be taken for granted. */
 export interface Identity extends Caller {
+  /** Ms since the epoch; streams without an end of their own are cut then. */
   expiresAt?: number;
+  /** Aborts when it is taken back before that, as by a sign-out: open streams are cut. */
+  revoked?: AbortSignal;
 }
 
 /**

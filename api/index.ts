@@ -4,6 +4,7 @@ export type { CrossOriginOptions } from './edge/cross-origin.js';
 export type { ApiLimits } from './edge/limits.js';
 export type { Authenticate, IdentityOptions } from './identity.js';
 export { createApiMetrics } from './metrics/api-metrics.js';
+export { createMetricsApp } from './metrics/create-metrics-app.js';
 export type { ApiMetrics, StreamMeter } from './metrics/api-metrics.js';
 export { createJwtAuthenticator } from './jwt-authenticator.js';
 export type { JwtOptions } from './jwt-authenticator.js';

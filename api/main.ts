@@ -15,14 +15,14 @@ import {
 } from '../executor/index.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess } from './access-from-config.js';
+import { warnOfAccess } from './access-warnings.js';
 import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
 import { readQuotas } from './quotas-from-config.js';
+import { createMetricsApp } from './metrics/create-metrics-app.js';
 import { createTemporalChecks } from './worker-check.js';
 
-/** The layout of records in which tenants have ids of their own. */
-const TENANTS_APART = 2;
 const CLOSE_MS = 5_000;
 /** Runs that are being started when the process is told to end get this long. */
 const STARTS_MS = 1_000;
@@ -34,11 +34,7 @@ async function main(): Promise<void> {
   const access = readAccess(config);
   const hasAccounts = access.authenticate !== undefined;
   const agents = createAgents(config, hasAccounts);
-  if (!hasAccounts) {
-    logger.warn({}, 'nobody signs in: everybody who reaches the api is the same user');
-  } else if (config.RECORD_LAYOUT < TENANTS_APART) {
-    logger.warn({}, 'tenants share the ids of their sessions until RECORD_LAYOUT is 2');
-  }
+  for (const warning of warnOfAccess(config, hasAccounts)) logger.warn({}, warning);
 
   const redis = createRedisStores({
     url: config.REDIS_URL,
@@ -65,6 +61,7 @@ async function main(): Promise<void> {
     logger,
   });
 
+  const metrics = createApiMetrics({ processMetrics: true });
   const webRoot = fileURLToPath(new URL('../web', import.meta.url));
   const app = createApi({
     executor,
@@ -74,7 +71,8 @@ async function main(): Promise<void> {
     defaultAgent: config.DEFAULT_AGENT,
     busyPolicy: config.BUSY_POLICY,
     ...access,
-    metrics: createApiMetrics({ processMetrics: true }),
+    metrics,
+    publicMetrics: config.METRICS_PORT === undefined,
     temporalUi: config.TEMPORAL_UI_URL,
     namespace,
     checks: { redis: redis.ping, ...createTemporalChecks(client, namespace, config.TASK_QUEUE) },
@@ -82,14 +80,23 @@ async function main(): Promise<void> {
     logger,
   });
   const server = await listen(app, config.PORT, config.HOST);
+  const metricsServer =
+    config.METRICS_PORT === undefined
+      ? undefined
+      : await listen(createMetricsApp(metrics, logger), config.METRICS_PORT, config.HOST);
   logger.info(
-    { host: config.HOST, port: server.port, agents: agents.getRegisteredTypes() },
+    {
+      host: config.HOST,
+      port: server.port,
+      ...(metricsServer !== undefined && { metricsPort: metricsServer.port }),
+      agents: agents.getRegisteredTypes(),
+    },
     'api listens',
   );
 
   closeWithGrace({ delay: CLOSE_MS, logger: toGraceLogger(logger) }, async ({ err }) => {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
-    await server.close();
+    await Promise.all([server.close(), metricsServer?.close()]);
     // What is not started by then is started by a worker.
     await Promise.race([executor.idle(), setTimeout(STARTS_MS, undefined, { ref: false })]);
     await redis.close();

@@ -10,6 +10,8 @@ export interface PipeOptions {
   stallMs?: number;
   /** When the reader is cut, ms since the epoch: its token has ended, and it must come back with another. */
   until?: number | undefined;
+  /** Cuts the reader when it aborts: who reads may not any more. */
+  revoked?: AbortSignal | undefined;
   /** Told of everything that is written. */
   meter?: StreamMeter | undefined;
 }
@@ -79,9 +81,13 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   const keepAlive = setInterval(() => {
     if (!response.writableNeedDrain) response.write(SSE_KEEP_ALIVE);
   }, options.keepAliveMs ?? KEEP_ALIVE_MS);
-  const { until } = options;
-  const cut =
-    until && setTimeout(() => response.destroy(), Math.min(until - Date.now(), LONGEST_MS));
+  const { until, revoked } = options;
+  const cut = (): void => {
+    response.destroy();
+  };
+  const end = until && setTimeout(cut, Math.min(until - Date.now(), LONGEST_MS));
+  if (revoked?.aborted === true) cut();
+  revoked?.addEventListener('abort', cut);
   try {
     for await (const text of frames(reader.signal)) {
       if (reader.signal.aborted) return;
@@ -93,7 +99,8 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
     response.end();
   } finally {
     clearInterval(keepAlive);
-    clearTimeout(cut);
+    clearTimeout(end);
+    revoked?.removeEventListener('abort', cut);
     meter?.closed();
     response.off('close', leave);
     leave();

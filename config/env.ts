@@ -27,7 +27,6 @@ const choice = yesOrNo.transform((value) => YES.includes(value)).optional();
 
 const port = z
   .string()
-  .default('3000')
   .transform(Number)
   .pipe(z.number('must be a port number').int().min(0).max(65535, 'must be a port number'));
 
@@ -65,8 +64,10 @@ const proxies = list.transform((items) =>
 
 /** Every environment variable of the project, with its default. */
 const EnvSchema = z.object({
-  PORT: port,
+  PORT: port.prefault('3000'),
   HOST: text.default('127.0.0.1'),
+  /** Where `/metrics` is served; absent: on PORT. */
+  METRICS_PORT: port.optional(),
   REDIS_URL: z.string().refine(isRedisUrl, REDIS_URL_FORMS).default('redis://127.0.0.1:6379'),
   /** How long the stream of an ended run is kept; its transcript stays. */
   STREAM_TTL: seconds.default(24 * 60 * 60),

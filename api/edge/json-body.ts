@@ -2,6 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Request, RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
+import type { BodyBudget, BodyShare } from './body-budget.js';
 import { createJsonMeter, type JsonBounds } from './json-size.js';
 import { readBody, tooLarge } from './read-body.js';
 import { replaceHalfCharacters } from './well-formed.js';
@@ -21,19 +22,28 @@ const BOUNDS: JsonBounds = { depth: LIMITS.jsonDepth, values: LIMITS.jsonValues 
  * Reads JSON bodies that are not too large, too deep or of too many values; text in them is whole
  * characters.
  *
- * @throws HelixError `body_too_large`, `unsupported_media_type`, `validation_error`
+ * @param budget what one sender may have on the way; without it as much as he likes
+ * @throws HelixError `body_too_large`, `too_many_requests`, `unsupported_media_type`, `validation_error`
  */
-export function createJsonBody(): RequestHandler {
+export function createJsonBody(budget: BodyBudget = unlimited): RequestHandler {
   return async (request, _response, next) => {
     if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw tooLarge();
     if (TAKING.has(request.method) && hasBody(request)) {
       refuseUnread(request);
-      const body = await readBody(request, LIMITS.bodyBytes, createBoundsCheck());
-      request.body = await parse(body);
+      const share = await budget(request);
+      try {
+        const body = await readBody(request, LIMITS.bodyBytes, createBoundsCheck(share));
+        request.body = await parse(body);
+      } finally {
+        share.release();
+      }
     }
     next();
   };
 }
+
+const NO_BOUNDS: BodyShare = { take: () => undefined, release: () => undefined };
+const unlimited: BodyBudget = () => Promise.resolve(NO_BOUNDS);
 
 function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -51,9 +61,10 @@ function refuseUnread(request: Request): void {
   }
 }
 
-function createBoundsCheck(): (bytes: Buffer) => void {
+function createBoundsCheck(share: BodyShare): (bytes: Buffer) => void {
   const measure = createJsonMeter(BOUNDS);
   return (bytes) => {
+    share.take(bytes.length);
     const excess = measure(bytes);
     if (excess === 'depth') throw invalid('The request body is nested too deeply.');
     if (excess === 'values') {

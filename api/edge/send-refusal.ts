@@ -18,7 +18,10 @@ export const sendRefusal: SendRefusal = (request, response, refusal) => {
   const { statusCode } = refusal;
   response.status(statusCode).set('cache-control', 'no-store');
   if (statusCode === 401) response.set('www-authenticate', 'Bearer');
-  if (statusCode === 503) response.set('retry-after', RETRY_SECONDS);
+  const isForLater = statusCode === 503 || statusCode === 429;
+  if (isForLater && !response.hasHeader('retry-after')) {
+    response.set('retry-after', RETRY_SECONDS);
+  }
   if (request.complete || isSmall(request)) response.json(toProblem(refusal));
   else sendAndCut(request, response, JSON.stringify(toProblem(refusal)));
 };

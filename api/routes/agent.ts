@@ -117,6 +117,7 @@ export function createAgentRoutes(
           keepAliveMs,
           meter: metrics?.streams,
           until: caller.expiresAt,
+          revoked: caller.revoked,
         },
       );
     } catch (error) {

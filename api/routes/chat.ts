@@ -18,14 +18,14 @@ import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
   const router = Router();
   router.post('/', async (request, response) => {
-    const body = parseBody(ChatRequest, request);
+    const body = takeBody(request);
     const { id } = body;
     if (id === undefined) throw new HelixError('validation_error', 'The body needs an id.');
     response.set(toReplyHeaders(id));
     await say(request, response, id, body);
   });
   router.post('/:sessionId', async (request, response) => {
-    await say(request, response, parseSessionId(request), parseBody(ChatRequest, request));
+    await say(request, response, parseSessionId(request), takeBody(request));
   });
   router.get('/:sessionId', follow);
   router.get('/:sessionId/stream', follow);
@@ -67,9 +67,11 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
   ): Promise<void> {
     const { sessionId } = asked;
     response.set(toReplyHeaders(sessionId));
+    const { userId, tenantId, revoked } = await readIdentity(request);
     const reply = await decideReply(deps, {
       ...asked,
-      ...(await readIdentity(request)),
+      userId,
+      tenantId,
       request: { method: request.method, headers: toHeaders(request) },
     });
     const headers = toReplyHeaders(sessionId, reply);
@@ -82,7 +84,7 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
     const { keepAliveMs, metrics } = deps;
     try {
       const meter = metrics?.streams;
-      await pipeToExpress(reply.frames, response, { headers, keepAliveMs, meter });
+      await pipeToExpress(reply.frames, response, { headers, keepAliveMs, meter, revoked });
     } catch (error) {
       // The reader was cut and comes back; nothing is lost.
       if (error instanceof StreamBrokenError) {
@@ -92,6 +94,13 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
       }
     }
   }
+}
+
+/** What was posted, of which no more is kept than what is used: a reply may take hours. */
+function takeBody(request: Request): ChatRequest {
+  const body = parseBody(ChatRequest, request);
+  request.body = undefined;
+  return body;
 }
 
 /** Those headers that the bridge reads. */

@@ -29,7 +29,9 @@ export function createRouters(
 ): { open: Mounted[]; own: Mounted[] } {
   const open = [
     { path: '/', router: createHealthRoutes(deps.checks) },
-    { path: '/', router: createMetricsRoutes(deps.metrics ?? createApiMetrics()) },
+    ...(deps.publicMetrics === false
+      ? []
+      : [{ path: '/', router: createMetricsRoutes(deps.metrics ?? createApiMetrics()) }]),
     { path: '/api/openapi.json', router: createOpenApiRoutes() },
   ];
   const findOwn = createFindOwn(deps, readIdentity);

@@ -83,6 +83,7 @@ export function createSessionRoutes(
           keepAliveMs,
           meter: metrics?.streams,
           until: caller.expiresAt,
+          revoked: caller.revoked,
         },
       );
     } catch (error) {

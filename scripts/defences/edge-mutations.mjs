@@ -323,6 +323,37 @@ const lows = [
   },
 ];
 
+const revocation = [
+  {
+    defence: 'Revocation: the reader of an open stream is cut',
+    file: 'api/pipe-to-express.ts',
+    edits: without("revoked?.addEventListener('abort', cut);"),
+    suite: 'test/api/revocation.test.ts',
+    test: 'what a user has signed in with is taken back so is the reply to a message, which goes on without its reader',
+  },
+  {
+    defence: 'Limits: one sender does not fill the memory with bodies',
+    file: 'api/edge/body-budget.ts',
+    edits: [['(taken.get(key) ?? 0) + bytes > limit', 'false']],
+    suite: LIMITS,
+    test: 'bodies that are on their way are bounded for one sender, and for nobody else, until they are read',
+  },
+  {
+    defence: 'Limits: what was read, or given up, counts no more',
+    file: 'api/edge/json-body.ts',
+    edits: without('share.release();'),
+    suite: LIMITS,
+    test: 'bodies that are on their way are given back by a sender that leaves',
+  },
+  {
+    defence: 'Edge: metrics on a port of their own are not on the public one',
+    file: 'api/routes/index.ts',
+    edits: [['deps.publicMetrics === false', 'false']],
+    suite: 'test/api/metrics.test.ts',
+    test: '/metrics is not served where it has a port of its own',
+  },
+];
+
 const owners = [
   {
     defence: 'Owners: a name counts within its tenant',
@@ -438,4 +469,4 @@ const owners = [
   },
 ];
 
-export const edge = [...access, ...sizes, ...limits, ...tokens, ...lows, ...owners];
+export const edge = [...access, ...sizes, ...limits, ...tokens, ...lows, ...revocation, ...owners];

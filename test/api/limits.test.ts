@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { MemoryStore } from 'express-rate-limit';
 import type { ApiDeps } from '../../api/index.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
+import { connectRaw, type RawConnection } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
@@ -89,6 +91,58 @@ describe('requests that change something', () => {
     expect((await stop(limited, from('192.0.2.1'))).status).toBe(404);
     expect((await stop(limited, from('192.0.2.1'))).status).toBe(429);
     expect((await stop(limited, from('192.0.2.2'))).status).toBe(404);
+  });
+});
+
+describe('bodies that are on their way', () => {
+  const KB = 1024;
+  const body = JSON.stringify({ reason: 'x'.repeat(700 * KB) });
+  const sockets: Socket[] = [];
+  const options: Partial<ApiDeps> = {
+    limits: { bodyBytes: 1_024 * KB },
+    authenticate: (request) => {
+      sockets.push(request.socket);
+      return authenticate(request);
+    },
+  };
+
+  /** A body of which all but the end has come. */
+  async function sendMost(server: ApiServer, user: string): Promise<RawConnection> {
+    const connection = await connectRaw(server.url);
+    const head = [
+      'POST /api/chat/s1/stop HTTP/1.1',
+      'host: test',
+      `x-user: ${user}`,
+      'content-type: application/json',
+      `content-length: ${String(body.length)}`,
+    ];
+    const before = sockets.length;
+    connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`);
+    await until('it has come', () => (sockets[before]?.bytesRead ?? 0) >= body.length);
+    return connection;
+  }
+
+  it('are bounded for one sender, and for nobody else, until they are read', async () => {
+    const server = await start(options);
+    const post = async (user: string): Promise<number> =>
+      (await server.post('/api/chat/s1/stop', body, as(user))).status;
+    // By itself each is taken, and refused only for what it says.
+    expect(await post('ann')).toBe(400);
+    const slow = await sendMost(server, 'ann');
+    expect(await post('ann')).toBe(429);
+    expect(await post('bob')).toBe(400);
+    slow.send(body.slice(-1));
+    expect((await slow.reply).status).toBe(400);
+    expect(await post('ann')).toBe(400);
+  });
+
+  it('are given back by a sender that leaves', async () => {
+    const server = await start(options);
+    const post = (): Promise<Response> => server.post('/api/chat/s1/stop', body, as('ann'));
+    const slow = await sendMost(server, 'ann');
+    expect(await (await post()).json()).toMatchObject({ code: 'too_many_requests' });
+    slow.socket.destroy();
+    await until('all is given back', async () => (await post()).status === 400);
   });
 });
 

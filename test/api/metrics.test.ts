@@ -71,6 +71,11 @@ describe('/metrics', () => {
     expect(all).toContain('helix_http_request_duration_seconds_bucket');
   });
 
+  it('is not served where it has a port of its own', async () => {
+    api = await startApi(createFakeRuntime(), { publicMetrics: false });
+    expect((await api.get('/metrics')).status).toBe(404);
+  });
+
   it('counts what the limits refuse', async () => {
     const server = await startApi(createFakeRuntime(), { limits: { requestsPerMinute: 1 } });
     api = server;

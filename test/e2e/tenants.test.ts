@@ -6,7 +6,13 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
-const env = { JWT_SECRET: SECRET, LAB: '1', DEFAULT_AGENT: 'lab', RECORD_LAYOUT: '2' };
+const env = {
+  JWT_SECRET: SECRET,
+  LAB: '1',
+  DEFAULT_AGENT: 'lab',
+  RECORD_LAYOUT: '2',
+  METRICS_PORT: '0',
+};
 const product = useProduct({ env });
 
 /** Requests of one user to one session. */
@@ -97,5 +103,20 @@ describe('two tenants whose users choose the same id', () => {
     const copy = { id: 'msg-1', role: 'assistant', parts: [{ type: 'step-start' }, part] };
     const reply = await (await acme.send('', { messages: [copy] })).text();
     expect(reply).toContain('charged');
+  });
+});
+
+describe('a server whose metrics have a port of their own', () => {
+  it('tells what it has done on the port that is asked for, and not on its own', async () => {
+    expect((await fetch(`${product.url}/api/config`)).status).toBe(401);
+    expect((await fetch(`${product.url}/metrics`)).status).toBe(404);
+    const { metricsPort } = (await product.apiSays('api listens')) as { metricsPort: number };
+    const own = `http://127.0.0.1:${String(metricsPort)}`;
+    expect(await (await fetch(`${own}/metrics`)).text()).toMatch(
+      /helix_refusals_total\{code="unauthorized"\} [1-9]/,
+    );
+    for (const path of ['/', '/readyz', '/api/config']) {
+      expect((await fetch(own + path)).status).toBe(404);
+    }
   });
 });
