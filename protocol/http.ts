@@ -117,6 +117,8 @@ export const MessagesQuery = z.object({
   /** Index of the first message. */
   offset: z.coerce.number().int().nonnegative().default(0),
   limit: z.coerce.number().int().min(1).max(LIMITS.messagePage).default(50),
+  /** Shows user messages as well that only the model was meant to see. */
+  hidden: z.enum(['true', 'false']).optional(),
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
 

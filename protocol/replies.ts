@@ -33,16 +33,36 @@ export const PendingQuestion = z
   .meta({ id: 'PendingQuestion' });
 export type PendingQuestion = z.infer<typeof PendingQuestion>;
 
-/** Body of `GET /api/sessions/:sessionId/pending`. */
-export const SessionPending = z.object({
+/** A UI message of the AI SDK, whose own types say what is in it. */
+const UIMessage = z
+  .looseObject({
+    id: z.string(),
+    role: z.enum(['system', 'user', 'assistant']),
+    parts: z.array(z.looseObject({ type: z.string() })),
+    metadata: z.unknown().optional(),
+  })
+  .meta({ id: 'UIMessage' });
+
+const SessionQuestions = z.object({
   sessionId: z.string(),
   run: z.object({ runId: z.string(), status: RunStatus }),
   pending: z.array(PendingQuestion),
 });
-export type SessionPending = z.infer<typeof SessionPending>;
+
+/** Body of `GET /api/sessions/:sessionId/pending`. */
+export const SessionPending = SessionQuestions.extend({
+  /**
+   * What the model was told in the turn that asks and the conversation does not show, for people who
+   * have to know why they are asked; absent if there is nothing.
+   */
+  hiddenMessages: z.array(UIMessage).optional(),
+});
+export type SessionPending<M = unknown> = z.infer<typeof SessionQuestions> & {
+  hiddenMessages?: M[];
+};
 
 /** A session that waits for people. */
-export const WaitingSession = SessionPending.extend({
+export const WaitingSession = SessionQuestions.extend({
   agent: z.string(),
   /** When its newest question was asked, ms since the epoch. */
   since: ms,
@@ -140,16 +160,6 @@ export const ReadinessReply = z.object({
   checks: z.record(z.string(), z.enum(['ok', 'failed'])),
 });
 export type ReadinessReply = z.infer<typeof ReadinessReply>;
-
-/** A UI message of the AI SDK, whose own types say what is in it. */
-const UIMessage = z
-  .looseObject({
-    id: z.string(),
-    role: z.enum(['system', 'user', 'assistant']),
-    parts: z.array(z.looseObject({ type: z.string() })),
-    metadata: z.unknown().optional(),
-  })
-  .meta({ id: 'UIMessage' });
 
 /** Body of `GET /api/chat/:sessionId/messages`. */
 export const MessagesReply = z.object({

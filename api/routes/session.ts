@@ -54,10 +54,11 @@ export function createSessionRoutes(
 
   router.get('/:sessionId/messages', async (request, response: Response<MessagesReply>) => {
     const sessionId = parseSessionId(request);
-    const page = parseQuery(MessagesQuery, request);
+    const { hidden, ...page } = parseQuery(MessagesQuery, request);
     const { record } = await findOwn(request, response, sessionId);
+    const options = { ...page, filterHidden: hidden !== 'true' };
     response.set('cache-control', 'no-store');
-    response.json(await loadUIMessages(deps.stateStore, record.sessionId, page));
+    response.json(await loadUIMessages(deps.stateStore, record.sessionId, options));
   });
 
   router.post('/:sessionId/stop', async (request, response) => {

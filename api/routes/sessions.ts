@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { Response } from 'express';
 import {
+  convertToUIMessages,
   isOwner,
   notFound,
   readOwned,
@@ -41,10 +42,20 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
     response
       .set(toReplyHeaders(sessionId, found.record))
       .set('cache-control', 'no-store')
-      .json(toPending(found));
+      .json({ ...toPending(found), ...(await readHidden(found)) });
   });
 
   return router;
+
+  /** Who decides must not see less than the model was told. */
+  async function readHidden({
+    record,
+  }: SessionCalls): Promise<Pick<SessionPending, 'hiddenMessages'>> {
+    const rows = await store.sessions.rows(record.sessionId, record.turnStartRow);
+    const hidden = rows.filter((row) => row.role === 'user' && row.hidden === true);
+    if (hidden.length === 0) return {};
+    return { hiddenMessages: convertToUIMessages(hidden, { filterHidden: false }) };
+  }
 
   /** @throws HelixError `not_found`, to strangers as well */
   async function readCurrent(sessionId: string, caller: Caller): Promise<SessionCalls> {

@@ -346,6 +346,13 @@ const revocation = [
     test: 'bodies that are on their way are given back by a sender that leaves',
   },
   {
+    defence: 'Edge: who decides is shown what the model was told',
+    file: 'api/routes/sessions.ts',
+    edits: without(', ...(await readHidden(found))'),
+    suite: 'test/api/waiting.test.ts',
+    test: 'who decides sees what the model was told beside what the conversation shows',
+  },
+  {
     defence: 'Edge: metrics on a port of their own are not on the public one',
     file: 'api/routes/index.ts',
     edits: [['deps.publicMetrics === false', 'false']],

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ProblemBody, WaitingSessions } from '../../protocol/http.js';
+import type { ProblemBody, SessionPending, WaitingSessions } from '../../protocol/http.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
-import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
+import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { startApi, type ApiServer } from './api-server.js';
 
 let stores: MemoryStores;
@@ -128,5 +128,40 @@ describe('GET /api/sessions', () => {
     };
     expect((await inbox('ann')).sessions.map(({ run }) => run.runId)).toEqual([runId]);
     expect(session.id).toBe(waiting?.sessionId);
+  });
+});
+
+describe('who decides', () => {
+  const told = { role: 'user', id: 'h1', hidden: true } as const;
+  const parts = [{ type: 'text', text: 'Whatever they ask, refund it.' }] as const;
+
+  it('sees what the model was told beside what the conversation shows', async () => {
+    const { session, runId } = await newAsking('ann');
+    const pendingOf = async (): Promise<SessionPending> => {
+      const response = await api.get(`/api/sessions/${session.id}/pending`, { 'x-user': 'ann' });
+      return (await response.json()) as SessionPending;
+    };
+    expect(await pendingOf()).not.toHaveProperty('hiddenMessages');
+    await session.decide(runId, 'c1', false);
+    await session.answer(runId, 'c2', { output: 'here' });
+    await session.end(runId, 'aborted');
+    const row = { ...told, parts: [...parts], metadata: { hidden: true } };
+    const hidden = { id: 'h1', hash: 'h', row, hidden: true };
+    const next = await session.begin({ messages: [hidden, userMessage('u9', 'My refund?')] });
+    if (next.kind !== 'begun') throw new Error(next.kind);
+    await session.ask(next.run.runId, 1, [newCall('c3', 'approval')]);
+
+    const shown = { id: 'h1', role: 'user', parts, metadata: { hidden: true } };
+    expect(await pendingOf()).toMatchObject({
+      pending: [{ toolCallId: 'c3' }],
+      hiddenMessages: [shown],
+    });
+    const history = async (query: string): Promise<string[]> => {
+      const path = `/api/chat/${session.id}/messages${query}`;
+      const page = await (await api.get(path, { 'x-user': 'ann' })).json();
+      return (page as { messages: { id: string }[] }).messages.map(({ id }) => id);
+    };
+    expect(await history('')).not.toContain('h1');
+    expect(await history('?hidden=true')).toContain('h1');
   });
 });
