@@ -25,6 +25,18 @@ const MENDED = [
   'a pointer to nowhere',
   'keys that every object has',
   'look alike are kept apart',
+  'behind hidden ones of another id',
+  'attempts that',
+  'attempts at a',
+  'attempts hand over',
+  'attempts are',
+  'with a wait',
+  'keeps what viewers are told',
+  'noteActiveSnapshot forgets',
+  // It does not count what it stores, and takes nothing off lists when it erases.
+  'is text: what is said',
+  'counts what is copied',
+  'are listed no more',
   // On lists of their own, which workers of today take in.
   'sessions that are due',
   'as it was given',

@@ -26,7 +26,7 @@ function writerIn(input: unknown): Partial<Writer> | undefined {
   return 'token' in input ? (input as Partial<Writer>) : undefined;
 }
 
-/** Stores whose every call is done by one of two releases, as a deployment has it in the middle. */
+/** Stores whose every call is done by one of two releases, the earlier one first, as a deployment has it in the middle. */
 export function alternate(a: StoresUnderTest, b: StoresUnderTest, seed: number): StoresUnderTest {
   const coin = createCoin(seed);
   const mix = <T extends object>(one: T, other: T): T =>
@@ -38,9 +38,13 @@ export function alternate(a: StoresUnderTest, b: StoresUnderTest, seed: number):
           coin(args) ? Reflect.apply(mine, one, args) : Reflect.apply(others, other, args);
       },
     });
-  const nouns = Object.keys(a.store) as (keyof Store)[];
+  const nouns = Object.keys(b.store) as (keyof Store)[];
   const store = Object.fromEntries(
-    nouns.map((noun) => [noun, mix(a.store[noun], b.store[noun])]),
+    // An earlier release has not all of them.
+    nouns.map((noun) => [
+      noun,
+      noun in a.store ? mix(a.store[noun], b.store[noun]) : b.store[noun],
+    ]),
   ) as unknown as Store;
   return {
     store,
