@@ -72,7 +72,7 @@ export const attempts = [
   {
     defence: 'Calls: a step has a number of them',
     file: 'activities/model/step-commit.ts',
-    edits: [['asked.slice(0, most).map(', 'asked.map(']],
+    edits: [['most = LIMITS.callsPerStep }', 'most = 1_000_000 }']],
     suite: 'test/workflows/many-calls.test.ts',
     test: 'many calls of one step beyond the agent’s number get an error as result; the run goes on and can be stopped',
   },
