@@ -20,7 +20,7 @@ import { leaveToNewerWorker } from './unknown-agent.js';
 /** A call waits this long in a process for its place, and then elsewhere. */
 const SLOT_WAIT_MS = 20_000;
 /** Then, and where too many wait, it is given back: a call that waits at the server costs nothing. */
-const BUSY_PAUSE_MS = 1_000;
+const BUSY_PAUSE_MS = 5_000;
 const MAX_BUSY_PAUSE_MS = 30_000;
 
 const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };

@@ -21,7 +21,9 @@ const WORKER_SLOTS = {
   // is not taken waits at the server, where no time-out runs.
   maxConcurrentWorkflowTaskExecutions: 8,
   maxConcurrentActivityTaskPolls: 10,
-  maxConcurrentWorkflowTaskPolls: 8,
+  maxConcurrentWorkflowTaskPolls: 10,
+  // By default only a fifth of the polls look for runs that begin, and these wait behind a crowd of others.
+  nonStickyToStickyPollRatio: 0.5,
 } as const satisfies Partial<WorkerOptions>;
 
 /** How much one process takes on; a worker that brings a tuner has its own answer to that. */
