@@ -158,7 +158,7 @@ describe('who decides', () => {
     });
     const history = async (query: string): Promise<string[]> => {
       const path = `/api/chat/${session.id}/messages${query}`;
-      const page = await (await api.get(path, { 'x-user': 'ann' })).json();
+      const page: unknown = await (await api.get(path, { 'x-user': 'ann' })).json();
       return (page as { messages: { id: string }[] }).messages.map(({ id }) => id);
     };
     expect(await history('')).not.toContain('h1');
