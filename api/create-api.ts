@@ -1,6 +1,6 @@
 import express from 'express';
 import type { Express } from 'express';
-import type { ApiDeps } from './deps.js';
+import { toApiDeps, type ApiOptions } from './api-options.js';
 import { createCrossOrigin } from './edge/cross-origin.js';
 import { createJsonBody } from './edge/json-body.js';
 import { createLimits, STREAM_ROUTES } from './edge/limits.js';
@@ -21,7 +21,8 @@ import { createRouters } from './routes/index.js';
  *
  * @throws Error without `authenticate`, unless `allowUnauthenticated` says that none is wanted
  */
-export function createApi(given: ApiDeps): Express {
+export function createApi(options: ApiOptions): Express {
+  const given = toApiDeps(options);
   const metrics = given.metrics ?? createApiMetrics();
   const deps = { ...given, metrics, executor: countRuns(given.executor, metrics) };
   const refuse: SendRefusal = (request, response, refusal) => {

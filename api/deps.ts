@@ -10,8 +10,37 @@ import type { ApiMetrics } from './metrics/api-metrics.js';
 import type { ReadinessChecks } from './routes/health.js';
 import type { ApiLogger } from './refusals.js';
 
-/** What the HTTP side is made of. */
-export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
+/** How an API behaves; everything has a default. */
+export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
+  /** For first contacts that name none. Default: the agent that people may talk to, if there is only one. */
+  defaultAgent?: string | undefined;
+  /** Hosts from which files may be named by URL. */
+  allowedFileHosts?: readonly string[] | undefined;
+  /** For messages that come while a run is active, unless the request says. Default: `reject`. */
+  busyPolicy?: BusyPolicy | undefined;
+  /** For links out of the page. */
+  temporalUi?: string | undefined;
+  /** Folder of the built page, if it is served here. */
+  webRoot?: string | undefined;
+  /** Where this app counts. Default: metrics of its own, without those of the process. */
+  metrics?: ApiMetrics | undefined;
+  /** Whether this app serves `/metrics`; `createMetricsApp` does it on a port of its own. Default: true. */
+  publicMetrics?: boolean | undefined;
+  /** How much one sender may ask for. Default: off without `authenticate`, see there otherwise. */
+  limits?: ApiLimits | undefined;
+  /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */
+  trustedProxies?: number | readonly string[] | undefined;
+  /**
+   * Names of the public DNS under which it is reached; requests by other names are refused. Default:
+   * any, without `authenticate` none.
+   */
+  hostNames?: readonly string[] | undefined;
+  /** Silence after which a stream gets a comment, ms. */
+  keepAliveMs?: number | undefined;
+}
+
+/** What the routes work with. */
+export interface ApiDeps extends ApiSettings {
   executor: AgentExecutor;
   stateStore: Pick<Store, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'> & {
     owners: Pick<Store['owners'], 'page'>;
@@ -25,31 +54,7 @@ export interface ApiDeps extends IdentityOptions, CrossOriginOptions {
     /** For agents whose sessions are given a state. */
     get?: (name: string) => AgentDefinition | undefined;
   };
-  /** For first contacts that name none. */
-  defaultAgent?: string | undefined;
-  /** Hosts from which files may be named by URL. */
-  allowedFileHosts?: readonly string[] | undefined;
-  /** For messages that come while a run is at work, unless the request says. Default: `reject`. */
-  busyPolicy?: BusyPolicy | undefined;
-  /** For links out of the page. */
-  temporalUi?: string | undefined;
   namespace: string;
-  /** What must answer before this process takes traffic. */
   checks: ReadinessChecks;
-  /** Folder of the built page, if it is served here. */
-  webRoot?: string | undefined;
   logger: ApiLogger;
-  /** Where this app counts. Default: metrics of its own, without those of the process. */
-  metrics?: ApiMetrics | undefined;
-  /** Whether this app serves `/metrics`; `createMetricsApp` does it on a port of its own. Default: true. */
-  publicMetrics?: boolean | undefined;
-  /** How much one sender may ask for. Default: off without `authenticate`, see there otherwise. */
-  limits?: ApiLimits | undefined;
-  /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */
-  trustedProxies?: number | readonly string[] | undefined;
-  /** Names of the public DNS under which it is reached; by others nobody is served. Default: any, without
-   * `authenticate` none. */
-  hostNames?: readonly string[] | undefined;
-  /** Silence after which a stream gets a comment, ms. */
-  keepAliveMs?: number | undefined;
 }

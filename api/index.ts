@@ -1,5 +1,6 @@
 export { createApi } from './create-api.js';
-export type { ApiDeps } from './deps.js';
+export type { ApiOptions } from './api-options.js';
+export type { ApiDeps, ApiSettings } from './deps.js';
 export type { CrossOriginOptions } from './edge/cross-origin.js';
 export type { ApiLimits } from './edge/limits.js';
 export type { Authenticate, IdentityOptions } from './identity.js';

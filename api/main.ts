@@ -8,11 +8,10 @@ import { ConfigError, parseEnv, type Config } from '../config/env.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { createExampleAgents, isLabServed } from '../examples/index.js';
-import {
-  createRunWorkflows,
-  createTemporalExecutor,
-  registerSearchAttributes,
-} from '../executor/index.js';
+import { createRunWorkflows } from '../executor/run-workflows.js';
+import { createTemporalExecutor } from '../executor/temporal-executor.js';
+import { createTemporalChecks } from '../executor/worker-check.js';
+import { registerSearchAttributes } from '../executor/search-attributes.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess } from './access-from-config.js';
 import { warnOfAccess } from './access-warnings.js';
@@ -21,7 +20,6 @@ import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
 import { readQuotas } from './quotas-from-config.js';
 import { createMetricsApp } from './metrics/create-metrics-app.js';
-import { createTemporalChecks } from './worker-check.js';
 
 const CLOSE_MS = 5_000;
 /** Runs that are being started when the process is told to end get this long. */

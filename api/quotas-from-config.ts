@@ -1,5 +1,5 @@
 import type { Config } from '../config/env.js';
-import { toQuotas, type Quotas } from '../executor/index.js';
+import { toQuotas, type Quotas } from '../executor/quotas.js';
 
 const MEGABYTE = 1024 * 1024;
 

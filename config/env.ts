@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BusyPolicy } from '../protocol/busy.js';
 import { LIMITS } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
-import { isOrigin } from './origin.js';
+import { isOrigin } from '../protocol/origin.js';
 import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
 /** A setting is missing or wrong; the message names the variable and is one line. */

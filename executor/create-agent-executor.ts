@@ -25,6 +25,7 @@ import { createRunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
 import type { Quotas } from './quotas.js';
 import { createTemporalExecutor, type RunExecutor } from './temporal-executor.js';
+import { createTemporalChecks } from './worker-check.js';
 
 export interface ExecuteOptions {
   /** Default: a new session. */
@@ -90,8 +91,11 @@ export interface TemporalAgentExecutor {
   getCurrentRun: (sessionId: string) => Promise<RunInfo | null>;
   /** Oldest first. @throws HelixError `not_found` */
   listRuns: (sessionId: string) => Promise<RunInfo[]>;
-  /** What `createApi` and `handleChatStream` take as their executor. */
+  /** The transitions by themselves, for hosts that bring their own handles. */
   readonly runs: RunExecutor;
+  readonly namespace: string;
+  /** Each resolves when its part answers: Temporal, and a worker on the task queue. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
 }
 
 export interface ExecutorOptions {
@@ -123,10 +127,11 @@ export async function createAgentExecutor(
   const { connection, namespace = 'default', taskQueue = DEFAULT_TASK_QUEUE, stores } = options;
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
+  const client = new Client({ connection, namespace });
   const runs = createTemporalExecutor({
     store: stores.store,
     streamManager: stores.streamManager,
-    workflows: createRunWorkflows(new Client({ connection, namespace }), taskQueue),
+    workflows: createRunWorkflows(client, taskQueue),
     agents,
     searchAttributes: await registerSearchAttributes(connection, namespace),
     ...(options.modelName !== undefined && { modelName: options.modelName }),
@@ -134,7 +139,8 @@ export async function createAgentExecutor(
     ...(options.quotas && { quotas: options.quotas }),
     logger: options.logger ?? { warn: () => undefined },
   });
-  return createExecutorOf({ runs, agents, ...stores });
+  const checks = createTemporalChecks(client, namespace, taskQueue);
+  return createExecutorOf({ runs, agents, namespace, checks, ...stores });
 }
 
 /** The executor over transitions that are there already. */
@@ -143,13 +149,17 @@ export function createExecutorOf(deps: {
   agents: AgentRegistry;
   store: Store;
   streamManager: StreamManager;
+  namespace?: string;
+  checks?: TemporalAgentExecutor['checks'];
 }): TemporalAgentExecutor {
-  const { runs, agents, store } = deps;
+  const { runs, agents, store, namespace = 'default', checks = {} } = deps;
   const handleOf = (sessionId: string, runId: string): RunHandle =>
     createRunHandle(deps, sessionId, runId);
 
   return {
     runs,
+    namespace,
+    checks,
     execute: async (given, input, options = {}) => {
       const agent = typeof given === 'string' ? agents.resolve(given) : given;
       if (typeof given !== 'string') agents.register(given);

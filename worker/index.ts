@@ -1,26 +1,8 @@
 /** The Temporal runtime: the executor for API processes, activities and worker for workers. */
 export { createActivities } from '../activities/index.js';
 export type { ActivityDeps } from '../activities/index.js';
-export { createAgentExecutor, registerSearchAttributes } from '../executor/index.js';
-export type {
-  AgentExecutor,
-  AgentInput,
-  AgentResult,
-  AnswerReceipt,
-  BranchInput,
-  ExecuteOptions,
-  ExecutorOptions,
-  Resumability,
-  ResumeOptions,
-  RetryInput,
-  RunExecutor,
-  RunHandle,
-  RunStream,
-  StopReason,
-  TemporalAgentExecutor,
-  ToolAnswer,
-} from '../executor/index.js';
-export type { UserInputMessage } from '../protocol/agent-server.js';
+// eslint-disable-next-line no-restricted-syntax -- The file lists its names.
+export * from '../executor/index.js';
 export {
   DEFAULT_TASK_QUEUE,
   QUERIES,

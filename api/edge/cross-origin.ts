@@ -1,6 +1,6 @@
 import cors from 'cors';
 import type { RequestHandler } from 'express';
-import { isOrigin } from '../../config/origin.js';
+import { isOrigin } from '../../protocol/origin.js';
 import { HEADERS } from '../../protocol/http.js';
 
 /** A browser asks again after this long, s. */

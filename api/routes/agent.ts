@@ -10,7 +10,9 @@ import {
   toUserMessages,
   type Caller,
 } from '../../ai-sdk/index.js';
-import { findRunOf, readState, toBeginRefusal } from '../../executor/index.js';
+import { findRunOf } from '../../executor/create-agent-executor.js';
+import { readState } from '../../executor/agent-input.js';
+import { toBeginRefusal } from '../../executor/begin-refusal.js';
 import {
   AgentEventsQuery,
   AgentTarget,

@@ -1,5 +1,6 @@
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import { createRunWorkflows, createTemporalExecutor } from '../../executor/index.js';
+import { createRunWorkflows } from '../../executor/run-workflows.js';
+import { createTemporalExecutor } from '../../executor/temporal-executor.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createRedisStores } from '../../stores/redis/index.js';

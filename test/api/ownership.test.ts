@@ -3,7 +3,7 @@ import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import type { Operation } from '../../api/openapi/operation.js';
 import { OPERATIONS } from '../../api/openapi/document.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createTemporalExecutor } from '../../executor/index.js';
+import { createTemporalExecutor } from '../../executor/temporal-executor.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { describedBody } from '../support/described-body.js';

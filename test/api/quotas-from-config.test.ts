@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readQuotas } from '../../api/quotas-from-config.js';
 import { parseEnv } from '../../config/env.js';
-import { toQuotas } from '../../executor/index.js';
+import { toQuotas } from '../../executor/quotas.js';
 
 const quotasOf = (env: Record<string, string>, isOpen: boolean) =>
   readQuotas(parseEnv(env), { isOpen });

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import {
   createExecutorOf,
-  type RunHandle,
   type TemporalAgentExecutor,
-} from '../../executor/index.js';
+} from '../../executor/create-agent-executor.js';
+import type { RunHandle } from '../../executor/run-handle.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

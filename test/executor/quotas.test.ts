@@ -1,11 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
-import {
-  createSweep,
-  createTemporalExecutor,
-  toQuotas,
-  type RunExecutor,
-} from '../../executor/index.js';
+import { createSweep } from '../../executor/sweep.js';
+import { createTemporalExecutor, type RunExecutor } from '../../executor/temporal-executor.js';
+import { toQuotas } from '../../executor/quotas.js';
 import { createRepair } from '../../executor/repair-owners.js';
 import type { OwnerCounts } from '../../stores/contract/owners.js';
 import type { BeginResult } from '../../stores/contract/runs.js';

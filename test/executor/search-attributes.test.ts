@@ -2,12 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { AgentRegistry } from '../../agents/index.js';
-import {
-  createRunWorkflows,
-  createTemporalExecutor,
-  registerSearchAttributes,
-  type RunWorkflows,
-} from '../../executor/index.js';
+import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
+import { createTemporalExecutor } from '../../executor/temporal-executor.js';
+import { registerSearchAttributes } from '../../executor/search-attributes.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { newSessionId, userMessage } from '../support/session-driver.js';
 import { sharedTemporalAddress } from '../support/run-harness.js';

@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
-import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/index.js';
+import {
+  createExecutorOf,
+  type TemporalAgentExecutor,
+} from '../../executor/create-agent-executor.js';
 import { charge } from '../support/lab-calls.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createFindClosed } from '../../executor/index.js';
+import { createFindClosed } from '../../executor/find-closed.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { DueList } from '../../stores/contract/due.js';
 import { dueShardOf } from '../../stores/record/due-shards.js';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createFindClosed, createSweep } from '../../executor/index.js';
+import { createFindClosed } from '../../executor/find-closed.js';
+import { createSweep } from '../../executor/sweep.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { dueShardOf } from '../../stores/record/due-shards.js';
 import { createKeySpace } from '../../stores/redis/keys.js';

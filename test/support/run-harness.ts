@@ -13,14 +13,10 @@ import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import {
-  createRunWorkflows,
-  createSweep,
-  createTemporalExecutor,
-  registerSearchAttributes,
-  type RunWorkflows,
-  type RunExecutor,
-} from '../../executor/index.js';
+import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
+import { createSweep } from '../../executor/sweep.js';
+import { createTemporalExecutor, type RunExecutor } from '../../executor/temporal-executor.js';
+import { registerSearchAttributes } from '../../executor/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import type { Due } from '../../stores/contract/due.js';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { toQuotas } from '../../../executor/index.js';
+import { toQuotas } from '../../../executor/quotas.js';
 import { openStores } from '../../support/open-stores.js';
 import { newSessionId } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';

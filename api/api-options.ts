@@ -1,0 +1,61 @@
+import { pino } from 'pino';
+import { isAddressable } from '../ai-sdk/index.js';
+import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { TemporalAgentExecutor } from '../executor/create-agent-executor.js';
+import type { ApiDeps, ApiSettings } from './deps.js';
+import type { ApiLogger } from './refusals.js';
+import type { ReadinessChecks } from './routes/health.js';
+
+/** The stores of `createRedisStores`. */
+interface ApiStores {
+  store: ApiDeps['stateStore'];
+  streamManager: ApiDeps['streamManager'];
+  ping?: () => Promise<void>;
+}
+
+/** What an app gives `createApi`. */
+export type ApiOptions = ApiSettings & {
+  /** `createAgentExecutor(…)`. */
+  executor: TemporalAgentExecutor | AgentExecutor;
+  agents: ApiDeps['agents'] | readonly AgentDefinition[];
+  /** For links into the Temporal UI. Default: the executor's. */
+  namespace?: string;
+  /** What `/readyz` asks. Default: the stores, Temporal, and a worker. */
+  checks?: ReadinessChecks;
+  /** Default: warnings and errors as JSON lines on stdout. */
+  logger?: ApiLogger;
+} & (
+    | { stores: ApiStores }
+    | { stateStore: ApiStores['store']; streamManager: ApiStores['streamManager'] }
+  );
+
+/** The options with what they leave out. */
+export function toApiDeps(options: ApiOptions): ApiDeps {
+  const { executor } = options;
+  const known = 'runs' in executor ? executor : undefined;
+  const stores: ApiStores =
+    'stores' in options
+      ? options.stores
+      : { store: options.stateStore, streamManager: options.streamManager };
+  const agents = 'has' in options.agents ? options.agents : new AgentRegistry(options.agents);
+  return {
+    ...options,
+    executor: 'runs' in executor ? executor.runs : executor,
+    stateStore: stores.store,
+    streamManager: stores.streamManager,
+    agents,
+    defaultAgent: options.defaultAgent ?? onlyAgent(agents),
+    namespace: options.namespace ?? known?.namespace ?? 'default',
+    checks: options.checks ?? {
+      ...(stores.ping && { redis: stores.ping }),
+      ...known?.checks,
+    },
+    logger: options.logger ?? pino({ name: 'api', level: 'warn' }),
+  };
+}
+
+function onlyAgent(agents: ApiDeps['agents']): string | undefined {
+  const names = agents.getRegisteredTypes().filter((name) => isAddressable(agents, name));
+  return names.length === 1 ? names[0] : undefined;
+}

@@ -1,0 +1,159 @@
+/**
+ * The contract of both sides of the wire, without Node modules: what pages and other clients take to
+ * read chunks, wire events and replies.
+ */
+export {
+  FinishReason,
+  isStreamEnd,
+  JsonPatchOperation,
+  StreamChunkSchema,
+  StreamMessageSchema,
+  SuspendedChildWaitPayload,
+  Usage,
+} from './chunk.js';
+export type { ChunkOf, ChunkType, LogEntry, StreamChunk, StreamMessage } from './chunk.js';
+export { isControlMessage } from './control-guard.js';
+export type {
+  ControlMessage,
+  StreamEnd,
+  StreamStatusChange,
+  StreamTruncated,
+} from './control-message.js';
+export {
+  isCheckpointCreatedChunk,
+  isCustomEventChunk,
+  isErrorChunk,
+  isExecutorSupersededChunk,
+  isFileChunk,
+  isOutputChunk,
+  isQueueChangedChunk,
+  isRunInterruptedChunk,
+  isRunPausedChunk,
+  isRunResumedChunk,
+  isSourceDocumentChunk,
+  isSourceUrlChunk,
+  isStatePatchChunk,
+  isStepCommittedChunk,
+  isStepDiscardedChunk,
+  isStepEndChunk,
+  isStepStartChunk,
+  isStreamResyncChunk,
+  isSubAgentEndChunk,
+  isSubAgentStartChunk,
+  isSuspensionMarkerChunk,
+  isTextDeltaChunk,
+  isThinkingChunk,
+  isToolApprovalRequestChunk,
+  isToolApprovalResponseChunk,
+  isToolArgStreamDeltaChunk,
+  isToolArgStreamEndChunk,
+  isToolArgStreamStartChunk,
+  isToolEndChunk,
+  isToolInputErrorChunk,
+  isToolOutputErrorChunk,
+  isToolStartChunk,
+  isTurnStartedChunk,
+} from './chunk-guards.js';
+export type {
+  CheckpointCreatedChunk,
+  CustomEventChunk,
+  ErrorChunk,
+  ExecutorSupersededChunk,
+  FileChunk,
+  OutputChunk,
+  QueueChangedChunk,
+  RunInterruptedChunk,
+  RunPausedChunk,
+  RunResumedChunk,
+  SourceDocumentChunk,
+  SourceUrlChunk,
+  StatePatchChunk,
+  StepCommittedChunk,
+  StepDiscardedChunk,
+  StepEndChunk,
+  StepStartChunk,
+  StreamResyncChunk,
+  SubAgentEndChunk,
+  SubAgentStartChunk,
+  SuspensionMarkerChunk,
+  TextDeltaChunk,
+  ThinkingChunk,
+  ToolApprovalRequestChunk,
+  ToolApprovalResponseChunk,
+  ToolArgStreamDeltaChunk,
+  ToolArgStreamEndChunk,
+  ToolArgStreamStartChunk,
+  ToolEndChunk,
+  ToolInputErrorChunk,
+  ToolOutputErrorChunk,
+  ToolStartChunk,
+  TurnStartedChunk,
+} from './chunk-types.js';
+export {
+  collectAll,
+  collectText,
+  excludeTypes,
+  filterByAgentId,
+  filterByAgentType,
+  filterByType,
+  filterWith,
+  skip,
+  take,
+} from './chunk-filters.js';
+export { combineStreams } from './combine-streams.js';
+export {
+  createStreamEndSentinel,
+  isStreamEndSentinel,
+  STREAM_END_SENTINEL,
+} from './stream-end-sentinel.js';
+export type { StreamEndSentinel } from './stream-end-sentinel.js';
+export {
+  StreamChunkEvent,
+  StreamEndEvent,
+  StreamEvent,
+  StreamFailEvent,
+  StreamStatusEvent,
+  StreamTruncatedEvent,
+  toWireEvents,
+} from './wire-events.js';
+export type { WireEvent } from './wire-events.js';
+export { formatWireEvent, parseStreamEvent } from './wire-text.js';
+export {
+  AgentAlreadyRunningError,
+  HelixError,
+  StaleStateError,
+  StreamTruncatedError,
+} from './errors.js';
+export type { ErrorCode } from './errors.js';
+export { ApprovalResponse, ClientToolResult, parseToolAnswer } from './answers.js';
+export type { ToolAnswer, ToolAnswerInput } from './answers.js';
+export { BusyPolicy } from './busy.js';
+export type { QueueMode } from './busy.js';
+export { findExpiredPending } from './expired-pending.js';
+export type { DeadlinesById } from './expired-pending.js';
+export type {
+  FrontendSnapshot,
+  PendingQuestion,
+  ProblemBody,
+  QueuedMessages,
+  QueueReply,
+  SessionPending,
+  WaitingSessions,
+} from './http.js';
+export { FINISH_TOOL_NAME, isSessionId } from './ids.js';
+export { LIMITS } from './limits.js';
+export { COMMON_METADATA_KEYS } from './metadata-keys.js';
+export type { AssistantRow, Decision, Row, ToolRow, UserRow } from './rows.js';
+export { isTerminal } from './run.js';
+export type {
+  CallKind,
+  OnExpiry,
+  RunError,
+  RunMode,
+  RunStatus,
+  Spent,
+  StopMode,
+  StopRequest,
+  StreamStatus,
+  TerminalStatus,
+} from './run.js';

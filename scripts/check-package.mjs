@@ -1,0 +1,60 @@
+// `npm run package`: packs the product as a registry would get it, and checks what others will install.
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { build } from './build.mjs';
+import { findUnreachable } from './package/find-unreachable.mjs';
+import { projectRoot } from './system/project.mjs';
+import { lastLines, runCommand } from './system/run-command.mjs';
+import { runMain, UserError } from './system/user-error.mjs';
+
+/** Loaded by its path: the workflows' code runs in a sandbox of Temporal's. */
+const BESIDE = new Set(['dist/workflows/bundle.js']);
+/** The package is ESM only, which `require` and the oldest resolution of TypeScript cannot load. */
+const ESM_ONLY = new Set(['CJSResolvesToESM', 'NoResolution']);
+
+await runMain(async () => {
+  await build({ types: true });
+  const folder = await mkdtemp(join(tmpdir(), 'helix-package-'));
+  try {
+    const tarball = new Uint8Array(readFileSync(await pack(folder)));
+    const contents = createPackageFromTarballData(tarball);
+    const root = `/node_modules/${contents.packageName}/`;
+    const files = contents.listFiles(root).map((path) => path.slice(root.length));
+    const faults = [
+      ...(await lint(tarball)),
+      ...(await checkTypes(contents)),
+      ...findUnreachable(files, (file) => contents.readFile(root + file))
+        .filter((file) => !BESIDE.has(file))
+        .map((file) => `${file} is in the package, and no entry leads to it`),
+    ];
+    if (faults.length > 0) throw new UserError(`The package has faults:\n${faults.join('\n')}`);
+    process.stdout.write(`${files.length} files, no faults\n`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+async function pack(folder) {
+  const args = ['pack', '--ignore-scripts', '--pack-destination', folder];
+  const { code, stderr } = await runCommand('npm', args, { cwd: projectRoot });
+  if (code !== 0) throw new UserError(`npm pack failed:\n${lastLines(stderr)}`);
+  const [name] = await readdir(folder);
+  return join(folder, name);
+}
+
+async function lint(tarball) {
+  const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer } });
+  return messages.map((message) => `publint: ${formatMessage(message, pkg)}`);
+}
+
+async function checkTypes(contents) {
+  const { problems } = await checkPackage(contents);
+  return problems
+    .filter(({ kind, resolutionKind }) => !ESM_ONLY.has(kind) || resolutionKind === 'bundler')
+    .map((problem) => `types: ${JSON.stringify(problem)}`);
+}

@@ -1,0 +1,29 @@
+import { dirname, join, normalize } from 'node:path/posix';
+
+const IMPORT = /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+\.js)['"]/g;
+
+/**
+ * The code of a package that none of its entries imports, directly or not.
+ *
+ * @param files paths from the package's root
+ * @param read  the text of a file
+ */
+export function findUnreachable(files, read) {
+  const { exports } = JSON.parse(read('package.json'));
+  const open = Object.values(exports).flatMap((entry) => entry.default ?? []);
+  const reached = new Set();
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    const path = normalize(file);
+    if (reached.has(path)) continue;
+    reached.add(path);
+    for (const [, target] of read(path).matchAll(IMPORT)) open.push(join(dirname(path), target));
+  }
+  return files.filter(
+    (file) => /^dist\/.*\.js$/.test(file) && !reached.has(file) && !isTypesOnly(read(file)),
+  );
+}
+
+/** What is left of a file of types. */
+function isTypesOnly(code) {
+  return code.replace(/\/\*[^]*?\*\/|\/\/.*/g, '').trim() === 'export { };';
+}
