@@ -5,7 +5,16 @@ import { runInForeground } from './system/run-in-foreground.mjs';
 import { runMain } from './system/user-error.mjs';
 
 const CHECKS = [
-  ...['types', 'lint', 'boundaries', 'format:check', 'unused', 'links', 'package', 'vulnerabilities'],
+  ...[
+    'types',
+    'lint',
+    'boundaries',
+    'format:check',
+    'unused',
+    'links',
+    'package',
+    'vulnerabilities',
+  ],
   'sbom',
 ];
 

@@ -4,13 +4,11 @@ import { Client } from '@temporalio/client';
 import type { Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import {
-  createFindClosed,
-  createRunWorkflows,
-  createSweep,
-  createTemporalExecutor,
-  registerSearchAttributes,
-} from '../executor/index.js';
+import { createFindClosed } from '../executor/find-closed.js';
+import { createRunWorkflows } from '../executor/run-workflows.js';
+import { createSweep } from '../executor/sweep.js';
+import { createTemporalExecutor } from '../executor/temporal-executor.js';
+import { registerSearchAttributes } from '../executor/search-attributes.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { startSweeper } from './sweeper.js';
@@ -166,9 +164,8 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
         }),
       );
       try {
-        const tools = await createTools?.();
-        if (tools === undefined) await next(worker);
-        else await runBeside(worker, tools, () => next(worker));
+        if (createTools === undefined) await next(worker);
+        else await runBeside(worker, createTools, () => next(worker));
       } finally {
         life.abort();
         await Promise.all(beside);

@@ -44,43 +44,43 @@ export function createToolWorker(
 }
 
 /**
- * Runs a worker as long as another one runs: it is told to go when that one is.
+ * Runs a worker, and beside it another one that is told to go when the first one is. The first starts at
+ * once, so that its owner may stop it from then on.
  *
- * @throws Error if it fails; the other is told to go then
+ * @throws Error if one of them fails; the other is told to go then
  */
 export async function runBeside(
   main: Pick<Worker, 'getState' | 'shutdown'>,
-  beside: Worker,
+  createBeside: () => Promise<Worker>,
   runMain: () => Promise<void>,
 ): Promise<void> {
-  const life = new AbortController();
-  const end = (worker: Pick<Worker, 'getState' | 'shutdown'>): void => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-  };
-  async function follow(): Promise<void> {
-    while (!life.signal.aborted && isRunning(main)) {
-      await setTimeout(LOOK_MS, undefined, { ref: false });
-    }
-    end(beside);
-  }
-  const running = beside.run();
-  const following = follow();
-  // What ends by a fault takes the other along.
-  const guarded = running.catch((error: unknown) => {
+  const running = runMain();
+  const following = follow(main, createBeside).catch((error: unknown) => {
     end(main);
     throw error;
   });
-  guarded.catch(() => undefined);
-  try {
-    await runMain();
-  } finally {
-    life.abort();
-    await following;
-  }
-  await guarded;
+  const ends = await Promise.allSettled([running, following]);
+  for (const each of ends) if (each.status === 'rejected') throw each.reason;
 }
 
-function isRunning(worker: Pick<Worker, 'getState'>): boolean {
-  const state = worker.getState();
-  return state === 'INITIALIZED' || state === 'RUNNING';
+async function follow(
+  main: Pick<Worker, 'getState'>,
+  createBeside: () => Promise<Worker>,
+): Promise<void> {
+  const beside = await createBeside();
+  const ended = new AbortController();
+  // It is run in any case: one that never was keeps its connection from being closed.
+  const running = beside.run().finally(() => {
+    ended.abort();
+  });
+  running.catch(() => undefined);
+  while (!ended.signal.aborted && main.getState() === 'RUNNING') {
+    await setTimeout(LOOK_MS, undefined, { ref: false });
+  }
+  end(beside);
+  await running;
+}
+
+function end(worker: Pick<Worker, 'getState' | 'shutdown'>): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
 }
