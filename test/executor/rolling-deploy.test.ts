@@ -1,0 +1,139 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { AgentDefinition } from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import {
+  createRunHarness,
+  sharedTemporalAddress,
+  type RunHarness,
+} from '../support/run-harness.js';
+import { drive, userMessage } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+/** Two releases on one Redis and one task queue: each knows something that the other does not. */
+let stores: TestStores;
+let older: RunHarness;
+let newer: RunHarness;
+
+const both = createTestAgent('both');
+const added = createTestAgent('added');
+const removed = createTestAgent('removed');
+const without = (agent: AgentDefinition, tool: string): AgentDefinition => ({
+  ...agent,
+  tools: agent.tools.filter(({ name }) => name !== tool),
+});
+
+beforeAll(async () => {
+  stores = await openTestStores();
+  older = await createRunHarness(stores, [without(both.agent, 'charge'), removed.agent]);
+  const { taskQueue } = older;
+  const address = sharedTemporalAddress();
+  newer = await createRunHarness(stores, [both.agent, added.agent], address, taskQueue);
+});
+
+const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
+
+/** A worker has tried an activity of the run, and left it. */
+function untilLeft({ runId }: RunRecord): Promise<unknown> {
+  return until('a worker has left it to others', async () => {
+    const { raw } = await older.client.workflow.getHandle(workflowIdOf(runId)).describe();
+    return (raw.pendingActivities ?? []).some(({ attempt }) => Number(attempt) > 1);
+  });
+}
+
+async function begin(release: RunHarness, agent: string, text?: string) {
+  const id = release.newSessionId();
+  return { id, run: await release.begin(id, agent, text ?? charge(`${id}-c`)) };
+}
+
+/** Each entry once: nothing was repeated, and nothing misreported. */
+async function rowsOf(sessionId: string): Promise<string[]> {
+  return (await stores.store.sessions.rows(sessionId, 0)).map((row) => JSON.stringify(row));
+}
+
+describe('an older worker', () => {
+  it('leaves a run of an agent that it does not know to a newer one', async () => {
+    const worker = await older.startWorker();
+    const { id, run } = await begin(newer, 'added', 'hello');
+    await untilLeft(run);
+    expect((await stores.store.sessions.read(id))?.status).not.toBe('failed');
+    const other = await newer.startWorker();
+    expect(await newer.result(run)).toMatchObject({ status: 'completed' });
+    const [, reply, ...none] = await rowsOf(id);
+    expect(reply).toContain('You said hello');
+    expect(none).toEqual([]);
+    await Promise.all([worker.stop(), other.stop()]);
+  });
+
+  it('leaves an approved call of a tool that it does not know to a newer one', async () => {
+    const first = await newer.startWorker();
+    const { id, run } = await begin(newer, 'both');
+    await newer.untilStatus(id, 'waiting_approval');
+    await first.stop();
+    const worker = await older.startWorker();
+    // Approved through the older API, which does not know the tool either.
+    expect(await older.decide(run, `${id}-c`, true)).toBe('stored');
+    await untilLeft(run);
+    expect(both.executed).toEqual([]);
+    const other = await newer.startWorker();
+    expect(await newer.result(run)).toMatchObject({ status: 'completed' });
+    expect(both.executed).toEqual([`${id}-c`]);
+    const rows = await rowsOf(id);
+    expect(rows.join()).toContain(`"done":"${id}-c"`);
+    expect(rows.join()).not.toMatch(/unknown_tool|tool_outcome_unknown/);
+    await Promise.all([worker.stop(), other.stop()]);
+  });
+
+  it('does not start a run whose agent it does not know, and does not lose it', async () => {
+    const session = drive(stores);
+    await newer.due.note(session.id, 3_000);
+    await session.begin({ agent: 'added', messages: [userMessage('u1', 'hello')] });
+    await older.sweep(session.id);
+    expect(await stores.store.sessions.read(session.id)).toMatchObject({ status: 'starting' });
+    const worker = await newer.startWorker();
+    await newer.sweep(session.id);
+    await newer.untilStatus(session.id, 'completed');
+    await worker.stop();
+  });
+});
+
+describe('a newer worker', () => {
+  it('leaves an approved call of an agent that was removed to an older one', async () => {
+    const first = await older.startWorker();
+    const { id, run } = await begin(older, 'removed');
+    await older.untilStatus(id, 'waiting_approval');
+    await first.stop();
+    const worker = await newer.startWorker();
+    expect(await newer.decide(run, `${id}-c`, true)).toBe('stored');
+    await untilLeft(run);
+    expect(removed.executed).toEqual([]);
+    const other = await older.startWorker();
+    expect(await older.result(run)).toMatchObject({ status: 'completed' });
+    expect(removed.executed).toEqual([`${id}-c`]);
+    expect((await rowsOf(id)).join()).not.toContain('tool_outcome_unknown');
+    await Promise.all([worker.stop(), other.stop()]);
+  });
+});
+
+describe('both together', () => {
+  it('answer a crowd of runs, each once', async () => {
+    const workers = [await older.startWorker(), await newer.startWorker()];
+    const runs = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => {
+        if (n % 3 === 0) return begin(newer, 'added', 'hello');
+        return n % 3 === 1 ? begin(older, 'removed', 'hello') : begin(newer, 'both', 'hello');
+      }),
+    );
+    await Promise.all(
+      runs.map(async ({ id, run }) => {
+        expect(await newer.result(run)).toMatchObject({ status: 'completed' });
+        const [, reply, ...none] = await rowsOf(id);
+        expect(reply).toContain('You said hello');
+        expect(none).toEqual([]);
+      }),
+    );
+    await Promise.all(workers.map((worker) => worker.stop()));
+  }, 60_000);
+});
