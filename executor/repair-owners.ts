@@ -2,9 +2,11 @@ import type { Owners } from '../stores/contract/owners.js';
 
 /** Each owner's conversations are looked through this often. */
 const REPAIR_MS = 60 * 60 * 1000;
+/** Owners of one sweep: more than 36,000 owners are looked through less often. */
+const MOST = 10;
 
 /**
- * Looks through the conversations of an owner who is due: what owners are charged for follows behind
+ * Looks through the conversations of owners who are due: what owners are charged for follows behind
  * their sessions, and may have been lost with a process. One owner at a time, beside all else.
  */
 export function createRepair(
@@ -12,19 +14,19 @@ export function createRepair(
   logger: { warn: (fields: object, message: string) => void },
 ): () => void {
   let isUnderWay = false;
+  const warn = (error: unknown): void => {
+    logger.warn({ err: error }, "an owner's conversations were not looked through");
+  };
 
   async function repair(): Promise<void> {
-    const [owner] = await owners.take(1, REPAIR_MS);
-    if (owner !== undefined) await owners.repair(owner);
+    for (const owner of await owners.take(MOST, REPAIR_MS)) await owners.repair(owner).catch(warn);
   }
 
   return () => {
     if (isUnderWay) return;
     isUnderWay = true;
     repair()
-      .catch((error: unknown) => {
-        logger.warn({ err: error }, "an owner's conversations were not looked through");
-      })
+      .catch(warn)
       .finally(() => {
         isUnderWay = false;
       });

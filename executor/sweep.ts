@@ -44,11 +44,9 @@ export function createSweep({ store, executor, holder, logger }: SweepDeps): () 
 
   async function lookAt(session: DueSession, budget: SweepBudget): Promise<void> {
     const found = await executor.attend(session.sessionId, budget);
-    if (found.kind === 'rests') {
-      await waiting.forget(session.sessionId);
-      // Who ended its run may have died before saying so.
-      await owners.fold(session.sessionId);
-    }
+    if (found.kind === 'rests') await waiting.forget(session.sessionId);
+    // The process that ended or paused its run may have died before it folded.
+    if (found.kind !== 'works') await owners.fold(session.sessionId);
     const next = toNextLook(session, found);
     if (next === undefined) await due.drop(session);
     else await due.put(session, next.list, next.inMs);

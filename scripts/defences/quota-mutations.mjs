@@ -77,6 +77,13 @@ export const quotas = [
     test: 'what a user may have does not hold up a message that was accepted before',
   },
   {
+    defence: 'Quotas: the sweeper gives back what a dead process did not',
+    file: 'executor/sweep.ts',
+    edits: [["if (found.kind !== 'works') await", "if (found.kind === 'rests') await"]],
+    suite: QUOTAS,
+    test: 'what was not charged when a run ended, since its process died is given back by the sweep that finds the conversation waiting for people',
+  },
+  {
     defence: 'Lists: an erased conversation is listed no more',
     file: 'stores/redis/session-store.ts',
     edits: [['      if (owner !== undefined) await owners.fold(sessionId, owner);\n', '']],

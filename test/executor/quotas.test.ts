@@ -7,7 +7,7 @@ import { createRepair } from '../../executor/repair-owners.js';
 import type { OwnerCounts } from '../../stores/contract/owners.js';
 import type { BeginResult } from '../../stores/contract/runs.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
-import { drive, newSessionId, userMessage } from '../support/session-driver.js';
+import { drive, newCall, newSessionId, userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { until } from '../support/until.js';
 
@@ -162,6 +162,19 @@ describe('what was not charged when a run ended, since its process died', () => 
     const executor = executorWith({});
     const store = { ...stores.store, due: stores.store.due.of(FLEET) };
     await store.due.note(await endUnnoticed(executor), -1);
+    await createSweep({ store, executor, holder: 'x', logger })();
+    expect(await runsOf('ann')).toBe(0);
+  });
+
+  it('is given back by the sweep that finds the conversation waiting for people', async () => {
+    const store = { ...stores.store, due: stores.store.due.of(FLEET) };
+    const executor = executorWith({});
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId });
+    if (begun.kind !== 'begun') throw new Error(`it was ${begun.kind}`);
+    await drive(stores, sessionId).ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
+    expect(await runsOf('ann')).toBe(1);
+    await store.due.note(sessionId, -1);
     await createSweep({ store, executor, holder: 'x', logger })();
     expect(await runsOf('ann')).toBe(0);
   });
