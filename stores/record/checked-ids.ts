@@ -1,5 +1,5 @@
 import { HelixError } from '../../protocol/errors.js';
-import { isSessionId, isStoredSessionId, isStreamId } from '../../protocol/ids.js';
+import { isStoredSessionId, isStreamId } from '../../protocol/ids.js';
 
 /** @throws HelixError `validation_error` unless it is the id of a session or of a sub-agent's */
 export function checkStreamId(streamId: unknown): asserts streamId is string {
@@ -12,16 +12,8 @@ export function checkStreamId(streamId: unknown): asserts streamId is string {
 
 /** @throws HelixError `validation_error` unless it is the id of a conversation */
 export function checkSessionId(sessionId: unknown): asserts sessionId is string {
-  if (!isStoredSessionId(sessionId)) throw noSessionId();
-}
-
-/** The same of an id as a client chooses it, without a tenant's part. */
-export function checkShownSessionId(sessionId: unknown): asserts sessionId is string {
-  if (!isSessionId(sessionId)) throw noSessionId();
-}
-
-function noSessionId(): HelixError {
-  return new HelixError(
+  if (isStoredSessionId(sessionId)) return;
+  throw new HelixError(
     'validation_error',
     'A session id has 1 to 128 letters, digits, hyphens and underscores.',
   );
