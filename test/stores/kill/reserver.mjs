@@ -1,6 +1,7 @@
 // An API process that dies at a known moment: it accepts a message, and rests before the step that is
 // named, `begin` or `fold`, until it is killed. It tells its parent that it is there.
-import { createTemporalExecutor, toQuotas } from '../../../dist/executor/index.js';
+import { toQuotas } from '../../../dist/executor/quotas.js';
+import { createTemporalExecutor } from '../../../dist/executor/temporal-executor.js';
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
 const { url, sessionId, owner, tenant, restBefore, forMs } = JSON.parse(process.argv[2]);
