@@ -1,16 +1,19 @@
 import type { RunActivities } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import type { ActivityDeps } from './deps.js';
+import { createAgentLookup } from './run-agent.js';
+import { createOwnerLookup } from './session-owners.js';
 
 /** Bookkeeping that no model step or tool carries out along the way. */
 export function createRunEnd({
   store,
   agents,
 }: ActivityDeps): Pick<RunActivities, 'endRun' | 'stopRun'> {
+  const findAgent = createAgentLookup(agents, createOwnerLookup(store.sessions));
   return {
     endRun: async ({ sessionId, runId, agent, step, status, error, known }) => {
       // What the last step's calls changed counts as well.
-      if (agents.get(agent, { sessionId, runId })?.stateSchema !== undefined) {
+      if ((await findAgent({ agent, sessionId, runId }))?.stateSchema !== undefined) {
         await store.staging.promoteSettled(sessionId).catch(unlessErased);
       }
       const result = await store.runs.end({

@@ -12,9 +12,10 @@ import type { ActivityDeps } from './deps.js';
 import { handOver } from './hand-over.js';
 import { openCallContext, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
-import { createSlotUsers } from './tool/slot-users.js';
 import { executeTool } from './tool/execute-tool.js';
 import { toFailure, toResult, toRunOutput, type ToolOutcome } from './tool/tool-outcome.js';
+import { createAgentLookup } from './run-agent.js';
+import { createOwnerLookup } from './session-owners.js';
 import { leaveToNewerWorker } from './unknown-agent.js';
 
 /** A call waits this long in a process for its place, and then elsewhere. */
@@ -29,9 +30,10 @@ type Permission = Extract<StartCallResult, { kind: 'execute' }>;
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
 export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
-  const { store, streamManager, agents, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
+  const { store, streamManager, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
-  const userOf = createSlotUsers(store.sessions);
+  const findOwner = createOwnerLookup(store.sessions);
+  const findAgent = createAgentLookup(deps.agents, findOwner);
 
   return async (ref) => {
     const attempt = openAttempt(() => ({ toolCallId: ref.toolCallId }), deps.unansweredMs);
@@ -43,10 +45,11 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       unlisten = await streamManager.onStop(ref.sessionId, () => {
         attempt.cut('stop');
       });
-      if (!isKnown(ref) && !(await isOver(ref))) {
+      const agent = await findAgent(ref);
+      if (!isKnown(agent, ref) && !(await isOver(ref))) {
         leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);
       }
-      giveBack = await slots.take(await userOf(ref.sessionId), attempt.signal, SLOT_WAIT_MS);
+      giveBack = await slots.take(await userOf(ref), attempt.signal, SLOT_WAIT_MS);
       // A call that was stopped needs no place to say so; a worker that goes begins none.
       if (giveBack === undefined && attempt.cutReason() !== 'stop') throw busy(attempt.number);
       const start = await store.calls.start({
@@ -57,7 +60,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       });
       switch (start.kind) {
         case 'settled':
-          return { kind: 'settled', ...((await hasFinished(ref)) && { finish: true }) };
+          return { kind: 'settled', ...((await hasFinished(agent, ref)) && { finish: true }) };
         case 'refused':
           return { kind: 'settled' };
         case 'stopped':
@@ -67,7 +70,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
           throw fenced();
         case 'execute':
           isBegun = true;
-          return await carryOut(ref, writer, attempt, start);
+          return await carryOut(agent, ref, writer, attempt, start);
       }
     } catch (error) {
       if (isBegun) await handOver(deps, attempt, writer, error, ref.toolCallId);
@@ -80,6 +83,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
   };
 
   async function carryOut(
+    agent: AgentDefinition | undefined,
     ref: CallActivityRef,
     writer: Writer,
     attempt: Attempt,
@@ -93,7 +97,6 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         attempt.cut(loss);
       },
     });
-    const agent = agentOf(ref);
     const tool = agent?.tools.find(({ name }) => name === start.call.toolName);
     const signal = limited(attempt.signal, tool?.timeoutMs);
     let opened: CallContext | undefined;
@@ -152,19 +155,15 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
   }
 
   /** True if an attempt before this one settled the call, and the run ends with its result. */
-  async function hasFinished(ref: CallActivityRef): Promise<boolean> {
+  async function hasFinished(
+    agent: AgentDefinition | undefined,
+    ref: CallActivityRef,
+  ): Promise<boolean> {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call?.row?.role !== 'tool' || call.row.error !== undefined) return false;
     if (call.row.denied === true) return false;
-    const { tools = [] } = agentOf(ref) ?? {};
+    const { tools = [] } = agent ?? {};
     return tools.find(({ name }) => name === call.spec.toolName)?.finishWith !== undefined;
-  }
-
-  /** False where a worker of another release is to carry the call out. */
-  function isKnown(ref: CallActivityRef): boolean {
-    const agent = agentOf(ref);
-    if (agent === undefined || ref.toolName === undefined) return agent !== undefined;
-    return agent.tools.some(({ name }) => name === ref.toolName);
   }
 
   /** True if nothing is carried out any more, whoever knows the tool. */
@@ -174,9 +173,17 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     return isTerminal(record.status) || record.stop !== undefined;
   }
 
-  function agentOf({ agent, sessionId, runId }: CallActivityRef): AgentDefinition | undefined {
-    return agents.get(agent, { sessionId, runId });
+  /** Whose share of the tools' places a call takes. */
+  async function userOf({ sessionId }: CallActivityRef): Promise<string> {
+    const { tenant = '', owner } = (await findOwner(sessionId)) ?? { owner: sessionId };
+    return JSON.stringify([tenant, owner]);
   }
+}
+
+/** False where a worker of another release is to carry the call out. */
+function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityRef): boolean {
+  if (agent === undefined || toolName === undefined) return agent !== undefined;
+  return agent.tools.some(({ name }) => name === toolName);
 }
 
 function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {

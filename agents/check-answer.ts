@@ -7,7 +7,7 @@ import type { AgentRegistry } from './registry.js';
 
 /** Checks an answer to a call that waits; see createAnswerCheck. */
 export type AnswerCheck = (
-  agent: string,
+  of: { agent: string; owner?: string },
   call: { toolName: string; runId?: string },
   answer: ToolAnswer,
 ) => Promise<ToolAnswer>;
@@ -20,8 +20,11 @@ export type AnswerCheck = (
  * HelixError `invalid_result` or `invalid_input`; the call still waits then.
  */
 export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerCheck {
-  return async (agent, { toolName, runId }, answer) => {
-    const scope = runId === undefined ? {} : { sessionId: sessionOfRun(runId), runId };
+  return async ({ agent, owner: userId }, { toolName, runId }, answer) => {
+    const scope = {
+      ...(userId !== undefined && { userId }),
+      ...(runId !== undefined && { sessionId: sessionOfRun(runId), runId }),
+    };
     const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
     if (tool === undefined) return answer;
     if (answer.kind === 'approval-response') {

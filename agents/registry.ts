@@ -16,6 +16,7 @@ export class AgentNotFoundError extends Error {
 export interface AgentScope {
   readonly sessionId?: string;
   readonly runId?: string;
+  /** The owner of the conversation; absent where no conversation is meant. */
   readonly userId?: string;
   /** What the registry was made with; nothing of the process's environment gets here by itself. */
   readonly env?: Readonly<Record<string, unknown>>;
@@ -94,6 +95,11 @@ export class AgentRegistry {
 
   has(name: string): boolean {
     return this.#agents.has(name);
+  }
+
+  /** True if a factory makes the definition, so that it may depend on the scope. */
+  isMade(name: string): boolean {
+    return typeof this.#agents.get(name) === 'function';
   }
 
   /** Removes an agent; says whether there was one. Those that it delegates to stay. */

@@ -1,4 +1,4 @@
-import type { AgentDefinition } from '../agents/index.js';
+import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { Store } from '../stores/contract/store.js';
@@ -52,7 +52,7 @@ export interface ApiDeps extends ApiSettings {
     isPublic?: (name: string) => boolean;
     getRegisteredTypes: () => string[];
     /** For agents whose sessions are given a state. */
-    get?: (name: string) => AgentDefinition | undefined;
+    get?: (name: string, scope?: AgentScope) => AgentDefinition | undefined;
   };
   namespace: string;
   checks: ReadinessChecks;

@@ -161,9 +161,10 @@ export function createExecutorOf(deps: {
     namespace,
     checks,
     execute: async (given, input, options = {}) => {
-      const agent = typeof given === 'string' ? agents.resolve(given) : given;
-      if (typeof given !== 'string') agents.register(given);
       const { sessionId = `s-${randomUUID()}`, userId = 'anonymous', tenantId } = options;
+      const agent =
+        typeof given === 'string' ? agents.resolve(given, { sessionId, userId }) : given;
+      if (typeof given !== 'string') agents.register(given);
       if (!isStoredSessionId(sessionId)) {
         throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
       }

@@ -84,7 +84,9 @@ export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
     tenant?: string,
   ): Promise<void> {
     const { sessionId, runId, agent, turn, from } = run;
-    const definition = agents.resolve(agent, { sessionId, runId });
+    const owner = agents.isMade(agent) ? (await store.sessions.read(sessionId))?.owner : undefined;
+    const scope = { sessionId, runId, ...(owner !== undefined && { userId: owner }) };
+    const definition = agents.resolve(agent, scope);
     const maxSteps = Math.min(resolveMaxSteps(definition), Number.MAX_SAFE_INTEGER);
     const sessionUrl = deps.sessionUrl?.(toShownSessionId(sessionId));
     const input: RunInput = {

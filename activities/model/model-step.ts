@@ -11,7 +11,9 @@ import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
 import { handOver } from '../hand-over.js';
+import { createAgentLookup } from '../run-agent.js';
 import { createRowsCache } from '../rows-cache.js';
+import { createOwnerLookup } from '../session-owners.js';
 import { askModel } from './ask-model.js';
 import { callIdsOf } from './call-ids.js';
 import { toCallOptions, type AskedStep } from './call-options.js';
@@ -33,7 +35,8 @@ import { callIdTaker, createQuietness } from './sub-agents.js';
  * Redis and outlives a worker.
  */
 export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] {
-  const { store, streamManager, agents, logger } = deps;
+  const { store, streamManager, logger } = deps;
+  const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
   const rowsCache = createRowsCache(store.sessions);
   const endings = createStepEndings(deps);
 
@@ -53,7 +56,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
         const begun = await store.runs.beginChild({ child, parent: ref.parent, now: Date.now() });
         if (begun.kind !== 'begun') return await endings.elsewhere(ref);
       }
-      const agent = agents.get(ref.agent, { sessionId: ref.sessionId, runId: ref.runId });
+      const agent = await findAgent(ref);
       if (agent === undefined) return await endings.unknownAgent(ref, attempt);
       const claim = await store.steps.claim({
         writer,

@@ -146,7 +146,7 @@ export function createAgentRoutes(
     }
     const { allowedFileHosts } = deps;
     const messages = toUserMessages(toPosted(body), { metadata: body.metadata, allowedFileHosts });
-    const definition = deps.agents.get?.(agent);
+    const definition = deps.agents.get?.(agent, { sessionId: storedId, userId: caller.userId });
     const { state } = body;
     const result = await executor.execute({
       sessionId: storedId,

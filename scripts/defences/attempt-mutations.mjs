@@ -65,9 +65,18 @@ export const attempts = [
   {
     defence: 'Attempts: a worker that does not know the tool asks for no permission',
     file: 'activities/tool-call.ts',
-    edits: [['if (!isKnown(ref) && !(await isOver(ref))) {', 'if (false) {']],
+    edits: [['if (!isKnown(agent, ref) && !(await isOver(ref))) {', 'if (false) {']],
     suite: ATTEMPTS,
     test: 'a worker of another release that does not know the tool leaves the call to one that does, untouched',
+  },
+  {
+    defence: 'Agents: a factory is given the user whose agent it makes',
+    file: 'activities/run-agent.ts',
+    edits: [
+      ['agents.isMade(agent) ? await findOwner(sessionId) : undefined', 'await findOwner("")'],
+    ],
+    suite: 'test/activities/agent-scope.test.ts',
+    test: 'a factory is given the session, the run and the user whose agent it makes, in steps and in calls',
   },
   {
     defence: 'Calls: a step has a number of them',

@@ -14,7 +14,11 @@ export interface AnswerDeps {
    *
    * @throws HelixError if it does not fit: then nothing is stored, and the call still waits
    */
-  check: (agent: string, call: CallSpec, answer: ToolAnswer) => Promise<ToolAnswer>;
+  check: (
+    of: Pick<SessionRecord, 'agent' | 'owner'>,
+    call: CallSpec,
+    answer: ToolAnswer,
+  ) => Promise<ToolAnswer>;
 }
 
 /** What became of an answer. */
@@ -52,7 +56,7 @@ export async function submitAnswer(
   if (namesAnother(answer)) return done({ kind: 'not_pending' });
   const isWaiting = call?.state === 'waiting' && call.spec.runId === runId;
   const isFitting = isWaiting && fits(call.spec, answer);
-  const checked = isFitting ? await check(record.agent, call.spec, answer) : answer;
+  const checked = isFitting ? await check(record, call.spec, answer) : answer;
   const asked = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
   const input = toAnswerInput(checked, record, asked, { now, ...(via && { via }) });
   // The wake-up may be lost, and sessions that wait are looked at rarely.

@@ -31,7 +31,7 @@ describe('the answer to a call', () => {
     const check = createAnswerCheck({ get: () => agent });
     const answer = (result: string) =>
       check(
-        'a',
+        { agent: 'a' },
         { toolName: tool.name },
         {
           kind: 'client-tool-result',

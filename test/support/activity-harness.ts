@@ -6,6 +6,7 @@ import type { LanguageModel } from 'ai';
 import { createActivities } from '../../activities/index.js';
 import {
   AgentRegistry,
+  type AgentScope,
   defineAgent,
   type AgentConfig,
   type LlmConfig,
@@ -25,6 +26,8 @@ export interface AgentUnderTest {
   tools?: readonly ToolDefinition[];
   systemPrompt?: string;
   toolSlots?: SlotLimits;
+  /** Makes it by a factory, and is called with what that is given. */
+  onScope?: (scope: AgentScope) => void;
   /** Whatever else the agent is defined with. */
   more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
     llmConfig?: Partial<LlmConfig>;
@@ -87,15 +90,20 @@ export function createHarness(
   agent: AgentUnderTest,
   session: SessionDriver = drive(stores),
 ): ActivityHarness {
-  const agents = new AgentRegistry([
-    defineAgent({
-      name: agent.name ?? AGENT,
-      systemPrompt: agent.systemPrompt ?? 'Be brief.',
-      tools: agent.tools ?? [],
-      ...agent.more,
-      llmConfig: { model: agent.model, ...agent.more?.llmConfig },
-    }),
-  ]);
+  const definition = defineAgent({
+    name: agent.name ?? AGENT,
+    systemPrompt: agent.systemPrompt ?? 'Be brief.',
+    tools: agent.tools ?? [],
+    ...agent.more,
+    llmConfig: { model: agent.model, ...agent.more?.llmConfig },
+  });
+  const agents = new AgentRegistry(agent.onScope ? [] : [definition]);
+  if (agent.onScope !== undefined) {
+    agents.registerFactory(definition.name, (scope) => {
+      agent.onScope?.(scope);
+      return definition;
+    });
+  }
   const activities = createActivities({
     store: stores.store,
     streamManager: stores.streamManager,

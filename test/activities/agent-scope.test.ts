@@ -1,0 +1,30 @@
+import { expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineTool, type AgentScope } from '../../agents/index.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+it('a factory is given the session, the run and the user whose agent it makes, in steps and in calls', async () => {
+  const stores = await openTestStores();
+  const scopes: AgentScope[] = [];
+  const tool = defineTool({
+    name: 'echo',
+    description: 'Says it again.',
+    inputSchema: z.object({}),
+    execute: () => 'again',
+  });
+  const { call, finish } = parts;
+  const given = createHarness(stores, {
+    model: fakeModel(sayInTurn([...call('c1', 'echo', {}), ...finish('tool-calls')])),
+    tools: [tool],
+    onScope: (scope) => scopes.push(scope),
+  });
+  const run = await given.begin();
+  const record = await stores.store.sessions.read(given.session.id);
+  const scope = { sessionId: given.session.id, runId: run.runId, userId: record?.owner };
+  await given.step(run, 1);
+  expect(scopes).toMatchObject([scope]);
+  expect(await given.tool(run, 1, 'c1')).toBe('settled');
+  expect(scopes).toMatchObject([scope, scope]);
+});
