@@ -124,7 +124,7 @@ module.exports = {
       },
     },
     packagesOf('react', 'react|react-dom|@ai-sdk/react', 'ai-sdk/react|web'),
-    packagesOf('redis', 'ioredis', 'stores/redis|examples/next'),
+    packagesOf('redis', 'ioredis', 'stores/redis'),
     packagesOf('http', 'express|express-rate-limit|cors|helmet|jose|prom-client', 'api'),
     packagesOf(
       'temporal',

@@ -14,7 +14,7 @@ const NO_ENVIRONMENT = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.data/', 'coverage/'] },
+  { ignores: ['dist/', 'node_modules/', '.data/', 'coverage/', 'examples/next/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],

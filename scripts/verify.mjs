@@ -15,7 +15,7 @@ const CHECKS = [
     'package',
     'vulnerabilities',
   ],
-  'sbom',
+  ...['sbom', 'rehearse-install'],
 ];
 
 await runMain(async () => {

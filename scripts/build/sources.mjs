@@ -23,7 +23,12 @@ const FOLDERS = [
 export function listSources(root) {
   const files = FOLDERS.flatMap((folder) => listFiles(root, folder));
   if (existsSync(join(root, 'index.ts'))) files.push('index.ts');
-  return files.filter((file) => /\.(tsx?|lua)$/.test(file) && !file.endsWith('.d.ts')).sort();
+  return files.filter((file) => /\.(tsx?|lua)$/.test(file) && !isElsewhere(file)).sort();
+}
+
+/** Declarations, and the example that is a project of its own. */
+function isElsewhere(file) {
+  return file.endsWith('.d.ts') || file.startsWith('examples/next/');
 }
 
 /** All files below a folder, relative to the root, with forward slashes. */

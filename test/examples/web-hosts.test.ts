@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { createChatApp } from '../../examples/hono/app.js';
 import {
@@ -7,7 +7,7 @@ import {
   prepareHelixReconnectRequest,
 } from '../../ai-sdk/client/index.js';
 import { CLIENTS, textOf } from '../support/chat-client.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { newSessionId } from '../support/product.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -83,33 +83,5 @@ describe('an app on Hono', () => {
   it('refuses what is no JSON', async () => {
     const request = new Request('http://host.test/api/chat/s1', { method: 'POST', body: '{' });
     expect((await host(request)).status).toBe(400);
-  });
-});
-
-describe('an app on Next.js', () => {
-  const product = useProduct();
-  let host: Host;
-  let leave: () => Promise<void>;
-
-  beforeAll(async () => {
-    process.env['REDIS_URL'] = product.redisServer.url;
-    process.env['TASK_QUEUE'] = product.taskQueue;
-    process.env['TEMPORAL_ADDRESS'] = process.env['TEST_TEMPORAL_ADDRESS'];
-    const chat = await import('../../examples/next/app/api/chat/[sessionId]/route.js');
-    const snapshot = await import('../../examples/next/app/api/chat/[sessionId]/snapshot/route.js');
-    ({ disconnect: leave } = await import('../../examples/next/lib/main.js'));
-    host = (request) => {
-      const [, sessionId = '', rest] = /chat\/([^/]+)(\/snapshot)?$/.exec(request.url) ?? [];
-      const context = { params: Promise.resolve({ sessionId }) };
-      if (rest !== undefined) return snapshot.GET(request, context);
-      return request.method === 'GET' ? chat.GET(request, context) : chat.POST(request, context);
-    };
-  });
-
-  afterAll(() => leave());
-
-  it.each(CLIENTS)('talks to a chat of %s', async (...client) => {
-    const messages = await talk(host, client);
-    expect(messages).toHaveLength(2);
   });
 });

@@ -1,10 +1,10 @@
-import { getSnapshot } from '../../../../../lib/main.js';
+import { getSnapshot } from '../../../../../lib/main';
 
 interface Context {
   params: Promise<{ sessionId: string }>;
 }
 
-/** What `useChat({ messages })` starts with. */
+/** The conversation, for a page that has to load it again. */
 export async function GET(_request: Request, { params }: Context): Promise<Response> {
   const { sessionId } = await params;
   const snapshot = await getSnapshot(sessionId);

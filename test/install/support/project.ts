@@ -1,0 +1,98 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from '../../support/until.js';
+
+const run = promisify(execFile);
+
+/** A project of somebody else, who has installed the package. */
+export interface Project {
+  readonly folder: string;
+  /** What the program printed. @throws Error if it fails, with what it printed */
+  run: (file: string, args: string[]) => Promise<string>;
+  /** A program that runs until the project is closed; resolves when it has printed the text. */
+  start: (file: string, args: string[], says: string) => Promise<void>;
+  write: (path: string, text: string) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+/** The package that `npm run rehearse-install` has made. */
+function tarball(): string {
+  const path = process.env['HELIX_TARBALL'];
+  if (path === undefined) throw new Error('run this with npm run rehearse-install');
+  return path;
+}
+
+/**
+ * @param packages installed beside ours
+ * @param from     a folder to begin with, with a package.json of its own
+ */
+export async function installInto(
+  packages: string[],
+  { from, env = {} }: { from?: string; env?: Record<string, string> } = {},
+): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'helix-stranger-'));
+  const started: ChildProcess[] = [];
+  const options = {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      NEXT_TELEMETRY_DISABLED: '1',
+      ...env,
+    },
+    maxBuffer: 64 * 1024 * 1024,
+  };
+
+  async function runProgram(file: string, args: string[]): Promise<string> {
+    try {
+      const { stdout } = await run(file, args, options);
+      return stdout;
+    } catch (error) {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+      throw new Error(`${file} ${args.join(' ')} failed:\n${stdout}\n${stderr}`, { cause: error });
+    }
+  }
+
+  if (from === undefined) {
+    await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  } else {
+    await cp(from, folder, { recursive: true });
+  }
+  await runProgram('npm', ['install', '--no-audit', '--no-fund', tarball(), ...packages]);
+  return {
+    folder,
+    run: runProgram,
+    write: (path, text) => writeFile(join(folder, path), text),
+    start: async (file, args, says) => {
+      // A group of its own: programs that start others do not always take them along.
+      const child = spawn(file, args, {
+        ...options,
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      started.push(child);
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (bytes: Buffer) => {
+          printed += bytes.toString();
+        });
+      }
+      await until(`${args.join(' ')} says "${says}"`, () => {
+        if (child.exitCode !== null) throw new Error(`it ended:\n${printed}`);
+        return printed.includes(says);
+      });
+    },
+    close: async () => {
+      for (const child of started) {
+        if (child.pid === undefined || child.exitCode !== null) continue;
+        process.kill(-child.pid, 'SIGTERM');
+        await once(child, 'close');
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
