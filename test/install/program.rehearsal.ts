@@ -15,7 +15,8 @@ const ENDS: [name: string, packages: string[]][] = [
   ['the oldest packages that it takes', [...temporal('1.20.1'), 'zod@4.1.8']],
   ['the newest packages that it takes', []],
 ];
-const OPTIONAL = ['react', '@ai-sdk/react@4', 'fast-check@4', 'typescript@6.0', '@types/node@22'];
+const OPTIONAL = ['react', '@ai-sdk/react@4', 'fast-check@4', '@ai-sdk/openai@4'];
+const TYPES = ['typescript@6.0', '@types/node@22', '@types/react@19', '@types/express@5'];
 
 const IMPORT_ALL = `
 import { readFileSync } from 'node:fs';
@@ -35,7 +36,7 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
 
   beforeAll(async () => {
     redis = await startRedis();
-    project = await installInto([...packages, ...OPTIONAL], {
+    project = await installInto([...packages, ...OPTIONAL, ...TYPES], {
       env: {
         TEMPORAL_ADDRESS: sharedTemporal(),
         REDIS_URL: redis.url,
@@ -67,17 +68,36 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
   });
 
   it.each(['nodenext', 'bundler'])(
-    'its types hold in strict TypeScript with %s',
+    'its types, and the files in the README, hold in strict TypeScript with %s',
     async (kind) => {
       await project.write('types.ts', await entriesAsTypes());
+      await project.write('globals.d.ts', GLOBALS);
+      const snippets = await snippetsOf('README.md');
+      for (const [name, code] of snippets) await project.write(name, code);
+      const files = ['types.ts', 'globals.d.ts', ...snippets.keys()];
       const module = kind === 'bundler' ? 'esnext' : kind;
       const options = ['--moduleResolution', kind, '--module', module, '--target', 'es2023'];
-      const checks = ['--strict', '--noEmit', '--skipLibCheck', '--types', 'node'];
-      await project.run('npx', ['tsc', ...options, ...checks, 'types.ts']);
+      const checks = ['--strict', '--noEmit', '--skipLibCheck', '--jsx', 'react-jsx'];
+      await project.run('npx', ['tsc', ...options, ...checks, '--types', 'node', ...files]);
     },
     120_000,
   );
 });
+
+/** What the snippets leave to their reader. */
+const GLOBALS = `
+declare function payBack(order: string, amount: number, key: string): Promise<string>;
+declare function signedIn(request: unknown): { userId: string } | undefined;
+`;
+
+/** The code of a document that is said to be a file. */
+async function snippetsOf(document: string): Promise<Map<string, string>> {
+  const text = await readFile(document, 'utf8');
+  const blocks = text.matchAll(/^```tsx?\n(\/\/ ([\w-]+\.tsx?)\b[^]*?)^```$/gm);
+  const snippets = new Map([...blocks].map(([, code = '', name = '']) => [name, code]));
+  if (snippets.size === 0) throw new Error(`${document} shows no file`);
+  return snippets;
+}
 
 /** A file that imports every entry's types. */
 async function entriesAsTypes(): Promise<string> {
