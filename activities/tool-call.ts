@@ -7,6 +7,7 @@ import { isTerminal } from '../protocol/run.js';
 import type { StartCallResult } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
 import { callWriter, openAttempt, type Attempt } from './attempt.js';
+import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
 import { handOver } from './hand-over.js';
@@ -42,9 +43,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     let giveBack: (() => void) | undefined;
     let isBegun = false;
     try {
-      unlisten = await streamManager.onStop(ref.sessionId, () => {
-        attempt.cut('stop');
-      });
+      unlisten = await cutOnStop(deps, ref, attempt);
       const agent = await findAgent(ref);
       if (!isKnown(agent, ref) && !(await isOver(ref))) {
         leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);

@@ -8,6 +8,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import { modelWriter, openAttempt, type Attempt } from '../attempt.js';
+import { cutOnStop } from '../cut-on-stop.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
 import { handOver } from '../hand-over.js';
@@ -47,9 +48,7 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
     let unlisten: (() => void) | undefined;
     try {
       // Listening starts before the claim, so that no stop falls between the two.
-      unlisten = await streamManager.onStop(ref.sessionId, () => {
-        attempt.cut('stop');
-      });
+      unlisten = await cutOnStop(deps, ref, attempt);
       if (ref.parent !== undefined && ref.step === 1) {
         const { sessionId, runId, agent } = ref;
         const child = { sessionId, runId, agent };

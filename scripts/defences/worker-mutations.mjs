@@ -311,4 +311,11 @@ export const workers = [
     suite: 'test/e2e/cut-off-worker.test.ts',
     test: 'a worker that cannot write does not report itself alive: another one takes its step over',
   },
+  {
+    defence: 'Stop: a late message about an earlier run cuts nothing',
+    file: 'activities/cut-on-stop.ts',
+    edits: [['return stopped === runId;', 'return true;']],
+    suite: 'test/activities/model-step.test.ts',
+    test: 'model step is not cut by a late message about a run before it',
+  },
 ];

@@ -57,8 +57,11 @@ export interface StreamLog {
     options: TruncateOptions,
     now: number,
   ) => Promise<TruncateResult>;
-  /** Calls back when a stop is asked for in this session. Resolves once listening. */
-  onStop: (sessionId: string, listener: () => void) => Promise<() => void>;
+  /**
+   * Calls back with the run when a stop is asked for in this session's conversation. Resolves once
+   * listening. A message may come late, when another run is active.
+   */
+  onStop: (sessionId: string, listener: (runId: string) => void) => Promise<() => void>;
 }
 
 /** Identity of a writer: a higher token fences lower ones off. */

@@ -27,8 +27,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     return { ...part, entries: await resolve(streamId, part.entries) };
   };
   const tail = createTail(subscriber, { channelOf: keys.channel, read, resolve });
-  const stops = createChannels<() => void>(subscriber, (listeners) => {
-    for (const listener of listeners) listener();
+  const stops = createChannels<(runId: string) => void>(subscriber, (listeners, runId) => {
+    for (const listener of listeners) listener(runId);
   });
 
   return {

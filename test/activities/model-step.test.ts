@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { toRunStanding } from '../../stores/record/run-standing.js';
@@ -264,6 +265,28 @@ describe('model step', () => {
     await until('it speaks', async () => textIn(await session.log()) === 'Deaf');
     await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
+  });
+
+  it('is not cut by a late message about a run before it', async () => {
+    const stores = await openTestStores();
+    let before = '';
+    const model = fakeModel(async function* () {
+      yield* open('Hello');
+      const heard = new Promise<void>((resolve) => {
+        void stores.streamManager.onStop(session.id, () => {
+          resolve();
+        });
+      });
+      await stores.redis.spublish(`hx:{${session.id}}:stop`, before);
+      await heard;
+      await setImmediate();
+      yield* [...text('Hello').slice(-1), ...finish()];
+    });
+    const { session, begin, step } = createHarness(stores, { model });
+    before = (await begin()).runId;
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
+    expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
+    expect(textIn(await session.log())).toBe('Hello');
   });
 
   it('that finds a stop makes no model call and keeps what the dead attempt had said', async () => {

@@ -45,14 +45,14 @@ export function stopCases({ describe, it }: Suite): void {
     }) => {
       const { runId } = await session.newRun();
       await session.claim(session.writer(runId, 1, 1));
-      let told = 0;
-      const leave = await (
-        await another()
-      ).streamManager.onStop(session.id, () => {
-        told += 1;
+      const stopped: string[] = [];
+      const { streamManager } = await another();
+      const leave = await streamManager.onStop(session.id, (run) => {
+        stopped.push(run);
       });
       equal(await session.stop({ by: 'ann' }), { kind: 'stopping', runId });
-      await eventually('the worker is told', () => told === 1);
+      await eventually('the worker hears of the stop', () => stopped.length > 0);
+      equal(stopped, [runId]);
       leave();
       includes(await store.sessions.read(session.id), {
         status: 'running',
