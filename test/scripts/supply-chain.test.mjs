@@ -77,6 +77,8 @@ test('the list of packages names what the product depends on, with versions', as
   const { dependencies } = JSON.parse(text);
   const listed = components.map(({ group, name }) => (group ? `${group}/${name}` : name));
   expect(listed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  // A peer of those who install the package; the image runs on it.
+  expect(listed).toContain('@temporalio/worker');
   expect(listed).not.toContain('prettier');
   for (const { version, hashes } of components) {
     expect(version).toMatch(/^\d/);
