@@ -1,5 +1,6 @@
 import type { ChunkOf, StreamChunk } from '../protocol/chunk.js';
 import { toEventPartType, type ReservedEventName } from '../protocol/event-names.js';
+import { toShownSessionId } from '../protocol/ids.js';
 import type { Interruption } from '../protocol/interruption.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
@@ -33,7 +34,9 @@ export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
   const name = CONTROL_NAMES[chunk.type];
   if (name === undefined) return undefined;
   const fields = Object.entries(chunk).filter(([key]) => !BASE_FIELDS.has(key));
-  return { type: name, data: Object.fromEntries(fields), transient: true };
+  const data: Record<string, unknown> = Object.fromEntries(fields);
+  if ('subSessionId' in chunk) data.subSessionId = toShownSessionId(chunk.subSessionId);
+  return { type: name, data, transient: true };
 }
 
 /**

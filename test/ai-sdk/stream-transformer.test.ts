@@ -121,6 +121,24 @@ describe('StreamTransformer', () => {
     expect(transformer.finalize().events.at(-1)).toEqual({ type: 'finish', finishReason });
   });
 
+  it('names sub-agents without the tenant', () => {
+    const child = { subAgentType: 'helper', callId: 'c1' };
+    const subSessionId = 'Zm9vYmFyYmF6cXV4~s1.1-abc';
+    const events = run(
+      new StreamTransformer(),
+      chunks(
+        { type: 'subagent_start', ...child, subSessionId },
+        { type: 'subagent_end', ...child, subSessionId, result: 1 },
+      ),
+    );
+    const shown = { ...child, subSessionId: 's1.1-abc' };
+    expect(events.filter(({ type }) => type.startsWith('data-subagent'))).toMatchObject([
+      { type: 'data-subagent-start', data: shown },
+      { type: 'data-subagent-end', data: { ...shown, result: 1 } },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('~');
+  });
+
   it('guards an end behind a call, not a pause', () => {
     const opening = chunks({ type: 'tool_start', ...call, arguments: {}, providerExecuted: true });
     const guard = ['start-step', 'message-metadata', 'finish-step', 'finish'];
