@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   const metricsServer =
     config.METRICS_PORT === undefined
       ? undefined
-      : await listen(createMetricsApp(metrics, logger), config.METRICS_PORT, config.HOST);
+      : await listen(createMetricsApp(metrics, logger, access), config.METRICS_PORT, config.HOST);
   logger.info(
     {
       host: config.HOST,

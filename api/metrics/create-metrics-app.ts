@@ -1,16 +1,25 @@
 import express, { type Express } from 'express';
-import { requireHost } from '../edge/require-host.js';
+import type { ApiDeps } from '../deps.js';
+import { createNamesGuard, requireHost } from '../edge/require-host.js';
 import { createSecurityHeaders } from '../edge/security-headers.js';
 import { sendRefusal } from '../edge/send-refusal.js';
 import { createErrorResponder, refuseUnknown, type ApiLogger } from '../refusals.js';
 import { createMetricsRoutes } from '../routes/metrics.js';
 import type { ApiMetrics } from './api-metrics.js';
 
-/** `/metrics` and nothing else, for a port that is not published. */
-export function createMetricsApp(metrics: ApiMetrics, logger: ApiLogger): Express {
+/**
+ * `/metrics` and nothing else, for a port that is not published. With `hostNames`, requests by other
+ * names of the public DNS are refused.
+ */
+export function createMetricsApp(
+  metrics: ApiMetrics,
+  logger: ApiLogger,
+  { hostNames }: Pick<ApiDeps, 'hostNames'> = {},
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use(createSecurityHeaders(), requireHost);
+  if (hostNames !== undefined) app.use(createNamesGuard(hostNames));
   app.use(createMetricsRoutes(metrics));
   app.use(refuseUnknown);
   app.use(createErrorResponder(logger, sendRefusal));

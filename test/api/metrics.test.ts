@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { createApiMetrics, createMetricsApp } from '../../api/index.js';
+import { listen } from '../../api/listen.js';
+import { connectRaw } from '../support/raw-http.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { until } from '../support/until.js';
 import { say, startApi, type ApiServer } from './api-server.js';
@@ -75,6 +78,30 @@ describe('/metrics', () => {
     api = await startApi(createFakeRuntime(), { publicMetrics: false });
     expect((await api.get('/metrics')).status).toBe(404);
   });
+
+  it.each([
+    ['evil.test', ['chat.test'], 401],
+    ['chat.test', ['chat.test'], 200],
+    ['metrics.test', undefined, 200],
+  ])(
+    'asked for by %s on its own port, which is for %j, answers %d',
+    async (host, hostNames, status) => {
+      const ignore = (): void => undefined;
+      const logger = { info: ignore, warn: ignore, error: ignore };
+      const server = await listen(
+        createMetricsApp(createApiMetrics(), logger, { hostNames }),
+        0,
+        '127.0.0.1',
+      );
+      try {
+        const connection = await connectRaw(`http://127.0.0.1:${String(server.port)}`);
+        connection.send(`GET /metrics HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+        expect((await connection.reply).status).toBe(status);
+      } finally {
+        await server.close();
+      }
+    },
+  );
 
   it('counts what the limits refuse', async () => {
     const server = await startApi(createFakeRuntime(), { limits: { requestsPerMinute: 1 } });
