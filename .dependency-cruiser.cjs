@@ -123,7 +123,7 @@ module.exports = {
         dependencyTypesNot: ['type-only'],
       },
     },
-    packagesOf('react', 'react|react-dom|@ai-sdk/react', 'ai-sdk/react|web'),
+    packagesOf('react', 'react|react-dom|@ai-sdk/react', 'ai-sdk/react|web|examples/next'),
     packagesOf('redis', 'ioredis', 'stores/redis'),
     packagesOf('http', 'express|express-rate-limit|cors|helmet|jose|prom-client', 'api'),
     packagesOf(

@@ -14,7 +14,7 @@ export type FindAgent = (ref: AgentRef) => Promise<AgentDefinition | undefined>;
 /** The owner is read only where a factory may ask for it. */
 export function createAgentLookup(agents: AgentRegistry, findOwner: FindOwner): FindAgent {
   return async ({ agent, sessionId, runId }) => {
-    const owner = agents.isMade(agent) ? await findOwner(sessionId) : undefined;
+    const owner = agents.isMade(agent) ? await findOwner({ sessionId, runId }) : undefined;
     const userId = owner === undefined ? {} : { userId: owner.owner };
     return agents.get(agent, { sessionId, runId, ...userId });
   };

@@ -173,8 +173,8 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
   }
 
   /** Whose share of the tools' places a call takes. */
-  async function userOf({ sessionId }: CallActivityRef): Promise<string> {
-    const { tenant = '', owner } = (await findOwner(sessionId)) ?? { owner: sessionId };
+  async function userOf(ref: CallActivityRef): Promise<string> {
+    const { tenant = '', owner } = (await findOwner(ref)) ?? { owner: ref.sessionId };
     return JSON.stringify([tenant, owner]);
   }
 }

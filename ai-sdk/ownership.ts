@@ -1,11 +1,9 @@
+import { ANONYMOUS } from '../protocol/ids.js';
 /** Who asks. */
 export interface Caller {
   userId: string;
   tenantId?: string;
 }
-
-/** Who a session belongs to when nobody said who they are. */
-export const ANONYMOUS = 'anonymous';
 
 /**
  * A session belongs to its creator, within a tenant if there is one; what is not there to nobody,

@@ -3,7 +3,7 @@ import { Client, type Connection, type ConnectionLike } from '@temporalio/client
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
-import { isStoredSessionId } from '../protocol/ids.js';
+import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
 import type { RunInfo, StopResult } from '../stores/contract/runs.js';
@@ -113,7 +113,7 @@ export interface ExecutorOptions {
   /**
    * What users and tenants may have, see `toQuotas`; `execute`, `resume`, `retry` and `branch` throw
    * `quota_exceeded` beyond it. Default: 20 runs at work, 10 messages that wait, 1,000 sessions and
-   * 256 MB for each user, 50 times that for each tenant.
+   * 256 MB for each user, 50 times that for each tenant; none where no user is named.
    */
   quotas?: Quotas | 'unlimited';
   /** Default: silence. */
@@ -161,7 +161,7 @@ export function createExecutorOf(deps: {
     namespace,
     checks,
     execute: async (given, input, options = {}) => {
-      const { sessionId = `s-${randomUUID()}`, userId = 'anonymous', tenantId } = options;
+      const { sessionId = `s-${randomUUID()}`, userId = ANONYMOUS, tenantId } = options;
       const agent =
         typeof given === 'string' ? agents.resolve(given, { sessionId, userId }) : given;
       if (typeof given !== 'string') agents.register(given);

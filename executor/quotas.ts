@@ -1,5 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
+import { ANONYMOUS } from '../protocol/ids.js';
 import type { OwnerCounts, QuotaExceeded } from '../stores/contract/owners.js';
+import type { SessionOwner } from '../stores/contract/waiting.js';
 
 /** How much one user may have, and all users of a tenant together. */
 export interface Quotas {
@@ -26,6 +28,18 @@ export function toQuotas(user: Partial<OwnerCounts> = {}, tenantFactor = TENANT_
       bytes: bytes * tenantFactor,
     },
   };
+}
+
+/**
+ * The quotas of an owner. By default users of whom nobody said who they are have none: a program that
+ * names no users is one user, with all of its sessions.
+ */
+export function createQuotasOf(
+  quotas: Quotas | 'unlimited' | undefined,
+): (owner: SessionOwner) => Quotas | undefined {
+  if (quotas !== undefined) return () => (quotas === 'unlimited' ? undefined : quotas);
+  const usual = toQuotas();
+  return ({ owner, tenant }) => (owner === ANONYMOUS && tenant === undefined ? undefined : usual);
 }
 
 const WORDS: Record<keyof OwnerCounts, (limit: string) => string> = {

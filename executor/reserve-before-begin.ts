@@ -9,8 +9,8 @@ import { toStoredRow } from '../stores/record/to-stored-row.js';
 import { quotaExceeded, type Quotas } from './quotas.js';
 
 export interface ReservationDeps {
-  /** Undefined: nothing is refused. */
-  quotas: Quotas | undefined;
+  /** What an owner may have; undefined: nothing is refused. */
+  quotasOf: (owner: SessionOwner) => Quotas | undefined;
   logger: { warn: (fields: object, message: string) => void };
 }
 
@@ -21,7 +21,7 @@ export interface ReservationDeps {
  *
  * Its `begin`, `resume`, `rewind` and `branch` throw HelixError `quota_exceeded`.
  */
-export function reserveBeforeBegin(store: Store, { quotas, logger }: ReservationDeps): Store {
+export function reserveBeforeBegin(store: Store, { quotasOf, logger }: ReservationDeps): Store {
   const { runs, sessions, owners } = store;
 
   async function reserved<Result>(
@@ -30,7 +30,14 @@ export function reserveBeforeBegin(store: Store, { quotas, logger }: Reservation
     isKnown: () => Promise<boolean> = () => Promise.resolve(false),
   ): Promise<Result> {
     const { owner, tenant, sessionId } = input;
-    const result = await owners.reserve({ ...input, ...(quotas && { limits: quotas }) });
+    const limits = quotasOf(input);
+    const reserve = () => owners.reserve({ ...input, ...(limits && { limits }) });
+    let result = await reserve();
+    if (result.kind === 'exceeded' && result.what === 'sessions') {
+      // One that is there, from before sessions were counted, is no new one.
+      await owners.fold(sessionId);
+      result = await reserve();
+    }
     if (result.kind === 'exceeded') {
       // What was accepted before is no more than there is.
       if (await isKnown()) return change();

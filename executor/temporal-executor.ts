@@ -15,7 +15,7 @@ import { createAnswers } from './answers.js';
 import { createAttend, type Attended, type SweepBudget } from './attend.js';
 import { createBranch } from './branch.js';
 import { createLaunches } from './launches.js';
-import { toQuotas, type Quotas } from './quotas.js';
+import { createQuotasOf, type Quotas } from './quotas.js';
 import { createReruns, FIRST_SWEEP_MS, newNonce } from './reruns.js';
 import { reserveBeforeBegin } from './reserve-before-begin.js';
 import type { RunWorkflows } from './run-workflows.js';
@@ -63,11 +63,10 @@ export interface RunExecutor extends AgentExecutor {
 /** Starts, signals and stops runs. Redis is written first, so a lost signal loses nothing. */
 export function createTemporalExecutor(deps: ExecutorDeps): RunExecutor {
   const { streamManager, workflows, agents, logger } = deps;
-  const { quotas = toQuotas() } = deps;
   const bare = { ...deps.store, due: deps.store.due.of(workflows.fleet) };
   const folding = foldAfterChanges(bare, logger);
   const store = reserveBeforeBegin(beginNextAfterEnds(folding, { startNext, logger }), {
-    quotas: quotas === 'unlimited' ? undefined : quotas,
+    quotasOf: createQuotasOf(deps.quotas),
     logger,
   });
   const launches = createLaunches(logger);

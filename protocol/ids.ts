@@ -1,5 +1,8 @@
 /** Ids of the contract: pure string forms, free of imports, so that every side of the wire may use them. */
 
+/** The user of a session of which nobody said whose it is. */
+export const ANONYMOUS = 'anonymous';
+
 /** Form of a session id. */
 export const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 

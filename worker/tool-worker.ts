@@ -54,8 +54,12 @@ export async function runBeside(
   createBeside: () => Promise<Worker>,
   runMain: () => Promise<void>,
 ): Promise<void> {
-  const running = runMain();
-  const following = follow(main, createBeside).catch((error: unknown) => {
+  const over = new AbortController();
+  const running = runMain().finally(() => {
+    over.abort();
+  });
+  const following = follow(main, over.signal, createBeside).catch(async (error: unknown) => {
+    await untilRuns(main, over.signal);
     end(main);
     throw error;
   });
@@ -63,8 +67,16 @@ export async function runBeside(
   for (const each of ends) if (each.status === 'rejected') throw each.reason;
 }
 
+/** Plugins of the owner may take their time before a worker runs. */
+async function untilRuns(main: Pick<Worker, 'getState'>, over: AbortSignal): Promise<void> {
+  while (!over.aborted && main.getState() === 'INITIALIZED') {
+    await setTimeout(LOOK_MS, undefined, { ref: false });
+  }
+}
+
 async function follow(
   main: Pick<Worker, 'getState'>,
+  over: AbortSignal,
   createBeside: () => Promise<Worker>,
 ): Promise<void> {
   const beside = await createBeside();
@@ -74,6 +86,7 @@ async function follow(
     ended.abort();
   });
   running.catch(() => undefined);
+  await untilRuns(main, AbortSignal.any([over, ended.signal]));
   while (!ended.signal.aborted && main.getState() === 'RUNNING') {
     await setTimeout(LOOK_MS, undefined, { ref: false });
   }

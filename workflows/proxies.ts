@@ -48,7 +48,8 @@ const local = proxyLocalActivities<Bookkeeping>({
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
   startToCloseTimeout: '5s',
-  localRetryThreshold: '1m',
+  // A wait that is longer leaves the workflow task, of which a worker has few.
+  localRetryThreshold: '1s',
 });
 
 /** What is written down beside steps and tools; runs that began before keep to their queue. */

@@ -57,8 +57,10 @@ async function untilOver(
     handle.signal(signal, ...args).catch(() => undefined);
   await say(SIGNALS.reportEnd);
   let isStopped = false;
-  while ((await look()).kind === 'at_work') {
+  for (;;) {
+    // Before the look, which may take its time: what the child says meanwhile counts.
     state.endedChildren.delete(toolCallId);
+    if ((await look()).kind !== 'at_work') return;
     await condition(
       () => state.endedChildren.has(toolCallId) || (state.carry.stopRequested && !isStopped),
       LOOK_AGAIN_MS,

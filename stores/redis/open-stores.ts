@@ -17,7 +17,7 @@ export interface RedisStores {
   ping: () => Promise<void>;
   /** Version and the settings that durability rests on. */
   settings: () => Promise<RedisSettings>;
-  /** How long the oldest command has waited for Redis to answer, ms; 0: all are answered. */
+  /** How long Redis has answered nothing while a command waits, ms; 0: all are answered. */
   unansweredMs: () => number;
   /** Adds one to a field of a hash; for tools that count in Redis. */
   countIn: (hash: string, field: string) => Promise<number>;
@@ -49,7 +49,7 @@ export function openRedisStores(
       await reach(commands.ping());
     },
     settings: () => reach(readRedisSettings(commands)),
-    unansweredMs: context.unanswered.longestMs,
+    unansweredMs: context.unanswered.silentMs,
     countIn: (hash, field) => reach(commands.hincrby(hash, field, 1)),
     close: async () => {
       await context.processes.close();

@@ -160,7 +160,8 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
         const page: ScoredMember[] = await nextInOrder(redis, sessions, last, REPAIR_PAGE);
         last = page.at(-1);
         if (last === undefined) break;
-        await Promise.all(page.map(({ member }) => repairSession(member, owner)));
+        // One after another: each may be as large as all that an owner may store.
+        for (const { member } of page) await repairSession(member, owner);
       }
       const left = await reach(redis.hmget(keys.owner(owner).usage, 'sessions'));
       if (left[0] == null) await reach(redis.zrem(keys.ownersIndex, formatOwner(owner)));

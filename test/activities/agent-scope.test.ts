@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { defineTool, type AgentScope } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { userMessage } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 
 it('a factory is given the session, the run and the user whose agent it makes, in steps and in calls', async () => {
@@ -27,4 +28,23 @@ it('a factory is given the session, the run and the user whose agent it makes, i
   expect(scopes).toMatchObject([scope]);
   expect(await given.tool(run, 1, 'c1')).toBe('settled');
   expect(scopes).toMatchObject([scope, scope]);
+});
+
+it('the user is the one of this run, also where another one had a session of this id before', async () => {
+  const stores = await openTestStores();
+  const users: (string | undefined)[] = [];
+  const { text, finish } = parts;
+  const say = [...text('hi'), ...finish()];
+  const given = createHarness(stores, {
+    model: fakeModel(sayInTurn(say, say)),
+    onScope: ({ userId }) => users.push(userId),
+  });
+  const { session } = given;
+  for (const owner of ['ann', 'bob']) {
+    const begun = await session.begin({ owner, messages: [userMessage(`of-${owner}`)] });
+    if (begun.kind !== 'begun') throw new Error(begun.kind);
+    await given.step(begun.run, 1);
+    await stores.store.sessions.erase(session.id);
+  }
+  expect([...new Set(users)]).toEqual(['ann', 'bob']);
 });

@@ -1,0 +1,22 @@
+import { expect, it } from '@jest/globals';
+import { createUnanswered } from '../../../stores/redis/unanswered.js';
+import { until } from '../../support/until.js';
+
+const never = (): Promise<void> => new Promise(() => undefined);
+
+it('is silent for as long as a command waits and nothing is answered', async () => {
+  const { during, silentMs } = createUnanswered();
+  expect(silentMs()).toBe(0);
+  void during(never);
+  await until('some time has passed', () => silentMs() > 20);
+  // Another node of a cluster answers.
+  await during(() => Promise.resolve());
+  expect(silentMs()).toBeLessThan(20);
+  await until('it is silent again', () => silentMs() > 20);
+});
+
+it('counts an error as an answer', async () => {
+  const { during, silentMs } = createUnanswered();
+  await expect(during(() => Promise.reject(new Error('OOM')))).rejects.toThrow('OOM');
+  expect(silentMs()).toBe(0);
+});
