@@ -1,5 +1,6 @@
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
+import { HelixError } from '../protocol/errors.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import { ConfigurationError } from './frontend-errors.js';
@@ -20,6 +21,16 @@ export interface AddressedAgents {
 /** True for an agent that people may talk to. */
 export function isAddressable(agents: AddressedAgents, name: string): boolean {
   return agents.has(name) && (agents.isPublic?.(name) ?? true);
+}
+
+/**
+ * For what continues a conversation: its agent may have been taken away, or made a sub-agent only.
+ *
+ * @throws HelixError `agent_not_found`
+ */
+export function requireAddressable(agents: AddressedAgents, name: string): void {
+  if (isAddressable(agents, name)) return;
+  throw new HelixError('agent_not_found', "This conversation's agent is not available.");
 }
 
 type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;

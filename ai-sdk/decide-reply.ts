@@ -4,7 +4,7 @@ import type { UserMessage } from '../stores/contract/runs.js';
 import type { SessionRecord, SessionView } from '../stores/contract/sessions.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 import { attachReader } from './attach-turn.js';
-import { isAddressable, type ChatDeps } from './chat-deps.js';
+import { isAddressable, requireAddressable, type ChatDeps } from './chat-deps.js';
 import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
 import { continueTurn } from './continue-turn.js';
 import { editTurn } from './edit-turn.js';
@@ -127,9 +127,7 @@ function chooseAgent(
   if (record !== undefined) {
     if (params.agent !== undefined && params.agent !== record.agent)
       throw agentMismatch(record.agent);
-    if (!isAddressable(deps.agents, record.agent)) {
-      throw new HelixError('agent_not_found', "This conversation's agent is not available.");
-    }
+    requireAddressable(deps.agents, record.agent);
     return record.agent;
   }
   const agent = params.agent ?? deps.defaultAgent;

@@ -2,7 +2,7 @@ export { buildPastSnapshot } from './build-past-snapshot.js';
 export type { PastSnapshotParams } from './build-past-snapshot.js';
 export { buildSnapshot } from './build-snapshot.js';
 export type { FrontendSnapshot, SnapshotDeps, SnapshotParams } from './build-snapshot.js';
-export { isAddressable } from './chat-deps.js';
+export { isAddressable, requireAddressable } from './chat-deps.js';
 export type { AddressedAgents, ChatDeps, HandleChatStreamDeps } from './chat-deps.js';
 export type { ChatReply, HandleChatStreamParams, IncomingRequest } from './chat-reply.js';
 export { convertToUIMessages } from './convert-messages.js';

@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import {
   findSession,
   isAddressable,
+  requireAddressable,
   isOwner,
   notFound,
   toReplyHeaders,
@@ -59,6 +60,7 @@ export function createAgentRoutes(
       reply(response, await start(response, body.sessionId, { message }, caller));
       return;
     }
+    requireAddressable(deps.agents, record.agent);
     // Answers make a run go on by themselves: one that has not ended is left alone.
     const { mode, checkpointId, messageId } = body;
     const { sessionId } = record;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Router } from 'express';
-import { findSession, type Caller } from '../../ai-sdk/index.js';
+import { findSession, requireAddressable, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
@@ -16,6 +16,7 @@ export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
     const { checkpointId, messageId } = parseBody(RetryBody, request);
     const sessionId = parseSessionId(request);
     const { record, caller } = await findOwn(request, response, sessionId);
+    requireAddressable(deps.agents, record.agent);
     const { runId } = await deps.executor.retry({
       sessionId: record.sessionId,
       by: caller.userId,

@@ -73,7 +73,10 @@ export const attempts = [
     defence: 'Agents: a factory is given the user whose agent it makes',
     file: 'activities/run-agent.ts',
     edits: [
-      ['agents.isMade(agent) ? await findOwner(sessionId) : undefined', 'await findOwner("")'],
+      [
+        'agents.isMade(agent) ? await findOwner({ sessionId, runId }) : undefined',
+        'await findOwner({ sessionId: "", runId })',
+      ],
     ],
     suite: 'test/activities/agent-scope.test.ts',
     test: 'a factory is given the session, the run and the user whose agent it makes, in steps and in calls',

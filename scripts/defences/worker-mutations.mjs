@@ -100,12 +100,7 @@ export const workers = [
   {
     defence: 'A stop cuts a tool that does not listen',
     file: 'activities/tool-call.ts',
-    edits: [
-      [
-        "      unlisten = await streamManager.onStop(ref.sessionId, () => {\n        attempt.cut('stop');\n      });\n",
-        '',
-      ],
-    ],
+    edits: [['      unlisten = await cutOnStop(deps, ref, attempt);\n', '']],
     suite: TOOL_CALL,
     test: 'tool call is cut by a stop, whether or not the tool listens',
   },

@@ -68,6 +68,6 @@ it('readiness asks the stores, Temporal and a worker', async () => {
 
 it('links into the Temporal UI use the namespace of the executor', async () => {
   const url = await startApi([helper], () => Promise.resolve());
-  const config = await (await fetch(`${url}/api/config`)).json();
+  const config: unknown = await (await fetch(`${url}/api/config`)).json();
   expect(config).toMatchObject({ namespace: 'ours', defaultAgent: 'helper' });
 });

@@ -86,6 +86,7 @@ describe('a session that is erased', () => {
     const id = idle.newSessionId();
     const run = await idle.begin(id, talks.name, 'hello');
     const executor = createTemporalExecutor({
+      quotas: 'unlimited',
       ...stores,
       workflows: { ...idle.workflows, stop: () => Promise.reject(new Error('no engine')) },
       agents: new AgentRegistry([]),
@@ -138,6 +139,7 @@ describe('a session that is erased', () => {
     await runs.untilStatus(id, 'waiting_approval');
     const outage = new HelixError('unavailable', 'The agents cannot be reached right now.');
     const executor = createTemporalExecutor({
+      quotas: 'unlimited',
       ...stores,
       workflows: { ...runs.workflows, stop: () => Promise.reject(outage) },
       agents: new AgentRegistry([]),

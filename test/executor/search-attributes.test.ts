@@ -52,6 +52,7 @@ const inputOf = (sessionId: string, runId: string) => ({
 
 function executorOver(workflows: RunWorkflows) {
   return createTemporalExecutor({
+    quotas: 'unlimited',
     ...stores,
     workflows,
     agents: new AgentRegistry([agent]),

@@ -3,6 +3,9 @@
 // it rests until it is told to go on.
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
+/** More attempts than a test kills: all of them may die in one step. */
+const BUDGET = { most: 100, withinMs: 3_600_000 };
+
 const { url, sessionId, runId, token, steps, words, restAfter } = JSON.parse(process.argv[2]);
 let said = 0;
 const agent = { agentId: sessionId, agentType: 'tester' };
@@ -48,7 +51,7 @@ async function work() {
     const step = ((await store.sessions.read(sessionId))?.committedStep ?? 0) + 1;
     if (step > steps) return undefined;
     const writer = { sessionId, runId, name: `m${step}`, token, agentType: 'tester', step };
-    const claimed = await store.steps.claim({ writer, known: 0, now: Date.now() });
+    const claimed = await store.steps.claim({ writer, known: 0, now: Date.now(), budget: BUDGET });
     if (claimed.kind !== 'claimed') return claimed.kind;
     process.send({ did: 'claim', step });
     const refusal = (await say(writer, step)) ?? (await commit(writer, step));
