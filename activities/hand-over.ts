@@ -41,7 +41,7 @@ export async function handOver(
     });
   const result = await Promise.race([recorded, setTimeout(RECORDED_MS, undefined, { ref: false })]);
   if (how !== 'fault' || result === undefined) return false;
-  // What fails before the claim is counted by nobody but Temporal.
+  // The store does not count what fails before the claim; Temporal does.
   const lost = result.kind === 'handed_over' ? result.lost : attempt.number;
   return lost >= LIMITS.attempts.most;
 }

@@ -165,7 +165,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     return tools.find(({ name }) => name === call.spec.toolName)?.finishWith !== undefined;
   }
 
-  /** True if nothing is carried out any more, whoever knows the tool. */
+  /** True if no worker executes the call any more: its run has ended, or was replaced. */
   async function isOver({ sessionId, runId }: CallActivityRef): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId) return true;

@@ -9,7 +9,7 @@ import type { UIMessage } from './ui-message.js';
 export interface PastSnapshotParams {
   sessionId: string;
   checkpointId: string;
-  /** Who asks; nobody is served without. */
+  /** Who asks. Without a caller nothing is returned. */
   caller: Caller;
 }
 

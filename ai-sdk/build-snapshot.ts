@@ -36,7 +36,7 @@ export interface SnapshotParams {
   sessionId: string;
   /** Shows the message that a run is working on, as far as it came. A replay doubles it on old clients. */
   includePartialContent?: boolean;
-  /** Who asks; nobody is served without. */
+  /** Who asks. Without a caller nothing is returned. */
   caller: Caller;
 }
 

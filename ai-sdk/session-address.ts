@@ -17,7 +17,7 @@ export function toStoredSessionId(sessionId: string, tenantId: string | undefine
   return `${hash}~${sessionId}`;
 }
 
-/** Where a caller's session is, or would be: `record` is absent if there is none yet. */
+/** Where a caller's session is, or would be; `record` is absent if it does not exist yet. */
 export interface FoundSession {
   storedId: string;
   record?: SessionRecord | undefined;
@@ -41,7 +41,7 @@ export async function findSession(
   return (await sessions.tenantsApart()) ? { storedId } : bare;
 }
 
-/** A caller's own session; undefined as well if it is somebody else's. */
+/** A caller's own session; undefined as well if another user owns it. */
 export async function findOwnSession(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,

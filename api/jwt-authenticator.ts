@@ -61,7 +61,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const checks = {
     algorithms: readAlgorithms(options),
     clockTolerance: tolerance,
-    // A token without an end would be good for ever, whoever gets hold of it.
+    // A token without an expiry would stay valid for anyone who finds it.
     requiredClaims: ['exp'],
     ...(issuer !== undefined && { issuer: toList(issuer) }),
     ...(audience !== undefined && { audience: toList(audience) }),

@@ -31,8 +31,8 @@ export function toQuotas(user: Partial<OwnerCounts> = {}, tenantFactor = TENANT_
 }
 
 /**
- * The quotas of an owner. By default users of whom nobody said who they are have none: a program that
- * names no users is one user, with all of its sessions.
+ * The quotas of an owner. By default the unnamed user has none: a program that names no users is one
+ * user, with all of its sessions.
  */
 export function createQuotasOf(
   quotas: Quotas | 'unlimited' | undefined,

@@ -59,7 +59,7 @@ export function reserveBeforeBegin(store: Store, { quotasOf, logger }: Reservati
     return (await sessions.acceptedMessages(sessionId, ids)).length === ids.length;
   }
 
-  /** For a run of a session that is there; one that is at work gets no other. */
+  /** For a new run of an existing session; a session with an active run gets none. */
   async function reservedAgain<Result>(
     sessionId: string,
     rows: readonly Row[],

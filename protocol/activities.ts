@@ -63,7 +63,7 @@ export interface ChildEndRef extends CallActivityRef {
   child: ChildRef;
   /** True when the sub-agent's workflow ended without a word. */
   lost?: boolean;
-  /** True when it was started before the parent was reset: it may be at work. */
+  /** True when it was started before the parent was reset: it may still be active. */
   started?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /** Ids of the contract: pure string forms, free of imports, so that every side of the wire may use them. */
 
-/** The user of a session of which nobody said whose it is. */
+/** The owner of a session that was begun without naming a user. */
 export const ANONYMOUS = 'anonymous';
 
 /** Form of a session id. */

@@ -138,7 +138,7 @@ export function refuse(
   return closedCall(scope, call, input, { code, text }, now);
 }
 
-/** A call above the number that one step may make: the model is told, and may ask for it again. */
+/** A call beyond those that one step may make: the model gets an error, and may ask for it again. */
 export function refuseBeyond(
   scope: CallScope,
   call: ProposedCall,

@@ -94,7 +94,7 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
     return elsewhere(ref);
   }
 
-  /** A run that was ended by somebody else, a stop for instance, still says how it ended. */
+  /** Reports how the run ended, where another party, a stop for instance, ended it. */
   async function elsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };

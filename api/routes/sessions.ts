@@ -47,7 +47,7 @@ export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity):
 
   return router;
 
-  /** Who decides must not see less than the model was told. */
+  /** A person who decides must see all that the model saw. */
   async function readHidden({
     record,
   }: SessionCalls): Promise<Pick<SessionPending, 'hiddenMessages'>> {

@@ -14,7 +14,7 @@ import { nextInOrder, type ScoredMember } from './scored-list.js';
 
 /** A request that has not reached its session by then has died, or changed its mind. */
 const HOLD_MS = 10_000;
-/** A run at work that ended unnoticed is looked for among so many, before one more is refused. */
+/** Before a run is refused, ended runs that still count are looked for among so many. */
 const MOST_AT_WORK = 100;
 /** Each owner's conversations are looked through this often. */
 const REPAIR_MS = 60 * 60 * 1000;
@@ -84,7 +84,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     await reach(redis.zadd(keys.ownersIndex, 'NX', now() + REPAIR_MS, formatOwner(owner)));
   }
 
-  /** Runs that ended while nobody was there to say so count no more. */
+  /** Takes out runs that ended without a process that folded their sessions. */
   async function refreshWork(owner: SessionOwner): Promise<void> {
     const { work } = keys.owner(owner);
     const ids = await reach(redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK));

@@ -130,7 +130,7 @@ const OF_NO_SESSION = [
 
 const aboutSessions = OPERATIONS.filter(({ id }) => !OF_NO_SESSION.includes(id));
 const reads = new Set(['followChat', 'followChatStream']);
-/** They begin a session where there is none. */
+/** They create a session that does not exist. */
 const beginning = new Set(['postChat', 'postChatSession', 'startAgent']);
 
 async function ask(operation: Operation, sessionId: string, user: string): Promise<Answered> {
@@ -201,7 +201,7 @@ describe.each(cases)('%s: %s', (_kind, id, operation, storedId) => {
     ['the same name in none', 'ann'],
   ])('tells %s nothing, and does nothing for them', async (_who, user) => {
     const before = await picture();
-    // An id that another tenant has is as free as any, and its use tells nothing.
+    // An id that another tenant uses is free, and using it reveals nothing.
     const isFree =
       beginning.has(id) && (user === 'ann@other' || (user === 'ann' && session.id !== 'mine'));
     const unknown = isFree ? await ask(operation, 'unknown', user) : undefined;

@@ -10,7 +10,7 @@ const TEMPORAL = ['activity', 'client', 'common', 'worker', 'workflow'];
 const temporal = (version: string): string[] =>
   TEMPORAL.map((name) => `@temporalio/${name}@${version}`);
 
-/** Both ends of the ranges in package.json; npm chooses the newest ones by itself. */
+/** Both ends of the ranges in package.json; without a version npm installs the newest. */
 const ENDS: [name: string, packages: string[]][] = [
   ['the oldest packages that it takes', [...temporal('1.20.1'), 'zod@4.1.8']],
   ['the newest packages that it takes', []],

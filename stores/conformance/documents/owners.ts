@@ -36,7 +36,7 @@ function reserve(
   });
 }
 
-/** A session with a run at work, as it comes to be behind a reservation. */
+/** A session with an active run, as it stands after a reservation. */
 async function newSession(given: Case, owner: SessionOwner, title = ''): Promise<SessionDriver> {
   const session = drive(given);
   await reserve(given, owner, { sessionId: session.id, title });

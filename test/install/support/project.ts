@@ -8,7 +8,7 @@ import { until } from '../../support/until.js';
 
 const run = promisify(execFile);
 
-/** A project of somebody else, who has installed the package. */
+/** A stranger's project, with the package installed. */
 export interface Project {
   readonly folder: string;
   /** What the program printed. @throws Error if it fails, with what it printed */
