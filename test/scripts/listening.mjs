@@ -38,11 +38,20 @@ function parentOf(pid) {
 }
 
 function socketsOf(pid) {
-  try {
-    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+  return filesOf(pid).flatMap((fd) => {
+    // A file may close while the others are read: it alone is left out.
+    try {
       const target = readlinkSync(`/proc/${pid}/fd/${fd}`);
       return /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? [];
-    });
+    } catch {
+      return [];
+    }
+  });
+}
+
+function filesOf(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
   } catch {
     return [];
   }
