@@ -84,7 +84,7 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
     happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u1')] }),
   },
   {
-    name: 'its id, other text',
+    name: 'same id, other text',
     happen: (session) => session.begin({ nonce: 'm', messages: [userMessage('u1', 'other')] }),
   },
   {
@@ -134,7 +134,7 @@ export const TABLE_EVENTS: readonly TableEvent[] = [
     happen: (session, world) => session.commit(session.writer(runIdOf(world), stepOf(world), 1)),
   },
   {
-    name: 'words of a superseded run',
+    name: 'chunks of a superseded run',
     happen: (session) => session.say(session.writer(`${SESSION}:9-x`, 1, TOKEN), 1, 'late'),
   },
   {

@@ -35,7 +35,7 @@ async function ask(
 export const TABLE_STATES: readonly TableState[] = [
   { name: 'no session', reach: () => Promise.resolve() },
   { name: 'starting', reach: begin },
-  { name: 'model speaks', reach: speak },
+  { name: 'model active', reach: speak },
   { name: 'tool is due', reach: (session) => ask(session, 'server') },
   {
     name: 'tool runs',
@@ -43,7 +43,7 @@ export const TABLE_STATES: readonly TableState[] = [
   },
   { name: 'waiting_approval', reach: (session) => ask(session, 'approval') },
   { name: 'waiting_tool', reach: (session) => ask(session, 'client') },
-  { name: 'waiting, tool at work', reach: (session) => ask(session, 'server', 'approval') },
+  { name: 'waiting, tool active', reach: (session) => ask(session, 'server', 'approval') },
   {
     name: 'one of two answered',
     reach: async (session) => session.decide(await ask(session, 'approval', 'client'), 'a', true),
