@@ -1,19 +1,19 @@
 import express from 'express';
 import type { Express } from 'express';
 import { toApiDeps, type ApiOptions } from './api-options.js';
-import { createCrossOrigin } from './edge/cross-origin.js';
-import { createJsonBody } from './edge/json-body.js';
-import { createLimits, STREAM_ROUTES } from './edge/limits.js';
-import { createOtherSitesGuard } from './edge/other-sites.js';
-import { createNamesGuard, requireHost } from './edge/require-host.js';
-import { createSecurityHeaders } from './edge/security-headers.js';
-import { sendRefusal, type SendRefusal } from './edge/send-refusal.js';
+import { createCrossOrigin } from './middleware/cross-origin.js';
+import { createJsonBody } from './middleware/json-body.js';
+import { createLimits, STREAM_ROUTES } from './middleware/limits.js';
+import { createOtherSitesGuard } from './middleware/csrf-guard.js';
+import { createNamesGuard, requireHost } from './middleware/dns-rebinding-guard.js';
+import { createSecurityHeaders } from './middleware/security-headers.js';
+import { sendRefusal, type SendRefusal } from './middleware/send-refusal.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { countRuns } from './metrics/count-runs.js';
 import { createMountNote, createRequestObserver } from './metrics/observe-requests.js';
-import { nameSession } from './own-session.js';
-import { createErrorResponder, refuseUnknown } from './refusals.js';
+import { nameSession } from './session-access.js';
+import { createErrorResponder, refuseUnknown } from './middleware/refusals.js';
 import { createRouters } from './routes/index.js';
 
 /**

@@ -3,12 +3,12 @@ import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import type { CrossOriginOptions } from './edge/cross-origin.js';
-import type { ApiLimits } from './edge/limits.js';
+import type { CrossOriginOptions } from './middleware/cross-origin.js';
+import type { ApiLimits } from './middleware/limits.js';
 import type { IdentityOptions } from './identity.js';
 import type { ApiMetrics } from './metrics/api-metrics.js';
 import type { ReadinessChecks } from './routes/health.js';
-import type { ApiLogger } from './refusals.js';
+import type { ApiLogger } from './middleware/refusals.js';
 
 /** How an API behaves; everything has a default. */
 export interface ApiSettings extends IdentityOptions, CrossOriginOptions {

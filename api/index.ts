@@ -1,8 +1,8 @@
 export { createApi } from './create-api.js';
 export type { ApiOptions } from './api-options.js';
 export type { ApiDeps, ApiSettings } from './deps.js';
-export type { CrossOriginOptions } from './edge/cross-origin.js';
-export type { ApiLimits } from './edge/limits.js';
+export type { CrossOriginOptions } from './middleware/cross-origin.js';
+export type { ApiLimits } from './middleware/limits.js';
 export type { Authenticate, IdentityOptions } from './identity.js';
 export { createApiMetrics } from './metrics/api-metrics.js';
 export { createMetricsApp } from './metrics/create-metrics-app.js';
@@ -11,7 +11,7 @@ export { createJwtAuthenticator } from './jwt-authenticator.js';
 export type { JwtOptions } from './jwt-authenticator.js';
 export { pipeToExpress } from './pipe-to-express.js';
 export type { PipeOptions } from './pipe-to-express.js';
-export type { ApiLogger } from './refusals.js';
+export type { ApiLogger } from './middleware/refusals.js';
 export type { ReadinessChecks } from './routes/health.js';
 
 /** Shapes of requests and replies. */

@@ -12,7 +12,7 @@ import {
 import { HelixError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Authenticate, Identity } from './identity.js';
-import { readCookie } from './edge/read-cookie.js';
+import { readCookie } from './middleware/read-cookie.js';
 
 export interface JwtOptions {
   /** Shared secret of at least 32 bytes, for HMAC. Exactly one of `secret`, `publicKey`, `jwksUrl`. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { StartupError } from '../config/startup.js';
-import { answerUnreadable } from './edge/unreadable.js';
+import { answerUnreadable } from './middleware/malformed-request.js';
 
 /** An HTTP server that accepts requests. */
 export interface Listening {

@@ -1,9 +1,9 @@
 import express, { type Express } from 'express';
 import type { ApiDeps } from '../deps.js';
-import { createNamesGuard, requireHost } from '../edge/require-host.js';
-import { createSecurityHeaders } from '../edge/security-headers.js';
-import { sendRefusal } from '../edge/send-refusal.js';
-import { createErrorResponder, refuseUnknown, type ApiLogger } from '../refusals.js';
+import { createNamesGuard, requireHost } from '../middleware/dns-rebinding-guard.js';
+import { createSecurityHeaders } from '../middleware/security-headers.js';
+import { sendRefusal } from '../middleware/send-refusal.js';
+import { createErrorResponder, refuseUnknown, type ApiLogger } from '../middleware/refusals.js';
 import { createMetricsRoutes } from '../routes/metrics.js';
 import type { ApiMetrics } from './api-metrics.js';
 

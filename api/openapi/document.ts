@@ -3,7 +3,7 @@ import { createDocument, type oas31 } from 'zod-openapi';
 import { HTTP_STATUS, type ErrorCode } from '../../protocol/errors.js';
 import { HEADERS } from '../../protocol/http.js';
 import { ProblemBody } from '../../protocol/replies.js';
-import { STREAM_ROUTES } from '../edge/limits.js';
+import { STREAM_ROUTES } from '../middleware/limits.js';
 import { AGENT_OPERATIONS } from './agent-operations.js';
 import { CHAT_OPERATIONS } from './chat-operations.js';
 import type { Operation, Reply } from './operation.js';

@@ -32,7 +32,7 @@ import { createAgentEvents } from '../agent-events.js';
 import { toAgentStatus } from '../agent-status.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import type { FindOwn } from '../own-session.js';
+import type { FindOwn } from '../session-access.js';
 import { pipeToExpress } from '../pipe-to-express.js';
 import { parseBody, parseQuery } from '../validate.js';
 

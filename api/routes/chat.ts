@@ -11,7 +11,7 @@ import { ChatQuery, ChatRequest, HEADERS } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { pipeToExpress } from '../pipe-to-express.js';
-import { readSnapshotMemory } from '../snapshot-memory.js';
+import { readSnapshotMemory } from '../snapshot-cookie.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** The chat itself: `POST` says something or answers a call, `GET` follows the turn at work. */

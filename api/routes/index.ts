@@ -6,7 +6,7 @@ import { createChatRoutes } from './chat.js';
 import { createConversationsRoutes } from './conversations.js';
 import { createConfigRoutes } from './config.js';
 import { createApiMetrics } from '../metrics/api-metrics.js';
-import { createFindOwn } from '../own-session.js';
+import { createFindOwn } from '../session-access.js';
 import { createHealthRoutes } from './health.js';
 import { createMetricsRoutes } from './metrics.js';
 import { createOpenApiRoutes } from './openapi.js';

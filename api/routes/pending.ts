@@ -3,7 +3,7 @@ import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { FindOwn } from '../own-session.js';
+import type { FindOwn } from '../session-access.js';
 import { parseBody, parsePath } from '../validate.js';
 
 /** Answers from anywhere: an inbox, another device. The run goes on whether or not a chat is open. */

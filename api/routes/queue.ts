@@ -2,7 +2,7 @@ import { Router, type Response } from 'express';
 import { editQueuedMessage, notQueued, toQueue } from '../../ai-sdk/index.js';
 import { QueueEdit, QueueQuery } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { FindOwn } from '../own-session.js';
+import type { FindOwn } from '../session-access.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Messages that wait for their turn: `GET` lists them, `PATCH` edits one, `DELETE` removes one or all. */

@@ -5,7 +5,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { FindOwn } from '../own-session.js';
+import type { FindOwn } from '../session-access.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Doing turns again, and the points to which a conversation can go back. */

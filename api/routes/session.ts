@@ -16,10 +16,10 @@ import {
 } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import type { FindOwn } from '../own-session.js';
+import type { FindOwn } from '../session-access.js';
 import { pipeToExpress } from '../pipe-to-express.js';
 import { createSessionEvents } from '../session-events.js';
-import { writeSnapshotMemory } from '../snapshot-memory.js';
+import { writeSnapshotMemory } from '../snapshot-cookie.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** What can be asked of one session beside talking to it. */

@@ -23,28 +23,28 @@ const access = [
   },
   {
     defence: 'Edge: other sites do not act through a browser',
-    file: 'api/edge/other-sites.ts',
+    file: 'api/middleware/csrf-guard.ts',
     edits: [['if (!isSafe && isOtherSite(request, allowed)) {', 'if (false) {']],
     suite: ACCESS,
     test: 'who may do what without accounts, other sites may not act through a browser',
   },
   {
     defence: 'Edge: nor with the cookies of a neighbouring site',
-    file: 'api/edge/other-sites.ts',
+    file: 'api/middleware/csrf-guard.ts',
     edits: [["return site !== 'same-origin' && site !== 'none';", "return site === 'cross-site';"]],
     suite: TOKENS,
     test: 'tokens in a cookie count when there is no header, and only for pages of this site',
   },
   {
     defence: 'Edge: only listed origins are let in',
-    file: 'api/edge/cross-origin.ts',
+    file: 'api/middleware/cross-origin.ts',
     edits: [['origin: [...allowedOrigins],', 'origin: true,']],
     suite: ORIGINS,
     test: 'pages of other origins are let in by a list, with the headers that resuming needs',
   },
   {
     defence: 'Edge: a list of origins cannot match everything',
-    file: 'api/edge/cross-origin.ts',
+    file: 'api/middleware/cross-origin.ts',
     edits: without(
       'if (!isOrigin(origin)) throw new Error(`allowedOrigins: ${origin} is no origin.`);',
     ),
@@ -103,7 +103,7 @@ const access = [
 const sizes = [
   {
     defence: 'Edge: a body that says that it is too large is not waited for',
-    file: 'api/edge/json-body.ts',
+    file: 'api/middleware/json-body.ts',
     edits: without(
       "if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw tooLarge();",
     ),
@@ -112,7 +112,7 @@ const sizes = [
   },
   {
     defence: 'Edge: nor is one that turns out to be, also when it is unpacked',
-    file: 'api/edge/read-body.ts',
+    file: 'api/middleware/read-body.ts',
     edits: without('if (received > limit) throw tooLarge();'),
     suite: BODIES,
     test: 'a body that is too large is refused when it has no length and turns out to be',
@@ -126,28 +126,28 @@ const sizes = [
   },
   {
     defence: 'Edge: JSON is not deeper than recursion goes',
-    file: 'api/edge/json-size.ts',
+    file: 'api/middleware/json-size.ts',
     edits: [['if (depth > bounds.depth) return', 'if (false) return']],
     suite: BODIES,
     test: 'JSON that is 10000 deep is refused',
   },
   {
     defence: 'Edge: JSON has no more values than are worked through in no time',
-    file: 'api/edge/json-size.ts',
+    file: 'api/middleware/json-size.ts',
     edits: without("if (values > bounds.values) return 'values';"),
     suite: BODIES,
     test: 'JSON of more values than are taken is refused, long before its end',
   },
   {
     defence: 'Edge: what stands in a string is no value',
-    file: 'api/edge/json-size.ts',
+    file: 'api/middleware/json-size.ts',
     edits: [['if (byte === BACKSLASH) at += 1;', '']],
     suite: BODIES,
     test: 'JSON is measured alike in pieces of 7 bytes',
   },
   {
     defence: 'Edge: another encoding does not hide how deep it is',
-    file: 'api/edge/json-body.ts',
+    file: 'api/middleware/json-body.ts',
     edits: [["if (charset.toLowerCase() !== 'utf-8') {", 'if (false) {']],
     suite: BODIES,
     test: 'JSON of another encoding is refused, since it could hide how deep it is',
@@ -176,7 +176,7 @@ const sizes = [
 const limits = [
   {
     defence: 'Edge: requests that change something are limited',
-    file: 'api/edge/limits.ts',
+    file: 'api/middleware/limits.ts',
     edits: [['...(perMinute > 0 && {', '...(false && {']],
     suite: LIMITS,
     test: 'requests that change something are refused when one sender sends too many, and nobody else',
@@ -190,21 +190,21 @@ const limits = [
   },
   {
     defence: 'Edge: a count that cannot be kept takes nothing down',
-    file: 'api/edge/request-rate.ts',
+    file: 'api/middleware/request-rate.ts',
     edits: [['passOnStoreError: true,', 'passOnStoreError: false,']],
     suite: LIMITS,
     test: 'requests that change something pass when they cannot be counted, and the log says so',
   },
   {
     defence: 'Edge: open streams are limited',
-    file: 'api/edge/stream-slots.ts',
+    file: 'api/middleware/stream-slots.ts',
     edits: [['if (count >= limit) {', 'if (false) {']],
     suite: LIMITS,
     test: 'open streams are refused beyond a number, before anything is begun; and given back when readers leave',
   },
   {
     defence: 'Edge: a stream gives its place back',
-    file: 'api/edge/stream-slots.ts',
+    file: 'api/middleware/stream-slots.ts',
     edits: without('if (left === 0) open.delete(key);\n      else open.set(key, left);'),
     suite: LIMITS,
     test: 'open streams give their slot back however they end',
@@ -309,7 +309,7 @@ const lows = [
   },
   {
     defence: 'Edge: a request has one host',
-    file: 'api/edge/require-host.ts',
+    file: 'api/middleware/dns-rebinding-guard.ts',
     edits: [['if ((request.headersDistinct.host?.length ?? 0) > 1) {', 'if (false) {']],
     suite: BODIES,
     test: 'what is no request two hosts is answered like everything else',
@@ -333,14 +333,14 @@ const revocation = [
   },
   {
     defence: 'Limits: one sender does not fill the memory with bodies',
-    file: 'api/edge/body-budget.ts',
+    file: 'api/middleware/body-budget.ts',
     edits: [['(taken.get(key) ?? 0) + bytes > limit', 'false']],
     suite: LIMITS,
     test: 'bodies that are on their way are bounded for one sender, and for nobody else, until they are read',
   },
   {
     defence: 'Limits: what was read, or given up, counts no more',
-    file: 'api/edge/json-body.ts',
+    file: 'api/middleware/json-body.ts',
     edits: without('share.release();'),
     suite: LIMITS,
     test: 'bodies that are on their way are given back by a sender that leaves',

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createJsonMeter, type JsonBounds } from '../../api/edge/json-size.js';
-import { replaceHalfCharacters } from '../../api/edge/well-formed.js';
+import { createJsonMeter, type JsonBounds } from '../../api/middleware/json-size.js';
+import { replaceHalfCharacters } from '../../api/middleware/lone-surrogates.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { connectRaw } from '../support/raw-http.js';

@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { OPERATIONS, readOpenApi, refusalsOf } from '../../api/openapi/document.js';
 import { createApi } from '../../api/index.js';
 import { createRouters } from '../../api/routes/index.js';
-import { STREAM_ROUTES } from '../../api/edge/limits.js';
+import { STREAM_ROUTES } from '../../api/middleware/limits.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { startApi } from './api-server.js';
 

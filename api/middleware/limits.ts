@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import type { Store } from 'express-rate-limit';
 import { LIMITS } from '../../protocol/limits.js';
 import type { IdentityOptions } from '../identity.js';
-import type { ApiLogger } from '../refusals.js';
+import type { ApiLogger } from './refusals.js';
 import { createBodyBudget, type BodyBudget } from './body-budget.js';
 import { createRequestRate } from './request-rate.js';
 import { createStreamSlots } from './stream-slots.js';

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { FrontendSnapshot } from '../protocol/http.js';
-import { readCookie } from './edge/read-cookie.js';
+import { readCookie } from './middleware/read-cookie.js';
 
 /**
  * Remembers in the viewer whether its newest snapshot showed a turn at work: its GET may come after

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { HelixError } from '../protocol/errors.js';
-import type { SendRefusal } from './edge/send-refusal.js';
+import { HelixError } from '../../protocol/errors.js';
+import type { SendRefusal } from './send-refusal.js';
 
 /** The part of a logger that the API uses. */
 export interface ApiLogger {
