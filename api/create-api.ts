@@ -4,8 +4,8 @@ import { toApiDeps, type ApiOptions } from './api-options.js';
 import { createCrossOrigin } from './middleware/cross-origin.js';
 import { createJsonBody } from './middleware/json-body.js';
 import { createLimits, STREAM_ROUTES } from './middleware/limits.js';
-import { createOtherSitesGuard } from './middleware/csrf-guard.js';
-import { createNamesGuard, requireHost } from './middleware/dns-rebinding-guard.js';
+import { createCsrfGuard } from './middleware/csrf-guard.js';
+import { createDnsRebindingGuard, requireHost } from './middleware/dns-rebinding-guard.js';
 import { createSecurityHeaders } from './middleware/security-headers.js';
 import { sendRefusal, type SendRefusal } from './middleware/send-refusal.js';
 import { createCountKey, createIdentityReader } from './identity.js';
@@ -37,7 +37,7 @@ export function createApi(options: ApiOptions): Express {
   app.use(createRequestObserver(metrics));
   app.use(createSecurityHeaders(), requireHost);
   const { hostNames = deps.authenticate === undefined ? [] : undefined } = deps;
-  if (hostNames !== undefined) app.use(createNamesGuard(hostNames));
+  if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
   const routers = createRouters(deps, readIdentity);
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);
@@ -45,7 +45,7 @@ export function createApi(options: ApiOptions): Express {
     app.use(path, createMountNote(path), router);
   }
   app.use('/api', nameSession);
-  app.use('/api', createOtherSitesGuard(deps.allowedOrigins ?? []));
+  app.use('/api', createCsrfGuard(deps.allowedOrigins ?? []));
   // Who it is comes first: nobody's body is read for nothing.
   app.use('/api', async (request, _response, next) => {
     await readIdentity(request);

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { StartupError } from '../config/startup.js';
-import { answerUnreadable } from './middleware/malformed-request.js';
+import { answerMalformedRequest } from './middleware/malformed-request.js';
 
 /** An HTTP server that accepts requests. */
 export interface Listening {
@@ -29,7 +29,7 @@ export async function listen(app: Express, port: number, host: string): Promise<
   const server = createServer({ ...timeouts, requireHostHeader: false }, app);
   server.maxConnections = CONNECTIONS;
   server.on('checkExpectation', app);
-  server.on('clientError', answerUnreadable);
+  server.on('clientError', answerMalformedRequest);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(new StartupError(`Cannot listen on ${host}:${String(port)}: ${toReason(error)}.`));

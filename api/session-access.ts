@@ -10,16 +10,16 @@ import type { Identity, ReadIdentity } from './identity.js';
  *
  * @throws HelixError `not_found`, to strangers as well
  */
-export type FindOwn = (
+export type LoadOwnSession = (
   request: Request,
   response: Response,
   sessionId: string,
 ) => Promise<{ record: SessionRecord; caller: Identity }>;
 
-export function createFindOwn(
+export function createSessionLoader(
   { stateStore }: { stateStore: Pick<Store, 'sessions'> },
   readIdentity: ReadIdentity,
-): FindOwn {
+): LoadOwnSession {
   return async (request, response, sessionId) => {
     const caller = await readIdentity(request);
     const record = await readOwned(stateStore, sessionId, caller);

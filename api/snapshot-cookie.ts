@@ -13,7 +13,7 @@ const SECONDS = 60;
  * Notes what a snapshot showed, the start of the turn at work or `none`, for the session's own paths.
  * They are made of what was read from the URL: its query could name other attributes of the cookie.
  */
-export function writeSnapshotMemory(
+export function writeSnapshotCookie(
   { baseUrl }: Request,
   response: Response,
   sessionId: string,
@@ -27,7 +27,7 @@ export function writeSnapshotMemory(
 }
 
 /** Start sequence of the turn seen at work, null if none was; undefined if the viewer remembers nothing. */
-export function readSnapshotMemory(request: Request): number | null | undefined {
+export function readSnapshotCookie(request: Request): number | null | undefined {
   const seen = readCookie(request, COOKIE);
   if (seen === 'none') return null;
   return seen !== undefined && /^\d{1,15}$/.test(seen) ? Number(seen) : undefined;

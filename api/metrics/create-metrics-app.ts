@@ -1,6 +1,6 @@
 import express, { type Express } from 'express';
 import type { ApiDeps } from '../deps.js';
-import { createNamesGuard, requireHost } from '../middleware/dns-rebinding-guard.js';
+import { createDnsRebindingGuard, requireHost } from '../middleware/dns-rebinding-guard.js';
 import { createSecurityHeaders } from '../middleware/security-headers.js';
 import { sendRefusal } from '../middleware/send-refusal.js';
 import { createErrorResponder, refuseUnknown, type ApiLogger } from '../middleware/refusals.js';
@@ -19,7 +19,7 @@ export function createMetricsApp(
   const app = express();
   app.disable('x-powered-by');
   app.use(createSecurityHeaders(), requireHost);
-  if (hostNames !== undefined) app.use(createNamesGuard(hostNames));
+  if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
   app.use(createMetricsRoutes(metrics));
   app.use(refuseUnknown);
   app.use(createErrorResponder(logger, sendRefusal));

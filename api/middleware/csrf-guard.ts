@@ -9,11 +9,11 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * visitor's cookies, or with his place in the network. A request that brings its own token is none:
  * only a page that CORS lets in can make a browser send one.
  */
-export function createOtherSitesGuard(allowedOrigins: readonly string[]): RequestHandler {
+export function createCsrfGuard(allowedOrigins: readonly string[]): RequestHandler {
   const allowed = new Set(allowedOrigins);
   return (request, _response, next) => {
     const isSafe = READS.has(request.method) || request.get('authorization') !== undefined;
-    if (!isSafe && isOtherSite(request, allowed)) {
+    if (!isSafe && isCrossSite(request, allowed)) {
       throw new HelixError('unauthorized', 'Requests from other sites must bring a token.');
     }
     next();
@@ -21,7 +21,7 @@ export function createOtherSitesGuard(allowedOrigins: readonly string[]): Reques
 }
 
 /** By what the browser says of the page; programs say nothing. */
-function isOtherSite(request: Request, allowed: ReadonlySet<string>): boolean {
+function isCrossSite(request: Request, allowed: ReadonlySet<string>): boolean {
   const origin = request.get('origin');
   if (origin !== undefined && allowed.has(origin)) return false;
   const site = request.get('sec-fetch-site');

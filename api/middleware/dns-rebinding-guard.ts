@@ -20,7 +20,7 @@ export const requireHost: RequestHandler = (request, _response, next) => {
  * Refuses requests that came by a name of the public DNS other than the given ones. A page of any
  * site can have its name point to this machine, and is then, for the browser, of this origin.
  */
-export function createNamesGuard(names: readonly string[]): RequestHandler {
+export function createDnsRebindingGuard(names: readonly string[]): RequestHandler {
   const known = new Set(names.map((name) => name.toLowerCase()));
   return (request, _response, next) => {
     const url = `http://${request.headers.host ?? ''}`;

@@ -5,7 +5,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { BodyBudget, BodyShare } from './body-budget.js';
 import { createJsonMeter, type JsonBounds } from './json-size.js';
 import { readBody, tooLarge } from './read-body.js';
-import { replaceHalfCharacters } from './lone-surrogates.js';
+import { replaceLoneSurrogates } from './lone-surrogates.js';
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
 const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
@@ -79,7 +79,7 @@ async function parse(body: Buffer): Promise<unknown> {
   const rest = async (): Promise<void> => {
     if (body.length > LARGE_BYTES) await nextTick();
   };
-  replaceHalfCharacters(body);
+  replaceLoneSurrogates(body);
   await rest();
   const text = body.toString();
   await rest();

@@ -17,7 +17,7 @@ for (let value = 0; value < 16; value += 1) {
  * there as escapes only. A text that was cut within an emoji is no reason to refuse a conversation,
  * but it has no UTF-8, and scripts of the store cannot read its JSON.
  */
-export function replaceHalfCharacters(json: Buffer): void {
+export function replaceLoneSurrogates(json: Buffer): void {
   for (let at = json.indexOf(BACKSLASH); at >= 0 && at < json.length; at += 1) {
     if (json[at] !== BACKSLASH) continue;
     const half = readHalf(json, at);

@@ -8,7 +8,7 @@ const STATUS: Record<string, [line: string, error: string] | undefined> = {
 };
 
 /** Answers bytes that are no request, in the words of every other refusal, and hangs up. */
-export function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;

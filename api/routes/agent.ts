@@ -32,7 +32,7 @@ import { createAgentEvents } from '../agent-events.js';
 import { toAgentStatus } from '../agent-status.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import type { FindOwn } from '../session-access.js';
+import type { LoadOwnSession } from '../session-access.js';
 import { pipeToExpress } from '../pipe-to-express.js';
 import { parseBody, parseQuery } from '../validate.js';
 
@@ -40,7 +40,7 @@ import { parseBody, parseQuery } from '../validate.js';
 export function createAgentRoutes(
   deps: ApiDeps,
   readIdentity: ReadIdentity,
-  findOwn: FindOwn,
+  loadOwnSession: LoadOwnSession,
 ): Router {
   const { executor, stateStore: store, streamManager } = deps;
   const router = Router();
@@ -54,7 +54,7 @@ export function createAgentRoutes(
 
   router.post('/resume', async (request, response) => {
     const body = parseBody(ResumeAgentBody, request);
-    const { record, caller } = await findOwn(request, response, body.sessionId);
+    const { record, caller } = await loadOwnSession(request, response, body.sessionId);
     const { message } = body;
     if (message !== undefined) {
       reply(response, await start(response, body.sessionId, { message }, caller));
@@ -82,7 +82,7 @@ export function createAgentRoutes(
 
   router.post('/submit-tool-result', async (request, response) => {
     const target = parseBody(AgentTarget, request);
-    const { record, caller } = await findOwn(request, response, target.sessionId);
+    const { record, caller } = await loadOwnSession(request, response, target.sessionId);
     const answer = parseToolAnswer({ ...(request.body as object), by: caller.userId });
     const result = await executor.submitToolResult({ ...answer, sessionId: record.sessionId });
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
@@ -96,7 +96,7 @@ export function createAgentRoutes(
 
   router.get('/status', async (request, response) => {
     const target = parseQuery(AgentTarget, request);
-    const { record } = await findOwn(request, response, target.sessionId);
+    const { record } = await loadOwnSession(request, response, target.sessionId);
     const { deadline = Infinity } = record;
     if (deadline <= Date.now()) await executor.expireCalls(record.sessionId);
     const view = await store.sessions.view(record.sessionId);
@@ -106,7 +106,7 @@ export function createAgentRoutes(
 
   router.get('/sse', async (request, response) => {
     const { sessionId, fromSequence } = parseQuery(AgentEventsQuery, request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     const from = readCursor(request, fromSequence) ?? record.turnStartSequence;
     if (from > record.sequence) {
       throw new HelixError('rewound', 'This stream has not come that far.');
@@ -165,7 +165,7 @@ export function createAgentRoutes(
 
   async function stop(request: Request, response: Response, mode: StopMode): Promise<void> {
     const { sessionId, reason } = parseBody(StopAgentBody, request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     const said = reason === undefined ? {} : { reason };
     const stopped = await executor.stop(record.sessionId, { mode, ...said, by: caller.userId });
     response.status(202).json({ result: stopped.kind, runId: record.runId });

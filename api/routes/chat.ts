@@ -11,7 +11,7 @@ import { ChatQuery, ChatRequest, HEADERS } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
 import { pipeToExpress } from '../pipe-to-express.js';
-import { readSnapshotMemory } from '../snapshot-cookie.js';
+import { readSnapshotCookie } from '../snapshot-cookie.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** The chat itself: `POST` says something or answers a call, `GET` follows the turn at work. */
@@ -56,7 +56,7 @@ export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Rou
     await answer(request, response, {
       sessionId: parseSessionId(request),
       messages: [],
-      sawActiveSince: readSnapshotMemory(request),
+      sawActiveSince: readSnapshotCookie(request),
     });
   }
 

@@ -6,7 +6,7 @@ import { createChatRoutes } from './chat.js';
 import { createConversationsRoutes } from './conversations.js';
 import { createConfigRoutes } from './config.js';
 import { createApiMetrics } from '../metrics/api-metrics.js';
-import { createFindOwn } from '../session-access.js';
+import { createSessionLoader } from '../session-access.js';
 import { createHealthRoutes } from './health.js';
 import { createMetricsRoutes } from './metrics.js';
 import { createOpenApiRoutes } from './openapi.js';
@@ -34,14 +34,14 @@ export function createRouters(
       : [{ path: '/', router: createMetricsRoutes(deps.metrics ?? createApiMetrics()) }]),
     { path: '/api/openapi.json', router: createOpenApiRoutes() },
   ];
-  const findOwn = createFindOwn(deps, readIdentity);
+  const loadOwnSession = createSessionLoader(deps, readIdentity);
   const own = [
     { path: '/api/config', router: createConfigRoutes(deps) },
-    { path: '/api/agent', router: createAgentRoutes(deps, readIdentity, findOwn) },
-    { path: '/api/chat', router: createQueueRoutes(deps, findOwn) },
-    { path: '/api/chat', router: createSessionRoutes(deps, readIdentity, findOwn) },
-    { path: '/api/chat', router: createRerunRoutes(deps, findOwn) },
-    { path: '/api/chat', router: createAnswerRoutes(deps, findOwn) },
+    { path: '/api/agent', router: createAgentRoutes(deps, readIdentity, loadOwnSession) },
+    { path: '/api/chat', router: createQueueRoutes(deps, loadOwnSession) },
+    { path: '/api/chat', router: createSessionRoutes(deps, readIdentity, loadOwnSession) },
+    { path: '/api/chat', router: createRerunRoutes(deps, loadOwnSession) },
+    { path: '/api/chat', router: createAnswerRoutes(deps, loadOwnSession) },
     { path: '/api/conversations', router: createConversationsRoutes(deps, readIdentity) },
     { path: '/api/sessions', router: createSessionsRoutes(deps, readIdentity) },
     { path: '/api/chat', router: createChatRoutes(deps, readIdentity) },

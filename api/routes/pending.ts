@@ -3,17 +3,17 @@ import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { FindOwn } from '../session-access.js';
+import type { LoadOwnSession } from '../session-access.js';
 import { parseBody, parsePath } from '../validate.js';
 
 /** Answers from anywhere: an inbox, another device. The run goes on whether or not a chat is open. */
-export function createAnswerRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
+export function createAnswerRoutes(deps: ApiDeps, loadOwnSession: LoadOwnSession): Router {
   const router = Router();
 
   router.post('/:sessionId/pending/:toolCallId', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
     const body = parseBody(AnswerBody, request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     const answer = {
       sessionId: record.sessionId,
       toolCallId,
@@ -29,7 +29,7 @@ export function createAnswerRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.post('/:sessionId/pending/:toolCallId/extend', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
     const { byMs } = parseBody(ExtendBody, request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     const call = { sessionId: record.sessionId, toolCallId };
     const result = await deps.executor.extendDeadline({ ...call, byMs });
     if (result.kind !== 'extended') throw toAnswerError(result.kind);
@@ -41,7 +41,7 @@ export function createAnswerRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.post('/:sessionId/pending/:toolCallId/lease', async (request, response) => {
     const { sessionId, toolCallId } = parsePath(CallPath, request);
     const { holder, forMs } = parseBody(LeaseBody, request);
-    const { record } = await findOwn(request, response, sessionId);
+    const { record } = await loadOwnSession(request, response, sessionId);
     const call = { sessionId: record.sessionId, toolCallId };
     const result = await deps.executor.leaseCall({ ...call, holder, forMs });
     if (result.kind === 'held') {

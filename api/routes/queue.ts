@@ -2,18 +2,18 @@ import { Router, type Response } from 'express';
 import { editQueuedMessage, notQueued, toQueue } from '../../ai-sdk/index.js';
 import { QueueEdit, QueueQuery } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { FindOwn } from '../session-access.js';
+import type { LoadOwnSession } from '../session-access.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Messages that wait for their turn: `GET` lists them, `PATCH` edits one, `DELETE` removes one or all. */
-export function createQueueRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
+export function createQueueRoutes(deps: ApiDeps, loadOwnSession: LoadOwnSession): Router {
   const { stateStore: store } = deps;
   const router = Router();
   const path = '/:sessionId/queue';
 
   router.use(path, async (request, response, next) => {
     response.set('cache-control', 'no-store');
-    const { record } = await findOwn(request, response, parseSessionId(request));
+    const { record } = await loadOwnSession(request, response, parseSessionId(request));
     response.locals['session'] = record.sessionId;
     next();
   });

@@ -5,17 +5,17 @@ import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
-import type { FindOwn } from '../session-access.js';
+import type { LoadOwnSession } from '../session-access.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** Doing turns again, and the points to which a conversation can go back. */
-export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
+export function createRerunRoutes(deps: ApiDeps, loadOwnSession: LoadOwnSession): Router {
   const router = Router();
 
   router.post('/:sessionId/retry', async (request, response) => {
     const { checkpointId, messageId } = parseBody(RetryBody, request);
     const sessionId = parseSessionId(request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     requireAddressable(deps.agents, record.agent);
     const { runId } = await deps.executor.retry({
       sessionId: record.sessionId,
@@ -29,7 +29,7 @@ export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.post('/:sessionId/branch', async (request, response) => {
     const { checkpointId, messageIndex, sessionId: chosen } = parseBody(BranchBody, request);
     const sessionId = parseSessionId(request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     const newSessionId = await addressCopy(chosen ?? `s-${randomUUID()}`, caller);
     const copy = await deps.executor.branch({
       sessionId: record.sessionId,
@@ -50,7 +50,7 @@ export function createRerunRoutes(deps: ApiDeps, findOwn: FindOwn): Router {
   router.get('/:sessionId/checkpoints', async (request, response) => {
     const { limit, cursor } = parseQuery(CheckpointQuery, request);
     const sessionId = parseSessionId(request);
-    const { record } = await findOwn(request, response, sessionId);
+    const { record } = await loadOwnSession(request, response, sessionId);
     const page = await deps.stateStore.checkpoints.list(record.sessionId, {
       ...(limit !== undefined && { limit }),
       ...(cursor !== undefined && { cursor }),

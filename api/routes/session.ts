@@ -16,17 +16,17 @@ import {
 } from '../../protocol/http.js';
 import type { ApiDeps } from '../deps.js';
 import type { ReadIdentity } from '../identity.js';
-import type { FindOwn } from '../session-access.js';
+import type { LoadOwnSession } from '../session-access.js';
 import { pipeToExpress } from '../pipe-to-express.js';
 import { createSessionEvents } from '../session-events.js';
-import { writeSnapshotMemory } from '../snapshot-cookie.js';
+import { writeSnapshotCookie } from '../snapshot-cookie.js';
 import { parseBody, parseQuery, parseSessionId } from '../validate.js';
 
 /** What can be asked of one session beside talking to it. */
 export function createSessionRoutes(
   deps: ApiDeps,
   readIdentity: ReadIdentity,
-  findOwn: FindOwn,
+  loadOwnSession: LoadOwnSession,
 ): Router {
   const router = Router();
 
@@ -35,7 +35,7 @@ export function createSessionRoutes(
     const caller = await readIdentity(request);
     const { checkpointId, includePartialContent } = parseQuery(SnapshotQuery, request);
     if (checkpointId !== undefined) {
-      await findOwn(request, response, sessionId);
+      await loadOwnSession(request, response, sessionId);
       const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
       if (past === null) throw notFound();
       response.set('cache-control', 'no-store').json(past);
@@ -47,7 +47,7 @@ export function createSessionRoutes(
       includePartialContent: includePartialContent === 'true',
     });
     if (snapshot === null) throw notFound();
-    writeSnapshotMemory(request, response, sessionId, snapshot);
+    writeSnapshotCookie(request, response, sessionId, snapshot);
     if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);
     response.set('cache-control', 'no-store').json(snapshot);
   });
@@ -55,7 +55,7 @@ export function createSessionRoutes(
   router.get('/:sessionId/messages', async (request, response: Response<MessagesReply>) => {
     const sessionId = parseSessionId(request);
     const { hidden, ...page } = parseQuery(MessagesQuery, request);
-    const { record } = await findOwn(request, response, sessionId);
+    const { record } = await loadOwnSession(request, response, sessionId);
     const options = { ...page, filterHidden: hidden !== 'true' };
     response.set('cache-control', 'no-store');
     response.json(await loadUIMessages(deps.stateStore, record.sessionId, options));
@@ -64,7 +64,7 @@ export function createSessionRoutes(
   router.post('/:sessionId/stop', async (request, response) => {
     const sessionId = parseSessionId(request);
     const { mode, reason } = parseBody(StopBody, request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     const said = reason === undefined ? {} : { reason };
     const stop = await deps.executor.stop(record.sessionId, { mode, ...said, by: caller.userId });
     response.status(202).json({ result: stop.kind, runId: record.runId });
@@ -72,7 +72,7 @@ export function createSessionRoutes(
 
   router.get('/:sessionId/events', async (request, response) => {
     const sessionId = parseSessionId(request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     const headers = toReplyHeaders(sessionId, record);
     const { keepAliveMs, metrics } = deps;
     try {
@@ -95,7 +95,7 @@ export function createSessionRoutes(
 
   router.delete('/:sessionId', async (request, response) => {
     const sessionId = parseSessionId(request);
-    const { record, caller } = await findOwn(request, response, sessionId);
+    const { record, caller } = await loadOwnSession(request, response, sessionId);
     await deps.executor.deleteSession(record.sessionId, caller.userId);
     deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
     response.status(204).end();

@@ -24,7 +24,7 @@ const access = [
   {
     defence: 'Edge: other sites do not act through a browser',
     file: 'api/middleware/csrf-guard.ts',
-    edits: [['if (!isSafe && isOtherSite(request, allowed)) {', 'if (false) {']],
+    edits: [['if (!isSafe && isCrossSite(request, allowed)) {', 'if (false) {']],
     suite: ACCESS,
     test: 'who may do what without accounts, other sites may not act through a browser',
   },

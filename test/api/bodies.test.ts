@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createJsonMeter, type JsonBounds } from '../../api/middleware/json-size.js';
-import { replaceHalfCharacters } from '../../api/middleware/lone-surrogates.js';
+import { replaceLoneSurrogates } from '../../api/middleware/lone-surrogates.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { connectRaw } from '../support/raw-http.js';
@@ -164,7 +164,7 @@ describe('a body that is taken', () => {
 describe('half characters', () => {
   const mend = (json: string): string => {
     const bytes = Buffer.from(json);
-    replaceHalfCharacters(bytes);
+    replaceLoneSurrogates(bytes);
     return bytes.toString();
   };
 
