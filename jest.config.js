@@ -28,4 +28,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   testTimeout: 60_000,
   maxWorkers: 2,
+  // A worker keeps what each test file loaded, and grew to 4 GB: it is replaced between two files.
+  workerIdleMemoryLimit: '700MB',
 };

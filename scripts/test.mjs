@@ -1,4 +1,5 @@
-// `npm test`: everything that the tests need, then the tests. Arguments go on to jest.
+// `npm test` and `npm run test:long`: everything that the tests need, then the tests of one lane.
+// Arguments are jest's; with a path among them the files that it names run, whatever their lane.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { installPackages } from './install.mjs';
 import { projectRoot } from './system/project.mjs';
 import { runInForeground } from './system/run-in-foreground.mjs';
 import { runMain } from './system/user-error.mjs';
+import { jestPatternsOf } from './test-lanes.mjs';
 
 const JEST = [
   '--experimental-vm-modules',
@@ -16,6 +18,7 @@ const JEST = [
 ];
 
 await runMain(async () => {
+  const [lane, args] = laneAndArguments(process.argv.slice(2));
   await installPackages();
   await buildFirst();
   const env = { ...process.env, ...(await testEnvironment()) };
@@ -23,7 +26,7 @@ await runMain(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'helix-test-report-'));
   try {
     const report = join(folder, 'report.json');
-    const options = ['--json', `--outputFile=${report}`, ...process.argv.slice(2)];
+    const options = ['--json', `--outputFile=${report}`, ...lane, ...args];
     const code = await runInForeground(process.execPath, [...JEST, ...options], {
       cwd: projectRoot,
       env,
@@ -38,6 +41,12 @@ await runMain(async () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+function laneAndArguments(given) {
+  const args = given.filter((argument) => argument !== '--long');
+  if (args.some((argument) => !argument.startsWith('-'))) return [[], args];
+  return [jestPatternsOf(args.length < given.length ? 'long' : 'first'), args];
+}
 
 /** A file that could not even be loaded has no tests to count, but it is a failure. */
 function readCounts(report) {
