@@ -3,7 +3,7 @@ import { toWords } from './tally.js';
 
 /** What a page that follows a turn has seen, over all its connections. */
 export interface Reader {
-  /** Reads a response to its end; true if it was complete, false if it was cut. */
+  /** Reads a response to its end; true if the turn ended with it, false if it was cut or is paused. */
   read: (response: Response) => Promise<boolean>;
   /** Words on the page; a replay begins anew. */
   words: () => string[];
@@ -22,7 +22,7 @@ export function createReader(onRecovery: (ms: number) => void): Reader {
 
   function take(line: string): boolean {
     if (line === '[DONE]') return false;
-    const part = JSON.parse(line) as { type: string; delta?: string };
+    const part = JSON.parse(line) as { type: string; delta?: string; finishReason?: string };
     if (part.type === 'start') text = '';
     if (part.type === 'text-delta') text += part.delta ?? '';
     if (part.type === 'text-end') text += ' ';
@@ -32,14 +32,15 @@ export function createReader(onRecovery: (ms: number) => void): Reader {
       grownAt = now;
       most = text.length;
     }
-    return part.type === 'finish';
+    // At a pause the page has to ask again: a question may expire, and the run end, meanwhile.
+    return part.type === 'finish' && part.finishReason !== 'tool-calls';
   }
 
   return {
     read: async (response) => {
-      let isComplete = false;
+      let isEnded = false;
       const takePiece = createDataLines((line) => {
-        isComplete = take(line) || isComplete;
+        isEnded = take(line) || isEnded;
       });
       const decoder = new TextDecoder();
       try {
@@ -49,7 +50,7 @@ export function createReader(onRecovery: (ms: number) => void): Reader {
       } catch {
         return false;
       }
-      return isComplete;
+      return isEnded;
     },
     words: () => toWords(text),
     rest: () => {

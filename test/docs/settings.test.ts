@@ -11,7 +11,11 @@ const guide = textOf('docs/deploying.md');
 
 it('explains every setting of the processes in docs/deploying.md', () => {
   expect(declared.length).toBeGreaterThan(40);
-  expect(declared.filter((name) => !guide.includes(`\`${name ?? ''}\``) && !guide.includes(`${name ?? ''}=1`))).toEqual([]);
+  expect(
+    declared.filter(
+      (name) => !guide.includes(`\`${name ?? ''}\``) && !guide.includes(`${name ?? ''}=1`),
+    ),
+  ).toEqual([]);
 });
 
 it('lists no setting in docs/deploying.md that the processes do not read', () => {

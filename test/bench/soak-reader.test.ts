@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals';
+import { createReader } from '../../bench/soak/reader.js';
+
+const read = (...parts: object[]): Promise<boolean> => {
+  const text = parts.map((part) => `data: ${JSON.stringify(part)}\n\n`).join('');
+  return createReader(() => undefined).read(new Response(text));
+};
+const START = { type: 'start', messageId: 'msg-1' };
+const TEXT = { type: 'text-delta', id: 't', delta: 'word ' };
+
+it('takes a turn as seen to its end only when its response ends with the run', async () => {
+  await expect(read(START, TEXT, { type: 'finish', finishReason: 'stop' })).resolves.toBe(true);
+  await expect(read(START, TEXT, { type: 'finish', finishReason: 'other' })).resolves.toBe(true);
+});
+
+it('does not take a paused turn as seen to its end, since its question may expire unseen', async () => {
+  await expect(read(START, TEXT, { type: 'finish', finishReason: 'tool-calls' })).resolves.toBe(
+    false,
+  );
+});
+
+it('does not take a response that was cut as seen to its end', async () => {
+  await expect(read(START, TEXT)).resolves.toBe(false);
+});
