@@ -28,7 +28,7 @@ await runMain(async () => {
   try {
     mkdirSync(MEDIA, { recursive: true });
     const context = await browser.newContext({
-      viewport: { width: 860, height: 620 },
+      viewport: { width: 860, height: 700 },
       deviceScaleFactor: 1.5,
     });
     const runId = await takeChat(await context.newPage(), product.url);
@@ -60,7 +60,7 @@ async function startProduct(folder, programs) {
 
 /** A refund that waits for its approval; returns the id of the run, approved and completed. */
 async function takeChat(page, url) {
-  const sessionId = `picture-${Date.now()}`;
+  const sessionId = 'refund-1042';
   await page.goto(`${url}/?session=${sessionId}&agent=support`);
   await page.getByTestId('composer').fill(QUESTION);
   await page.getByTestId('send').click();
@@ -74,9 +74,11 @@ async function takeChat(page, url) {
 
 async function takeRun(page, temporalUiUrl, runId) {
   const workflowId = encodeURIComponent(`run:${runId}`);
-  await page.setViewportSize({ width: 1200, height: 760 });
+  await page.setViewportSize({ width: 1280, height: 1060 });
   await page.goto(`${temporalUiUrl}/namespaces/default/workflows/${workflowId}`);
   await page.getByText('toolCall').first().waitFor({ timeout: 60_000 });
   await page.waitForLoadState('networkidle');
-  await page.screenshot({ path: join(MEDIA, 'temporal.png') });
+  // Without the menu on the left.
+  const clip = { x: 210, y: 84, width: 1060, height: 956 };
+  await page.screenshot({ path: join(MEDIA, 'temporal.png'), clip });
 }
