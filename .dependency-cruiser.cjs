@@ -82,14 +82,44 @@ module.exports = {
       to: {
         path: '^(ai-sdk|protocol|stores|executor|config)/',
         pathNot:
-          '^(ai-sdk/(client|react)/|ai-sdk/(stream-error|stream-transformer|ui-stream-part)\\.ts$|protocol/headers\\.ts$)',
+          '^(ai-sdk/(client|react|parts)/|protocol/headers\\.ts$)',
         dependencyTypesNot: ['type-only'],
       },
     },
     {
+      name: 'parts-are-pure',
+      comment: 'Chunk to part to SSE text, row to message: pages and servers share them.',
+      severity: 'error',
+      from: { path: '^ai-sdk/parts/' },
+      to: {
+        path: '^(ai-sdk|protocol|stores|executor|config)/|node_modules/',
+        pathNot: '^(ai-sdk/parts/|protocol/(control-guard|event-names|ids)\\.ts$)',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'turns-only-read',
+      comment: 'One turn as frames, and history: nothing here starts, answers or stops a run.',
+      severity: 'error',
+      from: { path: '^ai-sdk/(parts|turns)/' },
+      to: { path: '^(ai-sdk/(reply|client|react)|executor)/' },
+    },
+    {
+      name: 'parts-know-no-turn',
+      severity: 'error',
+      from: { path: '^ai-sdk/parts/' },
+      to: { path: '^ai-sdk/turns/' },
+    },
+    {
+      name: 'replies-know-no-page',
+      severity: 'error',
+      from: { path: '^ai-sdk/reply/' },
+      to: { path: '^ai-sdk/(client|react)/' },
+    },
+    {
       name: 'browsers-have-no-node',
       severity: 'error',
-      from: { path: '^ai-sdk/(client|react)/' },
+      from: { path: '^ai-sdk/(client|react|parts)/' },
       to: { dependencyTypes: ['core'] },
     },
     {

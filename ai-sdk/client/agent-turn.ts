@@ -1,7 +1,7 @@
 import type { AgentStatus } from '../../protocol/agent-server.js';
 import type { StreamMessage } from '../../protocol/chunk.js';
 import type { StreamEvent } from '../../protocol/wire-events.js';
-import { StreamTransformer } from '../stream-transformer.js';
+import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { CommonStreamPart } from './chat-transport.js';
 import { ReplyBrokenError } from './reply-broken-error.js';
 import type { SseEvent } from './sse-events.js';

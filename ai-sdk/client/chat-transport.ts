@@ -1,4 +1,4 @@
-import type { NewerStreamPart, UIStreamPart } from '../ui-stream-part.js';
+import type { NewerStreamPart, UIStreamPart } from '../parts/ui-stream-part.js';
 import type { ChatMessage } from './chat-message.js';
 
 /** The parts that every client of ai 6 and 7 takes. */

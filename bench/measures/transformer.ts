@@ -1,5 +1,5 @@
-import { FrameWriter } from '../../ai-sdk/frame-writer.js';
-import { StreamTransformer } from '../../ai-sdk/stream-transformer.js';
+import { FrameWriter } from '../../ai-sdk/parts/frame-writer.js';
+import { StreamTransformer } from '../../ai-sdk/parts/stream-transformer.js';
 import type { LogEntry, StreamChunk } from '../../protocol/chunk.js';
 import type { Measurement } from '../bench.js';
 import { summarize, type Summary } from '../report/statistics.js';

@@ -2,49 +2,49 @@
 
 const RELOADS = 'test/ai-sdk/reload-everywhere-7.test.ts';
 const RELOADED = 'a page of the v7 profile that is loaded at any point of:';
-const ORIGIN = 'test/ai-sdk/turn-origin.test.ts';
-const SNAPSHOTS = 'test/ai-sdk/snapshot-sequence.test.ts';
+const ORIGIN = 'test/ai-sdk/turns/turn-origin.test.ts';
+const SNAPSHOTS = 'test/ai-sdk/reply/snapshot-sequence.test.ts';
 const FORGED = 'test/e2e/forgery/forged.test.ts';
 
 export const bridge = [
   {
     defence: 'Bridge: a replay has the id that the message has in history',
-    file: 'ai-sdk/turn-progress.ts',
+    file: 'ai-sdk/turns/turn-progress.ts',
     edits: [['generateMessageId: () => span.messageId', "generateMessageId: () => 'another'"]],
     suite: RELOADS,
     test: `${RELOADED} text-and-reasoning`,
   },
   {
     defence: 'Bridge: steps are framed',
-    file: 'ai-sdk/step-frame.ts',
+    file: 'ai-sdk/parts/step-frame.ts',
     edits: [['this.#isShown = options.isShown;', 'this.#isShown = false;']],
     suite: RELOADS,
     test: `${RELOADED} streamed-arguments`,
   },
   {
     defence: 'Bridge: the snapshot of an active run leaves its message out',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [['isActive ? toSettledMessages(view) : toAllMessages(view)', 'toAllMessages(view)']],
     suite: 'test/ai-sdk/reload-everywhere-6.test.ts',
     test: 'ai 6.0.0: a page that is loaded at any point of: streamed-arguments',
   },
   {
     defence: 'Bridge: a page that saw the turn at work gets it after its end',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [[': sawActiveSince === record.turnStartSequence;', ': false;']],
     suite: RELOADS,
     test: `${RELOADED} text-and-reasoning`,
   },
   {
     defence: 'Bridge: so does a page without cookies',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [['? record.activeSnapshotTurn === record.turn', '? false']],
     suite: RELOADS,
     test: `${RELOADED} streamed-arguments`,
   },
   {
     defence: 'Bridge: what follows an answer begins at the pause that asked',
-    file: 'ai-sdk/continue-turn.ts',
+    file: 'ai-sdk/reply/continue-turn.ts',
     edits: [
       [
         "const from = record.stream === 'paused' ? record.pauseSequence : record.sequence;",
@@ -56,42 +56,42 @@ export const bridge = [
   },
   {
     defence: 'Bridge: a denied call is one of the answers while others of its step wait',
-    file: 'ai-sdk/tool-part.ts',
+    file: 'ai-sdk/parts/tool-part.ts',
     edits: [['!isBesideOpen ||', 'true ||']],
-    suite: 'test/ai-sdk/answers.test.ts',
+    suite: 'test/ai-sdk/reply/answers.test.ts',
     test: 'answers (path 3) a denial is one of the answers until the others are there',
   },
   {
     defence: 'Bridge: answers that another page completes get what follows',
-    file: 'ai-sdk/continue-turn.ts',
+    file: 'ai-sdk/reply/continue-turn.ts',
     edits: [['[...stored, ...known.map(({ toolCallId }) => toolCallId)]', '[]']],
-    suite: 'test/ai-sdk/answers.test.ts',
+    suite: 'test/ai-sdk/reply/answers.test.ts',
     test: 'answers (path 3) answers that another client completes meanwhile get what follows',
   },
   {
     defence: 'Bridge: an agent with a state is replayed from its log',
-    file: 'ai-sdk/turn-origin.ts',
+    file: 'ai-sdk/turns/turn-origin.ts',
     edits: [["if (message.type === 'state_patch' && isModel) return true;", '']],
     suite: ORIGIN,
     test: 'where a replay begins is the log, also when an agent with a state adds its defaults before it speaks',
   },
   {
     defence: 'Bridge: what calls at work say is told from the log',
-    file: 'ai-sdk/turn-origin.ts',
+    file: 'ai-sdk/turns/turn-origin.ts',
     edits: [["if (message.type === 'custom' && atWork.has(writer)) return true;", '']],
     suite: ORIGIN,
     test: 'where a replay begins is the transcript if the beginning is gone, and the log for what calls at work say',
   },
   {
     defence: 'Bridge: the state of a replayed turn is that of its beginning',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [['isReplayed ? [] : changes', 'changes']],
     suite: SNAPSHOTS,
     test: 'on memory, beside a writer snapshots without the reply go on without a gap or a repetition',
   },
   {
     defence: 'Bridge: the state beside a running message is that of its sequence',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [
       [
         'readAgentState(deps, record, isReplayed ? [] : changes)',
@@ -103,28 +103,28 @@ export const bridge = [
   },
   {
     defence: 'Bridge: nobody answers in another person’s session',
-    file: 'ai-sdk/decide-reply.ts',
+    file: 'ai-sdk/reply/decide-reply.ts',
     edits: [['if (isForeign) throw notFound();', '']],
     suite: FORGED,
     test: 'strangers another person can neither answer nor learn',
   },
   {
     defence: 'Bridge: results that claim to be a provider’s are no answers',
-    file: 'ai-sdk/extract-resume-intent.ts',
+    file: 'ai-sdk/reply/extract-resume-intent.ts',
     edits: [["if (part['providerExecuted'] === true) return false;", '']],
     suite: FORGED,
     test: 'forged history with a client tool’s result that claims to be the provider’s changes nothing',
   },
   {
     defence: 'Bridge: a failure is told to a page that saw the turn at work',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [
       [
         "  if (record.stream === 'active') return true;\n",
         "  if (record.stream !== 'ended') return record.stream === 'active';\n",
       ],
     ],
-    suite: 'test/ai-sdk/chat-paths.test.ts',
+    suite: 'test/ai-sdk/reply/chat-paths.test.ts',
     test: 'GET (paths 5, 6) tells a turn that failed to a page whose snapshot was active, and to no other',
   },
 ];

@@ -8,77 +8,77 @@ const without = (text) => [[text, '']];
 export const clients = [
   {
     defence: 'Clients: the live message has the id that is stored',
-    file: 'ai-sdk/turn-progress.ts',
+    file: 'ai-sdk/turns/turn-progress.ts',
     edits: [['() => span.messageId,', '() => `${span.messageId}-${span.from}`,']],
     suite,
     test: 'text ai 7.0.0',
   },
   {
     defence: 'Clients: what follows an answer comes under the id of the message that asked',
-    file: 'ai-sdk/turn-progress.ts',
+    file: 'ai-sdk/turns/turn-progress.ts',
     edits: [['() => span.messageId,', "() => span.messageId + (span.isTail ? '-2' : ''),"]],
     suite,
     test: 'approve ai 6.0.0',
   },
   {
     defence: 'Clients: steps are framed, or answers are sent without end',
-    file: 'ai-sdk/stream-transformer.ts',
+    file: 'ai-sdk/parts/stream-transformer.ts',
     edits: [['options.includeStepEvents ?? true', 'options.includeStepEvents ?? false']],
     suite,
     test: 'client tool ai 6.0.198',
   },
   {
     defence: 'Clients: a reply that ends with results is guarded, or they are sent without end',
-    file: 'ai-sdk/stream-transformer.ts',
+    file: 'ai-sdk/parts/stream-transformer.ts',
     edits: [['guard: !isPaused && !isBlank', 'guard: false']],
     suite,
     test: 'stop while the model thinks about an approved call ai 7.0.117',
   },
   {
     defence: 'Clients: a guard without a part that is written is none',
-    file: 'ai-sdk/step-frame.ts',
+    file: 'ai-sdk/parts/step-frame.ts',
     edits: without("      out.push({ type: 'message-metadata', messageMetadata: {} });\n"),
     suite,
     test: 'stop while the model thinks about an approved call ai 6.0.0',
   },
   {
     defence: 'Clients: a snapshot leaves out the reply at work',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [['isActive ? toSettledMessages(view) : toAllMessages(view)', 'toAllMessages(view)']],
     suite,
     test: 'reload at boundaries of a turn ai 6.0.0',
   },
   {
     defence: 'Clients: a page that is loaded is told the whole turn',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [['    from: turnStartSequence,\n', '    from: sequence,\n']],
     suite,
     test: 'two tabs look at one reply ai 7.0.58',
   },
   {
     defence: 'Clients: a turn that rests is not told to a page that has it',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [['sawActiveSince === record.turnStartSequence;', 'true;']],
     suite,
     test: 'reload while the agent asks ai 6.0.198',
   },
   {
     defence: 'Clients: a page whose snapshot was active is told a turn that rests by now',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [['sawActiveSince === record.turnStartSequence;', 'false;']],
     suite,
     test: 'reload that comes back after the end ai 6.0.253',
   },
   {
     defence: 'Clients: an answered question is not put again',
-    file: 'ai-sdk/turn-progress.ts',
+    file: 'ai-sdk/turns/turn-progress.ts',
     edits: [['return !span.waiting.calls.has(toolCallId);', 'return false;']],
     suite,
     test: 'reload at boundaries of what follows an approval ai 7.0.117',
   },
   {
     defence: 'Clients: an answer is followed by what is new only',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [
       [
         '...toTurnSpan(view, profile), from, isTail: true',
@@ -90,7 +90,7 @@ export const clients = [
   },
   {
     defence: 'Clients: a reply that was cut short is to be loaded again',
-    file: 'ai-sdk/decide-reply.ts',
+    file: 'ai-sdk/reply/decide-reply.ts',
     edits: without(
       '  if (record !== undefined && isCutShort(record, params.messages.at(-1))) throw copyIsBehind();\n',
     ),
@@ -99,9 +99,9 @@ export const clients = [
   },
   {
     defence: 'Clients: a copy that is behind gets no tail',
-    file: 'ai-sdk/continue-turn.ts',
+    file: 'ai-sdk/reply/continue-turn.ts',
     edits: without('  if (isAhead(copy, calls)) throw copyIsBehind();\n'),
-    suite: 'test/ai-sdk/answers.test.ts',
+    suite: 'test/ai-sdk/reply/answers.test.ts',
     test: 'answers (path 3) a copy that is behind in a later step is sent back for its snapshot',
   },
   {
@@ -114,14 +114,14 @@ export const clients = [
   {
     defence:
       'Clients: what was not shown as it came is shown, and stored, behind the rest of its step',
-    file: 'ai-sdk/convert-messages.ts',
+    file: 'ai-sdk/parts/convert-messages.ts',
     edits: [["return part.type === 'tool-call' && part.late === true;", 'return false;']],
     suite,
     test: 'an agent with sub-agents asks beside a tool ai 6.0.0',
   },
   {
     defence: 'Clients: without cookies a snapshot at rest takes an older active one back',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: without(
       '  else if (activeSnapshotTurn === turn) await sessions.noteRestingSnapshot(sessionId, turn);\n',
     ),
@@ -130,7 +130,7 @@ export const clients = [
   },
   {
     defence: 'Clients: a page is told to load again before its response is cut',
-    file: 'ai-sdk/turn-frames.ts',
+    file: 'ai-sdk/turns/turn-frames.ts',
     edits: without('    yield* createCutNotice(error, progress.position, signal);\n'),
     suite,
     test: 'a reply that is withdrawn ai 7.0.0',

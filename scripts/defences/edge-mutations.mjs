@@ -5,7 +5,7 @@ const BODIES = 'test/api/bodies.test.ts';
 const ORIGINS = 'test/api/cross-origin.test.ts';
 const LIMITS = 'test/api/limits.test.ts';
 const OWNERS = 'test/api/ownership.test.ts';
-const SNAPSHOTS = 'test/ai-sdk/build-snapshot.test.ts';
+const SNAPSHOTS = 'test/ai-sdk/reply/build-snapshot.test.ts';
 const SETTINGS = 'test/config/env.test.ts';
 const TOKENS = 'test/api/jwt-authenticator.test.ts';
 const PIPE = 'test/api/pipe-to-express.test.ts';
@@ -72,7 +72,7 @@ const access = [
   },
   {
     defence: 'Edge: an agent that is only a sub-agent is not talked to',
-    file: 'ai-sdk/chat-deps.ts',
+    file: 'ai-sdk/reply/chat-deps.ts',
     edits: without(' && (agents.isPublic?.(name) ?? true)'),
     suite: ACCESS,
     test: 'agents that are only sub-agents are not listed and not talked to, unless they are public',
@@ -364,14 +364,14 @@ const revocation = [
 const owners = [
   {
     defence: 'Owners: a name counts within its tenant',
-    file: 'ai-sdk/ownership.ts',
+    file: 'ai-sdk/reply/ownership.ts',
     edits: without(" && (session.tenant ?? '') === (caller.tenantId ?? '')"),
     suite: OWNERS,
     test: 'a session of before: stopChat tells the same name in none nothing, and does nothing for them',
   },
   {
     defence: 'Owners: tenants do not share the ids of their sessions',
-    file: 'ai-sdk/session-address.ts',
+    file: 'ai-sdk/reply/session-address.ts',
     edits: [
       [
         "if (tenantId === undefined || tenantId === '') return sessionId;",
@@ -383,7 +383,7 @@ const owners = [
   },
   {
     defence: 'Owners: a session of before is no other tenant’s',
-    file: 'ai-sdk/session-address.ts',
+    file: 'ai-sdk/reply/session-address.ts',
     edits: [
       [
         'if (bare.record?.tenant === caller.tenantId) return bare;',
@@ -402,28 +402,28 @@ const owners = [
   },
   {
     defence: 'Owners: nor does the edge',
-    file: 'ai-sdk/session-address.ts',
+    file: 'ai-sdk/reply/session-address.ts',
     edits: [['(await sessions.tenantsApart()) ? { storedId } : bare', '{ storedId }']],
     suite: OWNERS,
     test: 'sessions of tenants are stored as release 0.2.0 finds them while it may be at work',
   },
   {
     defence: 'Owners: nobody acts on another person’s session',
-    file: 'ai-sdk/session-address.ts',
+    file: 'ai-sdk/reply/session-address.ts',
     edits: [['return isOwner(record, caller) ? record : undefined;', 'return record;']],
     suite: OWNERS,
     test: `a session of today: deleteChat ${STRANGER}`,
   },
   {
     defence: 'Owners: nobody follows it',
-    file: 'ai-sdk/decide-reply.ts',
+    file: 'ai-sdk/reply/decide-reply.ts',
     edits: [['if (isReading && (found === undefined || isForeign))', 'if (isReading && !found)']],
     suite: OWNERS,
     test: `a session of today: followChat ${STRANGER}`,
   },
   {
     defence: 'Owners: nobody loads it',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [
       [
         'const record = await findOwnSession(stateStore, sessionId, caller);',
@@ -437,7 +437,7 @@ const owners = [
   },
   {
     defence: 'Owners: nor does anybody learn from how long it takes how much there is',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [
       [
         'const record = await findOwnSession(stateStore, sessionId, caller);',
@@ -450,7 +450,7 @@ const owners = [
   },
   {
     defence: 'Owners: who is not named is nobody',
-    file: 'ai-sdk/ownership.ts',
+    file: 'ai-sdk/reply/ownership.ts',
     edits: [
       [
         'if (session === undefined || !caller?.userId) return false;',

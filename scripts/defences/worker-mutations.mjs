@@ -6,9 +6,9 @@ const TOOL_CALL = 'test/activities/tool-call.test.ts';
 const OUTAGE = 'test/executor/outage.test.ts';
 const ATTRIBUTES = 'test/executor/search-attributes.test.ts';
 const SWEEP = 'test/executor/sweep.test.ts';
-const TRANSFORMER = 'test/ai-sdk/stream-transformer.test.ts';
-const DEAD_ATTEMPTS = 'test/ai-sdk/dead-attempts.test.ts';
-const INTENT = 'test/ai-sdk/extract-resume-intent.test.ts';
+const TRANSFORMER = 'test/ai-sdk/parts/stream-transformer.test.ts';
+const DEAD_ATTEMPTS = 'test/ai-sdk/parts/dead-attempts.test.ts';
+const INTENT = 'test/ai-sdk/reply/extract-resume-intent.test.ts';
 
 export const workers = [
   {
@@ -278,21 +278,21 @@ export const workers = [
   },
   {
     defence: 'Answers: those of another run than the one that asked are not taken',
-    file: 'ai-sdk/extract-resume-intent.ts',
+    file: 'ai-sdk/reply/extract-resume-intent.ts',
     edits: [['if (runId !== (call?.runId ?? currentRunId)) {', 'if (runId === undefined) {']],
     suite: INTENT,
     test: 'extractResumeIntent rejects an answer for an older run',
   },
   {
     defence: 'Bridge: an end behind a call is guarded',
-    file: 'ai-sdk/stream-transformer.ts',
+    file: 'ai-sdk/parts/stream-transformer.ts',
     edits: [['guard: !isPaused && !isBlank', 'guard: false']],
     suite: TRANSFORMER,
     test: 'StreamTransformer guards an end behind a call, not a pause',
   },
   {
     defence: 'Bridge: who holds part of a dead attempt is cut',
-    file: 'ai-sdk/stream-transformer.ts',
+    file: 'ai-sdk/parts/stream-transformer.ts',
     edits: [
       ["if (message.type === 'step_discarded') this.#discard(message, result);\n    else if", 'if'],
     ],

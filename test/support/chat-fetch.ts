@@ -5,7 +5,7 @@ import {
   type UIMessage,
 } from '../../ai-sdk/index.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import type { SnapshotDeps } from '../../ai-sdk/build-snapshot.js';
+import type { SnapshotDeps } from '../../ai-sdk/reply/build-snapshot.js';
 import { snapshotOf } from './snapshot-of.js';
 
 export interface ChatFetchOptions {

@@ -1,0 +1,97 @@
+import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
+import { toEventPartType, type ReservedEventName } from '../../protocol/event-names.js';
+import { toShownSessionId } from '../../protocol/ids.js';
+import type { Interruption } from '../../protocol/interruption.js';
+import type { UIStreamPart } from './ui-stream-part.js';
+
+/** Control-flow chunks and the name under which a page sees them. */
+const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${ReservedEventName}`>> = {
+  run_interrupted: 'data-run-interrupted',
+  run_resumed: 'data-run-resumed',
+  run_paused: 'data-run-paused',
+  turn_started: 'data-turn-started',
+  queue_changed: 'data-queue-changed',
+  executor_superseded: 'data-executor-superseded',
+  checkpoint_created: 'data-checkpoint-created',
+  step_committed: 'data-step-committed',
+  step_discarded: 'data-step-discarded',
+  stream_resync: 'data-stream-resync',
+  state_patch: 'data-state-patch',
+  subagent_start: 'data-subagent-start',
+  subagent_end: 'data-subagent-end',
+};
+
+/** What every chunk has and a page does not ask for. */
+const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo']);
+
+/**
+ * A control-flow chunk as a transient data part: `onData` sees it, the message does not keep it.
+ * Undefined for chunks of other kinds, and for kinds that this version does not know.
+ */
+export function toControlPart(chunk: ChunkOf<'stream_resync'>): UIStreamPart;
+export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined;
+export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
+  const name = CONTROL_NAMES[chunk.type];
+  if (name === undefined) return undefined;
+  const fields = Object.entries(chunk).filter(([key]) => !BASE_FIELDS.has(key));
+  const data: Record<string, unknown> = Object.fromEntries(fields);
+  if ('subSessionId' in chunk) data.subSessionId = toShownSessionId(chunk.subSessionId);
+  return { type: name, data, transient: true };
+}
+
+/**
+ * A failure for `onData`, with its code: the `error` part has none, and ends a client's response, so
+ * that it is sent only for those which the run does not survive.
+ */
+export function toFailurePart({
+  error,
+  code,
+  recoverable,
+  errorDetail,
+}: ChunkOf<'error'>): UIStreamPart {
+  const { retryable } = errorDetail ?? {};
+  const data = {
+    error,
+    ...(code !== undefined && { code }),
+    recoverable,
+    ...(retryable !== undefined && { retryable }),
+  };
+  return { type: 'data-error', data, transient: true };
+}
+
+/** The mark of a message whose reply was cut, live and in history; null takes it back. */
+export function toInterruptedMetadata(stop: Interruption | undefined): Record<string, unknown> {
+  return { helixInterrupted: stop === undefined ? null : { stop } };
+}
+
+/**
+ * What a tool says beside its result, live and in history. The name is the event's.
+ */
+export function toEventPart({ eventName, data }: Pick<ChunkOf<'custom'>, 'eventName' | 'data'>): {
+  type: `data-${string}`;
+  data: unknown;
+} {
+  return { type: toEventPartType(eventName), data: data ?? null };
+}
+
+/** A source or a file of the model, with the keys that every client takes. */
+export function toSourcePart(
+  chunk: ChunkOf<'source_url'> | ChunkOf<'source_document'> | ChunkOf<'file'>,
+): UIStreamPart {
+  switch (chunk.type) {
+    case 'source_url': {
+      const title = chunk.title === undefined ? {} : { title: chunk.title };
+      return { type: 'source-url', sourceId: chunk.sourceId, url: chunk.url, ...title };
+    }
+    case 'source_document': {
+      const { sourceId, mediaType, title } = chunk;
+      const filename = chunk.filename === undefined ? {} : { filename: chunk.filename };
+      return { type: 'source-document', sourceId, mediaType, title, ...filename };
+    }
+    case 'file': {
+      const { url, mediaType, filename } = chunk;
+      const named = filename === undefined ? {} : { providerMetadata: { helix: { filename } } };
+      return { type: 'file', url, mediaType, ...named };
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import { FINISH_TOOL_NAME, formatApprovalId } from '../../protocol/ids.js';
+import type { Interruption } from '../../protocol/interruption.js';
+import type {
+  AssistantPart,
+  AssistantRow,
+  CallEvent,
+  Row,
+  ToolRow,
+  UserRow,
+} from '../../protocol/rows.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
+import { formatReasoningId } from './content-blocks.js';
+import { toEventPart, toInterruptedMetadata } from './content-parts.js';
+import { toToolPart } from './tool-part.js';
+import type { UIMessage, UIMessagePart } from './ui-message.js';
+
+export interface ConvertOptions {
+  /** Calls whose results are not among the rows yet. */
+  openCalls?: readonly OpenCall[];
+  /** Id of the message that still grows: it has no closing step. */
+  unfinishedMessageId?: string;
+  /** Makes ids in place of the stored ones. */
+  generateId?: (index: number, row: UserRow | AssistantRow) => string;
+  includeReasoning?: boolean;
+  /** False leaves calls without their results. */
+  mergeToolResults?: boolean;
+  /** The same as `mergeToolResults`. */
+  includeToolResults?: boolean;
+  /** Leaves out user messages that only the model was meant to see. */
+  filterHidden?: boolean;
+}
+
+/**
+ * Transcript rows as UI messages: the same parts, in the same order and with the same keys, that
+ * the live stream builds in a client. All steps of a turn are one assistant message.
+ */
+export function convertToUIMessages(
+  rows: readonly Row[],
+  options: ConvertOptions = {},
+): UIMessage[] {
+  const results = collectResults(rows, options);
+  const calls = new Map(options.openCalls?.map((call) => [call.spec.toolCallId, call]));
+  const messages: UIMessage[] = [];
+  const replies = new Map<string, Reply>();
+  for (const row of rows) {
+    if (row.role === 'tool') continue;
+    if (row.role === 'user') {
+      if (row.hidden === true && options.filterHidden !== false) continue;
+      messages.push(toUserMessage(row, options.generateId?.(messages.length, row) ?? row.id));
+      continue;
+    }
+    let reply = replies.get(row.messageId);
+    if (reply === undefined) {
+      const id = options.generateId?.(messages.length, row) ?? row.messageId;
+      reply = { message: { id, role: 'assistant', parts: [] }, last: row, events: [] };
+      replies.set(row.messageId, reply);
+      messages.push(reply.message);
+    }
+    if (row.output !== undefined) reply.output = { data: row.output };
+    if (row.display === true && row.parts.length === 0) continue;
+    reply.last = row;
+    markCut(reply.message, row.interrupted);
+    showEvents(reply, row.sequence);
+    reply.message.parts.push({ type: 'step-start' }, ...toStepParts(row, results, calls, options));
+    if (row.display !== true) reply.events = toCallEvents(row, results);
+  }
+  for (const [messageId, reply] of replies) {
+    const { message, last } = reply;
+    showEvents(reply);
+    if (reply.output !== undefined) message.parts.push({ type: 'data-output', ...reply.output });
+    if (messageId !== options.unfinishedMessageId) closeMessage(message, last);
+  }
+  return messages;
+}
+
+/** A message says that its reply was cut, until the run goes on: then the mark is void. */
+function markCut(message: UIMessage, interrupted: Interruption | undefined): void {
+  if (interrupted === undefined && message.metadata === undefined) return;
+  message.metadata = toInterruptedMetadata(interrupted);
+}
+
+/** A reply as far as its rows were read. */
+interface Reply {
+  message: UIMessage;
+  last: AssistantRow;
+  /** What the newest step's calls said beside their results, as far as it was not shown. */
+  events: CallEvent[];
+  /** What the run came to. */
+  output?: { data: unknown };
+}
+
+/** What the step's calls said, each at the place in the stream where it was said. */
+function toCallEvents(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): CallEvent[] {
+  return row.parts
+    .flatMap((part) => (part.type === 'tool-call' ? (results.get(part.toolCallId) ?? []) : []))
+    .flatMap(({ events = [] }) => events)
+    .sort((a, b) => a.sequence - b.sequence);
+}
+
+/** Shows what was said before a place in the stream: calls go on while people are asked about others. */
+function showEvents({ message, events }: Reply, before = Infinity): void {
+  while (events[0] !== undefined && events[0].sequence < before) {
+    message.parts.push(toEventPart(events[0].chunk));
+    events.shift();
+  }
+}
+
+/**
+ * The message of a turn that was stopped before its model said anything: what the live stream
+ * leaves in a client.
+ */
+export function toSilentMessage(messageId: string): UIMessage {
+  return { id: messageId, role: 'assistant', parts: [{ type: 'step-start' }], metadata: {} };
+}
+
+/** A turn that ends with calls, or without a word, ends live with a step that stops clients from posting on. */
+function closeMessage(message: UIMessage, last: AssistantRow): void {
+  const parts = last.parts.filter((part) => !isFinishCall(part) && !isUnseen(part));
+  const isSilent = message.parts.length === 0;
+  if (isSilent || parts.some((part) => part.type === 'tool-call'))
+    message.parts.push({ type: 'step-start' });
+  else if (parts.length > 0) return;
+  message.metadata ??= {};
+}
+
+function collectResults(rows: readonly Row[], options: ConvertOptions): Map<string, ToolRow> {
+  const results = new Map<string, ToolRow>();
+  if (!(options.mergeToolResults ?? options.includeToolResults ?? true)) return results;
+  for (const { row } of options.openCalls ?? []) {
+    if (row?.role === 'tool') results.set(row.toolCallId, row);
+  }
+  for (const row of rows) if (row.role === 'tool') results.set(row.toolCallId, row);
+  return results;
+}
+
+function toUserMessage(row: UserRow, id: string): UIMessage {
+  const parts = row.parts.map((part): UIMessagePart => ({ ...part }));
+  return row.metadata === undefined
+    ? { id, role: 'user', parts }
+    : { id, role: 'user', parts, metadata: row.metadata };
+}
+
+function toStepParts(
+  row: AssistantRow,
+  results: ReadonlyMap<string, ToolRow>,
+  calls: ReadonlyMap<string, OpenCall>,
+  options: ConvertOptions,
+): UIMessagePart[] {
+  const parts: UIMessagePart[] = [];
+  const isBesideOpen = row.parts.some(
+    (part) => part.type === 'tool-call' && calls.get(part.toolCallId)?.state === 'waiting',
+  );
+  let reasonings = 0;
+  for (const part of [...row.parts.filter((each) => !isLate(each)), ...row.parts.filter(isLate)]) {
+    if (isFinishCall(part)) continue;
+    if (part.type === 'tool-call') {
+      // Shown by the row of the pause that asks.
+      if (part.held === true) continue;
+      const { toolCallId } = part;
+      const approvalId = part.approvalId ?? formatApprovalId(row.runId, toolCallId);
+      const result = results.get(toolCallId);
+      const open = calls.get(toolCallId);
+      parts.push(toToolPart({ call: part, approvalId, result, open, isBesideOpen }));
+      continue;
+    }
+    if (isAttachment(part)) {
+      parts.push({ ...part });
+      continue;
+    }
+    if (isUnseen(part)) continue;
+    if (part.type === 'reasoning') {
+      const id = formatReasoningId(row.step, ++reasonings);
+      if (options.includeReasoning === false) continue;
+      parts.push({ type: 'reasoning', id, text: part.text, state: 'done' });
+      continue;
+    }
+    const last = parts.findLast((shown) => !isAttachment(shown));
+    // Live, text goes on in its block until something other than a source or a file comes.
+    if (last?.type === 'text') last.text += part.text;
+    else parts.push({ type: 'text', text: part.text, state: 'done' });
+  }
+  return parts;
+}
+
+function isAttachment<T extends AssistantPart | UIMessagePart>(
+  part: T,
+): part is Extract<T, { type: 'source-url' | 'source-document' | 'file' }> {
+  return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
+}
+
+/** A block without a word is kept for the provider alone. */
+function isUnseen(part: AssistantPart): boolean {
+  return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
+}
+
+/** Live, it came with the commit of its step. */
+function isLate(part: AssistantPart): boolean {
+  return part.type === 'tool-call' && part.late === true;
+}
+
+function isFinishCall(part: AssistantPart): boolean {
+  return part.type === 'tool-call' && part.toolName === FINISH_TOOL_NAME;
+}

@@ -1,0 +1,108 @@
+import type { Row } from '../../protocol/rows.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { convertToUIMessages, type ConvertOptions } from './convert-messages.js';
+import type { UIMessage, UIMessagePart, UIToolPart } from './ui-message.js';
+
+/** A message as the Helix packages keep it, where a transcript of ours has rows. */
+export type HelixMessage =
+  | { role: 'system'; content: string }
+  | {
+      role: 'user';
+      content: string;
+      files?: readonly { url: string; mediaType: string; filename?: string }[];
+      metadata?: Record<string, unknown>;
+    }
+  | {
+      role: 'assistant';
+      content?: string;
+      thinking?: string;
+      toolCalls?: readonly { id: string; name: string; arguments: unknown }[];
+    }
+  /** `content` is the result as JSON, or a text. */
+  | { role: 'tool'; toolCallId: string; content: string; error?: string };
+
+type HelixConvertOptions = Omit<ConvertOptions, 'generateId'> & {
+  /** Makes ids in place of the stored ones; those of Helix messages are `msg-<index>` without it. */
+  generateId?: (index: number, message: never) => string;
+};
+
+/** The converter under its Helix name: takes the rows of a transcript, or Helix messages. */
+export function convertToAISDKMessages(
+  messages: readonly Row[] | readonly HelixMessage[],
+  options: HelixConvertOptions = {},
+): UIMessage[] {
+  return areRows(messages)
+    ? convertToUIMessages(messages, options as ConvertOptions)
+    : convertHelixMessages(messages, options);
+}
+
+function areRows(messages: readonly Row[] | readonly HelixMessage[]): messages is readonly Row[] {
+  return messages.every((message) => !('content' in message || 'toolCalls' in message));
+}
+
+function convertHelixMessages(
+  messages: readonly HelixMessage[],
+  { generateId, ...options }: HelixConvertOptions,
+): UIMessage[] {
+  const results = new Map<string, UIToolPart>();
+  if (options.mergeToolResults ?? options.includeToolResults ?? true) {
+    for (const message of messages) {
+      if (message.role === 'tool') results.set(message.toolCallId, toResult(message));
+    }
+  }
+  const converted: UIMessage[] = [];
+  for (const message of messages) {
+    if (message.role === 'tool') continue;
+    const { role } = message;
+    if (role === 'user' && message.metadata?.['hidden'] === true && options.filterHidden !== false)
+      continue;
+    const index = converted.length;
+    const id = generateId?.(index, message as never) ?? `msg-${String(index)}`;
+    const parts = role === 'assistant' ? toReplyParts(message, results, options) : toTold(message);
+    const metadata = role === 'user' && message.metadata ? { metadata: message.metadata } : {};
+    converted.push({ id, role, parts, ...metadata });
+  }
+  return converted;
+}
+
+function toTold(message: Extract<HelixMessage, { role: 'system' | 'user' }>): UIMessagePart[] {
+  const files = message.role === 'user' ? (message.files ?? []) : [];
+  return [
+    { type: 'text', text: message.content },
+    ...files.map((file) => ({ type: 'file' as const, ...file })),
+  ];
+}
+
+function toReplyParts(
+  { content = '', thinking = '', toolCalls = [] }: Extract<HelixMessage, { role: 'assistant' }>,
+  results: ReadonlyMap<string, UIToolPart>,
+  { includeReasoning = true }: HelixConvertOptions,
+): UIMessagePart[] {
+  const parts: UIMessagePart[] = [];
+  if (thinking !== '' && includeReasoning) {
+    parts.push({ type: 'reasoning', id: 'r1', text: thinking, state: 'done' });
+  }
+  if (content !== '') parts.push({ type: 'text', text: content });
+  for (const { id: toolCallId, name: toolName, arguments: input } of toolCalls) {
+    if (toolName === FINISH_TOOL_NAME) continue;
+    const result = results.get(toolCallId) ?? { state: 'input-available' };
+    parts.push({ ...result, type: 'dynamic-tool', toolName, toolCallId, input });
+  }
+  return parts;
+}
+
+function toResult({ content, error }: Extract<HelixMessage, { role: 'tool' }>): UIToolPart {
+  const state =
+    error === undefined
+      ? { state: 'output-available', output: parseResult(content) }
+      : { state: 'output-error', errorText: error };
+  return state as UIToolPart;
+}
+
+function parseResult(content: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+}

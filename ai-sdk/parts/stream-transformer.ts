@@ -1,0 +1,234 @@
+import type { ChunkOf, LogEntry, StreamChunk, StreamMessage } from '../../protocol/chunk.js';
+import type { Interruption } from '../../protocol/interruption.js';
+import { isControlMessage } from '../../protocol/control-guard.js';
+import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import type { StoredChunk } from '../../stores/log/stream-manager.js';
+import { ContentBlocks } from './content-blocks.js';
+import {
+  toControlPart,
+  toEventPart,
+  toFailurePart,
+  toInterruptedMetadata,
+  toSourcePart,
+} from './content-parts.js';
+import { RunEnding } from './run-ending.js';
+import { StepFrame } from './step-frame.js';
+import { ToolCalls } from './tool-calls.js';
+import { isCallOpening, isToolChunk, type ToolChunk } from './tool-chunks.js';
+import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
+
+export interface StreamTransformerOptions {
+  /** Makes the id of the assistant message. */
+  generateMessageId?: (agentId: string) => string;
+  /** Bare `start-step` and `finish-step` around each step; stock clients loop without them. */
+  includeStepEvents?: boolean;
+  /** False for chunks to leave out. */
+  chunkFilter?: (chunk: StreamChunk) => boolean;
+  profile?: StreamProfile;
+  /** The agent that speaks; the first chunk's when absent. */
+  agentId?: string;
+  /** True if the client has the message up to here: this stream only adds to it. */
+  isTail?: boolean;
+  /** Is told of chunks that this version does not know. Default: silence. */
+  logger?: { debug: (message: string, fields: object) => void };
+  /** True for approval requests that were answered before the reader came. */
+  isAnswered?: (toolCallId: string) => boolean;
+}
+
+/** What resumable readers yield. */
+type PlacedChunk = Pick<StoredChunk, 'chunk' | 'sequence'>;
+
+/** What one chunk means to a client. */
+export interface Transformed {
+  events: UIStreamPart[];
+  /** Position of the chunk in the log; absent for chunks without one. */
+  sequence?: number;
+  /**
+   * The client holds parts that were withdrawn, and cannot be told: its connection must be cut, behind
+   * the events.
+   */
+  mustCut?: true;
+}
+
+/** Turns the chunks of one turn into parts of the AI SDK's UI message stream. */
+export class StreamTransformer {
+  readonly #options: StreamTransformerOptions;
+  readonly #blocks = new ContentBlocks();
+  readonly #calls: ToolCalls;
+  readonly #step: StepFrame;
+  readonly #ending = new RunEnding();
+  /** Calls of the tool that ends a run with structured output: no client sees them. */
+  readonly #finishCalls = new Set<string>();
+  /** Writers that told something beside replies and results. */
+  readonly #toldBy = new Set<string>();
+  #agentId: string | undefined;
+  #isStarted = false;
+  /** The message is marked as one whose reply was cut. */
+  #isCut = false;
+
+  constructor(options: StreamTransformerOptions = {}) {
+    const { profile = 'common', isTail = false, isAnswered = () => false } = options;
+    this.#options = options;
+    this.#agentId = options.agentId;
+    this.#calls = new ToolCalls({ profile, isAnswered, isTail });
+    this.#step = new StepFrame(this.#blocks, {
+      isShown: options.includeStepEvents ?? true,
+      isTail,
+    });
+  }
+
+  /** The first event of every response; `transform` gives it by itself when nobody asked before. */
+  start(): UIStreamPart[] {
+    if (this.#isStarted) return [];
+    this.#isStarted = true;
+    const agentId = this.#agentId ?? '';
+    return [
+      { type: 'start', messageId: this.#options.generateMessageId?.(agentId) ?? `msg-${agentId}` },
+    ];
+  }
+
+  /**
+   * Takes the next chunk: by itself, with its place as a resumable reader gives it, or as an entry of
+   * the log. Unknown types give no event.
+   */
+  transform(item: LogEntry | PlacedChunk | StreamMessage): Transformed {
+    const message = 'message' in item ? item.message : 'chunk' in item ? item.chunk : item;
+    const result: Transformed = { events: [] };
+    if (!('type' in item)) result.sequence = item.sequence;
+    if (isControlMessage(message)) {
+      if (message.type === 'stream_end') this.#ending.end(message);
+      if (message.type === 'stream_truncated') result.mustCut = true;
+      return result;
+    }
+    this.#agentId ??= message.agentId;
+    if (message.agentId !== this.#agentId) return result;
+    if (this.#options.chunkFilter?.(message) === false) return result;
+    result.events = this.start();
+    if ('message' in item) this.#noteTold(item.writer, message);
+    if (message.type === 'stream_resync' && this.#isWithdrawn(message)) result.mustCut = true;
+    if (message.type === 'step_discarded') this.#discard(message, result);
+    else if (isToolChunk(message)) this.#addTool(message, result.events);
+    else this.#add(message, result.events);
+    return result;
+  }
+
+  /** Closes what is open and says how the response ends. */
+  finalize(): { events: UIStreamPart[] } {
+    const events = this.start();
+    const { failure, isPaused } = this.#ending;
+    // A run that failed before its first word leaves no message to guard.
+    const isBlank = failure !== undefined && this.#step.isBefore;
+    this.#step.end(events, { guard: !isPaused && !isBlank });
+    if (failure !== undefined) events.push({ type: 'error', errorText: failure });
+    events.push({ type: 'finish', finishReason: this.#ending.toFinishReason() });
+    return { events };
+  }
+
+  /** For a reader that joins here and was given nothing before: the open step, blocks and calls. */
+  reopen(): UIStreamPart[] {
+    const events: UIStreamPart[] = [];
+    this.#step.reopen(events);
+    this.#blocks.reopen(events);
+    this.#calls.reopen(events);
+    return events;
+  }
+
+  /** What tools say beside their results is withdrawn when a call is carried out again. */
+  #noteTold(writer: string, { type }: StreamChunk): void {
+    if (type === 'custom' || type === 'state_patch') this.#toldBy.add(writer);
+  }
+
+  /** True if the client holds what a call had told before it is carried out again. */
+  #isWithdrawn({ toolCallId }: ChunkOf<'stream_resync'>): boolean {
+    return toolCallId !== undefined && this.#toldBy.has(`t:${toolCallId}`);
+  }
+
+  #add(chunk: StreamChunk, out: UIStreamPart[]): void {
+    this.#ending.accept(chunk);
+    switch (chunk.type) {
+      case 'text_delta':
+        if (chunk.delta !== '') this.#enterWithContent(chunk.step, out);
+        this.#blocks.writeText(chunk.delta, out);
+        break;
+      case 'thinking':
+        if (chunk.content !== '') this.#enterWithContent(chunk.step, out);
+        this.#blocks.writeReasoning(chunk.content, chunk.isComplete, out);
+        break;
+      case 'source_url':
+      case 'source_document':
+      case 'file':
+        this.#enterWithContent(chunk.step, out);
+        out.push(toSourcePart(chunk));
+        break;
+      case 'custom':
+        out.push({ ...toEventPart(chunk), ...(chunk.transient === true && { transient: true }) });
+        break;
+      case 'output':
+        out.push({ type: 'data-output', data: chunk.output ?? null });
+        break;
+      case 'step_start':
+        if (chunk.stepId === ASK_STEP_ID) this.#step.enterAgain(chunk.step, out);
+        else this.#step.enter(chunk.step, out);
+        break;
+      case 'step_end':
+        this.#markCut(chunk.interrupted, out);
+        this.#step.commit(chunk.step, out);
+        break;
+      case 'error':
+        out.push(toFailurePart(chunk));
+        break;
+      default:
+        this.#pushControl(chunk, out);
+    }
+  }
+
+  /** The mark is void once the run goes on. */
+  #markCut(interrupted: Interruption | undefined, out: UIStreamPart[]): void {
+    if (interrupted === undefined && !this.#isCut) return;
+    this.#isCut = interrupted !== undefined;
+    out.push({ type: 'message-metadata', messageMetadata: toInterruptedMetadata(interrupted) });
+  }
+
+  #enterWithContent(step: number, out: UIStreamPart[]): void {
+    this.#step.enter(step, out);
+    this.#step.noteContent('content');
+  }
+
+  #addTool(chunk: ToolChunk, out: UIStreamPart[]): void {
+    const { toolCallId } = chunk;
+    if ('toolName' in chunk && chunk.toolName === FINISH_TOOL_NAME)
+      this.#finishCalls.add(toolCallId);
+    if (this.#finishCalls.has(toolCallId)) return;
+    if (isCallOpening(chunk)) {
+      this.#step.enter(chunk.step, out);
+      this.#step.noteContent('calls');
+      this.#blocks.close(out);
+    }
+    this.#calls.add(chunk, out);
+  }
+
+  #discard(chunk: ChunkOf<'step_discarded'>, result: Transformed): void {
+    if (this.#step.isUncommitted(chunk.step)) {
+      if (this.#options.profile !== 'v7') {
+        result.mustCut = true;
+        this.#pushControl(chunk, result.events);
+        return;
+      }
+      result.events.push({ type: 'reset-step' });
+    }
+    this.#step.discard(chunk.step);
+    this.#calls.discardStreaming();
+    this.#pushControl(chunk, result.events);
+  }
+
+  #pushControl(chunk: StreamChunk, out: UIStreamPart[]): void {
+    const part = toControlPart(chunk);
+    if (part !== undefined) out.push(part);
+    else if (!INTERNAL.has(chunk.type)) {
+      this.#options.logger?.debug('an unknown chunk was left out', { type: chunk.type });
+    }
+  }
+}
+
+/** Chunks that are not for clients. */
+const INTERNAL = new Set<StreamChunk['type']>(['suspension_marker']);

@@ -1,0 +1,215 @@
+import type { ChunkOf } from '../../protocol/chunk.js';
+import type { ToolChunk } from './tool-chunks.js';
+import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
+
+export interface ToolCallsOptions {
+  profile: StreamProfile;
+  /** True for approvals that need no asking any more; their requests are left out. */
+  isAnswered: (toolCallId: string) => boolean;
+  /** True if the client has earlier parts of the message, and so may know calls that are not announced here. */
+  isTail: boolean;
+}
+
+/** Where the calls of a turn stand, as far as the client was told; turns tool chunks into parts. */
+export class ToolCalls {
+  readonly #profile: StreamProfile;
+  readonly #isAnswered: (toolCallId: string) => boolean;
+  readonly #isTail: boolean;
+  /** Calls whose arguments are streaming, with the text so far. */
+  readonly #streaming = new Map<string, { toolName: string; text: string }>();
+  readonly #announced = new Set<string>();
+  readonly #serverRun = new Set<string>();
+  readonly #settled = new Set<string>();
+  /** Requests that the tool's own rule answers. */
+  readonly #automatic = new Map<string, ChunkOf<'tool_approval_request'>>();
+  /** Client tools that nobody answered in time: their results may come after all. */
+  readonly #timedOut = new Set<string>();
+
+  constructor(options: ToolCallsOptions) {
+    this.#profile = options.profile;
+    this.#isAnswered = options.isAnswered;
+    this.#isTail = options.isTail;
+  }
+
+  add(chunk: ToolChunk, out: UIStreamPart[]): void {
+    switch (chunk.type) {
+      case 'tool_arg_stream_start':
+        this.#startInput(chunk, out);
+        break;
+      case 'tool_arg_stream_delta':
+        this.#writeInput(chunk, out);
+        break;
+      case 'tool_arg_stream_end':
+        this.#endInput(chunk, out);
+        break;
+      case 'tool_start':
+        this.#startCall(chunk, out);
+        break;
+      case 'tool_input_error':
+        this.#failInput(chunk, out);
+        break;
+      case 'tool_approval_request':
+        this.#askApproval(chunk, out);
+        break;
+      case 'tool_approval_response':
+        this.#answerApproval(chunk, out);
+        break;
+      case 'tool_output_error':
+        this.#failCall(chunk.toolCallId, chunk.error, out);
+        break;
+      case 'tool_end':
+        if (chunk.error === undefined) this.#endCall(chunk.toolCallId, chunk.result, out);
+        else this.#failCall(chunk.toolCallId, chunk.error, out, chunk.errorCode);
+        break;
+    }
+  }
+
+  /** Forgets calls that were only streaming their arguments: their attempt was discarded. */
+  discardStreaming(): void {
+    this.#streaming.clear();
+  }
+
+  #startInput(chunk: ChunkOf<'tool_arg_stream_start'>, out: UIStreamPart[]): void {
+    const { toolCallId, toolName } = chunk;
+    if (this.#announced.has(toolCallId) || this.#streaming.has(toolCallId)) return;
+    this.#streaming.set(toolCallId, { toolName, text: '' });
+    out.push({ type: 'tool-input-start', toolCallId, toolName, dynamic: true });
+  }
+
+  #writeInput(chunk: ChunkOf<'tool_arg_stream_delta'>, out: UIStreamPart[]): void {
+    const { toolCallId, delta } = chunk;
+    const call = this.#streaming.get(toolCallId);
+    if (delta === '' || call === undefined) return;
+    call.text += delta;
+    out.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: delta });
+  }
+
+  #endInput(chunk: ChunkOf<'tool_arg_stream_end'>, out: UIStreamPart[]): void {
+    const call = this.#streaming.get(chunk.toolCallId);
+    const input = call === undefined ? undefined : parseInput(call.text);
+    if (call !== undefined && input !== undefined) {
+      this.#announce(chunk.toolCallId, call.toolName, input, out);
+    }
+  }
+
+  #startCall(chunk: ChunkOf<'tool_start'>, out: UIStreamPart[]): void {
+    const { toolCallId } = chunk;
+    if (chunk.providerExecuted === true && !this.#serverRun.has(toolCallId)) {
+      this.#serverRun.add(toolCallId);
+      // Announced by its arguments alone: say again who executes it.
+      this.#announced.delete(toolCallId);
+    }
+    this.#announce(toolCallId, chunk.toolName, chunk.arguments, out);
+  }
+
+  #failInput(chunk: ChunkOf<'tool_input_error'>, out: UIStreamPart[]): void {
+    const { toolCallId, toolName } = chunk;
+    if (!this.#settle(toolCallId)) return;
+    this.#streaming.delete(toolCallId);
+    this.#announced.add(toolCallId);
+    const input = chunk.partialInput ?? null;
+    out.push({
+      type: 'tool-input-error',
+      toolCallId,
+      toolName,
+      input,
+      errorText: chunk.error,
+      dynamic: true,
+      providerExecuted: true,
+    });
+  }
+
+  /** The call is announced even where the request is left out: results follow it. */
+  #askApproval(chunk: ChunkOf<'tool_approval_request'>, out: UIStreamPart[]): void {
+    const { toolCallId, approvalId } = chunk;
+    if (chunk.isAutomatic === true) {
+      // Nobody is asked; the decision follows at once, and what it leads to is announced then.
+      this.#automatic.set(toolCallId, chunk);
+      return;
+    }
+    this.#announce(toolCallId, chunk.toolName, chunk.input, out);
+    if (this.#profile === 'common' && this.#isAnswered(toolCallId)) return;
+    out.push({ type: 'tool-approval-request', approvalId, toolCallId });
+  }
+
+  #answerApproval(chunk: ChunkOf<'tool_approval_response'>, out: UIStreamPart[]): void {
+    const { toolCallId, approvalId, approved, reason } = chunk;
+    const request = this.#automatic.get(toolCallId);
+    if (request !== undefined) {
+      this.#automatic.delete(toolCallId);
+      // Approved without asking, it is a call like any other; its start follows.
+      if (approved) return;
+      this.#announce(toolCallId, request.toolName, request.input, out);
+      out.push({ type: 'tool-approval-request', approvalId, toolCallId });
+    }
+    if (this.#profile === 'v7') {
+      const said = reason === undefined ? {} : { reason };
+      out.push({ type: 'tool-approval-response', approvalId, approved, ...said });
+    }
+    if (approved || !this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
+    out.push({ type: 'tool-output-denied', toolCallId });
+  }
+
+  #endCall(toolCallId: string, result: unknown, out: UIStreamPart[]): void {
+    if (!this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
+    const output = result ?? null;
+    const marks = this.#marks(toolCallId);
+    out.push({ type: 'tool-output-available', toolCallId, output, dynamic: true, ...marks });
+  }
+
+  #failCall(toolCallId: string, errorText: string, out: UIStreamPart[], code?: string): void {
+    if (!this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
+    if (code === 'client_tool_timeout') this.#timedOut.add(toolCallId);
+    const marks = this.#marks(toolCallId);
+    out.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
+  }
+
+  /** Announces argument streams again, to a reader that joins in the middle of them. */
+  reopen(out: UIStreamPart[]): void {
+    for (const [toolCallId, { toolName, text }] of this.#streaming) {
+      out.push({ type: 'tool-input-start', toolCallId, toolName, dynamic: true });
+      if (text !== '') out.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: text });
+    }
+  }
+
+  #announce(toolCallId: string, toolName: string, input: unknown, out: UIStreamPart[]): void {
+    if (this.#announced.has(toolCallId)) return;
+    this.#announced.add(toolCallId);
+    this.#streaming.delete(toolCallId);
+    out.push({
+      type: 'tool-input-available',
+      toolCallId,
+      toolName,
+      input: input ?? null,
+      dynamic: true,
+      ...this.#marks(toolCallId),
+    });
+  }
+
+  /** Only calls announced as the server's own carry the mark; those that ask a person never do. */
+  #marks(toolCallId: string): { providerExecuted?: true } {
+    return this.#serverRun.has(toolCallId) ? { providerExecuted: true } : {};
+  }
+
+  /** Clients fail on a result for a call that they were never told of. */
+  #isKnown(toolCallId: string): boolean {
+    return this.#isTail || this.#announced.has(toolCallId) || this.#streaming.has(toolCallId);
+  }
+
+  /** True the first time: a call has one result, which may replace its timeout. */
+  #settle(toolCallId: string): boolean {
+    if (this.#timedOut.delete(toolCallId)) return true;
+    if (this.#settled.has(toolCallId)) return false;
+    this.#settled.add(toolCallId);
+    return true;
+  }
+}
+
+function parseInput(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text);
+  } catch {
+    // Broken JSON: the call is announced by what follows, its start or its error.
+    return undefined;
+  }
+}

@@ -1,0 +1,84 @@
+import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { UIApproval, UIToolPart, UIToolState } from './ui-message.js';
+
+/** Codes of calls that were settled without being executed: no approval of theirs was used. */
+const NOT_EXECUTED = new Set([
+  'run_stopped',
+  'run_failed',
+  'client_tool_abandoned',
+  'client_tool_failed',
+]);
+
+export interface StoredCall {
+  call: Extract<AssistantPart, { type: 'tool-call' }>;
+  approvalId: string;
+  result: ToolRow | undefined;
+  /** Present while no later step has taken the call in. */
+  open: OpenCall | undefined;
+  /** Another call of its step waits for a person. */
+  isBesideOpen: boolean;
+}
+
+/** A stored call as the part that the live stream leaves in a client's message. */
+export function toToolPart(stored: StoredCall): UIToolPart {
+  const { toolName, toolCallId, kind, input } = stored.call;
+  return {
+    type: 'dynamic-tool',
+    toolName,
+    toolCallId,
+    input: input ?? null,
+    ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
+    ...toState(stored),
+  };
+}
+
+function toState({ call, approvalId, result, open, isBesideOpen }: StoredCall): UIToolState {
+  const isApproval = call.kind === 'approval';
+  const decision = result?.decision ?? open?.decision;
+  if (result !== undefined) {
+    const outcome = toOutcome(result, isApproval, approvalId, decision);
+    if (!isBesideOpen || outcome.state !== 'output-denied') return outcome;
+    // Stock pages do not send the answers of a step in which one has an outcome that is no output.
+    return { state: 'approval-responded', approval: outcome.approval };
+  }
+  if (!isApproval || open === undefined) return { state: 'input-available' };
+  if (decision !== undefined) {
+    return { state: 'approval-responded', approval: toApproval(approvalId, decision) };
+  }
+  if (open.state !== 'waiting') return { state: 'input-available' };
+  return { state: 'approval-requested', approval: { id: approvalId } };
+}
+
+/**
+ * The result, with the decision that led to it. Without one the part has no approval: clients' validators
+ * refuse a settled part whose approval was never answered.
+ */
+function toOutcome(
+  result: ToolRow,
+  isApproval: boolean,
+  id: string,
+  decision: Decision | undefined,
+): UIToolState {
+  if (result.denied === true) {
+    return { state: 'output-denied', approval: { ...toApproval(id, decision), approved: false } };
+  }
+  const isUsed = decision?.approved ?? !NOT_EXECUTED.has(result.errorCode ?? '');
+  const approval = isApproval &&
+    isUsed && { approval: { ...toApproval(id, decision), approved: true as const } };
+  if (result.error !== undefined) {
+    return { state: 'output-error', errorText: result.error, ...approval };
+  }
+  return { state: 'output-available', output: result.output ?? null, ...approval };
+}
+
+/** Who changed the input is told with what they changed it to; the part's own input is the model's. */
+function toApproval(id: string, decision: Decision | undefined): UIApproval {
+  const { approved = true, reason, input, by } = decision ?? {};
+  return {
+    id,
+    approved,
+    ...(reason !== undefined && { reason }),
+    ...(input !== undefined && { input, ...(by !== undefined && { by }) }),
+  };
+}

@@ -1,0 +1,145 @@
+import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import { createMessageFrames } from '../turns/message-frames.js';
+import { replayRange } from '../turns/replay-range.js';
+import { readResumePosition, type ResumePosition } from './resume-position.js';
+import { createTurnFrames } from '../turns/turn-frames.js';
+import { findTurnOrigin } from '../turns/turn-origin.js';
+import type { TurnSpan } from '../turns/turn-span.js';
+import { toStreamProfile, type StreamProfile } from '../parts/ui-stream-part.js';
+import { HEADERS } from '../../protocol/http.js';
+
+/** What the client of these params can read. */
+export function readProfile({ request }: HandleChatStreamParams): StreamProfile {
+  return toStreamProfile(request?.headers.get(HEADERS.profile));
+}
+
+/** A reader without anything to say: the turn at work from its beginning, or nothing. */
+export async function attachReader(
+  deps: ChatDeps,
+  record: SessionRecord,
+  params: HandleChatStreamParams,
+): Promise<ChatReply> {
+  const position = toPosition(deps, params);
+  if (!wantsTurn(record, position, params.sawActiveSince))
+    return { kind: 'nothing', runId: record.runId };
+  const view = await deps.stateStore.sessions.view(record.sessionId);
+  if (view === undefined) return { kind: 'nothing' };
+  return replayTurn(deps, view, readProfile(params), position);
+}
+
+/**
+ * The newest turn from its first part: on to its next stop while it is at work, else as it stands.
+ * Steps whose chunks are gone are rebuilt from the transcript.
+ */
+export async function replayTurn(
+  deps: ChatDeps,
+  view: SessionView,
+  profile: StreamProfile,
+  position?: ResumePosition,
+): Promise<ChatReply> {
+  const { record } = view;
+  const { runId } = record;
+  const { from, stored } = await findTurnOrigin(deps.streamManager, view);
+  const span = toTurnSpan(view, profile, position);
+  const { seenUpTo } = span;
+  const isReader = seenUpTo !== undefined && position?.kind === 'exact';
+  // Who holds what was withdrawn since has to begin again.
+  if (isReader && (await isWithdrawn(deps.streamManager, record, seenUpTo)))
+    return { kind: 'nothing', runId };
+  if (stored === undefined)
+    return stream((signal) => createTurnFrames(deps.streamManager, span, signal));
+  // What a reader of single chunks has missed cannot be told from what it has.
+  if (seenUpTo !== undefined) return { kind: 'nothing', runId };
+  if (span.until.kind === 'stored') {
+    return stream(() => createMessageFrames(stored.message, record, profile));
+  }
+  return stream((signal) =>
+    createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal),
+  );
+
+  function stream(frames: (signal: AbortSignal) => AsyncIterable<string>): ChatReply {
+    return { kind: 'stream', runId, frames };
+  }
+}
+
+/** What follows `from` in the newest turn, for a client that has the message up to there. */
+export function toTailSpan(view: SessionView, from: number, profile: StreamProfile): TurnSpan {
+  return { ...toTurnSpan(view, profile), from, isTail: true };
+}
+
+function toTurnSpan(
+  { record, openCalls }: SessionView,
+  profile: StreamProfile,
+  position?: ResumePosition,
+): TurnSpan {
+  const { sessionId, messageId, sequence, turnStartSequence } = record;
+  const waiting = openCalls.filter(({ state }) => state === 'waiting');
+  return {
+    sessionId,
+    messageId,
+    from: turnStartSequence,
+    until:
+      record.stream === 'active'
+        ? { kind: 'live', after: sequence }
+        : { kind: 'stored', upTo: sequence },
+    isTail: false,
+    waiting: { calls: new Set(waiting.map(({ spec }) => spec.toolCallId)), asOf: sequence },
+    profile,
+    ...(isInside(record, position) && { seenUpTo: position.sequence }),
+  };
+}
+
+/** True for those who have part of the newest turn, and want the rest. */
+function isInside(
+  { turnStartSequence, sequence }: SessionRecord,
+  position: ResumePosition | undefined,
+): position is ResumePosition {
+  if (position === undefined || position.kind === 'whole') return false;
+  return position.sequence > turnStartSequence && position.sequence <= sequence;
+}
+
+const WITHDRAWING = new Set<string>(['step_discarded', 'stream_resync', 'stream_truncated']);
+
+/** True if something that was written up to `from` may have been taken back since. */
+async function isWithdrawn(
+  log: Pick<StreamManager, 'read'>,
+  { sessionId, sequence }: SessionRecord,
+  from: number,
+): Promise<boolean> {
+  for await (const entries of replayRange(log, sessionId, from, sequence)) {
+    if (entries.some(({ message }) => WITHDRAWING.has(message.type))) return true;
+  }
+  return false;
+}
+
+function toPosition(
+  { contentReplayEnabled = true }: ChatDeps,
+  { resumeFromSequence, request }: HandleChatStreamParams,
+): ResumePosition | undefined {
+  const position: ResumePosition | undefined =
+    resumeFromSequence === undefined
+      ? request && readResumePosition(request.headers)
+      : { sequence: resumeFromSequence, kind: 'whole' };
+  // Such a page was given everything up to its position.
+  const isSeen = !contentReplayEnabled && position?.kind === 'whole';
+  return isSeen ? { ...position, kind: 'seen' } : position;
+}
+
+/** A turn that rests is complete in the snapshot, unless that was taken while it was at work. */
+function wantsTurn(
+  record: SessionRecord,
+  position: ResumePosition | undefined,
+  sawActiveSince: number | null | undefined,
+): boolean {
+  // Whose connection broke is told the rest, if only how it ended; who has it all is told to stop.
+  const isAtEnd = position?.sequence === record.sequence && record.stream !== 'active';
+  if (position?.kind === 'exact' && isInside(record, position)) return !isAtEnd;
+  if (record.stream === 'active') return true;
+  if (position !== undefined && position.sequence < record.sequence) return true;
+  return sawActiveSince === undefined
+    ? record.activeSnapshotTurn === record.turn
+    : sawActiveSince === record.turnStartSequence;
+}

@@ -1,0 +1,82 @@
+import type { StreamManager } from '../../stores/log/stream-manager.js';
+import type { Store } from '../../stores/contract/store.js';
+import { formatSse, SSE_DONE } from '../parts/sse.js';
+import { createTurnFrames } from '../turns/turn-frames.js';
+import { StreamBrokenError } from '../parts/stream-broken-error.js';
+import type { StreamProfile } from '../parts/ui-stream-part.js';
+
+export interface AwaitedTurnDeps {
+  stateStore: Pick<Store, 'sessions'>;
+  streamManager: Pick<StreamManager, 'read' | 'follow'>;
+}
+
+/** Accepted messages whose turn has not begun. */
+export interface AwaitedTurn {
+  sessionId: string;
+  /** Ids of the user messages. */
+  messageIds: readonly string[];
+  /** Their turn begins after this sequence. */
+  after: number;
+  profile: StreamProfile;
+}
+
+/** A comment, so that the client sees at once that its message was taken; clients skip it. */
+const WAITING = ': waiting\n\n';
+
+/**
+ * The SSE frames of a turn that is yet to begin; none of earlier turns. A response to messages that
+ * were removed from the queue ends without a message.
+ *
+ * @throws StreamBrokenError when the log breaks off, and what createTurnFrames throws
+ */
+export async function* createAwaitedFrames(
+  deps: AwaitedTurnDeps,
+  awaited: AwaitedTurn,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  yield WAITING;
+  const beginning = await untilBegun(deps, awaited, signal);
+  if (signal.aborted) return;
+  if (beginning === undefined) {
+    yield formatSse({ type: 'finish', finishReason: 'other' }) + SSE_DONE;
+    return;
+  }
+  const { sessionId, profile } = awaited;
+  const { messageId, sequence } = beginning;
+  const span = {
+    sessionId,
+    messageId,
+    from: sequence - 1,
+    until: { kind: 'live', after: sequence },
+    isTail: false,
+    profile,
+  } as const;
+  yield* createTurnFrames(deps.streamManager, span, signal);
+}
+
+/** Undefined if they will not be answered. */
+async function untilBegun(
+  { stateStore, streamManager }: AwaitedTurnDeps,
+  { sessionId, messageIds, after }: AwaitedTurn,
+  signal: AbortSignal,
+): Promise<{ messageId: string; sequence: number } | undefined> {
+  const areMeant = (ids: readonly string[] = []): boolean =>
+    ids.some((id) => messageIds.includes(id));
+  for await (const entries of streamManager.follow(sessionId, after, signal)) {
+    for (const { sequence, message } of entries) {
+      if (message.type === 'turn_started' && areMeant(message.messageIds)) {
+        return { messageId: message.messageId, sequence };
+      }
+      if (message.type === 'queue_changed' && areMeant(message.removed)) return undefined;
+      // The end of the run before, or of the whole session.
+      if (
+        message.type === 'stream_end' &&
+        (await stateStore.sessions.read(sessionId)) === undefined
+      ) {
+        return undefined;
+      }
+    }
+  }
+  if (signal.aborted) return undefined;
+  throw new StreamBrokenError('the log broke off');
+}

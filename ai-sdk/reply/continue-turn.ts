@@ -1,0 +1,138 @@
+import type { ChunkOf, StreamMessage } from '../../protocol/chunk.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
+import { readProfile, toTailSpan } from './attach-turn.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import type { RejectedIntent } from './extract-resume-intent.js';
+import { toLastStep } from './last-step.js';
+import { createNoticeFrames } from './notice-frames.js';
+import { copyIsBehind } from './refusals.js';
+import type { Submission } from './submit-answers.js';
+import { createTurnFrames } from '../turns/turn-frames.js';
+
+/** What follows answers that were posted without a new message. */
+export async function continueTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  view: SessionView | undefined,
+  submission: Submission,
+): Promise<ChatReply> {
+  const { resumedAt, rejected, stored } = submission;
+  const copy = params.messages.findLast(({ role }) => role === 'assistant');
+  if (view === undefined) return reject(copy, rejected);
+  if (resumedAt !== undefined) return followTail(deps, params, view, resumedAt);
+  const tail = await repeatTail(deps, params, copy, submission);
+  if (tail !== undefined) return tail;
+  return stored.length > 0
+    ? waitForMore(view.record, copy)
+    : reject(copy, rejected, view.record.runId);
+}
+
+/** The batch is complete: the run goes on behind the pause that asked. */
+function followTail(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  view: SessionView,
+  resumedAt: number,
+): ChatReply {
+  const { record } = view;
+  const from = record.stream === 'paused' ? record.pauseSequence : record.sequence;
+  const span = toTailSpan(view, from, readProfile(params));
+  return {
+    kind: 'stream',
+    runId: record.runId,
+    frames: (signal) =>
+      createTurnFrames(
+        deps.streamManager,
+        { ...span, until: { kind: 'live', after: resumedAt } },
+        signal,
+      ),
+  };
+}
+
+/** The answers are kept; the run waits for others. */
+function waitForMore(
+  { messageId, runId }: SessionRecord,
+  copy: PostedMessage | undefined,
+): ChatReply {
+  const notice = { messageId, copy, finishReason: 'tool-calls' as const };
+  return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
+}
+
+/** Nothing waits for these answers: told to the page, which alone can do something about it. */
+function reject(
+  copy: PostedMessage | undefined,
+  rejected: RejectedIntent[],
+  runId?: string,
+): ChatReply {
+  const notice = { messageId: copy?.id ?? '', copy, rejected, finishReason: 'other' as const };
+  return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
+}
+
+/**
+ * What has followed answers, of which others may have been given by another client meanwhile;
+ * undefined if the newest turn has not asked for any of them.
+ */
+async function repeatTail(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  copy: PostedMessage | undefined,
+  { stored, rejected }: Submission,
+): Promise<ChatReply | undefined> {
+  // Read anew: what was asked beside these answers may have been answered a moment ago.
+  const view = await deps.stateStore.sessions.view(params.sessionId);
+  if (view === undefined) return undefined;
+  const { record } = view;
+  const known = rejected.filter(({ reason }) => reason !== 'stale-run');
+  const calls = new Set([...stored, ...known.map(({ toolCallId }) => toolCallId)]);
+  const from = calls.size === 0 ? undefined : await findPause(deps, record, calls);
+  if (from === undefined) return undefined;
+  if (isAhead(copy, calls)) throw copyIsBehind();
+  if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
+  const span = toTailSpan(view, from, readProfile(params));
+  return {
+    kind: 'stream',
+    runId: record.runId,
+    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
+  };
+}
+
+/** Sequence of the pause at which the newest of these calls was asked about, in the newest turn. */
+async function findPause(
+  deps: ChatDeps,
+  record: SessionRecord,
+  calls: ReadonlySet<string>,
+): Promise<number | undefined> {
+  let isAsked = false;
+  let pause: number | undefined;
+  for (let cursor = record.turnStartSequence; cursor < record.sequence;) {
+    const page = await deps.streamManager.read(record.sessionId, cursor, LIMITS.replayPage);
+    for (const { sequence, message } of page) {
+      cursor = sequence;
+      if (isAsking(message) && calls.has(message.toolCallId)) {
+        isAsked = true;
+        pause = undefined;
+      } else if (message.type === 'run_paused' && isAsked) {
+        pause ??= sequence;
+      }
+    }
+    if (page.length === 0) break;
+  }
+  return pause;
+}
+
+/** True for chunks that ask a person or a page. */
+function isAsking(
+  message: StreamMessage,
+): message is ChunkOf<'tool_approval_request'> | ChunkOf<'tool_start'> {
+  if (message.type === 'tool_start') return message.providerExecuted !== true;
+  return message.type === 'tool_approval_request';
+}
+
+/** True if the copy holds output of a step after the one whose answers it brings. */
+function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): boolean {
+  const last = toLastStep(copy);
+  return last.length > 0 && !last.some((part) => calls.has(String(part['toolCallId'])));
+}

@@ -1,0 +1,190 @@
+import type { PostedMessage } from '../../protocol/http.js';
+import { parseApprovalId } from '../../protocol/ids.js';
+import type { Row, ToolRow } from '../../protocol/rows.js';
+import type { PendingCall } from '../../stores/contract/calls.js';
+import { toLastStep } from './last-step.js';
+
+/** An answer to a pending call, as the client's copy of the conversation shows it. */
+export type ResumeIntent =
+  | {
+      kind: 'approval-response';
+      toolCallId: string;
+      approvalId: string;
+      approved: boolean;
+      reason?: string;
+    }
+  | { kind: 'client-tool-result'; toolCallId: string; result: unknown }
+  | { kind: 'client-tool-result'; toolCallId: string; error: string };
+
+/** An answer that nothing waits for. */
+export interface RejectedIntent {
+  toolCallId: string;
+  reason: 'stale-run' | 'not-pending' | 'already-completed' | 'kind-mismatch' | 'expired';
+  runId?: string;
+}
+
+export interface ResumeIntents {
+  intents: ResumeIntent[];
+  rejected: RejectedIntent[];
+  hasTrailingUserMessage: boolean;
+}
+
+type PostedPart = NonNullable<PostedMessage['parts']>[number];
+
+/** What a session waits for, as the state store's `load` tells it. */
+export interface ResumableState {
+  pendingClientToolCalls: Readonly<Record<string, PendingCall>>;
+  /** The transcript: what became of the newest turn's earlier calls. */
+  messages?: readonly Row[];
+  /** Index of the newest turn's first row. */
+  turnStartRow?: number;
+}
+
+/**
+ * Reads answers out of posted messages. Only the last assistant message counts, and of each part
+ * only the id and the person's answer: what a tool is given was fixed when it was asked for.
+ *
+ * @param state null if there is no such session
+ * @param currentRunId the session's newest run; undefined if there is none
+ */
+export function extractResumeIntent(
+  messages: readonly PostedMessage[],
+  state: ResumableState | null,
+  currentRunId?: string,
+): ResumeIntents {
+  const { pendingClientToolCalls = {}, messages: rows = [], turnStartRow = 0 } = state ?? {};
+  const calls = new Map(Object.entries(pendingClientToolCalls));
+  const settled = collectClientResults(calls.values(), rows.slice(turnStartRow));
+  const newest = new Set<unknown>(
+    toLastStep(messages.findLast(({ role }) => role !== 'user')).map((part) => part['toolCallId']),
+  );
+  const result: ResumeIntents = {
+    intents: [],
+    rejected: [],
+    hasTrailingUserMessage: messages.at(-1)?.role === 'user',
+  };
+  const seen = new Set<string>();
+  for (const part of findAnswers(messages)) {
+    const toolCallId = String(part['toolCallId']);
+    if (seen.has(toolCallId)) continue;
+    const verdict =
+      part['state'] === 'approval-responded'
+        ? readApproval(part, toolCallId, calls.get(toolCallId), currentRunId)
+        : (readRepeated(part, toolCallId, settled.get(toolCallId), newest.has(toolCallId)) ??
+          readResult(part, toolCallId, calls.get(toolCallId)));
+    if (verdict === undefined) continue;
+    seen.add(toolCallId);
+    if ('kind' in verdict) result.intents.push(verdict);
+    else result.rejected.push(verdict);
+  }
+  return result;
+}
+
+/** True if the messages may hold answers: then it is worth looking at what is pending. */
+export function hasAnswers(messages: readonly PostedMessage[]): boolean {
+  return findAnswers(messages).length > 0;
+}
+
+/** Parts of the last assistant message that a person or a page has answered. */
+function findAnswers(messages: readonly PostedMessage[]): PostedPart[] {
+  const last = messages.findLast(({ role }) => role !== 'user');
+  if (last?.role !== 'assistant') return [];
+  return (last.parts ?? []).filter(isAnswer);
+}
+
+function isAnswer(part: PostedPart): boolean {
+  if (part.type !== 'dynamic-tool' && !part.type.startsWith('tool-')) return false;
+  if (typeof part['toolCallId'] !== 'string') return false;
+  if (part['state'] === 'approval-responded') return true;
+  if (part['providerExecuted'] === true) return false;
+  return part['state'] === 'output-available' || part['state'] === 'output-error';
+}
+
+function readApproval(
+  part: PostedPart,
+  toolCallId: string,
+  call: PendingCall | undefined,
+  currentRunId: string | undefined,
+): ResumeIntent | RejectedIntent | undefined {
+  const { id: approvalId, approved, reason } = toRecord(part['approval']);
+  if (typeof approvalId !== 'string' || typeof approved !== 'boolean') return undefined;
+  const asked = parseApprovalId(approvalId);
+  if (asked?.toolCallId !== toolCallId) {
+    return { toolCallId, reason: 'not-pending' };
+  }
+  const { runId } = asked;
+  // A sub-agent asks in the name of its own run.
+  if (runId !== (call?.runId ?? currentRunId)) {
+    return { toolCallId, reason: 'stale-run', runId };
+  }
+  if (call === undefined) return { toolCallId, reason: 'not-pending', runId };
+  if (call.kind !== 'approval') return { toolCallId, reason: 'kind-mismatch', runId };
+  if (call.response !== undefined) return { toolCallId, reason: 'already-completed', runId };
+  const said = typeof reason === 'string' && reason !== '' ? { reason } : {};
+  return { kind: 'approval-response', toolCallId, approvalId, approved, ...said };
+}
+
+/** Results stay in the history of every message: only one of a call that waits is an answer. */
+function readResult(
+  part: PostedPart,
+  toolCallId: string,
+  call: PendingCall | undefined,
+): ResumeIntent | RejectedIntent | undefined {
+  if (call === undefined || call.response !== undefined) return undefined;
+  const { kind } = call;
+  const isError = part['state'] === 'output-error';
+  // An approval is called off by an error.
+  if (kind === 'approval' && !isError) {
+    return { toolCallId, reason: 'kind-mismatch' };
+  }
+  if (!isError) return toResultIntent(part, toolCallId);
+  const text = part['errorText'];
+  const error = typeof text === 'string' ? text : 'The client reported an error.';
+  return { kind: 'client-tool-result', toolCallId, error };
+}
+
+function toResultIntent(part: PostedPart, toolCallId: string): ResumeIntent {
+  return { kind: 'client-tool-result', toolCallId, result: part['output'] ?? null };
+}
+
+/** Results of this turn's client tools, by call. */
+function collectClientResults(
+  pending: Iterable<PendingCall>,
+  rows: readonly Row[],
+): Map<string, ToolRow> {
+  const asked = new Set<string>();
+  const results = new Map<string, ToolRow>();
+  for (const row of rows) {
+    if (row.role === 'assistant') {
+      for (const part of row.parts) {
+        if (part.type === 'tool-call' && part.kind === 'client') asked.add(part.toolCallId);
+      }
+    }
+    if (row.role === 'tool' && asked.has(row.toolCallId)) results.set(row.toolCallId, row);
+  }
+  for (const { kind, toolCallId, response } of pending) {
+    if (kind === 'client' && response?.row !== undefined) results.set(toolCallId, response.row);
+  }
+  return results;
+}
+
+/**
+ * A result for a call that has one. After a timeout it is still of use; any other is a repetition,
+ * of which a page is told what followed, if its copy ends there.
+ */
+function readRepeated(
+  part: PostedPart,
+  toolCallId: string,
+  result: ToolRow | undefined,
+  isNewest: boolean,
+): ResumeIntent | RejectedIntent | undefined {
+  if (result === undefined) return undefined;
+  if (result.errorCode === 'client_tool_timeout' && part['state'] === 'output-available') {
+    return toResultIntent(part, toolCallId);
+  }
+  return isNewest ? { toolCallId, reason: 'already-completed' } : undefined;
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { HelixError } from '../../protocol/errors.js';
+import { isStoredSessionId, toShownSessionId } from '../../protocol/ids.js';
+import { HEADERS, type ProblemBody } from '../../protocol/http.js';
+import { PostedTail } from '../../protocol/posted-messages.js';
+import { toChatDeps, type HandleChatStreamDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import { decideReply } from './decide-reply.js';
+import { ExecutionError } from '../parts/frontend-errors.js';
+import { buildFramesResponse } from '../parts/sse.js';
+
+/**
+ * Answers a chat request as a web response: an SSE body, 204 when there is nothing to follow, or a
+ * refusal as `{ error, code }`. A reader that goes away never stops the run.
+ *
+ * @throws ConfigurationError if the deps name no agent; ExecutionError, with its cause, for what went
+ * wrong without being a refusal
+ */
+export async function handleChatStream(
+  deps: HandleChatStreamDeps,
+  params: HandleChatStreamParams,
+): Promise<Response> {
+  const chat = toChatDeps(deps);
+  const posted = Posted.safeParse(params);
+  const reply = posted.success
+    ? await decideReply(chat, { ...params, ...posted.data }).catch((cause: unknown): never => {
+        throw new ExecutionError(undefined, { cause });
+      })
+    : refuse('These are no messages of a chat.');
+  const headers = toReplyHeaders(params.sessionId, reply);
+  switch (reply.kind) {
+    case 'nothing':
+      return new Response(null, { status: 204, headers });
+    case 'refused': {
+      const { error } = reply;
+      return Response.json(toProblem(error), { status: error.statusCode, headers });
+    }
+    case 'stream':
+      return buildFramesResponse(reply.frames, { headers, signal: params.request?.signal });
+  }
+}
+
+/** What a host hands on from a request's body without looking. */
+const Posted = z.object({
+  messages: PostedTail,
+  trigger: z.string().optional(),
+  messageId: z.string().optional(),
+});
+
+function refuse(text: string): ChatReply {
+  return { kind: 'refused', error: new HelixError('validation_error', text) };
+}
+
+/** Headers that name what a reply is about. */
+export function toReplyHeaders(
+  sessionId: string,
+  { runId }: Pick<ChatReply, 'runId'> = {},
+): Record<string, string> {
+  return {
+    // What is no session id may not even be a legal header.
+    ...(isStoredSessionId(sessionId) && { [HEADERS.sessionId]: toShownSessionId(sessionId) }),
+    ...(runId !== undefined && { [HEADERS.runId]: runId }),
+  };
+}
+
+/** The body of a refusal. */
+export function toProblem({ message, code, detail }: HelixError): ProblemBody {
+  return { error: message, code, ...(detail !== undefined && { detail: toShown(detail) }) };
+}
+
+/** A session is named as its client knows it. */
+function toShown(detail: unknown): unknown {
+  if (typeof detail !== 'object' || detail === null || !('sessionId' in detail)) return detail;
+  return { ...detail, sessionId: toShownSessionId(String(detail.sessionId)) };
+}

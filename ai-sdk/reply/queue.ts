@@ -1,0 +1,45 @@
+import { HelixError } from '../../protocol/errors.js';
+import type { QueuedMessages } from '../../protocol/http.js';
+import type { QueuedEntry } from '../../stores/contract/queue.js';
+import type { Store } from '../../stores/contract/store.js';
+import { convertToUIMessages } from '../parts/convert-messages.js';
+import type { UIMessage } from '../parts/ui-message.js';
+import { withText } from './user-messages.js';
+
+/** What waits, as a page shows it; hidden messages are left out. */
+export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessage>[] {
+  return entries.map(({ messages, ...entry }) => ({
+    ...entry,
+    messages: convertToUIMessages(messages.map(({ row }) => row)),
+  }));
+}
+
+/**
+ * Gives a message that waits another text; its files stay.
+ *
+ * @throws HelixError `not_found` if it does not wait, `message_too_large`
+ */
+export async function editQueuedMessage(
+  { queue }: Pick<Store, 'queue'>,
+  { sessionId, id, text }: { sessionId: string; id: string; text: string },
+): Promise<void> {
+  for (;;) {
+    const waiting = (await queue.read(sessionId)).flatMap(({ messages }) => messages);
+    const message = waiting.find((candidate) => candidate.id === id);
+    if (message === undefined) throw notQueued();
+    const expectedHash = message.hash;
+    const edited = withText(message, text);
+    const result = await queue.edit({
+      sessionId,
+      message: edited,
+      expectedHash,
+      now: Date.now(),
+    });
+    if (result.kind === 'edited') return;
+    if (result.kind === 'not_queued') throw notQueued();
+  }
+}
+
+export function notQueued(): HelixError {
+  return new HelixError('not_found', 'This message does not wait for its turn.');
+}

@@ -1,0 +1,117 @@
+import { AgentAlreadyRunningError, HelixError } from '../../protocol/errors.js';
+import type { RunRecord, UserMessage } from '../../stores/contract/runs.js';
+import type { SessionView } from '../../stores/contract/sessions.js';
+import { readProfile, replayTurn } from './attach-turn.js';
+import { createAwaitedFrames } from './awaited-turn.js';
+import type { ChatDeps } from './chat-deps.js';
+import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import { toCaller } from './ownership.js';
+import { agentMismatch, notFound } from './refusals.js';
+import { createTurnFrames } from '../turns/turn-frames.js';
+
+/** Begins a turn; what was accepted before is shown again instead. */
+export async function startTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  agent: string,
+  messages: UserMessage[],
+): Promise<ChatReply> {
+  const { sessionId } = params;
+  const { userId: owner, tenantId: tenant } = toCaller(params);
+  const result = await deps.executor.execute({
+    sessionId,
+    agent,
+    owner,
+    ...(tenant !== undefined && { tenant }),
+    messages,
+    policy: params.busy ?? deps.busyPolicy ?? 'reject',
+    by: owner,
+  });
+  switch (result.kind) {
+    case 'begun':
+      return streamTurn(deps, params, result.run);
+    case 'queued':
+    case 'interrupting':
+      return awaitTurn(deps, params, messages, result.sequence);
+    case 'steered':
+      return { ...awaitTurn(deps, params, messages, result.sequence), runId: result.runId };
+    case 'queue_full':
+      throw new HelixError('queue_full', 'Too many messages wait for their turn.');
+    case 'accepted':
+      return repeatTurn(deps, params, messages);
+    case 'busy':
+      throw new AgentAlreadyRunningError(sessionId);
+    case 'conflict':
+      throw new HelixError(
+        'message_conflict',
+        'This message was sent before, with other content.',
+        {
+          detail: { messageId: result.messageId },
+        },
+      );
+    case 'agent_mismatch':
+      throw agentMismatch(result.agent);
+    case 'foreign':
+      throw notFound();
+  }
+}
+
+/** A turn that has just begun, from its first part to its next stop. */
+export function streamTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  { sessionId, runId, messageId, startSequence }: RunRecord,
+): ChatReply {
+  const span = {
+    sessionId,
+    messageId,
+    from: startSequence,
+    until: { kind: 'live' as const, after: startSequence },
+    isTail: false,
+    profile: readProfile(params),
+  };
+  return {
+    kind: 'stream',
+    runId,
+    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
+  };
+}
+
+/** The messages wait: their reply follows once their turn begins. */
+function awaitTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  messages: UserMessage[],
+  after: number,
+): ChatReply {
+  const { sessionId } = params;
+  const messageIds = messages.map(({ id }) => id);
+  const awaited = { sessionId, messageIds, after, profile: readProfile(params) };
+  return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, signal) };
+}
+
+/** All messages were accepted before: they still wait, or began the newest turn. */
+async function repeatTurn(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+  messages: UserMessage[],
+): Promise<ChatReply> {
+  const view = await deps.stateStore.sessions.view(params.sessionId);
+  if (view === undefined) throw notFound();
+  if (isWaiting(view, messages)) return awaitTurn(deps, params, messages, view.record.sequence);
+  if (!isOfNewestTurn(view, messages)) {
+    const text = 'This message was answered before; load the conversation again.';
+    throw new HelixError('client_out_of_step', text);
+  }
+  return replayTurn(deps, view, readProfile(params));
+}
+
+function isWaiting({ queue }: SessionView, messages: UserMessage[]): boolean {
+  const ids = new Set(messages.map(({ id }) => id));
+  return queue.some((entry) => entry.messages.some(({ id }) => ids.has(id)));
+}
+
+function isOfNewestTurn({ record, rows }: SessionView, messages: UserMessage[]): boolean {
+  const ids = new Set(messages.map(({ id }) => id));
+  return rows.slice(record.turnStartRow).some((row) => row.role === 'user' && ids.has(row.id));
+}

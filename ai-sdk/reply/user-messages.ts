@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { HelixError } from '../../protocol/errors.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import { isAssistantMessageId } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
+import type { Row, UserPart, UserRow } from '../../protocol/rows.js';
+import type { UserMessage } from '../../stores/contract/runs.js';
+
+export interface UserMessageOptions {
+  /** For messages that bring none of their own. */
+  metadata?: Record<string, unknown> | undefined;
+  /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
+  allowedFileHosts?: readonly string[] | undefined;
+}
+
+/** All user messages at the end of the conversation, in order. */
+export function toTrailingUserMessages(messages: readonly PostedMessage[]): PostedMessage[] {
+  const before = messages.findLastIndex(({ role }) => role !== 'user');
+  return messages.slice(before + 1);
+}
+
+/**
+ * Posted user messages as the session accepts them.
+ *
+ * @throws HelixError `validation_error` or `message_too_large`; then none is accepted
+ */
+export function toUserMessages(
+  posted: readonly PostedMessage[],
+  options: UserMessageOptions = {},
+): UserMessage[] {
+  if (posted.length > LIMITS.newMessages) {
+    throw invalid(`One request says at most ${String(LIMITS.newMessages)} messages.`);
+  }
+  const ids = new Set<string>();
+  return posted.map((message) => {
+    if (ids.has(message.id)) throw invalid(`Two messages have the id "${message.id}".`);
+    ids.add(message.id);
+    return toUserMessage(message, options);
+  });
+}
+
+function toUserMessage(message: PostedMessage, options: UserMessageOptions): UserMessage {
+  const { id } = message;
+  if (isAssistantMessageId(id)) {
+    throw invalid(`"${id}" is the form of ids that the server gives; choose another.`);
+  }
+  const parts = toUserParts(message, options.allowedFileHosts ?? []);
+  const hash = hashOf(id, parts);
+  const metadata = toMetadata(message.metadata) ?? toMetadata(options.metadata);
+  const hidden = metadata?.[COMMON_METADATA_KEYS.HIDDEN] === true;
+  const row: UserRow = {
+    role: 'user',
+    id,
+    parts,
+    ...(metadata !== undefined && { metadata }),
+    ...(hidden && { hidden }),
+  };
+  return { id, hash, row, hidden };
+}
+
+/** The same message with another text; its files stay. @throws HelixError `message_too_large` */
+export function withText(message: UserMessage, text: string): UserMessage {
+  const { id, row } = message;
+  if (row.role !== 'user') return message;
+  const files = row.parts.filter(({ type }) => type === 'file');
+  const parts: UserPart[] = [{ type: 'text', text }, ...files];
+  return { ...message, hash: hashOf(id, parts), row: { ...row, parts } };
+}
+
+/** True if a stored message is this one, word by word. */
+export function isSameContent({ id, hash }: UserMessage, row: Row): boolean {
+  return row.role === 'user' && row.id === id && hashOf(id, row.parts) === hash;
+}
+
+function hashOf(id: string, parts: readonly UserPart[]): string {
+  const chars = parts.reduce(
+    (sum, part) => sum + (part.type === 'text' ? part.text : part.url).length,
+    0,
+  );
+  // What is far too large is not written out first.
+  if (chars > LIMITS.userMessageBytes) throw tooLarge(id);
+  const content = JSON.stringify(parts);
+  if (Buffer.byteLength(content) > LIMITS.userMessageBytes) {
+    throw tooLarge(id);
+  }
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function toUserParts(message: PostedMessage, allowedHosts: readonly string[]): UserPart[] {
+  const posted = message.parts ?? [];
+  if (posted.length === 0 && message.content !== undefined && message.content !== '') {
+    return [{ type: 'text', text: message.content }];
+  }
+  const parts = posted.flatMap((part): UserPart[] => {
+    // Other parts (a page's own data) are for the page.
+    if (part.type !== 'text' && part.type !== 'file') return [];
+    return [part.type === 'text' ? toTextPart(part) : toFilePart(part, allowedHosts)];
+  });
+  const isEmpty = parts.every((part) => part.type === 'text' && part.text === '');
+  if (isEmpty) throw invalid('A user message needs text or a file.');
+  return parts;
+}
+
+function toTextPart(part: Record<string, unknown>): UserPart {
+  const text = part['text'];
+  if (typeof text !== 'string') throw invalid('The text of a text part must be a string.');
+  return { type: 'text', text };
+}
+
+function toFilePart(part: Record<string, unknown>, allowedHosts: readonly string[]): UserPart {
+  const { url, mediaType, filename } = part;
+  if (typeof url !== 'string' || typeof mediaType !== 'string') {
+    throw invalid('A file part needs a url and a mediaType.');
+  }
+  if (!isAllowedFile(url, allowedHosts)) {
+    throw invalid('Files are taken as data: URLs, or from hosts that this server allows.');
+  }
+  return { type: 'file', url, mediaType, ...(typeof filename === 'string' && { filename }) };
+}
+
+function isAllowedFile(url: string, allowedHosts: readonly string[]): boolean {
+  if (url.startsWith('data:')) return true;
+  if (!URL.canParse(url)) return false;
+  const { protocol, host } = new URL(url);
+  return protocol === 'https:' && allowedHosts.includes(host);
+}
+
+/** Metadata that is no object, or too large, is dropped; the message is kept. */
+function toMetadata(value: unknown): Record<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  if (Buffer.byteLength(JSON.stringify(value)) > LIMITS.metadataBytes) return undefined;
+  return { ...value };
+}
+
+function tooLarge(id: string): HelixError {
+  return new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
+}
+
+function invalid(message: string): HelixError {
+  return new HelixError('validation_error', message);
+}

@@ -1,0 +1,134 @@
+import type { LogEntry } from '../../protocol/chunk.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
+import { SlowReaderError, StreamBrokenError } from '../parts/stream-broken-error.js';
+import { isStop, type TurnProgress } from './turn-progress.js';
+
+/** A viewer that takes less than the turn gives is cut when this much waits for it, in characters. */
+const MOST_WAITING = 1024 * 1024;
+
+/** One who takes the frames of a turn. */
+export interface LiveViewer {
+  /** What has come since it was asked last; undefined when the turn has stopped or the signal fires. */
+  next: () => Promise<string | undefined>;
+  leave: () => void;
+}
+
+interface Seat {
+  waiting: string;
+  isBehind: boolean;
+  wake: (() => void) | undefined;
+}
+
+/**
+ * A turn at work from some position on. Its chunks are transformed and framed once, however many
+ * viewers there are; the log is followed as long as there is one.
+ */
+export class LiveTurn {
+  readonly #progress: TurnProgress;
+  readonly #seats = new Set<Seat>();
+  readonly #leave = new AbortController();
+  readonly #onOver: () => void;
+  #over: { error?: unknown } | undefined;
+
+  constructor(
+    reader: Pick<StreamManager, 'follow'>,
+    sessionId: string,
+    progress: TurnProgress,
+    onOver: () => void,
+  ) {
+    this.#progress = progress;
+    this.#onOver = onOver;
+    void this.#run(sessionId, followTurn(reader, sessionId, progress.position, this.#leave.signal));
+  }
+
+  get position(): number {
+    return this.#progress.position;
+  }
+
+  /** True if a viewer who was told this much may be told the rest by this turn. */
+  isAt(progress: TurnProgress): boolean {
+    if (this.#progress === progress) return true;
+    if (progress.position !== this.position) return false;
+    return JSON.stringify(progress.reopen()) === JSON.stringify(this.#progress.reopen());
+  }
+
+  /**
+   * Gives the frames from now on. `next` throws StreamBrokenError, and what following the log throws.
+   */
+  enter(signal: AbortSignal): LiveViewer {
+    const seat: Seat = { waiting: '', isBehind: false, wake: undefined };
+    const wake = (): void => seat.wake?.();
+    signal.addEventListener('abort', wake);
+    this.#seats.add(seat);
+    return {
+      next: async () => {
+        for (;;) {
+          if (signal.aborted) return undefined;
+          if (seat.isBehind) throw new SlowReaderError();
+          const text = seat.waiting;
+          seat.waiting = '';
+          if (text !== '') return text;
+          if (this.#over !== undefined) {
+            if ('error' in this.#over) throw this.#over.error;
+            return undefined;
+          }
+          await new Promise<void>((resolve) => (seat.wake = resolve));
+        }
+      },
+      leave: () => {
+        signal.removeEventListener('abort', wake);
+        this.#seats.delete(seat);
+        if (this.#seats.size === 0) this.#end({});
+      },
+    };
+  }
+
+  async #run(sessionId: string, log: AsyncIterable<LogEntry[]>): Promise<void> {
+    try {
+      for await (const entries of log) {
+        this.#progress.accept(entries);
+        this.#tell(this.#progress.take());
+        const last = entries.at(-1);
+        if (last === undefined || !isStop(sessionId, last.message)) continue;
+        // At once: who caught up with this turn behind its stop would wait for another one.
+        this.#tell(this.#progress.finish());
+        this.#end({});
+      }
+      this.#end({});
+    } catch (error) {
+      this.#end({ error });
+    }
+  }
+
+  #tell(text: string): void {
+    if (text === '') return;
+    for (const seat of this.#seats) {
+      seat.isBehind ||= seat.waiting.length > MOST_WAITING;
+      if (!seat.isBehind) seat.waiting += text;
+      seat.wake?.();
+    }
+  }
+
+  #end(over: { error?: unknown }): void {
+    if (this.#over !== undefined) return;
+    this.#over = over;
+    this.#leave.abort();
+    this.#onOver();
+    for (const seat of this.#seats) seat.wake?.();
+  }
+}
+
+/** What follows `after`, up to and including the turn's next stop, or until the signal fires. */
+async function* followTurn(
+  reader: Pick<StreamManager, 'follow'>,
+  sessionId: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<LogEntry[], void, undefined> {
+  for await (const entries of reader.follow(sessionId, after, signal)) {
+    const last = entries.findIndex(({ message }) => isStop(sessionId, message));
+    yield last < 0 ? entries : entries.slice(0, last + 1);
+    if (last >= 0) return;
+  }
+  if (!signal.aborted) throw new StreamBrokenError('the log broke off');
+}

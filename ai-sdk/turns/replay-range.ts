@@ -1,0 +1,67 @@
+import type { LogEntry } from '../../protocol/chunk.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { StreamManager } from '../../stores/log/stream-manager.js';
+import { mergeDeltas } from '../../protocol/merge-deltas.js';
+
+type PageReader = Pick<StreamManager, 'read'>;
+
+/** Enough to keep store and reader busy at once, too few to keep live readers waiting. */
+const IN_FLIGHT = 4;
+
+/**
+ * The entries after `from` up to and including `upTo`, which all exist, in pages with adjacent
+ * deltas merged.
+ */
+export async function* replayRange(
+  reader: PageReader,
+  sessionId: string,
+  from: number,
+  upTo: number,
+): AsyncGenerator<LogEntry[], void, undefined> {
+  const pages: Promise<LogEntry[]>[] = [];
+  let cursor = from;
+  for (;;) {
+    while (pages.length < IN_FLIGHT && cursor < upTo) {
+      const end = Math.min(cursor + LIMITS.replayPage, upTo);
+      pages.push(readShared(reader, sessionId, cursor, end));
+      cursor = end;
+    }
+    const page = await pages.shift();
+    if (page === undefined) return;
+    if (page.length > 0) yield page;
+  }
+}
+
+/**
+ * Viewers come together, as after a deploy; for this long they share what one of them has read.
+ * Longer would give more of them an attempt that was withdrawn meanwhile, which costs each its
+ * connection.
+ */
+const SHARED_MS = 100;
+
+const pagesOf = new WeakMap<PageReader, Map<string, Promise<LogEntry[]>>>();
+
+/**
+ * A page is read when all of it exists, and what withdraws an entry comes after its end: whoever
+ * reads on from a shared page learns of what has become of it.
+ */
+function readShared(
+  reader: PageReader,
+  sessionId: string,
+  from: number,
+  to: number,
+): Promise<LogEntry[]> {
+  const pages = pagesOf.get(reader) ?? new Map<string, Promise<LogEntry[]>>();
+  pagesOf.set(reader, pages);
+  const key = `${sessionId} ${String(from)} ${String(to)}`;
+  const known = pages.get(key);
+  if (known !== undefined) return known;
+  const page = reader
+    .read(sessionId, from, to - from)
+    .then((entries) => mergeDeltas(entries.filter(({ sequence }) => sequence <= to)));
+  pages.set(key, page);
+  const forget = (): boolean => pages.delete(key);
+  // A reader that left takes no notice of what went wrong with the pages it had asked for.
+  page.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
+  return page;
+}

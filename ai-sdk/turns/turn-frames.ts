@@ -1,0 +1,110 @@
+import type { StreamManager } from '../../stores/log/stream-manager.js';
+import { createCutNotice } from './cut-notice.js';
+import { LiveTurn, type LiveViewer } from './live-turn.js';
+import { toMessageEvents } from '../parts/message-events.js';
+import { replayRange } from './replay-range.js';
+import { isBeyond } from './turn-origin.js';
+import { TurnProgress } from './turn-progress.js';
+import type { TurnSpan } from './turn-span.js';
+
+/** The reading half of a log. */
+export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
+
+/** A replay is handed over in pieces of about this size: few writes, and little that waits. */
+const REPLAY_CHARS = 32_768;
+
+/**
+ * The SSE frames of a turn: one string for what arrived together. Returns early when the signal
+ * fires. A reader that has to be cut is told so first.
+ *
+ * @throws StreamBrokenError when the reader holds parts that were withdrawn, or the log breaks off
+ */
+export async function* createTurnFrames(
+  reader: LogReader,
+  span: TurnSpan,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const progress = new TurnProgress(span);
+  try {
+    yield* tellTurn(reader, span, progress, signal);
+  } catch (error) {
+    yield* createCutNotice(error, progress.position, signal);
+    throw error;
+  }
+}
+
+async function* tellTurn(
+  reader: LogReader,
+  span: TurnSpan,
+  progress: TurnProgress,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  const { sessionId, until, stored, seenUpTo = span.from } = span;
+  if (stored !== undefined) progress.write(toMessageEvents(stored.message, span.profile));
+  yield progress.take();
+
+  for await (const entries of replayRange(reader, sessionId, span.from, seenUpTo)) {
+    if (signal.aborted) return;
+    progress.skip(entries);
+  }
+  if (span.seenUpTo !== undefined) progress.write(progress.reopen());
+
+  const known = until.kind === 'live' ? until.after : until.upTo;
+  for await (const entries of replayRange(reader, sessionId, seenUpTo, known)) {
+    if (signal.aborted) return;
+    progress.accept(stored === undefined ? entries : entries.filter((e) => isBeyond(stored, e)));
+    if (progress.size >= REPLAY_CHARS) yield progress.take();
+  }
+  progress.reach(known);
+  if (signal.aborted) return;
+  if (until.kind === 'stored') {
+    yield progress.finish();
+    return;
+  }
+  const viewer = await join(reader, span, progress, signal);
+  try {
+    // What is left of the replay goes out before anything that the turn says from now on.
+    if (viewer.rest !== '') yield viewer.rest;
+    for (let text = await viewer.next(); text !== undefined; text = await viewer.next()) yield text;
+  } finally {
+    viewer.leave();
+  }
+}
+
+/** Turns that are followed now, by what their viewers have in common. */
+const liveTurns = new WeakMap<LogReader, Map<string, LiveTurn>>();
+
+/** A turn that runs away from a viewer so often is left to run. */
+const MOST_TRIES = 10;
+
+/** Brings a viewer to where others follow the turn, or lets it follow by itself. */
+async function join(
+  reader: LogReader,
+  span: TurnSpan,
+  progress: TurnProgress,
+  signal: AbortSignal,
+): Promise<LiveViewer & { rest: string }> {
+  const { sessionId, from, isTail, profile } = span;
+  const turns = liveTurns.get(reader) ?? new Map<string, LiveTurn>();
+  liveTurns.set(reader, turns);
+  const key = [sessionId, from, isTail, profile].join(' ');
+  for (let tries = 0; ; tries += 1) {
+    // Viewers of stored steps have seen less of the log than others at the same place.
+    const shared = span.stored === undefined ? turns.get(key) : undefined;
+    if (shared !== undefined && shared.position > progress.position && tries < MOST_TRIES) {
+      const { position } = shared;
+      for await (const entries of replayRange(reader, sessionId, progress.position, position)) {
+        progress.accept(entries);
+      }
+      progress.reach(position);
+      continue;
+    }
+    const rest = progress.take();
+    if (shared?.isAt(progress) === true) return { ...shared.enter(signal), rest };
+    const own = new LiveTurn(reader, sessionId, progress, () => {
+      if (turns.get(key) === own) turns.delete(key);
+    });
+    if (shared === undefined && span.stored === undefined) turns.set(key, own);
+    return { ...own.enter(signal), rest };
+  }
+}

@@ -1,0 +1,110 @@
+import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
+import { toControlPart } from '../parts/content-parts.js';
+import { FrameWriter } from '../parts/frame-writer.js';
+import { SSE_DONE } from '../parts/sse.js';
+import { StreamBrokenError } from '../parts/stream-broken-error.js';
+import { StreamTransformer } from '../parts/stream-transformer.js';
+import type { TurnSpan } from './turn-span.js';
+import type { UIStreamPart } from '../parts/ui-stream-part.js';
+
+/** How far a turn has been told to a viewer, or to several that were told the same. */
+export class TurnProgress {
+  readonly #transformer: StreamTransformer;
+  readonly #writer = new FrameWriter();
+  readonly #attachedAt: number;
+  readonly #sessionId: string;
+  #position: number;
+
+  constructor(span: TurnSpan) {
+    this.#position = span.from;
+    this.#sessionId = span.sessionId;
+    this.#attachedAt = span.until.kind === 'live' ? span.until.after : span.until.upTo;
+    this.#transformer = new StreamTransformer({
+      generateMessageId: () => span.messageId,
+      agentId: span.sessionId,
+      profile: span.profile,
+      isTail: span.isTail,
+      isAnswered: (toolCallId) => isAnswered(span, toolCallId, this.#position),
+    });
+    this.write(this.#transformer.start());
+  }
+
+  /** Everything up to here was taken in. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** About how much waits to be taken, in characters; 0 if nothing. */
+  get size(): number {
+    return this.#writer.size;
+  }
+
+  /** @throws StreamBrokenError when parts that were told are withdrawn */
+  accept(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      this.#position = entry.sequence;
+      // What was removed before the viewer came was never told to it.
+      if (entry.message.type === 'stream_truncated' && entry.sequence <= this.#attachedAt) continue;
+      const transformed = this.#transformer.transform(entry);
+      const { events } = transformed;
+      if (transformed.mustCut) {
+        throw new StreamBrokenError('an attempt was withdrawn', toNotice(events, entries));
+      }
+      // The id of a stop is left to `finish`: who has the one must have the other.
+      this.#writer.add(isStop(this.#sessionId, entry.message) ? { events } : transformed);
+    }
+  }
+
+  /** Takes in what the viewer has already. */
+  skip(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      this.#position = entry.sequence;
+      this.#transformer.transform(entry);
+    }
+  }
+
+  /** Nothing is left in the log up to here, whatever gaps it ends with. */
+  reach(position: number): void {
+    this.#position = Math.max(this.#position, position);
+  }
+
+  write(events: UIStreamPart[]): void {
+    this.#writer.add({ events });
+  }
+
+  /** What is open: the parts by which a viewer is told who joins here. */
+  reopen(): UIStreamPart[] {
+    return this.#transformer.reopen();
+  }
+
+  /** The frames so far; empty afterwards. */
+  take(): string {
+    return this.#writer.take();
+  }
+
+  /** The last frames. They have an id as well: a browser's EventSource comes back after every end. */
+  finish(): string {
+    this.#writer.add({ ...this.#transformer.finalize(), sequence: this.#position });
+    return this.take() + SSE_DONE;
+  }
+}
+
+/** What a withdrawal itself says, and the entry that says from where on; the two are written together. */
+function toNotice(events: UIStreamPart[], entries: readonly LogEntry[]): UIStreamPart[] {
+  const control = events.filter(({ type }) => type.startsWith('data-'));
+  if (control.some(({ type }) => type === 'data-stream-resync')) return control;
+  const resync = entries.findLast(({ message }) => message.type === 'stream_resync')?.message;
+  return resync?.type === 'stream_resync' ? [...control, toControlPart(resync)] : control;
+}
+
+/** A pause, an end, or another turn, never a status field, is where a live reader stops. */
+export function isStop(sessionId: string, message: StreamMessage): boolean {
+  if (message.type === 'stream_end') return true;
+  if (message.type !== 'run_paused' && message.type !== 'turn_started') return false;
+  return message.agentId === sessionId;
+}
+
+function isAnswered(span: TurnSpan, toolCallId: string, position: number): boolean {
+  if (span.waiting === undefined || position > span.waiting.asOf) return false;
+  return !span.waiting.calls.has(toolCallId);
+}

@@ -1,0 +1,81 @@
+import { MessagesQuery, type MessagesReply } from '../../protocol/http.js';
+import type { Store } from '../../stores/contract/store.js';
+import type { ConvertOptions } from '../parts/convert-messages.js';
+import { ValidationError } from '../parts/frontend-errors.js';
+import { toAllMessages, toSettledMessages } from './snapshot-messages.js';
+import type { UIMessage } from '../parts/ui-message.js';
+
+export type LoadAllUIMessagesOptions = Pick<
+  ConvertOptions,
+  'includeReasoning' | 'includeToolResults' | 'generateId' | 'filterHidden'
+>;
+
+export type LoadUIMessagesOptions = LoadAllUIMessagesOptions & {
+  /** Index of the first message; default 0. */
+  offset?: number | undefined;
+  /** Default 50, at most 1,000. */
+  limit?: number | undefined;
+};
+
+/** A page of a conversation. */
+export type UIMessagePage = MessagesReply<UIMessage>;
+
+type HistoryStore = Pick<Store, 'sessions'>;
+
+/**
+ * A page of a conversation as a client shows it. A page is counted in messages as they are shown, so
+ * that no call is parted from its result. The message that a run is working on is left out, as in a
+ * snapshot: its stream brings it. An unknown session has no messages.
+ *
+ * @throws ValidationError for an offset or limit that is none
+ */
+export async function loadUIMessages(
+  stateStore: HistoryStore,
+  sessionId: string,
+  { offset, limit, ...options }: LoadUIMessagesOptions = {},
+): Promise<UIMessagePage> {
+  const page = MessagesQuery.safeParse({ offset, limit });
+  if (!page.success) {
+    throw new ValidationError('offset is a whole number, limit one from 1 to 1,000.');
+  }
+  return toPage(await loadAllUIMessages(stateStore, sessionId, options), page.data);
+}
+
+/** All of a conversation. */
+export async function loadAllUIMessages(
+  stateStore: HistoryStore,
+  sessionId: string,
+  options: LoadAllUIMessagesOptions = {},
+): Promise<UIMessage[]> {
+  const view = await stateStore.sessions.view(sessionId);
+  if (view === undefined) return [];
+  return view.record.stream === 'active'
+    ? toSettledMessages(view, options)
+    : toAllMessages(view, options);
+}
+
+/** The same, by name; for routes, which check first whose session it is. */
+export function getUIMessages(
+  { stateStore }: { stateStore: HistoryStore },
+  { sessionId, ...options }: LoadUIMessagesOptions & { sessionId: string },
+): Promise<UIMessagePage> {
+  return loadUIMessages(stateStore, sessionId, options);
+}
+
+/** A store's conversations as UI messages. */
+export interface UIMessageStore {
+  getUIMessages: (sessionId: string, options?: LoadUIMessagesOptions) => Promise<UIMessagePage>;
+  getAllUIMessages: (sessionId: string, options?: LoadAllUIMessagesOptions) => Promise<UIMessage[]>;
+}
+
+export function createUIMessageStore(stateStore: HistoryStore): UIMessageStore {
+  return {
+    getUIMessages: (sessionId, options) => loadUIMessages(stateStore, sessionId, options),
+    getAllUIMessages: (sessionId, options) => loadAllUIMessages(stateStore, sessionId, options),
+  };
+}
+
+function toPage(all: readonly UIMessage[], { offset, limit }: MessagesQuery): UIMessagePage {
+  const end = offset + limit;
+  return { messages: all.slice(offset, end), hasMore: end < all.length };
+}

@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  AI_SDK_UI_HEADER,
+  AI_SDK_UI_HEADER_VALUE,
+  buildSSEResponse,
+  createSSEHeaders,
+  createSSEStream,
+  extractResumePosition,
+  type SSEEvent,
+  type UIStreamPart,
+} from '../../../ai-sdk/index.js';
+
+const delta = (text: string): UIStreamPart => ({ type: 'text-delta', id: 't', delta: text });
+
+async function* told(...events: SSEEvent[]): AsyncGenerator<SSEEvent> {
+  for (const event of events) yield await Promise.resolve(event);
+}
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+describe('an SSE body of events', () => {
+  it('gives events that have a place their id, and ends with [DONE]', async () => {
+    const response = buildSSEResponse(
+      told(
+        { event: delta('Hello'), sequence: 1 },
+        { event: delta(' world'), sequence: 2 },
+        { type: 'finish', finishReason: 'stop' },
+      ),
+      { headers: { 'x-custom': 'value' }, status: 201 },
+    );
+    expect(response.status).toBe(201);
+    expect(response.headers.get('x-custom')).toBe('value');
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    expect(response.headers.get(AI_SDK_UI_HEADER)).toBe(AI_SDK_UI_HEADER_VALUE);
+    expect(await response.text()).toBe(
+      'id: 1\ndata: {"type":"text-delta","id":"t","delta":"Hello"}\n\n' +
+        'id: 2\ndata: {"type":"text-delta","id":"t","delta":" world"}\n\n' +
+        'data: {"type":"finish","finishReason":"stop"}\n\n' +
+        'data: [DONE]\n\n',
+    );
+  });
+
+  it('is pulled: nothing is made that nobody reads', async () => {
+    let made = 0;
+    async function* endless(): AsyncGenerator<SSEEvent> {
+      for (;;) {
+        made += 1;
+        yield await Promise.resolve(delta('x'));
+      }
+    }
+    const left = jest.fn();
+    const reader = createSSEStream(endless(), { onCancel: left }).getReader();
+    await reader.read();
+    expect(made).toBeLessThan(4);
+    await reader.cancel();
+    expect(left).toHaveBeenCalledTimes(1);
+  });
+
+  it('breaks off where its source does, and does not look finished', async () => {
+    async function* broken(): AsyncGenerator<SSEEvent> {
+      yield await Promise.resolve(delta('half'));
+      throw new Error('lost');
+    }
+    await expect(new Response(createSSEStream(broken())).text()).rejects.toThrow('lost');
+  });
+
+  it('keeps a silent connection open with comments', async () => {
+    jest.useFakeTimers();
+    let speak: () => void = () => undefined;
+    const silence = new Promise<void>((resolve) => {
+      speak = resolve;
+    });
+    async function* silent(): AsyncGenerator<SSEEvent> {
+      await silence;
+      yield delta('at last');
+    }
+    const reader = createSSEStream(silent(), { keepAliveMs: 1_000 }).getReader();
+    const first = reader.read();
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(new TextDecoder().decode((await first).value)).toMatch(/^: .*\n\n$/);
+    speak();
+    expect(new TextDecoder().decode((await reader.read()).value)).toContain('at last');
+    await reader.cancel();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('leaves nothing behind when its reader leaves a source that has nothing to say', async () => {
+    jest.useFakeTimers();
+    async function* mute(): AsyncGenerator<SSEEvent> {
+      await new Promise(() => undefined);
+      yield delta('never');
+    }
+    const reader = createSSEStream(mute()).getReader();
+    void reader.read();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(jest.getTimerCount()).toBe(1);
+    void reader.cancel();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('createSSEHeaders', () => {
+  it('lets its caller have the last word', () => {
+    const headers = createSSEHeaders({ 'cache-control': 'no-store' });
+    expect(headers['cache-control']).toBe('no-store');
+    expect(headers['x-accel-buffering']).toBe('no');
+  });
+});
+
+describe('extractResumePosition', () => {
+  it.each([
+    ['5', 5],
+    ['0', 0],
+    [' 7 ', 7],
+    [null, undefined],
+    [undefined, undefined],
+    ['', undefined],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['1e3', undefined],
+    ['abc', undefined],
+    ['99999999999999999999', undefined],
+    [{ 'X-Resume-From-Sequence': '3', 'last-event-id': '9' }, 3],
+    [{ 'last-event-id': '9', 'x-resume-at': '2' }, 9],
+    [{ 'x-resume-at': ['2', '4'] }, 2],
+    [new Headers({ 'x-resume-from-sequence': 'junk', 'last-event-id': '9' }), 9],
+    [{}, undefined],
+  ])('%j → %j', (given, expected) => {
+    expect(extractResumePosition(given)).toBe(expected);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { type UIMessage } from '../../../ai-sdk/index.js';
+import type { PostedMessage } from '../../../protocol/http.js';
+import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
+import { ask, asking, GUARD, user } from './ask.js';
+import { snapshotOf } from '../../support/snapshot-of.js';
+
+/** The page's copy of the conversation with these calls answered. */
+async function answered(
+  runtime: FakeRuntime,
+  answers: Record<string, boolean>,
+): Promise<PostedMessage[]> {
+  const snapshot = await snapshotOf(runtime, 's1');
+  return (snapshot?.messages ?? []).map((message) => withAnswers(message, answers));
+}
+
+function withAnswers(message: UIMessage, answers: Record<string, boolean>): PostedMessage {
+  const parts = message.parts.map((part) => {
+    const approved = part.type === 'dynamic-tool' ? answers[part.toolCallId] : undefined;
+    if (part.type !== 'dynamic-tool' || approved === undefined) return { ...part };
+    return { ...part, state: 'approval-responded', approval: { ...part.approval, approved } };
+  });
+  return { ...message, parts };
+}
+
+describe('answers (path 3)', () => {
+  it('a part of a batch is stored and ends at once, so that the page can send the rest', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const partial = await ask(runtime, await answered(runtime, { c1: true }));
+    expect(partial.types).toEqual(['start', 'message-metadata', 'finish']);
+    expect(runtime.sessions.get('s1')?.record.stream).toBe('paused');
+    const snapshot = await snapshotOf(runtime, 's1');
+    expect(snapshot?.messages.at(-1)?.parts).toMatchObject([
+      {},
+      {},
+      { toolCallId: 'c1', state: 'approval-responded', approval: { approved: true } },
+      { toolCallId: 'c2', state: 'approval-requested' },
+    ]);
+    // The same answer again, from a copy that shows no open call: guarded, or the page would loop.
+    const alone = (await answered(runtime, { c1: true })).map((message) => ({
+      ...message,
+      parts: message.parts?.filter((part) => part['toolCallId'] !== 'c2'),
+    }));
+    expect((await ask(runtime, alone)).types).toEqual(['start', ...GUARD]);
+  });
+
+  it('a denial is one of the answers until the others are there', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    await ask(runtime, await answered(runtime, { c1: false }));
+    const statesOf = async (): Promise<unknown[]> => {
+      const snapshot = await snapshotOf(runtime, 's1');
+      const parts = snapshot?.messages.at(-1)?.parts ?? [];
+      return parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part.state] : []));
+    };
+    expect(await statesOf()).toEqual(['approval-responded', 'approval-requested']);
+    await ask(runtime, await answered(runtime, { c2: true }));
+    expect(await statesOf()).toEqual(['output-denied', 'output-available', 'approval-requested']);
+  });
+
+  it('answers that another client completes meanwhile get what follows', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    const { submitToolResult } = runtime.executor;
+    runtime.executor.submitToolResult = async (answer) => {
+      runtime.executor.submitToolResult = submitToolResult;
+      const taken = await submitToolResult(answer);
+      await submitToolResult({ ...answer, toolCallId: 'c2' });
+      return taken;
+    };
+    const reply = await ask(runtime, copy);
+    expect(reply.types.slice(0, 4)).toEqual([
+      'start',
+      'tool-output-available',
+      'tool-output-available',
+      'start-step',
+    ]);
+    expect(reply.text).toBe((await ask(runtime, copy)).text);
+  });
+
+  it('the last answer continues the message behind the pause that asked', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const reply = await ask(runtime, await answered(runtime, { c1: true, c2: false }));
+    expect(reply.types).toEqual([
+      'start',
+      'tool-output-denied',
+      'tool-output-available',
+      'start-step',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'tool-input-available',
+      'tool-approval-request',
+      'finish-step',
+      'finish',
+    ]);
+    expect(reply.headers.get('x-run-id')).toBe('s1:1-abc');
+  });
+
+  it('given again, it gets the same, also when the turn has moved on', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const first = await answered(runtime, { c1: true, c2: true });
+    const reply = await ask(runtime, first);
+    expect((await ask(runtime, first)).text).toBe(reply.text);
+    await ask(runtime, await answered(runtime, { c3: true }));
+    const later = await ask(runtime, first);
+    expect(later.types.slice(0, reply.types.length - 1)).toEqual(
+      reply.types
+        .slice(0, -1)
+        .filter((type) => type !== 'tool-approval-request')
+        .concat('tool-output-available'),
+    );
+    expect(later.types.at(-1)).toBe('finish');
+  });
+
+  it('a copy that is behind in a later step is sent back for its snapshot', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    await ask(runtime, copy);
+    copy.at(-1)?.parts?.push({ type: 'step-start' }, { type: 'text', text: 'And th' });
+    const reply = await ask(runtime, copy);
+    expect(reply.status).toBe(409);
+    expect(JSON.parse(reply.text)).toMatchObject({ code: 'client_out_of_step' });
+  });
+
+  it('a reply that was cut short, sent back, is to be loaded again', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    await ask(runtime, copy);
+    await ask(runtime, await answered(runtime, { c3: true }));
+    const whole = await answered(runtime, {});
+    const cut = structuredClone(whole);
+    cut.at(-1)?.parts?.splice(-1, 1, { type: 'text', text: 'Do', state: 'streaming' });
+    const codeOf = async (messages: typeof whole): Promise<unknown> => {
+      const { status, text } = await ask(runtime, messages);
+      return [status, (JSON.parse(text) as { code: string }).code];
+    };
+    expect(await codeOf(cut)).toEqual([409, 'client_out_of_step']);
+    expect(await codeOf(whole)).toEqual([400, 'nothing_to_do']);
+  });
+
+  it('a stale run id is rejected in words for the page (path 7)', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    const forged = JSON.parse(
+      JSON.stringify(copy).replaceAll('s1:1-abc', 's1:0-old'),
+    ) as typeof copy;
+    const reply = await ask(runtime, forged);
+    expect(reply.text).toContain('"type":"data-resume-rejected"');
+    expect(reply.text).toContain('"reason":"stale-run"');
+    expect(reply.types).toEqual(['start', ...GUARD]);
+    expect(runtime.sessions.get('s1')?.isWaiting).toBe(true);
+  });
+
+  it('for a session that nobody knows, nothing is stored', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const copy = await answered(runtime, { c1: true, c2: true });
+    const other = createFakeRuntime(asking);
+    expect((await ask(other, copy)).text).toContain('"reason":"stale-run"');
+    expect(other.sessions.size).toBe(0);
+  });
+});

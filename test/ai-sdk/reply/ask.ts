@@ -1,0 +1,68 @@
+import { handleChatStream } from '../../../ai-sdk/index.js';
+import type { PostedMessage } from '../../../protocol/http.js';
+import { parseFrames } from '../../support/chat-fetch.js';
+import type { FakeRuntime, Play } from '../../support/fake-runtime.js';
+import type { FakeSession } from '../../support/fake-session.js';
+
+export const user = (id: string, text = 'go'): PostedMessage => ({
+  id,
+  role: 'user',
+  parts: [{ type: 'text', text }],
+});
+
+/** Asks twice in one step, and once more in the next. */
+export const asking: Play = async (session, _said, answers) => {
+  session.step();
+  session.say('May I?');
+  session.commit([
+    { id: 'c1', name: 'charge', kind: 'approval', input: { amount: 1 } },
+    { id: 'c2', name: 'charge', kind: 'approval', input: { amount: 2 } },
+  ]);
+  await answers();
+  settleApproved(session);
+  session.step();
+  session.say('And this?');
+  session.commit([{ id: 'c3', name: 'charge', kind: 'approval', input: { amount: 3 } }]);
+  await answers();
+  settleApproved(session);
+  session.step();
+  session.say('Done.');
+  session.commit();
+  session.end();
+};
+
+function settleApproved(session: FakeSession): void {
+  for (const { state, spec } of [...session.openCalls]) {
+    if (state === 'approved') session.settle(spec.toolCallId, { output: 'ok' });
+  }
+}
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** Types of the parts, transient ones left out. */
+  types: string[];
+}
+
+export async function ask(
+  runtime: FakeRuntime,
+  messages: PostedMessage[],
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<Reply> {
+  const response = await handleChatStream(
+    { ...runtime, defaultAgent: 'lab' },
+    { sessionId: 's1', messages, request: { method, headers: new Headers(headers) } },
+  );
+  const text = await response.text();
+  const parts = parseFrames(text).map(({ part }) => part as { type: string; transient?: true });
+  const types = parts.filter(({ transient }) => transient !== true).map(({ type }) => type);
+  return { status: response.status, headers: response.headers, text, types };
+}
+
+export const get = (runtime: FakeRuntime, headers?: Record<string, string>): Promise<Reply> =>
+  ask(runtime, [], headers, 'GET');
+
+/** How a response ends that must not make a stock client post again. */
+export const GUARD = ['start-step', 'message-metadata', 'finish-step', 'finish'];

@@ -1,0 +1,131 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  buildPastSnapshot,
+  buildSnapshot,
+  handleChatStream,
+  type Caller,
+} from '../../../ai-sdk/index.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { drive, newCall } from '../../support/session-driver.js';
+import { until } from '../../support/until.js';
+import { ask, asking, user } from './ask.js';
+import { snapshotOf } from '../../support/snapshot-of.js';
+
+describe('buildSnapshot', () => {
+  it('is null for unknown sessions and for strangers', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    expect(await snapshotOf(runtime, 'other')).toBeNull();
+    for (const caller of [{ userId: 'somebody' }, { userId: 'anonymous', tenantId: 't' }]) {
+      expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
+    }
+    expect(await snapshotOf(runtime, 's1')).not.toBeNull();
+  });
+
+  it('is null for a caller whom nobody names, as plain JavaScript may leave him out', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const unnamed = [
+      undefined,
+      null,
+      {},
+      { userId: '' },
+      { userId: undefined },
+    ] as unknown as Caller[];
+    for (const caller of unnamed) {
+      expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
+      const past = { sessionId: 's1', checkpointId: 'cpv1-s1-s1-1', caller };
+      expect(await buildPastSnapshot(runtime, past)).toBeNull();
+    }
+  });
+
+  it('reads nothing of what belongs to others', async () => {
+    const runtime = createFakeRuntime(asking);
+    await ask(runtime, [user('u1')]);
+    const { stateStore } = runtime;
+    const read = { ...stateStore.sessions, view: () => Promise.reject(new Error('it was read')) };
+    const deps = { ...runtime, stateStore: { ...stateStore, sessions: read } };
+    const caller = { userId: 'somebody' };
+    expect(await buildSnapshot(deps, { sessionId: 's1', caller })).toBeNull();
+    const past = { sessionId: 's1', checkpointId: 'cpv1-s1-s1-1', caller };
+    expect(await buildPastSnapshot(deps, past)).toBeNull();
+    await expect(snapshotOf(deps, 's1')).rejects.toThrow('it was read');
+  });
+
+  it('shows what a run has so far, if asked to', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.step();
+      session.say('Half a ');
+      session.say('sentence');
+      return Promise.resolve();
+    });
+    const deps = { ...runtime, defaultAgent: 'lab' };
+    const running = await handleChatStream(deps, { sessionId: 's1', messages: [user('u1')] });
+    await until('the run speaks', () => runtime.sessions.get('s1')?.entries.length === 3);
+    const snapshot = await snapshotOf(runtime, 's1', { includePartialContent: true });
+    expect(snapshot?.messages.at(-1)).toMatchObject({
+      id: 'msg-1',
+      parts: [
+        { type: 'step-start' },
+        { type: 'text', text: 'Half a sentence', state: 'streaming' },
+      ],
+    });
+    // The same for whoever does not replay turns.
+    const off = { ...runtime, contentReplayEnabled: false };
+    expect(await snapshotOf(off, 's1')).toMatchObject({
+      messages: snapshot?.messages,
+      streamSequence: 3,
+    });
+    // What follows its position, and nothing of what such a page has.
+    const rest = await handleChatStream(
+      { ...deps, contentReplayEnabled: false },
+      {
+        sessionId: 's1',
+        messages: [],
+        request: { method: 'GET', headers: new Headers({ 'x-resume-from-sequence': '2' }) },
+      },
+    );
+    const reader = rest.body?.getReader();
+    let told = '';
+    while (!told.includes('sentence')) {
+      told += new TextDecoder().decode((await reader?.read())?.value);
+    }
+    expect(told).not.toContain('Half');
+    await reader?.cancel();
+    await running.body?.cancel();
+  });
+
+  it('leaves out hidden messages', async () => {
+    const runtime = createFakeRuntime((session) => {
+      session.end();
+      return Promise.resolve();
+    });
+    await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u1')]);
+    const snapshot = await snapshotOf(runtime, 's1');
+    expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);
+  });
+
+  it('is of one moment, also if the run goes on while the state is read', async () => {
+    const stores = createMemoryStores();
+    const session = drive(stores);
+    const begun = await session.begin({ state: { n: 1 } });
+    if (begun.kind !== 'begun') throw new Error(begun.kind);
+    const { runId } = begun.run;
+    await session.ask(runId, 1, [newCall('c1', 'client')]);
+    let answered: Promise<unknown> | undefined;
+    const stateStore = {
+      ...stores.store,
+      documents: {
+        ...stores.store.documents,
+        readState: async (sessionId: string, at?: 'now' | 'turn') => {
+          await (answered ??= session.answer(runId, 'c1', { output: 1 }));
+          return stores.store.documents.readState(sessionId, at);
+        },
+      },
+    };
+    const { streamManager } = stores;
+    const snapshot = await snapshotOf({ stateStore, streamManager }, session.id);
+    expect(snapshot).toMatchObject({ status: 'active', state: { n: 1 }, pending: [] });
+  });
+});

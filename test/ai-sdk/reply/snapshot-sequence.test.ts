@@ -1,0 +1,155 @@
+import { describe, expect, it } from '@jest/globals';
+import { applyPatch, type Operation } from 'rfc6902';
+import { handleChatStream, type UIMessage } from '../../../ai-sdk/index.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import type { Store } from '../../../stores/contract/store.js';
+import type { StreamManager } from '../../../stores/log/stream-manager.js';
+import { parseFrames } from '../../support/chat-fetch.js';
+import { assistantRow } from '../../../stores/conformance/fixtures.js';
+import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';
+import { openTestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
+import { nextTurn } from '../recorded/next-turn.js';
+import { snapshotOf } from '../../support/snapshot-of.js';
+
+/**
+ * A snapshot and the stream that follows its sequence show everything once, at whatever moment the
+ * snapshot is taken: its sequence is of the same moment as its messages, or of an earlier one.
+ */
+
+interface Stores {
+  store: Store;
+  streamManager: StreamManager;
+}
+
+const STEPS = 6;
+const WORDS = 12;
+
+/** Says numbered words in steps, and lists the steps in the state, as fast as the store takes them. */
+async function writeTurn({ store, streamManager }: Stores, session: SessionDriver): Promise<void> {
+  const begun = await session.begin({ state: { steps: [] } });
+  if (begun.kind !== 'begun') throw new Error(begun.kind);
+  const { runId } = begun.run;
+  for (let step = 1; step <= STEPS; step += 1) {
+    const writer = session.writer(runId, step, 1);
+    await session.claim(writer);
+    await store.staging.promoteSettled(session.id);
+    const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step };
+    await streamManager.append(writer, 1, [{ type: 'step_start', ...speaker }]);
+    for (let word = 1; word <= WORDS; word += 1) {
+      await session.say(writer, word + 1, toWord(step, word));
+      // A store in memory would leave no moment to anybody else.
+      await nextTurn();
+    }
+    const calls = step < STEPS ? [newCall(`c${String(step)}`, 'server')] : [];
+    const row = assistantRow(writer, calls);
+    const [, ...called] = row.parts;
+    const parts = [{ type: 'text' as const, text: toWords(step) }, ...called];
+    await session.commit(writer, { calls, row: { ...row, messageId: 'msg-1', parts } });
+    for (const { toolCallId } of calls) {
+      await session.start(runId, step, toolCallId);
+      const changes = [{ op: 'add' as const, path: '/steps/-', value: step }];
+      const by = session.callWriter(runId, step, toolCallId, 1);
+      await streamManager.append(by, 1, [{ type: 'state_patch', patches: changes, ...speaker }]);
+      await nextTurn();
+      await store.calls.settle({
+        source: 'tool',
+        writer: by,
+        toolCallId,
+        row: { role: 'tool', toolCallId, toolName: 'server-tool', output: 'ok' },
+        changes,
+        chunks: [
+          { type: 'tool_end', toolCallId, toolName: 'server-tool', result: 'ok', ...speaker },
+        ],
+        now: Date.now(),
+      });
+    }
+  }
+}
+
+const toWord = (step: number, n: number): string => `w${String(step)}-${String(n)} `;
+const toWords = (step: number): string =>
+  Array.from({ length: WORDS }, (_, n) => toWord(step, n + 1)).join('');
+const WHOLE = Array.from({ length: STEPS }, (_, n) => toWords(n + 1)).join('');
+const STATE = { steps: Array.from({ length: STEPS - 1 }, (_, n) => n + 1) };
+
+function textOf(messages: readonly UIMessage[]): string {
+  const reply = messages.filter(({ role }) => role === 'assistant');
+  return reply
+    .flatMap(({ parts }) => parts)
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('');
+}
+
+interface Shown {
+  text: string;
+  state: unknown;
+}
+
+/** What a page has that was given a snapshot now, and reads on behind it. */
+async function readOn(stores: Stores, sessionId: string, isPartial: boolean): Promise<Shown> {
+  const deps = {
+    stateStore: stores.store,
+    streamManager: stores.streamManager,
+    contentReplayEnabled: !isPartial,
+    executor: NOBODY,
+    agents: { has: () => true },
+  };
+  const snapshot = await snapshotOf(deps, sessionId);
+  if (snapshot === null) throw new Error('there is no snapshot');
+  const headers = new Headers({ 'x-resume-from-sequence': String(snapshot.streamSequence) });
+  const response = await handleChatStream(deps, {
+    sessionId,
+    messages: [],
+    request: { method: 'GET', headers },
+    userId: 'ann',
+    sawActiveSince: null,
+  });
+  const parts = parseFrames(await response.text()).map(({ part }) => part as WirePart);
+  const state = structuredClone(snapshot.state);
+  for (const { type, data } of parts) {
+    if (type === 'data-state-patch') applyPatch(state, data?.patches ?? []);
+  }
+  const told = parts.map(({ delta = '' }) => delta);
+  return { text: textOf(snapshot.messages) + told.join(''), state };
+}
+
+interface WirePart {
+  type: string;
+  delta?: string;
+  data?: { patches?: Operation[] };
+}
+
+const unasked = (): Promise<never> => Promise.reject(new Error('nobody asked for this'));
+const NOBODY = {
+  expireCalls: () => Promise.resolve(false),
+  execute: unasked,
+  retry: unasked,
+  submitToolResult: unasked,
+};
+
+describe.each([
+  ['memory', async (): Promise<Stores> => createMemoryStores()],
+  ['Redis', async (): Promise<Stores> => openTestStores()],
+])('on %s, beside a writer', (_name, open) => {
+  it.each([
+    ['without the reply', false],
+    ['with as much of it as there is', true],
+  ])('snapshots %s go on without a gap or a repetition', async (_kind, isPartial) => {
+    const stores = await open();
+    const session = drive(stores);
+    const progress = { isOver: false };
+    const writing = writeTurn(stores, session).finally(() => (progress.isOver = true));
+    await until('the turn has begun', () => stores.store.sessions.read(session.id));
+    const pages: Promise<Shown>[] = [];
+    while (!progress.isOver) {
+      pages.push(readOn(stores, session.id, isPartial));
+      await nextTurn();
+      await nextTurn();
+    }
+    await writing;
+    const shown = await Promise.all(pages);
+    expect(shown.length).toBeGreaterThan(STEPS);
+    for (const page of shown) expect(page).toEqual({ text: WHOLE, state: STATE });
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from '@jest/globals';
+import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
+import type { TurnSpan } from '../../../ai-sdk/turns/turn-span.js';
+import { parseFrames } from '../../support/chat-fetch.js';
+import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { FakeSession } from '../../support/fake-session.js';
+
+interface Viewer {
+  text: string;
+  error: unknown;
+  leave: () => void;
+  /** A lazy viewer takes more from now on. */
+  resume: () => void;
+  done: Promise<void>;
+}
+
+/** A turn at work, its viewers, and how often its log is followed. */
+function createTurn(profile: TurnSpan['profile'] = 'common') {
+  const runtime = createFakeRuntime();
+  const session = new FakeSession('s1');
+  runtime.sessions.set('s1', session);
+  session.begin({ role: 'user', id: 'u1', parts: [{ type: 'text', text: 'go' }] });
+  const followed = { ever: 0, now: 0 };
+  /** What reading, and letting the log go, wait for. */
+  const waits = { read: Promise.resolve(), letGo: Promise.resolve() };
+  const reader = {
+    read: async (...args: Parameters<typeof runtime.streamManager.read>) => {
+      await waits.read;
+      return runtime.streamManager.read(...args);
+    },
+    follow: async function* (...args: Parameters<typeof runtime.streamManager.follow>) {
+      followed.ever += 1;
+      followed.now += 1;
+      try {
+        yield* runtime.streamManager.follow(...args);
+      } finally {
+        await waits.letGo;
+        followed.now -= 1;
+      }
+    },
+  };
+  /** Joins now; takes frames as they come, unless it is lazy. */
+  const view = (isLazy = false): Viewer => {
+    const { messageId, sequence, turnStartSequence: from } = session.record;
+    const until = { kind: 'live' as const, after: sequence };
+    const span: TurnSpan = { sessionId: 's1', messageId, from, until, isTail: false, profile };
+    const leave = new AbortController();
+    let resume = (): void => undefined;
+    const interest = new Promise<void>((resolve) => (resume = resolve));
+    const viewer: Viewer = {
+      text: '',
+      error: undefined,
+      resume,
+      leave: () => {
+        leave.abort();
+      },
+      done: Promise.resolve(),
+    };
+    const read = async (): Promise<void> => {
+      for await (const text of createTurnFrames(reader, span, leave.signal)) {
+        viewer.text += text;
+        if (isLazy && viewer.text.includes('text-start')) await interest;
+      }
+    };
+    viewer.done = read().catch((error: unknown) => {
+      viewer.error = error;
+    });
+    return viewer;
+  };
+  return { session, followed, waits, reader, view };
+}
+
+function createGate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return {
+    opened,
+    open: () => {
+      open();
+    },
+  };
+}
+
+/** Lets everything happen that can. */
+async function soon(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+function said({ text }: Viewer): string {
+  return parseFrames(text)
+    .map(({ part }) => ('delta' in part ? part.delta : ''))
+    .join('');
+}
+
+describe('viewers of a turn at work', () => {
+  it('follow it together, whenever they came, and each has all of it', async () => {
+    const { session, followed, view } = createTurn();
+    session.step();
+    const viewers = [view()];
+    for (const word of ['a ', 'b ', 'c ', 'd ']) {
+      await soon();
+      session.say(word);
+      viewers.push(view());
+    }
+    await soon();
+    session.say('end');
+    session.commit();
+    session.end();
+    await Promise.all(viewers.map(({ done }) => done));
+    expect(viewers.map(said)).toEqual(viewers.map(() => 'a b c d end'));
+    for (const { text } of viewers) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(followed).toEqual({ ever: 1, now: 0 });
+  });
+
+  it('get the end, also one that comes while the log of the others is let go', async () => {
+    const { session, waits, view } = createTurn();
+    session.step();
+    const first = view();
+    await soon();
+    session.say('all');
+    const [letGo, replay, catchUp] = [createGate(), createGate(), createGate()];
+    waits.letGo = letGo.opened;
+    waits.read = replay.opened;
+    const second = view();
+    session.commit();
+    session.end();
+    await soon();
+    waits.read = catchUp.opened;
+    replay.open();
+    await soon();
+    letGo.open();
+    await soon();
+    catchUp.open();
+    await soon();
+    second.leave();
+    await Promise.all([first.done, second.done]);
+    expect(second.text).toContain('[DONE]');
+    expect(said(second)).toBe('all');
+  });
+
+  it('are followed for until the last of them has left', async () => {
+    const { session, followed, view } = createTurn();
+    const [first, second] = [view(), view()];
+    await soon();
+    first.leave();
+    await first.done;
+    expect(followed.now).toBe(1);
+    session.step();
+    session.say('still here');
+    await soon();
+    expect(said(second)).toBe('still here');
+    second.leave();
+    await second.done;
+    await soon();
+    expect(followed).toEqual({ ever: 1, now: 0 });
+  });
+
+  it('do not wait for one that takes nothing; that one is cut', async () => {
+    const { session, view } = createTurn();
+    session.step();
+    session.say('go ');
+    const [slow, quick] = [view(true), view()];
+    await soon();
+    for (let count = 0; count < 30; count += 1) {
+      session.say('x'.repeat(100_000));
+      await soon();
+    }
+    expect(said(quick)).toHaveLength(3_000_003);
+    slow.resume();
+    await slow.done;
+    expect(slow.error).toMatchObject({ name: 'StreamBrokenError' });
+    quick.leave();
+    await quick.done;
+  });
+
+  it('are all cut when parts that they were given are withdrawn', async () => {
+    const { session, view } = createTurn();
+    session.step();
+    session.say('half');
+    const viewers = [view(), view()];
+    await soon();
+    session.discard();
+    await Promise.all(viewers.map(({ done }) => done));
+    for (const { error } of viewers) expect(error).toMatchObject({ name: 'StreamBrokenError' });
+  });
+
+  it('do not share with others who were given what they were not', async () => {
+    const { session, followed, view } = createTurn('v7');
+    session.step();
+    session.commit([{ id: 'c1', name: 'echo' }]);
+    session.settle('c1', { output: 1 });
+    const early = view();
+    await soon();
+    session.step();
+    session.say('half');
+    await soon();
+    // The attempt's parts are gone from the log already, and nobody has been told yet.
+    const attempt = session.entries.splice(
+      session.entries.findIndex(({ writer }) => writer === 'm2'),
+    );
+    const late = view();
+    await soon();
+    expect(followed.ever).toBe(2);
+    session.entries.push(...attempt);
+    session.discard();
+    session.step();
+    session.say('whole');
+    session.commit();
+    session.end();
+    await Promise.all([early.done, late.done]);
+    expect(early.text).toContain('reset-step');
+    expect(late.text).not.toContain('reset-step');
+    expect(said(late)).toBe('whole');
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { mergeDeltas } from '../../../protocol/merge-deltas.js';
+import { replayRange } from '../../../ai-sdk/turns/replay-range.js';
+import type { LogEntry } from '../../../protocol/chunk.js';
+import type { Bare } from '../../support/fake-call.js';
+
+function entry(sequence: number, chunk: Bare, writer = 'm1', step = 1): LogEntry {
+  const base = { agentId: 's1', agentType: 'lab', timestamp: 1, step };
+  return { sequence, writer, message: { ...base, ...chunk } };
+}
+
+const text = (delta: string): Bare => ({ type: 'text_delta', delta });
+
+function says(entries: LogEntry[]): string {
+  return entries
+    .map(({ message }) => (message.type === 'text_delta' ? message.delta : ''))
+    .join('');
+}
+
+/** A store of these entries that notes how many reads it has, and how many at once. */
+function createReader(entries: LogEntry[]): {
+  read: (sessionId: string, from: number, limit: number) => Promise<LogEntry[]>;
+  counts: { reads: number; most: number };
+} {
+  const counts = { reads: 0, most: 0 };
+  let open = 0;
+  return {
+    counts,
+    read: async (_sessionId, from, limit) => {
+      counts.reads += 1;
+      counts.most = Math.max(counts.most, ++open);
+      await new Promise((resolve) => setImmediate(resolve));
+      open -= 1;
+      return entries.filter(({ sequence }) => sequence > from).slice(0, limit);
+    },
+  };
+}
+
+async function collect(pages: AsyncIterable<LogEntry[]>): Promise<LogEntry[]> {
+  const entries: LogEntry[] = [];
+  for await (const page of pages) entries.push(...page);
+  return entries;
+}
+
+describe('mergeDeltas', () => {
+  it('joins deltas of one block under the last sequence', () => {
+    const call = { type: 'tool_arg_stream_delta', toolCallId: 'c1' } as const;
+    const entries = [
+      entry(1, { type: 'thinking', content: 'a', isComplete: false }),
+      entry(2, { type: 'thinking', content: 'b', isComplete: true }),
+      entry(3, { type: 'thinking', content: 'c', isComplete: true }),
+      entry(4, text('d')),
+      entry(6, text('e')),
+      entry(7, { ...call, delta: '{' }),
+      entry(8, { ...call, delta: '}' }),
+    ];
+    expect(mergeDeltas(entries)).toEqual([
+      entry(2, { type: 'thinking', content: 'ab', isComplete: true }),
+      entry(3, { type: 'thinking', content: 'c', isComplete: true }),
+      entry(6, text('de')),
+      entry(8, { ...call, delta: '{}' }),
+    ]);
+  });
+
+  it('keeps apart what other writers, steps or calls say, and what has something between', () => {
+    const entries = [
+      entry(1, text('a')),
+      entry(2, text('b'), 't:c1'),
+      entry(3, text('c'), 't:c1', 2),
+      entry(4, { type: 'step_start' }),
+      entry(5, text('d')),
+      entry(6, { type: 'tool_arg_stream_delta', toolCallId: 'c1', delta: '1' }),
+      entry(7, { type: 'tool_arg_stream_delta', toolCallId: 'c2', delta: '2' }),
+    ];
+    expect(mergeDeltas(entries)).toEqual(entries);
+  });
+
+  it('leaves the entries as they are, since others may read them too', () => {
+    const entries = [entry(1, text('a')), entry(2, text('b')), entry(3, text('c'))];
+    const copy = structuredClone(entries);
+    mergeDeltas(entries);
+    expect(entries).toEqual(copy);
+  });
+});
+
+describe('replayRange', () => {
+  it('gives what lies in the range, whatever gaps there are, and a few pages at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.integer({ min: 1, max: 3_000 }), { maxLength: 1_000 }),
+        fc.nat(3_000),
+        fc.nat(3_000),
+        async (sequences, from, upTo) => {
+          const entries = sequences
+            .sort((a, b) => a - b)
+            .map((sequence) => entry(sequence, text(`${String(sequence)} `)));
+          const reader = createReader(entries);
+          const replayed = await collect(replayRange(reader, 's1', from, upTo));
+          const inside = entries.filter(({ sequence }) => sequence > from && sequence <= upTo);
+          expect(says(replayed)).toBe(says(inside));
+          expect(replayed.at(-1)?.sequence).toBe(inside.at(-1)?.sequence);
+          expect(reader.counts.most).toBeLessThanOrEqual(4);
+        },
+      ),
+    );
+  });
+
+  it('reads each page once for viewers that come together', async () => {
+    const entries = Array.from({ length: 2_000 }, (_, index) => entry(index + 1, text('x')));
+    const reader = createReader(entries);
+    const viewers = Array.from({ length: 10 }, () => collect(replayRange(reader, 's1', 0, 2_000)));
+    for (const replayed of await Promise.all(viewers)) expect(says(replayed)).toHaveLength(2_000);
+    expect(reader.counts.reads).toBe(10);
+  });
+
+  it('reads a page anew for a viewer whose range ends elsewhere', async () => {
+    const entries = [entry(1, text('a'))];
+    const reader = createReader(entries);
+    expect(says(await collect(replayRange(reader, 's1', 0, 1)))).toBe('a');
+    entries.push(entry(2, text('b')));
+    expect(says(await collect(replayRange(reader, 's1', 0, 2)))).toBe('ab');
+  });
+
+  it('tells every viewer of a read that failed, and tries again for the next', async () => {
+    let isAway = true;
+    const reader = {
+      read: (): Promise<LogEntry[]> =>
+        isAway ? Promise.reject(new Error('away')) : Promise.resolve([entry(1, text('a'))]),
+    };
+    const viewers = [1, 2].map(() => collect(replayRange(reader, 's1', 0, 1)));
+    const outcomes = await Promise.allSettled(viewers);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    isAway = false;
+    expect(says(await collect(replayRange(reader, 's1', 0, 1)))).toBe('a');
+  });
+});

@@ -1,0 +1,49 @@
+import { expect, it } from '@jest/globals';
+import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
+import { StreamBrokenError } from '../../../ai-sdk/parts/stream-broken-error.js';
+import type { TurnSpan } from '../../../ai-sdk/turns/turn-span.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import { parseFrames } from '../../support/chat-fetch.js';
+import { drive } from '../../support/session-driver.js';
+
+it('a turn that was truncated cuts those who watched, and replays to those who come later', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId, messageId } = await session.newRun();
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  await session.say(writer, 1, 'withdrawn');
+  const view = async (): Promise<AsyncGenerator<string, void, undefined>> => {
+    const { stream = 'active', sequence = 0 } =
+      (await stores.store.sessions.read(session.id)) ?? {};
+    const span: TurnSpan = {
+      sessionId: session.id,
+      messageId,
+      from: 0,
+      until:
+        stream === 'active'
+          ? { kind: 'live', after: sequence }
+          : { kind: 'stored', upTo: sequence },
+      isTail: false,
+      profile: 'common',
+    };
+    return createTurnFrames(stores.streamManager, span, new AbortController().signal);
+  };
+
+  const early = await view();
+  let seen = '';
+  while (!seen.includes('withdrawn')) seen += (await early.next()).value ?? '';
+  expect(await stores.streamManager.cleanupToStep(session.id, 0)).toBe(1);
+  const notice = (await early.next()).value ?? '';
+  expect(notice).toContain('"type":"data-stream-resync"');
+  expect(notice).toContain('"transient":true');
+  expect(notice).not.toContain('id: ');
+  await expect(early.next()).rejects.toThrow(StreamBrokenError);
+
+  await session.say(writer, 2, 'kept');
+  await session.commit(writer);
+  let told = '';
+  for await (const text of await view()) told += text;
+  const deltas = parseFrames(told).map(({ part }) => ('delta' in part ? part.delta : ''));
+  expect(deltas.join('')).toBe('kept');
+});

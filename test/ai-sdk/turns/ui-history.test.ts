@@ -1,0 +1,184 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  convertToAISDKMessages,
+  createUIMessageStore,
+  getUIMessages,
+  loadAllUIMessages,
+  loadUIMessages,
+  ValidationError,
+  type HelixMessage,
+} from '../../../ai-sdk/index.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
+import { ask, asking, user } from '../reply/ask.js';
+
+const ids = (messages: readonly { id: string }[]): string[] => messages.map(({ id }) => id);
+
+/** A conversation of three turns, each with a call and its result. */
+async function converse(): Promise<FakeRuntime> {
+  const runtime = createFakeRuntime((session) => {
+    session.step();
+    session.think('hm');
+    session.commit([{ id: `c${String(session.record.turn)}`, name: 'echo', input: { value: 1 } }]);
+    session.settle(`c${String(session.record.turn)}`, { output: { value: 1 } });
+    session.step();
+    session.say('Done.');
+    session.commit();
+    session.end();
+    return Promise.resolve();
+  });
+  for (const id of ['u1', 'u2', 'u3']) await ask(runtime, [user(id)]);
+  return runtime;
+}
+
+describe('a conversation in pages', () => {
+  it('is counted in messages as they are shown, so that calls keep their results', async () => {
+    const { stateStore } = await converse();
+    const all = await loadAllUIMessages(stateStore, 's1');
+    expect(ids(all)).toEqual(['u1', 'msg-1', 'u2', 'msg-3', 'u3', 'msg-5']);
+    for (const limit of [1, 2, 4, 6]) {
+      const paged = [];
+      for (let offset = 0, hasMore = true; hasMore; offset += limit) {
+        const page = await loadUIMessages(stateStore, 's1', { offset, limit });
+        paged.push(...page.messages);
+        hasMore = page.hasMore;
+      }
+      expect(paged).toEqual(all);
+    }
+    expect(JSON.stringify(all)).not.toContain('input-available');
+  });
+
+  it('is empty behind its end, and for a session that does not exist', async () => {
+    const { stateStore } = await converse();
+    const behind = { messages: [], hasMore: false };
+    expect(await loadUIMessages(stateStore, 's1', { offset: 6 })).toEqual(behind);
+    expect(await getUIMessages({ stateStore }, { sessionId: 'none' })).toEqual(behind);
+    expect(await loadAllUIMessages(createMemoryStores().store, 'none')).toEqual([]);
+  });
+
+  it.each([{ offset: -1 }, { offset: 0.5 }, { limit: 0 }, { limit: 1_001 }, { limit: Number.NaN }])(
+    'refuses %j',
+    async (page) => {
+      const { stateStore } = createFakeRuntime();
+      await expect(loadUIMessages(stateStore, 's1', page)).rejects.toBeInstanceOf(ValidationError);
+    },
+  );
+
+  it('leaves out reasoning, results and hidden messages as it is told to', async () => {
+    const runtime = await converse();
+    await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u4')]);
+    const store = createUIMessageStore(runtime.stateStore);
+    const options = { includeReasoning: false, includeToolResults: false, filterHidden: false };
+    const all = await store.getAllUIMessages('s1', options);
+    expect(ids(all)).toContain('h1');
+    expect(JSON.stringify(all)).not.toContain('reasoning');
+    expect(JSON.stringify(all)).not.toContain('output');
+    const { messages } = await store.getUIMessages('s1', {
+      generateId: (index) => `m${String(index)}`,
+    });
+    expect(ids(messages)).toEqual(messages.map((_message, index) => `m${String(index)}`));
+  });
+
+  it('has the turn that waits for people, and not the one that is being written', async () => {
+    const waiting = createFakeRuntime(asking);
+    await ask(waiting, [user('u1')]);
+    const [, reply] = await loadAllUIMessages(waiting.stateStore, 's1');
+    expect(JSON.stringify(reply)).toContain('approval-requested');
+    const session = waiting.sessions.get('s1');
+    if (session !== undefined) session.record.stream = 'active';
+    expect(ids(await loadAllUIMessages(waiting.stateStore, 's1'))).toEqual(['u1']);
+  });
+});
+
+describe('a reply that was cut', () => {
+  it.each(['interrupt', 'abort', 'failure'] as const)('by %s says so in history', (interrupted) => {
+    const [message] = convertToAISDKMessages([
+      {
+        role: 'assistant',
+        messageId: 'msg-1',
+        runId: 'r1',
+        step: 1,
+        parts: [{ type: 'text', text: 'Half a sen' }],
+        interrupted,
+      },
+    ]);
+    expect(message?.metadata).toEqual({ helixInterrupted: { stop: interrupted } });
+  });
+});
+
+describe('messages of the Helix packages', () => {
+  const call = (id: string, name = 'search'): { id: string; name: string; arguments: unknown } => {
+    return { id, name, arguments: { query: id } };
+  };
+  const messages: HelixMessage[] = [
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'Hello' },
+    {
+      role: 'assistant',
+      content: 'Let me search.',
+      thinking: 'Hm.',
+      toolCalls: [call('c1'), call('c2'), call('c3'), call('f', '__finish__')],
+    },
+    { role: 'tool', toolCallId: 'c1', content: '{"found":1}' },
+    { role: 'tool', toolCallId: 'c2', content: 'no JSON' },
+    { role: 'tool', toolCallId: 'f', content: '{"acknowledged":true}' },
+    { role: 'tool', toolCallId: 'orphan', content: '1' },
+    { role: 'assistant', toolCalls: [call('c4')] },
+    { role: 'tool', toolCallId: 'c4', content: '', error: 'it broke' },
+  ];
+
+  it('are converted under their names', () => {
+    const part = { type: 'dynamic-tool', toolName: 'search' };
+    expect(convertToAISDKMessages(messages)).toEqual([
+      { id: 'msg-0', role: 'system', parts: [{ type: 'text', text: 'Be kind.' }] },
+      { id: 'msg-1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] },
+      {
+        id: 'msg-2',
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', id: 'r1', text: 'Hm.', state: 'done' },
+          { type: 'text', text: 'Let me search.' },
+          {
+            ...part,
+            toolCallId: 'c1',
+            input: { query: 'c1' },
+            state: 'output-available',
+            output: { found: 1 },
+          },
+          {
+            ...part,
+            toolCallId: 'c2',
+            input: { query: 'c2' },
+            state: 'output-available',
+            output: 'no JSON',
+          },
+          { ...part, toolCallId: 'c3', input: { query: 'c3' }, state: 'input-available' },
+        ],
+      },
+      {
+        id: 'msg-3',
+        role: 'assistant',
+        parts: [
+          {
+            ...part,
+            toolCallId: 'c4',
+            input: { query: 'c4' },
+            state: 'output-error',
+            errorText: 'it broke',
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('take the options of rows', () => {
+    const [, , reply] = convertToAISDKMessages(messages, {
+      generateId: (index) => `own-${String(index)}`,
+      includeReasoning: false,
+      mergeToolResults: false,
+    });
+    expect(reply?.id).toBe('own-2');
+    expect(reply?.parts[0]).toEqual({ type: 'text', text: 'Let me search.' });
+    expect(JSON.stringify(reply)).not.toContain('output');
+  });
+});
