@@ -14,5 +14,5 @@ export { createResumableChatTransport } from './resumable-transport.js';
 export type { ResumableChatTransport, ResumableTransportOptions } from './resumable-transport.js';
 export { createHelixSendAutomaticallyWhen } from './send-automatically.js';
 export type { SendAutomaticallyWhen } from './send-automatically.js';
-export { HelixStreamError } from '../parts/stream-error.js';
-export type { StreamErrorEvent } from '../parts/stream-error.js';
+export { HelixStreamError } from '../parts/errors.js';
+export type { StreamErrorEvent } from '../parts/errors.js';

@@ -9,7 +9,7 @@ import type {
   UserRow,
 } from '../../protocol/rows.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
-import { formatReasoningId } from './content-blocks.js';
+import { formatReasoningId } from './step-frame.js';
 import { toEventPart, toInterruptedMetadata } from './content-parts.js';
 import { toToolPart } from './tool-part.js';
 import type { UIMessage, UIMessagePart } from './ui-message.js';

@@ -3,7 +3,7 @@ import type { Interruption } from '../../protocol/interruption.js';
 import { isControlMessage } from '../../protocol/control-guard.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { StoredChunk } from '../../stores/log/stream-manager.js';
-import { ContentBlocks } from './content-blocks.js';
+import { ContentBlocks, StepFrame } from './step-frame.js';
 import {
   toControlPart,
   toEventPart,
@@ -12,9 +12,7 @@ import {
   toSourcePart,
 } from './content-parts.js';
 import { RunEnding } from './run-ending.js';
-import { StepFrame } from './step-frame.js';
-import { ToolCalls } from './tool-calls.js';
-import { isCallOpening, isToolChunk, type ToolChunk } from './tool-chunks.js';
+import { isCallOpening, isToolChunk, ToolCalls, type ToolChunk } from './tool-calls.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
 export interface StreamTransformerOptions {

@@ -1,5 +1,4 @@
-import type { ChunkOf } from '../../protocol/chunk.js';
-import type { ToolChunk } from './tool-chunks.js';
+import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
 export interface ToolCallsOptions {
@@ -212,4 +211,24 @@ function parseInput(text: string): unknown {
     // Broken JSON: the call is announced by what follows, its start or its error.
     return undefined;
   }
+}
+
+/** The chunks that tell of a call. */
+export type ToolChunk = Exclude<
+  Extract<StreamChunk, { toolCallId: string }>,
+  { type: 'run_paused' }
+>;
+
+export function isToolChunk(chunk: StreamChunk): chunk is ToolChunk {
+  return chunk.type.startsWith('tool_');
+}
+
+/** True for chunks by which a model makes a call, false for those that tell what became of it. */
+export function isCallOpening(chunk: ToolChunk): boolean {
+  return (
+    chunk.type === 'tool_arg_stream_start' ||
+    chunk.type === 'tool_start' ||
+    chunk.type === 'tool_input_error' ||
+    chunk.type === 'tool_approval_request'
+  );
 }

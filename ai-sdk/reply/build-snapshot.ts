@@ -1,19 +1,21 @@
 import type { AgentExecutor } from '../../executor/agent-executor.js';
-import type { FrontendSnapshot as Snapshot } from '../../protocol/http.js';
+import type { FrontendSnapshot as Snapshot, PendingQuestion } from '../../protocol/http.js';
+import type { Row } from '../../protocol/rows.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { StagedChanges } from '../../stores/contract/staging.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { fitChanges } from '../../stores/record/fit-changes.js';
 import { toRunStanding } from '../../stores/record/run-standing.js';
-import { toRuns, type RunsOf } from './chat-deps.js';
-import { isOwner, type Caller } from './ownership.js';
-import { toPendingQuestions } from './pending-questions.js';
-import { findOwnSession } from './session-address.js';
-import { readPartialTurn } from '../turns/partial-turn.js';
-import { toQueue } from './queue.js';
-import { isOngoing, toAllMessages, toSettledMessages } from '../turns/snapshot-messages.js';
+import { toPendingCalls } from '../../stores/record/session-summaries.js';
+import { convertToUIMessages } from '../parts/convert-messages.js';
 import type { UIMessage } from '../parts/ui-message.js';
+import { readPartialTurn } from '../turns/partial-turn.js';
+import { isOngoing, toAllMessages, toSettledMessages } from '../turns/ui-history.js';
+import { findOwnSession, isOwner, type Caller } from './access.js';
+import { toQueue } from './queue.js';
+import { toRuns, type RunsOf } from './types.js';
 
 /** What `useChat` and the request preparers start from; `State` is what the agent declares as its own. */
 export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
@@ -138,4 +140,58 @@ async function readAgentState(
   const at = changes === undefined ? 'now' : 'turn';
   const { customState } = await stateStore.documents.readState(sessionId, at);
   return fitChanges(customState, changes ?? []);
+}
+
+export interface PastSnapshotParams {
+  sessionId: string;
+  checkpointId: string;
+  /** Who asks. Without a caller nothing is returned. */
+  caller: Caller;
+}
+
+/**
+ * The conversation as of a checkpoint: up to and including the results of its step's calls. It is a
+ * picture, no place to follow the stream from.
+ *
+ * @returns null if there is no such session or checkpoint, or it belongs to somebody else
+ */
+export async function buildPastSnapshot(
+  { stateStore }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> },
+  { sessionId, checkpointId, caller }: PastSnapshotParams,
+): Promise<Snapshot<UIMessage> | null> {
+  const record = await findOwnSession(stateStore, sessionId, caller);
+  if (record === undefined) return null;
+  const view = await stateStore.sessions.view(record.sessionId);
+  if (view === undefined || !isOwner(view.record, caller)) return null;
+  const checkpoint = await stateStore.checkpoints.get(record.sessionId, checkpointId);
+  if (checkpoint === null) return null;
+  const { rows, openCalls } = view;
+  let end = checkpoint.messageCount;
+  while (isResult(rows[end])) end += 1;
+  return {
+    state: checkpoint.stateVersion === 0 ? null : checkpoint.customState,
+    messages: convertToUIMessages(rows.slice(0, end), { openCalls }),
+    streamSequence: checkpoint.streamSequence,
+    status: 'ended',
+    checkpointId,
+    timestamp: checkpoint.timestamp,
+  };
+}
+
+/** Results follow their step's reply, and so does what people were asked beside it. */
+function isResult(row: Row | undefined): boolean {
+  return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
+}
+
+/** What people are asked now, in the order of the calls. Pure. */
+export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
+  return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
+    const { toolCallId, toolName, kind, input, approvalId, deadline, response } = call;
+    if (response !== undefined) return [];
+    const extra = {
+      ...(approvalId !== undefined && { approvalId }),
+      ...(deadline !== undefined && { deadline }),
+    };
+    return [{ toolCallId, toolName, kind, input, ...extra }];
+  });
 }

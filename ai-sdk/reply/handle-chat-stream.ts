@@ -3,10 +3,9 @@ import { HelixError } from '../../protocol/errors.js';
 import { isStoredSessionId, toShownSessionId } from '../../protocol/ids.js';
 import { HEADERS, type ProblemBody } from '../../protocol/http.js';
 import { PostedTail } from '../../protocol/posted-messages.js';
-import { toChatDeps, type HandleChatStreamDeps } from './chat-deps.js';
-import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
+import { toChatDeps, type ChatReply, type HandleChatStreamDeps, type HandleChatStreamParams } from './types.js';
 import { decideReply } from './decide-reply.js';
-import { ExecutionError } from '../parts/frontend-errors.js';
+import { ExecutionError } from '../parts/errors.js';
 import { buildFramesResponse } from '../parts/sse.js';
 
 /**

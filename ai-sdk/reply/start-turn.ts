@@ -2,11 +2,9 @@ import { AgentAlreadyRunningError, HelixError } from '../../protocol/errors.js';
 import type { RunRecord, UserMessage } from '../../stores/contract/runs.js';
 import type { SessionView } from '../../stores/contract/sessions.js';
 import { readProfile, replayTurn } from './attach-turn.js';
-import { createAwaitedFrames } from './awaited-turn.js';
-import type { ChatDeps } from './chat-deps.js';
-import type { ChatReply, HandleChatStreamParams } from './chat-reply.js';
-import { toCaller } from './ownership.js';
-import { agentMismatch, notFound } from './refusals.js';
+import { createAwaitedFrames } from '../turns/awaited-turn.js';
+import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
+import { agentMismatch, notFound, toCaller } from './access.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
 
 /** Begins a turn; what was accepted before is shown again instead. */

@@ -1,8 +1,7 @@
 import { HelixError } from '../../protocol/errors.js';
 import type { AnswerResult } from '../../stores/record/submit-answer.js';
-import type { ChatDeps } from './chat-deps.js';
-import type { HandleChatStreamParams } from './chat-reply.js';
-import type { RejectedIntent, ResumeIntent, ResumeIntents } from './extract-resume-intent.js';
+import type { ChatDeps, HandleChatStreamParams } from './types.js';
+import type { RejectedIntent, ResumeIntent, ResumeIntents } from './resume-intent.js';
 
 /** What became of posted answers. */
 export interface Submission {

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
-import { SlowReaderError, StreamBrokenError } from '../parts/stream-broken-error.js';
+import { SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { isStop, type TurnProgress } from './turn-progress.js';
 
 /** A viewer that takes less than the turn gives is cut when this much waits for it, in characters. */

@@ -1,11 +1,17 @@
+import { setTimeout } from 'node:timers/promises';
+import type { FinishReason } from '../../protocol/chunk.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
-import { createCutNotice } from './cut-notice.js';
-import { LiveTurn, type LiveViewer } from './live-turn.js';
+import { toControlPart } from '../parts/content-parts.js';
+import { SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { toMessageEvents } from '../parts/message-events.js';
+import { formatSse, FrameWriter, SSE_DONE } from '../parts/sse.js';
+import type { UIMessage } from '../parts/ui-message.js';
+import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
+import { LiveTurn, type LiveViewer } from './live-turn.js';
 import { replayRange } from './replay-range.js';
 import { isBeyond } from './turn-origin.js';
-import { TurnProgress } from './turn-progress.js';
-import type { TurnSpan } from './turn-span.js';
+import { TurnProgress, type TurnSpan } from './turn-progress.js';
 
 /** The reading half of a log. */
 export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
@@ -107,4 +113,55 @@ async function join(
     if (shared === undefined && span.stored === undefined) turns.set(key, own);
     return { ...own.enter(signal), rest };
   }
+}
+
+/** The SSE frames that build a stored message in a client; for turns that rest and whose chunks are gone. */
+export async function* createMessageFrames(
+  message: UIMessage,
+  record: SessionRecord,
+  profile: StreamProfile,
+): AsyncGenerator<string, void, undefined> {
+  const writer = new FrameWriter();
+  writer.add({ events: [{ type: 'start', messageId: message.id }] });
+  writer.add({ events: toMessageEvents(message, profile), sequence: record.sequence });
+  if (record.stream === 'failed' && record.error !== undefined) {
+    writer.add({ events: [{ type: 'error', errorText: record.error.message }] });
+  }
+  writer.add({ events: [{ type: 'finish', finishReason: toFinishReason(record) }] });
+  yield await Promise.resolve(writer.take() + SSE_DONE);
+}
+
+function toFinishReason({ stream, status }: SessionRecord): FinishReason {
+  if (stream === 'paused') return 'tool-calls';
+  if (status === 'failed') return 'error';
+  return status === 'interrupted' || status === 'aborted' ? 'other' : 'stop';
+}
+
+/** A reader that is told in the same moment in which its connection breaks may be given the break alone. */
+const CUT_AFTER_MS = 100;
+
+/**
+ * What a reader is told before its connection is cut, so that its page loads the conversation again
+ * at once: transient, and without an id, since it is no place to resume after. Nothing for a reader
+ * that takes nothing.
+ */
+export async function* createCutNotice(
+  error: unknown,
+  position: number,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  if (signal.aborted || error instanceof SlowReaderError) return;
+  const told = error instanceof StreamBrokenError ? error.parts : [];
+  const isTold = told.some(({ type }) => type === 'data-stream-resync');
+  const parts = isTold ? told : [...told, toResync(position)];
+  yield parts.map((part) => formatSse(part)).join('');
+  await setTimeout(CUT_AFTER_MS, undefined, { signal }).catch(() => undefined);
+}
+
+/** For replies that break off without an entry in the log that says so. */
+function toResync(fromSequence: number): UIStreamPart {
+  const base = { agentId: '', agentType: '', timestamp: 0, step: 0 };
+  const nothing = { checkpointId: '', stepCount: 0, messageCount: 0 };
+  const resync = { ...base, ...nothing, fromSequence, reason: 'crash_recovery' } as const;
+  return toControlPart({ type: 'stream_resync', ...resync });
 }

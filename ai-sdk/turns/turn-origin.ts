@@ -2,7 +2,7 @@ import type { LogEntry } from '../../protocol/chunk.js';
 import { formatModelWriter } from '../../protocol/ids.js';
 import type { SessionView } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
-import { toAllMessages } from './snapshot-messages.js';
+import { toAllMessages } from './ui-history.js';
 import type { UIMessage } from '../parts/ui-message.js';
 
 /** The newest turn's committed steps as their rows have them, in place of chunks that are gone. */

@@ -1,11 +1,10 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { toControlPart } from '../parts/content-parts.js';
-import { FrameWriter } from '../parts/frame-writer.js';
-import { SSE_DONE } from '../parts/sse.js';
-import { StreamBrokenError } from '../parts/stream-broken-error.js';
+import { StreamBrokenError } from '../parts/errors.js';
+import { FrameWriter, SSE_DONE } from '../parts/sse.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
-import type { TurnSpan } from './turn-span.js';
-import type { UIStreamPart } from '../parts/ui-stream-part.js';
+import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
+import type { StoredSteps } from './turn-origin.js';
 
 /** How far a turn has been told to a viewer, or to several that were told the same. */
 export class TurnProgress {
@@ -107,4 +106,27 @@ export function isStop(sessionId: string, message: StreamMessage): boolean {
 function isAnswered(span: TurnSpan, toolCallId: string, position: number): boolean {
   if (span.waiting === undefined || position > span.waiting.asOf) return false;
   return !span.waiting.calls.has(toolCallId);
+}
+
+/** Which part of a turn a response carries. */
+export interface TurnSpan {
+  sessionId: string;
+  /** Id of the assistant message. */
+  messageId: string;
+  /** Sequence before the first entry. */
+  from: number;
+  /**
+   * `live`: on until the first pause or end beyond `after`.
+   * `stored`: up to and including `upTo`, which the log has already.
+   */
+  until: { kind: 'live'; after: number } | { kind: 'stored'; upTo: number };
+  /** True if the client has the message up to `from`. */
+  isTail: boolean;
+  /** The client has everything up to here; only what it needs to go on is told again. */
+  seenUpTo?: number;
+  /** Steps that are told from their rows, before anything of the log. */
+  stored?: StoredSteps;
+  /** Calls that wait for an approval at sequence `asOf`; earlier requests for others are left out. */
+  waiting?: { calls: ReadonlySet<string>; asOf: number };
+  profile: StreamProfile;
 }

@@ -1,4 +1,4 @@
-import { FrameWriter } from '../../ai-sdk/parts/frame-writer.js';
+import { FrameWriter } from '../../ai-sdk/parts/sse.js';
 import { StreamTransformer } from '../../ai-sdk/parts/stream-transformer.js';
 import type { LogEntry, StreamChunk } from '../../protocol/chunk.js';
 import type { Measurement } from '../bench.js';

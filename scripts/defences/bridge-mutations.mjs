@@ -110,7 +110,7 @@ export const bridge = [
   },
   {
     defence: 'Bridge: results that claim to be a provider’s are no answers',
-    file: 'ai-sdk/reply/extract-resume-intent.ts',
+    file: 'ai-sdk/reply/resume-intent.ts',
     edits: [["if (part['providerExecuted'] === true) return false;", '']],
     suite: FORGED,
     test: 'forged history with a client tool’s result that claims to be the provider’s changes nothing',

@@ -72,7 +72,7 @@ const access = [
   },
   {
     defence: 'Edge: an agent that is only a sub-agent is not talked to',
-    file: 'ai-sdk/reply/chat-deps.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: without(' && (agents.isPublic?.(name) ?? true)'),
     suite: ACCESS,
     test: 'agents that are only sub-agents are not listed and not talked to, unless they are public',
@@ -364,14 +364,14 @@ const revocation = [
 const owners = [
   {
     defence: 'Owners: a name counts within its tenant',
-    file: 'ai-sdk/reply/ownership.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: without(" && (session.tenant ?? '') === (caller.tenantId ?? '')"),
     suite: OWNERS,
     test: 'a session of before: stopChat tells the same name in none nothing, and does nothing for them',
   },
   {
     defence: 'Owners: tenants do not share the ids of their sessions',
-    file: 'ai-sdk/reply/session-address.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: [
       [
         "if (tenantId === undefined || tenantId === '') return sessionId;",
@@ -383,7 +383,7 @@ const owners = [
   },
   {
     defence: 'Owners: a session of before is no other tenant’s',
-    file: 'ai-sdk/reply/session-address.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: [
       [
         'if (bare.record?.tenant === caller.tenantId) return bare;',
@@ -402,14 +402,14 @@ const owners = [
   },
   {
     defence: 'Owners: nor does the edge',
-    file: 'ai-sdk/reply/session-address.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: [['(await sessions.tenantsApart()) ? { storedId } : bare', '{ storedId }']],
     suite: OWNERS,
     test: 'sessions of tenants are stored as release 0.2.0 finds them while it may be at work',
   },
   {
     defence: 'Owners: nobody acts on another person’s session',
-    file: 'ai-sdk/reply/session-address.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: [['return isOwner(record, caller) ? record : undefined;', 'return record;']],
     suite: OWNERS,
     test: `a session of today: deleteChat ${STRANGER}`,
@@ -450,7 +450,7 @@ const owners = [
   },
   {
     defence: 'Owners: who is not named is nobody',
-    file: 'ai-sdk/reply/ownership.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: [
       [
         'if (session === undefined || !caller?.userId) return false;',

@@ -8,7 +8,7 @@ const ATTRIBUTES = 'test/executor/search-attributes.test.ts';
 const SWEEP = 'test/executor/sweep.test.ts';
 const TRANSFORMER = 'test/ai-sdk/parts/stream-transformer.test.ts';
 const DEAD_ATTEMPTS = 'test/ai-sdk/parts/dead-attempts.test.ts';
-const INTENT = 'test/ai-sdk/reply/extract-resume-intent.test.ts';
+const INTENT = 'test/ai-sdk/reply/resume-intent.test.ts';
 
 export const workers = [
   {
@@ -278,7 +278,7 @@ export const workers = [
   },
   {
     defence: 'Answers: those of another run than the one that asked are not taken',
-    file: 'ai-sdk/reply/extract-resume-intent.ts',
+    file: 'ai-sdk/reply/resume-intent.ts',
     edits: [['if (runId !== (call?.runId ?? currentRunId)) {', 'if (runId === undefined) {']],
     suite: INTENT,
     test: 'extractResumeIntent rejects an answer for an older run',

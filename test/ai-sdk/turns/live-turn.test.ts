@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
-import type { TurnSpan } from '../../../ai-sdk/turns/turn-span.js';
+import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 import { FakeSession } from '../../support/fake-session.js';

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
-import { StreamBrokenError } from '../../../ai-sdk/parts/stream-broken-error.js';
-import type { TurnSpan } from '../../../ai-sdk/turns/turn-span.js';
+import { StreamBrokenError } from '../../../ai-sdk/parts/errors.js';
+import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
 import { createMemoryStores } from '../../../stores/memory/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { drive } from '../../support/session-driver.js';

@@ -2,7 +2,7 @@ import type { PostedMessage } from '../../protocol/http.js';
 import { parseApprovalId } from '../../protocol/ids.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { PendingCall } from '../../stores/contract/calls.js';
-import { toLastStep } from './last-step.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 
 /** An answer to a pending call, as the client's copy of the conversation shows it. */
 export type ResumeIntent =
@@ -187,4 +187,25 @@ function readRepeated(
 
 function toRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** Parts of the newest step of a posted message. */
+export function toLastStep(
+  message: PostedMessage | undefined,
+): NonNullable<PostedMessage['parts']> {
+  const parts = message?.parts ?? [];
+  return parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1);
+}
+
+/** True for a beginning of the newest reply, posted by a page that lost the connection to the rest. */
+export function isCutShort(
+  { messageId, stream }: Pick<SessionRecord, 'messageId' | 'stream'>,
+  posted: PostedMessage | undefined,
+): boolean {
+  if (posted?.role !== 'assistant' || posted.id !== messageId) return false;
+  return stream === 'active' || toLastStep(posted).some(isStreaming);
+}
+
+function isStreaming({ state }: Record<string, unknown>): boolean {
+  return state === 'streaming' || state === 'input-streaming';
 }

@@ -1,3 +1,5 @@
+import type { UIStreamPart } from './ui-stream-part.js';
+
 /** Codes of the errors that hosts of the bridge, and pages, tell apart by class. */
 export type FrontendErrorCode =
   | 'VALIDATION_ERROR'
@@ -80,5 +82,68 @@ export class ConfigurationError extends FrontendHandlerError {
 
   constructor(message: string, options?: { cause?: unknown }) {
     super('CONFIGURATION_ERROR', 501, message, options);
+  }
+}
+
+/** What a stream says of a failure: its `error` part has the text, `data-error` the rest. */
+export interface StreamErrorEvent {
+  errorText?: string | undefined;
+  /** The same in `data-error`. */
+  error?: string | undefined;
+  code?: string | undefined;
+  /** True if the run goes on. */
+  recoverable?: boolean | undefined;
+  /** True if the same request may succeed later. */
+  retryable?: boolean | undefined;
+}
+
+/** Codes of failures that may pass. */
+const PASSING = new Set([
+  'provider_overloaded',
+  'provider_rate_limited',
+  'provider_error',
+  'provider_stream_cut',
+  'model_stalled',
+  'output_missing',
+  'invalid_output',
+  'unavailable',
+]);
+
+/** A failure of an agent that came with its stream: of the model, of a tool. */
+export class HelixStreamError extends Error {
+  override readonly name = 'HelixStreamError';
+  readonly code: string | undefined;
+  readonly recoverable: boolean;
+  /** True if it is worth trying again. */
+  readonly retryable: boolean;
+
+  private constructor({ errorText, error, code, recoverable, retryable }: StreamErrorEvent) {
+    super(errorText ?? error);
+    this.code = code;
+    this.recoverable = recoverable === true;
+    this.retryable = retryable ?? (this.recoverable || (code !== undefined && PASSING.has(code)));
+  }
+
+  static fromEvent(event: StreamErrorEvent): HelixStreamError {
+    return new HelixStreamError(event);
+  }
+}
+
+/** The response cannot be completed; its connection is to be cut, never ended. */
+export class StreamBrokenError extends Error {
+  override readonly name: string = 'StreamBrokenError';
+  /** What the reader is told before. */
+  readonly parts: readonly UIStreamPart[];
+
+  constructor(message: string, parts: readonly UIStreamPart[] = []) {
+    super(message);
+    this.parts = parts;
+  }
+}
+
+/** The reader takes less than there is to tell. */
+export class SlowReaderError extends StreamBrokenError {
+  constructor() {
+    super('the viewer is too slow');
   }
 }

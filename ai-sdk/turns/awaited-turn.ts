@@ -1,8 +1,8 @@
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { Store } from '../../stores/contract/store.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
-import { createTurnFrames } from '../turns/turn-frames.js';
-import { StreamBrokenError } from '../parts/stream-broken-error.js';
+import { createTurnFrames } from './turn-frames.js';
+import { StreamBrokenError } from '../parts/errors.js';
 import type { StreamProfile } from '../parts/ui-stream-part.js';
 
 export interface AwaitedTurnDeps {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { HelixError } from '../../protocol/errors.js';
+import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
-import { isOwner, type Caller } from './ownership.js';
-import { notFound } from './refusals.js';
 
 /** 96 bits: no two tenants of one installation share it, and nobody finds one that does. */
 const HASH_CHARS = 16;
@@ -61,4 +61,74 @@ export async function readOwned(
   const record = await findOwnSession(stores, sessionId, caller);
   if (record === undefined) throw notFound();
   return record;
+}
+
+/** Who asks. */
+export interface Caller {
+  userId: string;
+  tenantId?: string;
+}
+
+/**
+ * A session belongs to its creator, within a tenant if there is one; what is not there to nobody,
+ * and nothing to a caller who is not named, whom plain JavaScript may leave out.
+ */
+export function isOwner(
+  session: { owner: string; tenant?: string } | undefined,
+  caller: Caller | undefined,
+): boolean {
+  if (session === undefined || !caller?.userId) return false;
+  return session.owner === caller.userId && (session.tenant ?? '') === (caller.tenantId ?? '');
+}
+
+/** Who sends a request, of which both fields are optional. */
+export function toCaller(sent: {
+  userId?: string | undefined;
+  tenantId?: string | undefined;
+}): Caller {
+  const { userId = ANONYMOUS, tenantId } = sent;
+  return tenantId === undefined ? { userId } : { userId, tenantId };
+}
+
+export function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}
+
+/** The client shows a part of a turn that cannot be completed by adding to it. */
+export function copyIsBehind(): HelixError {
+  const text = 'This copy of the conversation is behind; load it again.';
+  return new HelixError('client_out_of_step', text);
+}
+
+export function agentMismatch(agent: string): HelixError {
+  return new HelixError('agent_mismatch', 'This conversation is with another agent.', {
+    detail: { agent },
+  });
+}
+
+/** True if somebody else has made a run meanwhile. */
+export function isOvertaken(error: unknown): boolean {
+  if (!HelixError.isInstance(error)) return false;
+  return error.code === 'agent_already_running' || error.code === 'stale_run';
+}
+
+/** The agents of a host, as an `AgentRegistry` has them. */
+export interface AddressedAgents {
+  has: (name: string) => boolean;
+  isPublic?: (name: string) => boolean;
+}
+
+/** True for an agent that people may talk to. */
+export function isAddressable(agents: AddressedAgents, name: string): boolean {
+  return agents.has(name) && (agents.isPublic?.(name) ?? true);
+}
+
+/**
+ * For what continues a conversation: its agent may have been taken away, or made a sub-agent only.
+ *
+ * @throws HelixError `agent_not_found`
+ */
+export function requireAddressable(agents: AddressedAgents, name: string): void {
+  if (isAddressable(agents, name)) return;
+  throw new HelixError('agent_not_found', "This conversation's agent is not available.");
 }
