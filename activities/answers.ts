@@ -20,7 +20,7 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
 
   async function answerCall({ sessionId, answer }: AnswerRef): Promise<AnswerOutcome> {
     const given = parseToolAnswer(toToolAnswer(sessionId, answer));
-    const { result, runId } = await submitAnswer({ store, check }, given, Date.now(), 'temporal');
+    const { result, runId } = await submitAnswer({ store, check }, given, Date.now(), { via: 'temporal' });
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { resume, sequence } = result;
     const { toolCallId, by } = given;

@@ -1,5 +1,6 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
+import { joinDeltas } from '../protocol/merge-deltas.js';
 import { splitOversized } from './split-deltas.js';
 import type { Writer, AppendResult } from '../stores/contract/log.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -94,29 +95,13 @@ export function takeBatch(queue: readonly StreamChunk[]): [StreamChunk[], Stream
     const size = roughBytes(chunk);
     if (taken.length > 0 && bytes + size > LIMITS.appendBytes) break;
     bytes += size;
-    const merged = mergeDeltas(taken.at(-1), chunk);
-    if (merged === undefined) taken.push(chunk);
-    else taken[taken.length - 1] = merged;
+    const last = taken.at(-1);
+    const joined = last && joinDeltas(last, chunk);
+    if (joined === undefined) taken.push(chunk);
+    else taken[taken.length - 1] = joined;
     at += 1;
   }
   return [taken, queue.slice(at)];
-}
-
-function mergeDeltas(a: StreamChunk | undefined, b: StreamChunk): StreamChunk | undefined {
-  if (a?.type === 'text_delta' && b.type === 'text_delta') {
-    return { ...a, delta: a.delta + b.delta };
-  }
-  if (
-    a?.type === 'tool_arg_stream_delta' &&
-    b.type === 'tool_arg_stream_delta' &&
-    a.toolCallId === b.toolCallId
-  ) {
-    return { ...a, delta: a.delta + b.delta };
-  }
-  if (a?.type === 'thinking' && b.type === 'thinking' && !a.isComplete && !b.isComplete) {
-    return { ...a, content: a.content + b.content };
-  }
-  return undefined;
 }
 
 function roughBytes(chunk: StreamChunk): number {

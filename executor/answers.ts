@@ -8,6 +8,7 @@ import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { ExtendDeadlineResult, LeaseCallResult } from '../stores/contract/calls.js';
+import type { SessionCalls } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
@@ -16,10 +17,11 @@ export interface Answers {
   /**
    * Gives an answer to a pending call; wakes the run if that was the batch's last one.
    *
+   * @param known the answered session if the caller has just read it; saves reading it again
    * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result` or `invalid_input`;
    * nothing is stored then, and the call still waits
    */
-  submitToolResult: (answer: ToolAnswerInput) => Promise<AnswerResult>;
+  submitToolResult: (answer: ToolAnswerInput, known?: SessionCalls) => Promise<AnswerResult>;
   /** Settles calls whose deadline has passed, whoever sleeps; true if there were any. */
   expireCalls: (sessionId: string) => Promise<boolean>;
   /** Puts a deadline off. The run's timer fires when it would have, and learns of it then. */
@@ -78,9 +80,11 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
   }
 
   return {
-    submitToolResult: async (given) => {
+    submitToolResult: async (given, known) => {
       const answer = parseToolAnswer(given);
-      const { result, runId, record } = await submitAnswer({ store, check }, answer, Date.now());
+      const deps = { store, check };
+      const submitted = await submitAnswer(deps, answer, Date.now(), { known });
+      const { result, runId, record } = submitted;
       const { toolCallId, by } = answer;
       if (result.kind === 'stored') {
         await signal(runId, {

@@ -1,15 +1,40 @@
-import type { LogEntry, StreamChunk, StreamMessage } from './chunk.js';
+import type { LogEntry, StreamMessage } from './chunk.js';
 
 /**
- * Entries with adjacent deltas of one block as one, under the last one's sequence. Whatever comes
- * between two deltas keeps them apart, so a replay says the same in far fewer parts.
+ * Two adjacent deltas of one block as one chunk, with the fields of the first; undefined if they are
+ * not deltas of one block. The arguments are left unchanged. Pure.
+ */
+export function joinDeltas<Message extends StreamMessage>(
+  a: Message,
+  b: StreamMessage,
+): Message | undefined {
+  switch (a.type) {
+    case 'text_delta':
+      if (b.type !== a.type || !isSameSpeaker(a, b)) return undefined;
+      return { ...a, delta: a.delta + b.delta };
+    case 'thinking':
+      if (b.type !== a.type || a.isComplete || !isSameSpeaker(a, b)) return undefined;
+      return { ...a, content: a.content + b.content, isComplete: b.isComplete };
+    case 'tool_arg_stream_delta':
+      if (b.type !== a.type || b.toolCallId !== a.toolCallId || !isSameSpeaker(a, b))
+        return undefined;
+      return { ...a, delta: a.delta + b.delta };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Entries with adjacent deltas of one block joined, under the last one's sequence. An entry between
+ * two deltas keeps them apart, so a replay has the same content in far fewer parts. Pure.
  */
 export function mergeDeltas(entries: readonly LogEntry[]): LogEntry[] {
   const merged: LogEntry[] = [];
   let last: LogEntry | undefined;
   for (const entry of entries) {
-    const message = last?.writer === entry.writer && join(last.message, entry.message);
-    if (last === undefined || message === false || message === undefined) {
+    const isSameWriter = last !== undefined && last.writer === entry.writer;
+    const message = isSameWriter ? joinDeltas(last.message, entry.message) : undefined;
+    if (message === undefined) {
       last = entry;
       merged.push(entry);
     } else {
@@ -20,23 +45,11 @@ export function mergeDeltas(entries: readonly LogEntry[]): LogEntry[] {
   return merged;
 }
 
-function join(a: StreamMessage, b: StreamMessage): StreamMessage | undefined {
-  switch (a.type) {
-    case 'text_delta':
-      if (b.type !== a.type || !isSameSpeaker(a, b)) return undefined;
-      return { ...b, delta: a.delta + b.delta };
-    case 'thinking':
-      if (b.type !== a.type || a.isComplete || !isSameSpeaker(a, b)) return undefined;
-      return { ...b, content: a.content + b.content };
-    case 'tool_arg_stream_delta':
-      if (b.type !== a.type || b.toolCallId !== a.toolCallId || !isSameSpeaker(a, b))
-        return undefined;
-      return { ...b, delta: a.delta + b.delta };
-    default:
-      return undefined;
-  }
+interface Speaker {
+  agentId: string;
+  step: number;
 }
 
-function isSameSpeaker(a: StreamChunk, b: StreamChunk): boolean {
+function isSameSpeaker(a: Speaker, b: Speaker): boolean {
   return a.agentId === b.agentId && a.step === b.step;
 }

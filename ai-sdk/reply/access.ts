@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
+import { agentUnavailable, notFound } from './refusals.js';
 
 /** 96 bits: no two tenants of one installation share it, and nobody finds one that does. */
 const HASH_CHARS = 16;
@@ -24,20 +24,34 @@ export interface FoundSession {
 }
 
 /**
- * Finds a session by the id that its client gives, whoever in the tenant owns it. One that its tenant
- * has under the bare id stays there; to other tenants it is as if there was none. Only where release
- * 0.2.0 may be at work, which knows no other ids, all tenants share the bare ones.
+ * Finds a session by the id that its client uses, whichever user of the tenant owns it. A session that
+ * its tenant has under the bare id stays there; to other tenants it does not exist. Only where release
+ * 0.2.0 may be running, which knows no other ids, all tenants share the bare ones.
  */
 export async function findSession(
   { sessions }: Pick<Store, 'sessions'>,
   sessionId: string,
   caller: Caller,
 ): Promise<FoundSession> {
+  const { storedId, found } = await locateSession(sessions, sessionId, caller, async (id) => {
+    const record = await sessions.read(id);
+    return record && { record };
+  });
+  return { storedId, record: found?.record };
+}
+
+/** The same, with what `read` returns of the session. */
+export async function locateSession<Found extends { record: SessionRecord }>(
+  sessions: Pick<Store['sessions'], 'tenantsApart'>,
+  sessionId: string,
+  caller: Caller,
+  read: (storedId: string) => Promise<Found | undefined>,
+): Promise<{ storedId: string; found?: Found | undefined }> {
   const storedId = toStoredSessionId(sessionId, caller.tenantId);
-  const record = await sessions.read(storedId);
-  if (record !== undefined || storedId === sessionId) return { storedId, record };
-  const bare = { storedId: sessionId, record: await sessions.read(sessionId) };
-  if (bare.record?.tenant === caller.tenantId) return bare;
+  const found = await read(storedId);
+  if (found !== undefined || storedId === sessionId) return { storedId, found };
+  const bare = { storedId: sessionId, found: await read(sessionId) };
+  if (bare.found?.record.tenant === caller.tenantId) return bare;
   return (await sessions.tenantsApart()) ? { storedId } : bare;
 }
 
@@ -90,28 +104,6 @@ export function toCaller(sent: {
   return tenantId === undefined ? { userId } : { userId, tenantId };
 }
 
-export function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
-}
-
-/** The client shows a part of a turn that cannot be completed by adding to it. */
-export function copyIsBehind(): HelixError {
-  const text = 'This copy of the conversation is behind; load it again.';
-  return new HelixError('client_out_of_step', text);
-}
-
-export function agentMismatch(agent: string): HelixError {
-  return new HelixError('agent_mismatch', 'This conversation is with another agent.', {
-    detail: { agent },
-  });
-}
-
-/** True if somebody else has made a run meanwhile. */
-export function isOvertaken(error: unknown): boolean {
-  if (!HelixError.isInstance(error)) return false;
-  return error.code === 'agent_already_running' || error.code === 'stale_run';
-}
-
 /** The agents of a host, as an `AgentRegistry` has them. */
 export interface AddressedAgents {
   has: (name: string) => boolean;
@@ -124,11 +116,11 @@ export function isAddressable(agents: AddressedAgents, name: string): boolean {
 }
 
 /**
- * For what continues a conversation: its agent may have been taken away, or made a sub-agent only.
+ * For requests that continue a conversation: its agent may have been removed, or made a sub-agent
+ * only.
  *
  * @throws HelixError `agent_not_found`
  */
 export function requireAddressable(agents: AddressedAgents, name: string): void {
-  if (isAddressable(agents, name)) return;
-  throw new HelixError('agent_not_found', "This conversation's agent is not available.");
+  if (!isAddressable(agents, name)) throw agentUnavailable();
 }

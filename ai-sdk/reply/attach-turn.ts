@@ -1,11 +1,12 @@
 import { HEADERS } from '../../protocol/http.js';
-import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
+import type { SessionCalls, SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toStreamProfile, type StreamProfile } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';
 import { createMessageFrames, createTurnFrames } from '../turns/turn-frames.js';
 import { findTurnOrigin } from '../turns/turn-origin.js';
 import type { TurnSpan } from '../turns/turn-progress.js';
+import { notFound } from './refusals.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 
 /** What the client of these params can read. */
@@ -13,11 +14,11 @@ export function readProfile({ request }: HandleChatStreamParams): StreamProfile 
   return toStreamProfile(request?.headers.get(HEADERS.profile));
 }
 
-/** A reader without anything to say: the turn at work from its beginning, or nothing. */
+/** For a request that only reads: the active turn from its beginning, or nothing. */
 export async function attachReader(
   deps: ChatDeps,
-  record: SessionRecord,
   params: HandleChatStreamParams,
+  record: SessionRecord,
 ): Promise<ChatReply> {
   const position = toPosition(deps, params);
   if (!wantsTurn(record, position, params.sawActiveSince))
@@ -27,8 +28,18 @@ export async function attachReader(
   return replayTurn(deps, view, readProfile(params), position);
 }
 
+/** The newest turn from its first part. @throws HelixError `not_found` */
+export async function replaySession(
+  deps: ChatDeps,
+  params: HandleChatStreamParams,
+): Promise<ChatReply> {
+  const view = await deps.stateStore.sessions.view(params.sessionId);
+  if (view === undefined) throw notFound();
+  return replayTurn(deps, view, readProfile(params));
+}
+
 /**
- * The newest turn from its first part: on to its next stop while it is at work, else as it stands.
+ * The newest turn from its first part: up to its next stop while it is active, else as it is stored.
  * Steps whose chunks are gone are rebuilt from the transcript.
  */
 export async function replayTurn(
@@ -43,12 +54,12 @@ export async function replayTurn(
   const span = toTurnSpan(view, profile, position);
   const { seenUpTo } = span;
   const isReader = seenUpTo !== undefined && position?.kind === 'exact';
-  // Who holds what was withdrawn since has to begin again.
+  // A reader that holds withdrawn parts has to begin again.
   if (isReader && (await isWithdrawn(deps.streamManager, record, seenUpTo)))
     return { kind: 'nothing', runId };
   if (stored === undefined)
     return stream((signal) => createTurnFrames(deps.streamManager, span, signal));
-  // What a reader of single chunks has missed cannot be told from what it has.
+  // Rows do not show which chunks a reader has missed.
   if (seenUpTo !== undefined) return { kind: 'nothing', runId };
   if (span.until.kind === 'stored') {
     return stream(() => createMessageFrames(stored.message, record, profile));
@@ -63,12 +74,12 @@ export async function replayTurn(
 }
 
 /** What follows `from` in the newest turn, for a client that has the message up to there. */
-export function toTailSpan(view: SessionView, from: number, profile: StreamProfile): TurnSpan {
-  return { ...toTurnSpan(view, profile), from, isTail: true };
+export function toTailSpan(session: SessionCalls, from: number, profile: StreamProfile): TurnSpan {
+  return { ...toTurnSpan(session, profile), from, isTail: true };
 }
 
 function toTurnSpan(
-  { record, openCalls }: SessionView,
+  { record, openCalls }: SessionCalls,
   profile: StreamProfile,
   position?: ResumePosition,
 ): TurnSpan {
@@ -89,7 +100,7 @@ function toTurnSpan(
   };
 }
 
-/** True for those who have part of the newest turn, and want the rest. */
+/** True for a reader that has part of the newest turn, and wants the rest. */
 function isInside(
   { turnStartSequence, sequence }: SessionRecord,
   position: ResumePosition | undefined,
@@ -120,18 +131,18 @@ function toPosition(
     resumeFromSequence === undefined
       ? request && readResumePosition(request.headers)
       : { sequence: resumeFromSequence, kind: 'whole' };
-  // Such a page was given everything up to its position.
+  // Such a page has received everything up to its position.
   const isSeen = !contentReplayEnabled && position?.kind === 'whole';
   return isSeen ? { ...position, kind: 'seen' } : position;
 }
 
-/** A turn that rests is complete in the snapshot, unless that was taken while it was at work. */
+/** A turn at rest is complete in the snapshot, unless that was taken while the turn was active. */
 function wantsTurn(
   record: SessionRecord,
   position: ResumePosition | undefined,
   sawActiveSince: number | null | undefined,
 ): boolean {
-  // Whose connection broke is told the rest, if only how it ended; who has it all is told to stop.
+  // A reader whose connection broke gets the rest, if only the end; one that has it all gets a 204.
   const isAtEnd = position?.sequence === record.sequence && record.stream !== 'active';
   if (position?.kind === 'exact' && isInside(record, position)) return !isAtEnd;
   if (record.stream === 'active') return true;
@@ -141,7 +152,7 @@ function wantsTurn(
     : sawActiveSince === record.turnStartSequence;
 }
 
-/** Where a reader wants to go on: everything up to `sequence` is known to it. */
+/** Where a reader continues: it has everything up to `sequence`. */
 export interface ResumePosition {
   sequence: number;
   /**
@@ -155,7 +166,7 @@ type HeaderBag = Headers | Readonly<Record<string, string | string[] | undefined
 
 /**
  * The position that a request's headers name. `Last-Event-ID` comes from readers of the raw event
- * stream, which go on where they were; the other two from pages that hold a snapshot.
+ * stream, which continue where they were; the other two from pages that hold a snapshot.
  */
 export function readResumePosition(headers: HeaderBag): ResumePosition | undefined {
   for (const name of [HEADERS.resumeFromSequence, HEADERS.lastEventId, HEADERS.resumeAt]) {
@@ -167,8 +178,8 @@ export function readResumePosition(headers: HeaderBag): ResumePosition | undefin
 }
 
 /**
- * The sequence that a request's headers name, or the value of one such header; undefined if there is
- * none, or it is no number.
+ * The sequence that a request's headers name, or the value of one such header; undefined if it is
+ * missing or not a number.
  */
 export function extractResumePosition(
   headers: HeaderBag | string | null | undefined,

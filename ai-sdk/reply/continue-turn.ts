@@ -1,53 +1,49 @@
 import type { ChunkOf, FinishReason, StreamMessage } from '../../protocol/chunk.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { formatSse, SSE_DONE } from '../parts/sse.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
 import { readProfile, toTailSpan } from './attach-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 import { toLastStep, type RejectedIntent } from './resume-intent.js';
-import { copyIsBehind } from './access.js';
+import { copyIsBehind } from './refusals.js';
+import type { KnownSession } from './classify.js';
 import type { Submission } from './submit-answers.js';
 
 /** What follows answers that were posted without a new message. */
 export async function continueTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  view: SessionView | undefined,
+  session: KnownSession | undefined,
   submission: Submission,
 ): Promise<ChatReply> {
   const { resumedAt, rejected, stored } = submission;
   const copy = params.messages.findLast(({ role }) => role === 'assistant');
-  if (view === undefined) return reject(copy, rejected);
-  if (resumedAt !== undefined) return followTail(deps, params, view, resumedAt);
+  if (session === undefined) return reject(copy, rejected);
+  if (resumedAt !== undefined) return followTail(deps, params, session, resumedAt);
   const tail = await repeatTail(deps, params, copy, submission);
   if (tail !== undefined) return tail;
   return stored.length > 0
-    ? waitForMore(view.record, copy)
-    : reject(copy, rejected, view.record.runId);
+    ? waitForMore(session.record, copy)
+    : reject(copy, rejected, session.record.runId);
 }
 
-/** The batch is complete: the run goes on behind the pause that asked. */
+/** The batch is complete: the run continues behind the pause that asked. */
 function followTail(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  view: SessionView,
+  { record, openCalls = [] }: KnownSession,
   resumedAt: number,
 ): ChatReply {
-  const { record } = view;
   const from = record.stream === 'paused' ? record.pauseSequence : record.sequence;
-  const span = toTailSpan(view, from, readProfile(params));
+  const until = { kind: 'live', after: resumedAt } as const;
+  const span = { ...toTailSpan({ record, openCalls }, from, readProfile(params)), until };
   return {
     kind: 'stream',
     runId: record.runId,
-    frames: (signal) =>
-      createTurnFrames(
-        deps.streamManager,
-        { ...span, until: { kind: 'live', after: resumedAt } },
-        signal,
-      ),
+    frames: (signal) => createTurnFrames(deps.streamManager, span, signal),
   };
 }
 
@@ -60,7 +56,7 @@ function waitForMore(
   return { kind: 'stream', runId, frames: () => createNoticeFrames(notice) };
 }
 
-/** Nothing waits for these answers: told to the page, which alone can do something about it. */
+/** Nothing waits for these answers: the page is informed, since only it can react. */
 function reject(
   copy: PostedMessage | undefined,
   rejected: RejectedIntent[],
@@ -71,8 +67,8 @@ function reject(
 }
 
 /**
- * What has followed answers, of which others may have been given by another client meanwhile;
- * undefined if the newest turn has not asked for any of them.
+ * The stream after these answers. Another client may have answered some of the batch. Undefined if the
+ * newest turn has not asked for any of them.
  */
 async function repeatTail(
   deps: ChatDeps,
@@ -80,17 +76,17 @@ async function repeatTail(
   copy: PostedMessage | undefined,
   { stored, rejected }: Submission,
 ): Promise<ChatReply | undefined> {
-  // Read anew: what was asked beside these answers may have been answered a moment ago.
-  const view = await deps.stateStore.sessions.view(params.sessionId);
-  if (view === undefined) return undefined;
-  const { record } = view;
+  // Read again: another client may have answered the rest of the batch since the first read.
+  const session = await deps.stateStore.sessions.withCalls(params.sessionId);
+  if (session === undefined) return undefined;
+  const { record } = session;
   const known = rejected.filter(({ reason }) => reason !== 'stale-run');
   const calls = new Set([...stored, ...known.map(({ toolCallId }) => toolCallId)]);
   const from = calls.size === 0 ? undefined : await findPause(deps, record, calls);
   if (from === undefined) return undefined;
   if (isAhead(copy, calls)) throw copyIsBehind();
   if (record.stream === 'paused' && record.pauseSequence <= from) return waitForMore(record, copy);
-  const span = toTailSpan(view, from, readProfile(params));
+  const span = toTailSpan(session, from, readProfile(params));
   return {
     kind: 'stream',
     runId: record.runId,

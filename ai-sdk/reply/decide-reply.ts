@@ -1,138 +1,109 @@
 import { HelixError } from '../../protocol/errors.js';
 import { isSessionId } from '../../protocol/ids.js';
-import type { UserMessage } from '../../stores/contract/runs.js';
-import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
-import { toPendingCalls } from '../../stores/record/session-summaries.js';
-import { attachReader } from './attach-turn.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
+import { toCaller } from './access.js';
+import { attachReader, replaySession } from './attach-turn.js';
+import { classify, type Facts, type KnownSession, type Request } from './classify.js';
 import { continueTurn } from './continue-turn.js';
+import { readSession } from './read-session.js';
 import { editTurn, regenerateTurn } from './redo-turn.js';
-import { extractResumeIntent, hasAnswers, isCutShort, type ResumableState } from './resume-intent.js';
-import { agentMismatch, copyIsBehind, findSession, isAddressable, isOwner, notFound, requireAddressable, toCaller } from './access.js';
+import { invalid, isOvertaken } from './refusals.js';
 import { startTurn } from './start-turn.js';
 import { submitAnswers } from './submit-answers.js';
+import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 import { toTrailingUserMessages, toUserMessages } from './user-messages.js';
 
-/** Decides how a chat request is answered. What was asked for is checked before anything is stored. */
+/** Decides how a chat request is answered. The request is checked before anything is stored. */
 export async function decideReply(
   deps: ChatDeps,
-  asked: HandleChatStreamParams,
+  params: HandleChatStreamParams,
 ): Promise<ChatReply> {
-  let record: SessionRecord | undefined;
+  let runId: string | undefined;
   try {
-    checkShownSessionId(asked.sessionId);
-    const isReading = isRead(asked);
-    const said = isReading ? [] : readUserMessages(deps, asked);
-    const caller = toCaller(asked);
-    const { storedId, record: found } = await findSession(deps.stateStore, asked.sessionId, caller);
-    const params = { ...asked, sessionId: storedId };
-    const isForeign = found !== undefined && !isOwner(found, caller);
-    // Strangers learn nothing, and stock clients take a refused GET for an error.
-    if (isReading && (found === undefined || isForeign)) return { kind: 'nothing' };
-    if (isForeign) throw notFound();
-    record = found && (await settleOverdue(deps, found));
-    const reply =
-      record !== undefined && isReading
-        ? await attachReader(deps, record, params)
-        : await answerPost(deps, params, record, said);
-    // What waits for its turn has no run of its own yet.
-    return { ...runOf(record), ...reply };
+    if (!isSessionId(params.sessionId)) {
+      throw invalid('The session id must match [A-Za-z0-9_-]{1,128}.');
+    }
+    const request = toRequest(deps, params);
+    const { storedId, session } = await readSession(deps, params.sessionId, {
+      request,
+      caller: toCaller(params),
+    });
+    // Strangers do not learn that there is a run.
+    if (session?.isOwn === true) ({ runId } = session.record);
+    const reply = await act(deps, { ...params, sessionId: storedId }, toFacts(deps, request, session));
+    // Messages that wait for their turn have no run of their own yet.
+    return { runId, ...reply };
   } catch (error) {
     if (!HelixError.isInstance(error)) throw error;
-    return { ...runOf(record), kind: 'refused', error };
+    return { runId, kind: 'refused', error };
   }
 }
 
-function runOf(record: SessionRecord | undefined): { runId?: string } {
-  return record === undefined ? {} : { runId: record.runId };
-}
-
-async function answerPost(
+async function act(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  record: SessionRecord | undefined,
-  said: UserMessage[],
+  facts: Facts,
 ): Promise<ChatReply> {
-  const agent = chooseAgent(deps, params, record, said.length > 0);
-  if (params.trigger === 'regenerate-message') {
-    const reply = await regenerateTurn(deps, params, said);
-    if (reply !== undefined) return reply;
-  } else if (said.some(({ id }) => id === params.messageId)) {
-    const view = record && (await deps.stateStore.sessions.view(params.sessionId));
-    const reply = await editTurn(deps, params, view, said);
-    if (reply !== undefined) return reply;
+  const ask = classify(facts);
+  switch (ask.kind) {
+    case 'nothing':
+      return { kind: 'nothing' };
+    case 'refuse':
+      throw ask.error;
+    case 'attach':
+      return attachReader(deps, params, ask.record);
+    case 'replay':
+      return replaySession(deps, params);
+    case 'regenerate':
+      return regenerateTurn(deps, params, ask.messageId);
+    case 'edit':
+      return editTurn(deps, params, ask).catch((error: unknown) => actAgain(deps, params, facts, error));
+    case 'answer': {
+      const submission = await submitAnswers(deps, params, facts.session, ask.answers);
+      return continueTurn(deps, params, facts.session, submission);
+    }
+    case 'say': {
+      const { agent, messages, answers } = ask;
+      const submission = answers && (await submitAnswers(deps, params, facts.session, answers));
+      // The run is active because of this very request: its messages are not refused for that.
+      const isRefused = (deps.busyPolicy ?? 'reject') === 'reject';
+      const busy = submission?.resumedAt !== undefined && isRefused ? 'queue' : undefined;
+      return startTurn(deps, { ...params, busy: params.busy ?? busy }, agent, messages);
+    }
   }
-  let { busy } = params;
-  const mayAnswer = said.length === 0 || record?.stream === 'paused' || record?.stream === 'active';
-  if (mayAnswer && hasAnswers(params.messages)) {
-    const view = record && (await deps.stateStore.sessions.view(params.sessionId));
-    const state = view === undefined ? null : toResumableState(view);
-    const found = extractResumeIntent(params.messages, state, view?.record.runId);
-    const submission = await submitAnswers(deps, params, found);
-    const isAnswer = found.intents.length + found.rejected.length > 0;
-    if (said.length === 0 && isAnswer) return continueTurn(deps, params, view, submission);
-    // The run is at work because of this very request: what it says beside is not refused for that.
-    const isRefused = (deps.busyPolicy ?? 'reject') === 'reject';
-    if (submission.resumedAt !== undefined && isRefused) busy ??= 'queue';
-  }
-  if (said.length > 0 && agent !== undefined) {
-    return startTurn(deps, { ...params, busy }, agent, said);
-  }
-  if (record !== undefined && isCutShort(record, params.messages.at(-1))) throw copyIsBehind();
-  throw new HelixError('nothing_to_do', 'There is no new message and no answer in this request.');
 }
 
-function toResumableState({ record, rows, openCalls }: SessionView): ResumableState {
-  const pendingClientToolCalls = toPendingCalls(openCalls);
-  return { pendingClientToolCalls, messages: rows, turnStartRow: record.turnStartRow };
-}
-
-/** Nobody is shown an open question whose time is over, whoever else is asleep. */
-async function settleOverdue(
-  deps: Pick<ChatDeps, 'executor' | 'stateStore'>,
-  record: SessionRecord,
-): Promise<SessionRecord> {
-  const { sessionId, deadline = Infinity } = record;
-  if (deadline > Date.now() || !(await deps.executor.expireCalls(sessionId))) return record;
-  return (await deps.stateStore.sessions.read(sessionId)) ?? record;
-}
-
-function checkShownSessionId(sessionId: string): void {
-  if (isSessionId(sessionId)) return;
-  throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
-}
-
-function readUserMessages(deps: ChatDeps, params: HandleChatStreamParams): UserMessage[] {
-  return toUserMessages(toTrailingUserMessages(params.messages), {
-    metadata: params.metadata,
-    allowedFileHosts: deps.allowedFileHosts,
-  });
-}
-
-/** The session's agent, or on first contact the one asked for; undefined if none is needed. */
-function chooseAgent(
+/** The same edit may have been posted twice: then it is shown like any message accepted before. */
+async function actAgain(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  record: SessionRecord | undefined,
-  isNeeded: boolean,
-): string | undefined {
-  if (params.agent !== undefined && !isAddressable(deps.agents, params.agent)) {
-    throw new HelixError('agent_not_found', 'There is no agent of that name.');
-  }
-  if (record !== undefined) {
-    if (params.agent !== undefined && params.agent !== record.agent)
-      throw agentMismatch(record.agent);
-    requireAddressable(deps.agents, record.agent);
-    return record.agent;
-  }
-  const agent = params.agent ?? deps.defaultAgent;
-  if (isNeeded && agent === undefined) {
-    throw new HelixError('agent_required', 'Name an agent: a new conversation needs one.');
-  }
-  return agent;
+  { request }: Facts,
+  error: unknown,
+): Promise<ChatReply> {
+  if (!isOvertaken(error)) throw error;
+  const view = await deps.stateStore.sessions.view(params.sessionId);
+  if (view === undefined) throw error;
+  const facts = toFacts(deps, request, { isOwn: true, ...view });
+  if (classify(facts).kind === 'edit') throw error;
+  return act(deps, params, facts);
 }
 
-function isRead({ request, messages }: HandleChatStreamParams): boolean {
-  if (request === undefined) return messages.length === 0;
-  return request.method === 'GET' || request.method === 'HEAD';
+/** @throws HelixError `validation_error` or `message_too_large` for user messages that are refused */
+function toRequest(deps: ChatDeps, params: HandleChatStreamParams): Request {
+  const { messages: posted, trigger, messageId, agent, metadata, request } = params;
+  const isRead =
+    request === undefined
+      ? posted.length === 0
+      : request.method === 'GET' || request.method === 'HEAD';
+  const { allowedFileHosts } = deps;
+  const trailing = isRead ? [] : toTrailingUserMessages(posted);
+  const messages = toUserMessages(trailing, { metadata, allowedFileHosts });
+  return { isRead, posted, messages, trigger, messageId, agent };
+}
+
+function toFacts(
+  { agents, defaultAgent }: ChatDeps,
+  request: Request,
+  session: KnownSession | undefined,
+): Facts {
+  return { request, session, agents, defaultAgent };
 }

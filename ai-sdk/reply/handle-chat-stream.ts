@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HelixError } from '../../protocol/errors.js';
+import type { HelixError } from '../../protocol/errors.js';
 import { isStoredSessionId, toShownSessionId } from '../../protocol/ids.js';
 import { HEADERS, type ProblemBody } from '../../protocol/http.js';
 import { PostedTail } from '../../protocol/posted-messages.js';
@@ -7,6 +7,7 @@ import { toChatDeps, type ChatReply, type HandleChatStreamDeps, type HandleChatS
 import { decideReply } from './decide-reply.js';
 import { ExecutionError } from '../parts/errors.js';
 import { buildFramesResponse } from '../parts/sse.js';
+import { invalid } from './refusals.js';
 
 /**
  * Answers a chat request as a web response: an SSE body, 204 when there is nothing to follow, or a
@@ -25,7 +26,7 @@ export async function handleChatStream(
     ? await decideReply(chat, { ...params, ...posted.data }).catch((cause: unknown): never => {
         throw new ExecutionError(undefined, { cause });
       })
-    : refuse('These are no messages of a chat.');
+    : ({ kind: 'refused', error: invalid('The messages are not those of a chat.') } as const);
   const headers = toReplyHeaders(params.sessionId, reply);
   switch (reply.kind) {
     case 'nothing':
@@ -45,10 +46,6 @@ const Posted = z.object({
   trigger: z.string().optional(),
   messageId: z.string().optional(),
 });
-
-function refuse(text: string): ChatReply {
-  return { kind: 'refused', error: new HelixError('validation_error', text) };
-}
 
 /** Headers that name what a reply is about. */
 export function toReplyHeaders(

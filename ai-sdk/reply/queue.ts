@@ -1,9 +1,9 @@
-import { HelixError } from '../../protocol/errors.js';
 import type { QueuedMessages } from '../../protocol/http.js';
 import type { QueuedEntry } from '../../stores/contract/queue.js';
 import type { Store } from '../../stores/contract/store.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
 import type { UIMessage } from '../parts/ui-message.js';
+import { notQueued } from './refusals.js';
 import { withText } from './user-messages.js';
 
 /** What waits, as a page shows it; hidden messages are left out. */
@@ -38,8 +38,4 @@ export async function editQueuedMessage(
     if (result.kind === 'edited') return;
     if (result.kind === 'not_queued') throw notQueued();
   }
-}
-
-export function notQueued(): HelixError {
-  return new HelixError('not_found', 'This message does not wait for its turn.');
 }

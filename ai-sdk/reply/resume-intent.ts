@@ -85,6 +85,12 @@ export function hasAnswers(messages: readonly PostedMessage[]): boolean {
   return findAnswers(messages).length > 0;
 }
 
+/** Ids of the calls for which the messages bring results or errors of client tools. */
+export function toResults(messages: readonly PostedMessage[]): string[] {
+  const results = findAnswers(messages).filter((part) => part['state'] !== 'approval-responded');
+  return results.map((part) => String(part['toolCallId']));
+}
+
 /** Parts of the last assistant message that a person or a page has answered. */
 function findAnswers(messages: readonly PostedMessage[]): PostedPart[] {
   const last = messages.findLast(({ role }) => role !== 'user');

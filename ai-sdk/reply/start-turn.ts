@@ -1,18 +1,19 @@
-import { AgentAlreadyRunningError, HelixError } from '../../protocol/errors.js';
+import { toBeginRefusal } from '../../executor/begin-refusal.js';
 import type { RunRecord, UserMessage } from '../../stores/contract/runs.js';
 import type { SessionView } from '../../stores/contract/sessions.js';
 import { readProfile, replayTurn } from './attach-turn.js';
 import { createAwaitedFrames } from '../turns/awaited-turn.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
-import { agentMismatch, notFound, toCaller } from './access.js';
+import { toCaller } from './access.js';
+import { answeredBefore, notFound } from './refusals.js';
 import { createTurnFrames } from '../turns/turn-frames.js';
 
-/** Begins a turn; what was accepted before is shown again instead. */
+/** Begins a turn; messages that were accepted before get their turn again instead. */
 export async function startTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
   agent: string,
-  messages: UserMessage[],
+  messages: readonly UserMessage[],
 ): Promise<ChatReply> {
   const { sessionId } = params;
   const { userId: owner, tenantId: tenant } = toCaller(params);
@@ -20,8 +21,8 @@ export async function startTurn(
     sessionId,
     agent,
     owner,
-    ...(tenant !== undefined && { tenant }),
-    messages,
+    tenant,
+    messages: [...messages],
     policy: params.busy ?? deps.busyPolicy ?? 'reject',
     by: owner,
   });
@@ -33,24 +34,10 @@ export async function startTurn(
       return awaitTurn(deps, params, messages, result.sequence);
     case 'steered':
       return { ...awaitTurn(deps, params, messages, result.sequence), runId: result.runId };
-    case 'queue_full':
-      throw new HelixError('queue_full', 'Too many messages wait for their turn.');
     case 'accepted':
       return repeatTurn(deps, params, messages);
-    case 'busy':
-      throw new AgentAlreadyRunningError(sessionId);
-    case 'conflict':
-      throw new HelixError(
-        'message_conflict',
-        'This message was sent before, with other content.',
-        {
-          detail: { messageId: result.messageId },
-        },
-      );
-    case 'agent_mismatch':
-      throw agentMismatch(result.agent);
-    case 'foreign':
-      throw notFound();
+    default:
+      throw toBeginRefusal(sessionId, result);
   }
 }
 
@@ -79,7 +66,7 @@ export function streamTurn(
 function awaitTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  messages: UserMessage[],
+  messages: readonly UserMessage[],
   after: number,
 ): ChatReply {
   const { sessionId } = params;
@@ -92,24 +79,21 @@ function awaitTurn(
 async function repeatTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,
-  messages: UserMessage[],
+  messages: readonly UserMessage[],
 ): Promise<ChatReply> {
   const view = await deps.stateStore.sessions.view(params.sessionId);
   if (view === undefined) throw notFound();
   if (isWaiting(view, messages)) return awaitTurn(deps, params, messages, view.record.sequence);
-  if (!isOfNewestTurn(view, messages)) {
-    const text = 'This message was answered before; load the conversation again.';
-    throw new HelixError('client_out_of_step', text);
-  }
+  if (!isOfNewestTurn(view, messages)) throw answeredBefore();
   return replayTurn(deps, view, readProfile(params));
 }
 
-function isWaiting({ queue }: SessionView, messages: UserMessage[]): boolean {
+function isWaiting({ queue }: SessionView, messages: readonly UserMessage[]): boolean {
   const ids = new Set(messages.map(({ id }) => id));
   return queue.some((entry) => entry.messages.some(({ id }) => ids.has(id)));
 }
 
-function isOfNewestTurn({ record, rows }: SessionView, messages: UserMessage[]): boolean {
+function isOfNewestTurn({ record, rows }: SessionView, messages: readonly UserMessage[]): boolean {
   const ids = new Set(messages.map(({ id }) => id));
   return rows.slice(record.turnStartRow).some((row) => row.role === 'user' && ids.has(row.id));
 }

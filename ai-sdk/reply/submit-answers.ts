@@ -1,33 +1,39 @@
 import { HelixError } from '../../protocol/errors.js';
+import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import type { ChatDeps, HandleChatStreamParams } from './types.js';
-import type { RejectedIntent, ResumeIntent, ResumeIntents } from './resume-intent.js';
+import type { RejectedIntent, ResumeIntents } from './resume-intent.js';
 
-/** What became of posted answers. */
+/** The outcome of posted answers. */
 export interface Submission {
   /** Calls whose answers were taken. */
   stored: string[];
-  /** Sequence at which the run went on, if these answers completed its batch. */
+  /** Sequence at which the run continued, if these answers completed its batch. */
   resumedAt?: number;
   rejected: RejectedIntent[];
 }
 
 /**
- * Gives answers to the run, one after another; the first answer to a call counts, whoever gave it.
+ * Submits answers one after another; the first answer to a call counts, whichever client sent it.
  *
- * @throws HelixError for an answer that does not fit its call, when the others have been given: that
- * call still waits, and only the page can do something about it
+ * @param session as it was read for this request: the store's transition decides on what it is now
+ * @throws HelixError for an answer that does not fit its call, after the others were submitted: that
+ * call still waits, and only the page can correct it
  */
 export async function submitAnswers(
   deps: ChatDeps,
   params: HandleChatStreamParams,
+  session: Partial<SessionCalls> | undefined,
   { intents, rejected }: ResumeIntents,
 ): Promise<Submission> {
+  const { sessionId, userId: by } = params;
+  const { record, openCalls } = session ?? {};
+  const known = record && openCalls && { record, openCalls };
   const submission: Submission = { stored: [], rejected: [...rejected] };
   let unfit: HelixError | undefined;
   for (const intent of intents) {
     try {
-      const result = await submit(deps, params, intent);
+      const result = await deps.executor.submitToolResult({ sessionId, by, ...intent }, known);
       if (result.kind !== 'stored') {
         submission.rejected.push({ toolCallId: intent.toolCallId, reason: REASONS[result.kind] });
         continue;
@@ -51,12 +57,3 @@ const REASONS: Record<Exclude<AnswerResult['kind'], 'stored'>, RejectedIntent['r
   expired: 'expired',
   late: 'expired',
 };
-
-function submit(
-  deps: ChatDeps,
-  { sessionId, userId }: HandleChatStreamParams,
-  intent: ResumeIntent,
-): Promise<AnswerResult> {
-  const by = userId === undefined ? {} : { by: userId };
-  return deps.executor.submitToolResult({ sessionId, ...intent, ...by });
-}

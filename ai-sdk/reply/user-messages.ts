@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { isAssistantMessageId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { COMMON_METADATA_KEYS } from '../../protocol/metadata-keys.js';
 import type { Row, UserPart, UserRow } from '../../protocol/rows.js';
 import type { UserMessage } from '../../stores/contract/runs.js';
+import { invalid, messageTooLarge } from './refusals.js';
 
 export interface UserMessageOptions {
-  /** For messages that bring none of their own. */
+  /** For messages without metadata of their own. */
   metadata?: Record<string, unknown> | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
   allowedFileHosts?: readonly string[] | undefined;
@@ -30,7 +30,7 @@ export function toUserMessages(
   options: UserMessageOptions = {},
 ): UserMessage[] {
   if (posted.length > LIMITS.newMessages) {
-    throw invalid(`One request says at most ${String(LIMITS.newMessages)} messages.`);
+    throw invalid(`One request may bring at most ${String(LIMITS.newMessages)} messages.`);
   }
   const ids = new Set<string>();
   return posted.map((message) => {
@@ -43,7 +43,7 @@ export function toUserMessages(
 function toUserMessage(message: PostedMessage, options: UserMessageOptions): UserMessage {
   const { id } = message;
   if (isAssistantMessageId(id)) {
-    throw invalid(`"${id}" is the form of ids that the server gives; choose another.`);
+    throw invalid(`"${id}" has the form of ids that the server makes; choose another.`);
   }
   const parts = toUserParts(message, options.allowedFileHosts ?? []);
   const hash = hashOf(id, parts);
@@ -53,13 +53,13 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
     role: 'user',
     id,
     parts,
-    ...(metadata !== undefined && { metadata }),
+    metadata,
     ...(hidden && { hidden }),
   };
   return { id, hash, row, hidden };
 }
 
-/** The same message with another text; its files stay. @throws HelixError `message_too_large` */
+/** The same message with another text and the same files. @throws HelixError `message_too_large` */
 export function withText(message: UserMessage, text: string): UserMessage {
   const { id, row } = message;
   if (row.role !== 'user') return message;
@@ -68,7 +68,7 @@ export function withText(message: UserMessage, text: string): UserMessage {
   return { ...message, hash: hashOf(id, parts), row: { ...row, parts } };
 }
 
-/** True if a stored message is this one, word by word. */
+/** True if a stored message has the same content. */
 export function isSameContent({ id, hash }: UserMessage, row: Row): boolean {
   return row.role === 'user' && row.id === id && hashOf(id, row.parts) === hash;
 }
@@ -78,12 +78,10 @@ function hashOf(id: string, parts: readonly UserPart[]): string {
     (sum, part) => sum + (part.type === 'text' ? part.text : part.url).length,
     0,
   );
-  // What is far too large is not written out first.
-  if (chars > LIMITS.userMessageBytes) throw tooLarge(id);
+  // Text that is far too large is not encoded first.
+  if (chars > LIMITS.userMessageBytes) throw messageTooLarge(id);
   const content = JSON.stringify(parts);
-  if (Buffer.byteLength(content) > LIMITS.userMessageBytes) {
-    throw tooLarge(id);
-  }
+  if (Buffer.byteLength(content) > LIMITS.userMessageBytes) throw messageTooLarge(id);
   return createHash('sha256').update(content).digest('hex');
 }
 
@@ -116,7 +114,8 @@ function toFilePart(part: Record<string, unknown>, allowedHosts: readonly string
   if (!isAllowedFile(url, allowedHosts)) {
     throw invalid('Files are taken as data: URLs, or from hosts that this server allows.');
   }
-  return { type: 'file', url, mediaType, ...(typeof filename === 'string' && { filename }) };
+  const name = typeof filename === 'string' ? filename : undefined;
+  return { type: 'file', url, mediaType, filename: name };
 }
 
 function isAllowedFile(url: string, allowedHosts: readonly string[]): boolean {
@@ -126,17 +125,9 @@ function isAllowedFile(url: string, allowedHosts: readonly string[]): boolean {
   return protocol === 'https:' && allowedHosts.includes(host);
 }
 
-/** Metadata that is no object, or too large, is dropped; the message is kept. */
+/** Metadata that is not an object, or too large, is dropped; the message is kept. */
 function toMetadata(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   if (Buffer.byteLength(JSON.stringify(value)) > LIMITS.metadataBytes) return undefined;
   return { ...value };
-}
-
-function tooLarge(id: string): HelixError {
-  return new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
-}
-
-function invalid(message: string): HelixError {
-  return new HelixError('validation_error', message);
 }

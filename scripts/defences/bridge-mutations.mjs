@@ -103,8 +103,8 @@ export const bridge = [
   },
   {
     defence: 'Bridge: nobody answers in another person’s session',
-    file: 'ai-sdk/reply/decide-reply.ts',
-    edits: [['if (isForeign) throw notFound();', '']],
+    file: 'ai-sdk/reply/classify.ts',
+    edits: [['if (session?.isOwn === false) return refuse(notFound());', '']],
     suite: FORGED,
     test: 'strangers another person can neither answer nor learn',
   },
@@ -126,5 +126,26 @@ export const bridge = [
     ],
     suite: 'test/ai-sdk/reply/chat-paths.test.ts',
     test: 'GET (paths 5, 6) tells a turn that failed to a page whose snapshot was active, and to no other',
+  },
+  {
+    defence: 'Bridge: an answer takes one read of the session',
+    file: 'ai-sdk/reply/submit-answers.ts',
+    edits: [['submitToolResult({ sessionId, by, ...intent }, known)', 'submitToolResult({ sessionId, by, ...intent })']],
+    suite: 'test/ai-sdk/reply/session-reads.test.ts',
+    test: 'session reads of one request an approval takes one read of the session',
+  },
+  {
+    defence: 'Bridge: a result of an earlier step is not lost with the smaller read',
+    file: 'ai-sdk/reply/classify.ts',
+    edits: [['.some((toolCallId) => !open.has(toolCallId))', '.some(() => false)']],
+    suite: 'test/ai-sdk/reply/session-reads.test.ts',
+    test: 'session reads of one request a result of an earlier step takes the rows of the newest turn as well',
+  },
+  {
+    defence: 'Bridge: the calls of another person’s session are not even read',
+    file: 'stores/transitions/read-view.ts',
+    edits: [['if (owner !== undefined && !isOwnedBy(session, owner)) return [root, [], []];', '']],
+    suite: 'test/stores/conformance/memory.test.ts',
+    test: 'withCalls leaves the calls out of a session of another owner',
   },
 ];

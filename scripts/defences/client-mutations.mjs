@@ -81,8 +81,8 @@ export const clients = [
     file: 'ai-sdk/reply/attach-turn.ts',
     edits: [
       [
-        '...toTurnSpan(view, profile), from, isTail: true',
-        '...toTurnSpan(view, profile), isTail: true',
+        '...toTurnSpan(session, profile), from, isTail: true',
+        '...toTurnSpan(session, profile), isTail: true',
       ],
     ],
     suite,
@@ -90,10 +90,8 @@ export const clients = [
   },
   {
     defence: 'Clients: a reply that was cut short is to be loaded again',
-    file: 'ai-sdk/reply/decide-reply.ts',
-    edits: without(
-      '  if (record !== undefined && isCutShort(record, params.messages.at(-1))) throw copyIsBehind();\n',
-    ),
+    file: 'ai-sdk/reply/classify.ts',
+    edits: [['isBehind ? copyIsBehind() : nothingToDo()', 'nothingToDo()']],
     suite,
     test: 'drop of what follows an answer in the middle, sent again ai 6.0.0',
   },

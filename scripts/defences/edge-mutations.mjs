@@ -386,8 +386,8 @@ const owners = [
     file: 'ai-sdk/reply/access.ts',
     edits: [
       [
-        'if (bare.record?.tenant === caller.tenantId) return bare;',
-        'if (bare.record) return bare;',
+        'if (bare.found?.record.tenant === caller.tenantId) return bare;',
+        'if (bare.found) return bare;',
       ],
     ],
     suite: OWNERS,
@@ -416,8 +416,13 @@ const owners = [
   },
   {
     defence: 'Owners: nobody follows it',
-    file: 'ai-sdk/reply/decide-reply.ts',
-    edits: [['if (isReading && (found === undefined || isForeign))', 'if (isReading && !found)']],
+    file: 'ai-sdk/reply/classify.ts',
+    edits: [
+      [
+        "return session?.isOwn === true ? { kind: 'attach'",
+        "return session !== undefined ? { kind: 'attach'",
+      ],
+    ],
     suite: OWNERS,
     test: `a session of today: followChat ${STRANGER}`,
   },
@@ -429,7 +434,7 @@ const owners = [
         'const record = await findOwnSession(stateStore, sessionId, caller);',
         'const { record } = await findSession(stateStore, sessionId, caller);',
       ],
-      ['import { findOwnSession } from', 'import { findSession } from'],
+      ['import { findOwnSession, isOwner', 'import { findSession, isOwner'],
       [' || !isOwner(view.record, caller)', ''],
     ],
     suite: OWNERS,
@@ -443,7 +448,7 @@ const owners = [
         'const record = await findOwnSession(stateStore, sessionId, caller);',
         'const { record } = await findSession(stateStore, sessionId, caller);',
       ],
-      ['import { findOwnSession } from', 'import { findSession } from'],
+      ['import { findOwnSession, isOwner', 'import { findSession, isOwner'],
     ],
     suite: SNAPSHOTS,
     test: 'buildSnapshot reads nothing of what belongs to others',

@@ -21,8 +21,14 @@ export interface Sessions {
   rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
   /** Everything a snapshot is made of, read at one moment, with the calls of sub-agents. */
   view: (sessionId: string) => Promise<SessionView | undefined>;
-  /** The same without transcript and queue: the record and the calls that the session waits for. */
-  withCalls: (sessionId: string) => Promise<SessionCalls | undefined>;
+  /**
+   * The same without transcript and queue: the record and the calls that the session waits for. With
+   * an owner, the calls of a session that belongs to another owner are not read.
+   */
+  withCalls: (
+    sessionId: string,
+    owner?: Pick<SessionRecord, 'owner' | 'tenant'>,
+  ) => Promise<SessionCalls | undefined>;
   /** Which of these user message ids the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
   /** Remembers for 60 s that a snapshot of an active turn was handed out. */

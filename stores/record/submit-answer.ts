@@ -3,7 +3,7 @@ import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { AnswerWay } from '../../protocol/rows.js';
 import type { CallSpec } from '../contract/call-record.js';
 import type { SettleCallResult } from '../contract/calls.js';
-import type { SessionRecord } from '../contract/sessions.js';
+import type { SessionCalls, SessionRecord } from '../contract/sessions.js';
 import type { Store } from '../contract/store.js';
 import { toAnswerInput } from './settle-inputs.js';
 
@@ -36,18 +36,22 @@ export interface SubmittedAnswer {
  * Gives an answer to the call that waits for it. Who asks may be a sub-agent of the session.
  *
  * @param via the way it came, unless over HTTP; stands in the record
+ * @param known the answered session if the caller has just read it; the transition decides in any case
  */
 export async function submitAnswer(
   { store, check }: AnswerDeps,
   answer: ToolAnswer,
   now: number,
-  via?: AnswerWay,
+  { via, known }: { via?: AnswerWay; known?: SessionCalls } = {},
 ): Promise<SubmittedAnswer> {
   const { sessionId, toolCallId } = answer;
-  const [call, conversation] = await Promise.all([
-    store.calls.read(sessionId, toolCallId),
-    store.sessions.read(sessionId),
-  ]);
+  const [call, conversation] =
+    known === undefined
+      ? await Promise.all([
+          store.calls.read(sessionId, toolCallId),
+          store.sessions.read(sessionId),
+        ])
+      : [known.openCalls.find(({ spec }) => spec.toolCallId === toolCallId), known.record];
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
   const record = owner === sessionId ? conversation : await store.sessions.read(owner);
   if (record === undefined) return { result: { kind: 'not_pending' }, runId: '' };
@@ -58,7 +62,7 @@ export async function submitAnswer(
   const isFitting = isWaiting && fits(call.spec, answer);
   const checked = isFitting ? await check(record, call.spec, answer) : answer;
   const asked = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
-  const input = toAnswerInput(checked, record, asked, { now, ...(via && { via }) });
+  const input = toAnswerInput(checked, record, asked, { now, via });
   // The wake-up may be lost, and sessions that wait are looked at rarely.
   if (isWaiting) await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
   // Of a call that is not there nothing is told.

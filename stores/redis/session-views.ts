@@ -1,6 +1,7 @@
 import { childPartOf } from '../../protocol/ids.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
+import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
 import { reach } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
@@ -16,11 +17,15 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
   const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
   /** @param callsOnly leaves rows and queue out */
-  async function read(sessionId: string, callsOnly: boolean): Promise<SessionView | undefined> {
+  async function read(
+    sessionId: string,
+    callsOnly: boolean,
+    owner?: SessionOwner,
+  ): Promise<SessionView | undefined> {
     const isChild = childPartOf(sessionId) !== '';
-    const own = isChild ? undefined : await readOwn(sessionId, callsOnly);
-    // Only a transition finds sub-agents in the same moment.
-    const stored = own ?? (await readTree(sessionId, callsOnly));
+    // Only a transition finds sub-agents, and checks the owner, in the same moment.
+    const own = isChild || owner !== undefined ? undefined : await readOwn(sessionId, callsOnly);
+    const stored = own ?? (await readTree(sessionId, callsOnly, owner));
     const root = await withOutput(sessionId, stored.root);
     const record = toRecord(sessionId, root, now());
     if (record === undefined) return undefined;
@@ -49,8 +54,13 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
     return { root, rows, queue, openCalls: order.map((id) => toOpenCall(id, calls)) };
   }
 
-  async function readTree(sessionId: string, callsOnly: boolean): Promise<Stored> {
-    const reply = await transitions.run('readView', sessionId, { callsOnly });
+  async function readTree(
+    sessionId: string,
+    callsOnly: boolean,
+    owner?: SessionOwner,
+  ): Promise<Stored> {
+    const only = owner && { owner: owner.owner, tenant: owner.tenant ?? '' };
+    const reply = await transitions.run('readView', sessionId, { callsOnly, owner: only });
     const [root, rows, queue, ...sessions] = reply;
     const openCalls = sessions.flatMap(([order, fields]) => {
       const calls = toFields(fields);
@@ -61,8 +71,8 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
 
   return {
     readView: (sessionId) => read(sessionId, false),
-    readCalls: async (sessionId) => {
-      const view = await read(sessionId, true);
+    readCalls: async (sessionId, owner) => {
+      const view = await read(sessionId, true, owner);
       return view && ({ record: view.record, openCalls: view.openCalls } satisfies SessionCalls);
     },
   };

@@ -5,6 +5,8 @@ import { sessionsBelow } from './lib/walk.js';
 export interface ReadViewRequest {
   /** Leaves rows and queue out. */
   callsOnly: boolean;
+  /** Leaves everything but the root out if the session belongs to another owner. */
+  owner?: { owner: string; tenant: string };
 }
 
 /**
@@ -13,8 +15,10 @@ export interface ReadViewRequest {
  *
  * @returns root, rows and queue of the session, then [order, calls] of it and of each sub-agent below
  */
-export function readView(session: Session, { callsOnly }: ReadViewRequest): unknown[] {
+export function readView(session: Session, { callsOnly, owner }: ReadViewRequest): unknown[] {
   const root = redis.call('HGETALL', session.root);
+  // How long a read takes tells a stranger how much there is.
+  if (owner !== undefined && !isOwnedBy(session, owner)) return [root, [], []];
   if (!isConversation(session)) {
     const top = session.conversation.root;
     root.push('seq', textOf(redis.call('HGET', top, 'seq')));
@@ -30,6 +34,16 @@ export function readView(session: Session, { callsOnly }: ReadViewRequest): unkn
     view.push([order, redis.call('HGETALL', below.calls)]);
   }
   return view;
+}
+
+function isOwnedBy(
+  session: Session,
+  { owner, tenant }: { owner: string; tenant: string },
+): boolean {
+  return (
+    redis.call('HGET', session.root, 'owner') === owner &&
+    textOf(redis.call('HGET', session.root, 'tenant')) === tenant
+  );
 }
 
 function textOf(value: string | false): string {

@@ -35,8 +35,8 @@ function told(chunks: readonly StreamChunk[]): string[] {
         ? ['text', chunk.delta]
         : chunk.type === 'tool_arg_stream_delta'
           ? [`args ${chunk.toolCallId}`, chunk.delta]
-          : chunk.type === 'thinking' && !chunk.isComplete
-            ? ['thinking', chunk.content]
+          : chunk.type === 'thinking'
+            ? ['thinking', chunk.content + (chunk.isComplete ? ' ■ ' : '')]
             : [JSON.stringify(chunk), ''];
     const last = parts.at(-1);
     if (last?.[0] === key && !key.startsWith('{')) last[1] += content;

@@ -136,5 +136,20 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       });
       equal(await given.store.sessions.withCalls(newSessionId()), undefined);
     });
+
+    it('leaves the calls out of a session of another owner', async (given) => {
+      const owner = newOwner();
+      const { id } = await newAsking(given, owner);
+      const { sessions } = given.store;
+      const own = await sessions.withCalls(id, { owner });
+      equal(own, await sessions.withCalls(id));
+      equal(own?.openCalls.length === 0, false);
+      const record = await sessions.read(id);
+      const strangers = [{ owner: 'b' }, { owner, tenant: 't' }, { owner: '' }];
+      for (const stranger of strangers) {
+        equal(await sessions.withCalls(id, stranger), { record, openCalls: [] });
+      }
+      equal(await sessions.withCalls(newSessionId(), { owner }), undefined);
+    });
   });
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { mergeDeltas } from '../../../protocol/merge-deltas.js';
 import { replayRange } from '../../../ai-sdk/turns/replay-range.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { Bare } from '../../support/fake-call.js';
@@ -42,47 +41,6 @@ async function collect(pages: AsyncIterable<LogEntry[]>): Promise<LogEntry[]> {
   for await (const page of pages) entries.push(...page);
   return entries;
 }
-
-describe('mergeDeltas', () => {
-  it('joins deltas of one block under the last sequence', () => {
-    const call = { type: 'tool_arg_stream_delta', toolCallId: 'c1' } as const;
-    const entries = [
-      entry(1, { type: 'thinking', content: 'a', isComplete: false }),
-      entry(2, { type: 'thinking', content: 'b', isComplete: true }),
-      entry(3, { type: 'thinking', content: 'c', isComplete: true }),
-      entry(4, text('d')),
-      entry(6, text('e')),
-      entry(7, { ...call, delta: '{' }),
-      entry(8, { ...call, delta: '}' }),
-    ];
-    expect(mergeDeltas(entries)).toEqual([
-      entry(2, { type: 'thinking', content: 'ab', isComplete: true }),
-      entry(3, { type: 'thinking', content: 'c', isComplete: true }),
-      entry(6, text('de')),
-      entry(8, { ...call, delta: '{}' }),
-    ]);
-  });
-
-  it('keeps apart what other writers, steps or calls say, and what has something between', () => {
-    const entries = [
-      entry(1, text('a')),
-      entry(2, text('b'), 't:c1'),
-      entry(3, text('c'), 't:c1', 2),
-      entry(4, { type: 'step_start' }),
-      entry(5, text('d')),
-      entry(6, { type: 'tool_arg_stream_delta', toolCallId: 'c1', delta: '1' }),
-      entry(7, { type: 'tool_arg_stream_delta', toolCallId: 'c2', delta: '2' }),
-    ];
-    expect(mergeDeltas(entries)).toEqual(entries);
-  });
-
-  it('leaves the entries as they are, since others may read them too', () => {
-    const entries = [entry(1, text('a')), entry(2, text('b')), entry(3, text('c'))];
-    const copy = structuredClone(entries);
-    mergeDeltas(entries);
-    expect(entries).toEqual(copy);
-  });
-});
 
 describe('replayRange', () => {
   it('gives what lies in the range, whatever gaps there are, and a few pages at once', async () => {

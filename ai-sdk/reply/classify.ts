@@ -1,0 +1,230 @@
+import { AgentAlreadyRunningError, type HelixError } from '../../protocol/errors.js';
+import type { PostedMessage } from '../../protocol/http.js';
+import type { Row } from '../../protocol/rows.js';
+import { isTerminal } from '../../protocol/run.js';
+import type { OpenCall } from '../../stores/contract/call-record.js';
+import type { UserMessage } from '../../stores/contract/runs.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
+import { toPendingCalls } from '../../stores/record/session-summaries.js';
+import { isAddressable, type AddressedAgents } from './access.js';
+import {
+  agentMismatch,
+  agentRequired,
+  agentUnavailable,
+  copyIsBehind,
+  noSuchAgent,
+  nothingToDo,
+  notFound,
+} from './refusals.js';
+import {
+  extractResumeIntent,
+  hasAnswers,
+  isCutShort,
+  toResults,
+  type ResumeIntents,
+} from './resume-intent.js';
+import { isSameContent } from './user-messages.js';
+
+/** What a chat request asks for. */
+export interface Request {
+  /** True for GET and HEAD. */
+  isRead: boolean;
+  /** The conversation as the client posted it. */
+  posted: readonly PostedMessage[];
+  /** The user messages at its end, as a session accepts them. */
+  messages: readonly UserMessage[];
+  trigger?: string | undefined;
+  /** The message that the client names. */
+  messageId?: string | undefined;
+  /** The agent that the client names. */
+  agent?: string | undefined;
+}
+
+/** What is known of the session that a request names. */
+export interface KnownSession {
+  isOwn: boolean;
+  record: SessionRecord;
+  /** Of the newest step. Read if the request may answer some of them. */
+  openCalls?: OpenCall[] | undefined;
+  /** Of the newest turn. Read if the request has results for calls that are not open. */
+  turnRows?: Row[] | undefined;
+  /** The transcript. Read if the request does a turn again. */
+  rows?: Row[] | undefined;
+}
+
+export interface Facts {
+  request: Request;
+  /** Undefined if the session does not exist. */
+  session?: KnownSession | undefined;
+  agents: AddressedAgents;
+  /** The agent of new conversations, unless the request names one. */
+  defaultAgent?: string | undefined;
+}
+
+/** What a request gets. */
+export type Ask =
+  /** 204. */
+  | { kind: 'nothing' }
+  | { kind: 'refuse'; error: HelixError }
+  /** A reader that follows the newest turn. */
+  | { kind: 'attach'; record: SessionRecord }
+  /** The turn is being done again already: show it from its beginning. */
+  | { kind: 'replay' }
+  /** Do a turn again: that of the message, else the newest. */
+  | { kind: 'regenerate'; messageId?: string | undefined }
+  /** Begin a turn with another version of a stored user message; `messages` include it. */
+  | { kind: 'edit'; messageId: string; messages: UserMessage[] }
+  /** Answers without a new message. */
+  | { kind: 'answer'; answers: ResumeIntents }
+  /** New messages, after the answers that came with them. */
+  | { kind: 'say'; agent: string; messages: readonly UserMessage[]; answers?: ResumeIntents };
+
+/** What has to be read of a session before a request is classified. */
+export type Need = 'record' | 'calls' | 'transcript';
+
+/** Pure. */
+export function toNeed({ isRead, posted, messages, trigger, messageId }: Request): Need {
+  if (isRead) return 'record';
+  const isRedone = trigger === 'regenerate-message' || messages.some(({ id }) => id === messageId);
+  if (isRedone) return 'transcript';
+  return hasAnswers(posted) ? 'calls' : 'record';
+}
+
+/** True if some posted results can only be judged by the newest turn's rows. Pure. */
+export function needsTurnRows(
+  { posted, messages }: Request,
+  { record, openCalls = [] }: KnownSession,
+): boolean {
+  if (!mayAnswer(messages, record)) return false;
+  const open = new Set(Object.keys(toPendingCalls(openCalls)));
+  return toResults(posted).some((toolCallId) => !open.has(toolCallId));
+}
+
+/**
+ * Decides what a request gets, in this order: whose session it is, which agent, regenerate, edit,
+ * answers, new messages. Pure.
+ */
+export function classify(facts: Facts): Ask {
+  const { request, session } = facts;
+  if (request.isRead) {
+    // Stock clients take a refused GET for an error, and strangers learn nothing.
+    return session?.isOwn === true ? { kind: 'attach', record: session.record } : { kind: 'nothing' };
+  }
+  if (session?.isOwn === false) return refuse(notFound());
+  const agent = chooseAgent(facts);
+  if (typeof agent === 'object') return refuse(agent.refusal);
+  return classifyRedo(facts) ?? classifyAnswers(facts, agent) ?? classifyMessages(facts, agent);
+}
+
+/** The session's agent, or on first contact the one that the request names. */
+function chooseAgent({
+  request,
+  session,
+  agents,
+  defaultAgent,
+}: Facts): string | undefined | { refusal: HelixError } {
+  const { agent = session?.record.agent ?? defaultAgent } = request;
+  if (request.agent !== undefined && !isAddressable(agents, request.agent)) {
+    return { refusal: noSuchAgent() };
+  }
+  if (session !== undefined) {
+    const own = session.record.agent;
+    if (agent !== own) return { refusal: agentMismatch(own) };
+    return isAddressable(agents, own) ? own : { refusal: agentUnavailable() };
+  }
+  const isNeeded = agent === undefined && request.messages.length > 0;
+  return isNeeded ? { refusal: agentRequired() } : agent;
+}
+
+function classifyRedo({ request, session }: Facts): Ask | undefined {
+  if (session === undefined) return undefined;
+  return request.trigger === 'regenerate-message'
+    ? classifyRegenerate(request, session)
+    : classifyEdit(request, session);
+}
+
+/** Undefined if the server has never accepted these messages: they are new. */
+function classifyRegenerate(
+  { messages, messageId: named }: Request,
+  { record, rows = [] }: KnownSession,
+): Ask | undefined {
+  const ids = new Set(rows.map(idOf));
+  const known = [named, messages.at(-1)?.id].find((id) => id !== undefined && ids.has(id));
+  if (known === undefined && messages.length > 0) return undefined;
+  return classifyRepeat(known, { record, rows }) ?? { kind: 'regenerate', messageId: known };
+}
+
+/**
+ * What a client gets that wants a turn again while a run is active: the turn, if it is the one that is
+ * being done again. Undefined if it can be done again now. Pure.
+ */
+export function classifyRepeat(
+  messageId: string | undefined,
+  { record, rows = [] }: Pick<KnownSession, 'record' | 'rows'>,
+): Extract<Ask, { kind: 'replay' | 'refuse' }> | undefined {
+  if (isTerminal(record.status)) return undefined;
+  const turn = rows.slice(record.turnStartRow).map(idOf);
+  const isMeant = messageId === undefined || turn.includes(messageId);
+  if (record.runMode === 'retry' && isMeant) return { kind: 'replay' };
+  // A turn that waits for people is done again without their answers.
+  if (record.stream === 'paused') return undefined;
+  return refuse(new AgentAlreadyRunningError(record.sessionId));
+}
+
+/** Undefined if the session has no such message, or has it with the same content. */
+function classifyEdit(
+  { messages, messageId }: Request,
+  { rows = [] }: KnownSession,
+): Ask | undefined {
+  const edited = messages.find(({ id }) => id === messageId);
+  const known = rows.find((row) => row.role === 'user' && row.id === messageId);
+  if (edited === undefined || known === undefined || isSameContent(edited, known)) return undefined;
+  const stored = new Set(rows.map((row) => (row.role === 'user' ? row.id : undefined)));
+  // Messages before it that the session does not know are sent with it.
+  const sent = messages.filter(({ id }) => id === edited.id || !stored.has(id));
+  return { kind: 'edit', messageId: edited.id, messages: sent };
+}
+
+function classifyAnswers(facts: Facts, agent: string | undefined): Ask | undefined {
+  const { posted, messages } = facts.request;
+  const record = facts.session?.record;
+  if (!mayAnswer(messages, record) || !hasAnswers(posted)) return undefined;
+  const answers = extractResumeIntent(posted, toResumableState(facts.session), record?.runId);
+  if (messages.length === 0) {
+    const isAnswer = answers.intents.length + answers.rejected.length > 0;
+    return isAnswer ? { kind: 'answer', answers } : undefined;
+  }
+  if (answers.intents.length === 0 || agent === undefined) return undefined;
+  return { kind: 'say', agent, messages, answers };
+}
+
+function classifyMessages({ request, session }: Facts, agent: string | undefined): Ask {
+  const { posted, messages } = request;
+  if (messages.length > 0 && agent !== undefined) return { kind: 'say', agent, messages };
+  const isBehind = session !== undefined && isCutShort(session.record, posted.at(-1));
+  return refuse(isBehind ? copyIsBehind() : nothingToDo());
+}
+
+/** A new message answers nothing in a session at rest. */
+function mayAnswer(
+  messages: readonly UserMessage[],
+  record: Pick<SessionRecord, 'stream'> | undefined,
+): boolean {
+  return messages.length === 0 || record?.stream === 'paused' || record?.stream === 'active';
+}
+
+function toResumableState(session: KnownSession | undefined) {
+  if (session === undefined) return null;
+  const { record, openCalls = [], rows, turnRows = [] } = session;
+  const messages = rows?.slice(record.turnStartRow) ?? turnRows;
+  return { pendingClientToolCalls: toPendingCalls(openCalls), messages };
+}
+
+function refuse(error: HelixError): Extract<Ask, { kind: 'refuse' }> {
+  return { kind: 'refuse', error };
+}
+
+function idOf(row: Row): string | undefined {
+  if (row.role === 'tool') return undefined;
+  return row.role === 'user' ? row.id : row.messageId;
+}

@@ -1,0 +1,62 @@
+import { HelixError } from '../../protocol/errors.js';
+
+/** What the bridge refuses, and in which words. Pure. */
+
+/** Strangers get it as well: they learn nothing. */
+export function notFound(): HelixError {
+  return new HelixError('not_found', 'There is no such conversation.');
+}
+
+/** The client shows a part of a turn that cannot be completed by adding to it. */
+export function copyIsBehind(): HelixError {
+  const text = 'This copy of the conversation is behind; load it again.';
+  return new HelixError('client_out_of_step', text);
+}
+
+/** The message belongs to an older turn, which is not streamed again. */
+export function answeredBefore(): HelixError {
+  const text = 'This message was answered before; load the conversation again.';
+  return new HelixError('client_out_of_step', text);
+}
+
+export function agentMismatch(agent: string): HelixError {
+  return new HelixError('agent_mismatch', 'This conversation is with another agent.', {
+    detail: { agent },
+  });
+}
+
+export function noSuchAgent(): HelixError {
+  return new HelixError('agent_not_found', 'There is no agent of that name.');
+}
+
+/** The agent of an existing conversation was removed, or is a sub-agent only. */
+export function agentUnavailable(): HelixError {
+  return new HelixError('agent_not_found', "This conversation's agent is not available.");
+}
+
+export function agentRequired(): HelixError {
+  return new HelixError('agent_required', 'Name an agent: a new conversation needs one.');
+}
+
+export function nothingToDo(): HelixError {
+  const text = 'There is no new message and no answer in this request.';
+  return new HelixError('nothing_to_do', text);
+}
+
+export function notQueued(): HelixError {
+  return new HelixError('not_found', 'This message does not wait for its turn.');
+}
+
+export function messageTooLarge(id: string): HelixError {
+  return new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
+}
+
+export function invalid(message: string): HelixError {
+  return new HelixError('validation_error', message);
+}
+
+/** True if another request made a run in the meantime. */
+export function isOvertaken(error: unknown): boolean {
+  if (!HelixError.isInstance(error)) return false;
+  return error.code === 'agent_already_running' || error.code === 'stale_run';
+}

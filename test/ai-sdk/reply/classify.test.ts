@@ -1,0 +1,319 @@
+import { expect, it } from '@jest/globals';
+import {
+  classify,
+  type Ask,
+  type Facts,
+  type KnownSession,
+  type Request,
+} from '../../../ai-sdk/reply/classify.js';
+import type { PostedMessage } from '../../../protocol/http.js';
+import type { Row } from '../../../protocol/rows.js';
+import type { OpenCall } from '../../../stores/contract/call-record.js';
+import type { UserMessage } from '../../../stores/contract/runs.js';
+import type { SessionRecord } from '../../../stores/contract/sessions.js';
+import { toUserMessages } from '../../../ai-sdk/index.js';
+import { user } from './ask.js';
+
+const RUN = 's1:1-abc';
+const REST = { status: 'completed', stream: 'ended' } as const;
+const PAUSED = { status: 'waiting_approval', stream: 'paused' } as const;
+const ACTIVE = { status: 'running', stream: 'active' } as const;
+
+const said = (...posted: PostedMessage[]): UserMessage[] => toUserMessages(posted);
+const [hello] = said(user('u1', 'hello'));
+const [other] = said(user('u1', 'other'));
+const [next] = said(user('u2'));
+const [unknown] = said(user('u9'));
+
+const rows = [
+  { ...hello?.row },
+  { role: 'assistant', messageId: 'msg-1', runId: RUN, step: 1, parts: [] },
+] as Row[];
+
+function record(more: Partial<SessionRecord> = {}): SessionRecord {
+  const session = { sessionId: 's1', agent: 'lab', owner: 'ann', runId: RUN, runMode: 'new' };
+  return { ...session, messageId: 'msg-1', turnStartRow: 0, ...REST, ...more } as SessionRecord;
+}
+
+function call(toolCallId: string, more: Partial<OpenCall> = {}): OpenCall {
+  const asked = { toolName: 'charge', kind: 'approval' as const, input: {}, step: 1 };
+  return { spec: { toolCallId, runId: RUN, ...asked }, state: 'waiting', ...more };
+}
+
+function session(
+  of: Partial<SessionRecord> = {},
+  more: Partial<KnownSession> = {},
+): KnownSession {
+  return { isOwn: true, record: record(of), openCalls: [], rows, ...more };
+}
+
+const approved: PostedMessage = {
+  id: 'msg-1',
+  role: 'assistant',
+  parts: [
+    { type: 'step-start' },
+    {
+      type: 'dynamic-tool',
+      toolCallId: 'c1',
+      state: 'approval-responded',
+      approval: { id: `${RUN}::c1`, approved: true },
+    },
+  ],
+};
+const cut: PostedMessage = {
+  id: 'msg-1',
+  role: 'assistant',
+  parts: [{ type: 'text', text: 'Hel', state: 'streaming' }],
+};
+const intent = { kind: 'approval-response', toolCallId: 'c1', approvalId: `${RUN}::c1` } as const;
+const answers = {
+  intents: [{ ...intent, approved: true }],
+  rejected: [],
+  hasTrailingUserMessage: false,
+};
+
+type Given = Partial<Omit<Facts, 'request'>> & Partial<Request>;
+
+function facts({ session: of, agents, defaultAgent, ...request }: Given): Facts {
+  const { messages = [] } = request;
+  const posted = messages.map(({ id }) => user(id));
+  return {
+    request: { isRead: false, posted, messages, ...request },
+    session: of,
+    agents: agents ?? { has: (name) => name === 'lab' || name === 'support' },
+    defaultAgent,
+  };
+}
+
+const refused = (code: string): unknown => ({ kind: 'refuse', error: { code } });
+const list = (...messages: (UserMessage | undefined)[]): UserMessage[] =>
+  messages.filter((message) => message !== undefined);
+
+const cases: [title: string, given: Given, outcome: unknown][] = [
+  [
+    'a GET of the owner attaches',
+    { isRead: true, session: session() },
+    { kind: 'attach', record: record() },
+  ],
+  ['a GET of an unknown session has nothing', { isRead: true }, { kind: 'nothing' }],
+  [
+    'a GET of a stranger has nothing',
+    { isRead: true, session: session({}, { isOwn: false }) },
+    { kind: 'nothing' },
+  ],
+  [
+    'a POST of a stranger is refused as for an unknown session',
+    { messages: list(next), session: session({}, { isOwn: false }) },
+    refused('not_found'),
+  ],
+  [
+    'a first message to a named agent begins a turn with it',
+    { messages: list(next), agent: 'support' },
+    { kind: 'say', agent: 'support', messages: list(next) },
+  ],
+  [
+    'a first message without an agent goes to the default one',
+    { messages: list(next), defaultAgent: 'lab' },
+    { kind: 'say', agent: 'lab', messages: list(next) },
+  ],
+  ['a first message needs an agent', { messages: list(next) }, refused('agent_required')],
+  [
+    'an unknown agent is refused',
+    { messages: list(next), agent: 'none' },
+    refused('agent_not_found'),
+  ],
+  [
+    'an agent that is a sub-agent only is refused',
+    { messages: list(next), agent: 'lab', agents: { has: () => true, isPublic: () => false } },
+    refused('agent_not_found'),
+  ],
+  [
+    'another agent than the session’s is refused',
+    { messages: list(next), agent: 'support', session: session() },
+    refused('agent_mismatch'),
+  ],
+  [
+    'a session whose agent was removed is refused',
+    { messages: list(next), session: session({ agent: 'removed' }) },
+    refused('agent_not_found'),
+  ],
+  [
+    'a new message goes to the session’s agent, whatever the default is',
+    { messages: list(next), defaultAgent: 'support', session: session() },
+    { kind: 'say', agent: 'lab', messages: list(next) },
+  ],
+  [
+    'regenerating a named message does its turn again',
+    { trigger: 'regenerate-message', messageId: 'msg-1', session: session() },
+    { kind: 'regenerate', messageId: 'msg-1' },
+  ],
+  [
+    'regenerating without a name does the turn of the posted message again',
+    { trigger: 'regenerate-message', messages: list(hello), session: session() },
+    { kind: 'regenerate', messageId: 'u1' },
+  ],
+  [
+    'regenerating without a name or a message does the newest turn again',
+    { trigger: 'regenerate-message', session: session() },
+    { kind: 'regenerate', messageId: undefined },
+  ],
+  [
+    'regenerating with a message that the session never accepted is a new message',
+    { trigger: 'regenerate-message', messages: list(unknown), session: session() },
+    { kind: 'say', agent: 'lab', messages: list(unknown) },
+  ],
+  [
+    'regenerating in an unknown session is a new message',
+    { trigger: 'regenerate-message', messages: list(hello), agent: 'lab' },
+    { kind: 'say', agent: 'lab', messages: list(hello) },
+  ],
+  [
+    'regenerating a turn that is being done again shows it',
+    {
+      trigger: 'regenerate-message',
+      messageId: 'msg-1',
+      session: session({ ...ACTIVE, runMode: 'retry' }),
+    },
+    { kind: 'replay' },
+  ],
+  [
+    'regenerating while another run is active is refused',
+    { trigger: 'regenerate-message', messageId: 'msg-1', session: session(ACTIVE) },
+    refused('agent_already_running'),
+  ],
+  [
+    'regenerating a turn that waits for people does it again',
+    { trigger: 'regenerate-message', messageId: 'msg-1', session: session(PAUSED) },
+    { kind: 'regenerate', messageId: 'msg-1' },
+  ],
+  [
+    'a stored message with other content is edited',
+    { messageId: 'u1', messages: list(other), session: session() },
+    { kind: 'edit', messageId: 'u1', messages: list(other) },
+  ],
+  [
+    'an edit brings the messages with it that the session does not know',
+    { messageId: 'u1', messages: list(unknown, other), session: session() },
+    { kind: 'edit', messageId: 'u1', messages: list(unknown, other) },
+  ],
+  [
+    'a stored message with the same content is no edit',
+    { messageId: 'u1', messages: list(hello), session: session() },
+    { kind: 'say', agent: 'lab', messages: list(hello) },
+  ],
+  [
+    'an answer to a call that waits is submitted',
+    { posted: [approved], session: session(PAUSED, { openCalls: [call('c1')] }) },
+    { kind: 'answer', answers },
+  ],
+  [
+    'an answer to an answered call is rejected beside the stream',
+    {
+      posted: [approved],
+      session: session(PAUSED, {
+        openCalls: [call('c1', { state: 'approved', decision: { approved: true, at: 0 } })],
+      }),
+    },
+    {
+      kind: 'answer',
+      answers: {
+        intents: [],
+        rejected: [{ toolCallId: 'c1', reason: 'already-completed', runId: RUN }],
+        hasTrailingUserMessage: false,
+      },
+    },
+  ],
+  [
+    'an answer of another run is rejected beside the stream',
+    { posted: [approved], session: session({ runId: 's1:2-def' }) },
+    {
+      kind: 'answer',
+      answers: {
+        intents: [],
+        rejected: [{ toolCallId: 'c1', reason: 'stale-run', runId: RUN }],
+        hasTrailingUserMessage: false,
+      },
+    },
+  ],
+  [
+    'an answer in an unknown session is rejected beside the stream',
+    { posted: [approved] },
+    {
+      kind: 'answer',
+      answers: {
+        intents: [],
+        rejected: [{ toolCallId: 'c1', reason: 'stale-run', runId: RUN }],
+        hasTrailingUserMessage: false,
+      },
+    },
+  ],
+  [
+    'an answer beside a new message is submitted before it',
+    {
+      posted: [approved, user('u2')],
+      messages: list(next),
+      session: session(PAUSED, { openCalls: [call('c1')] }),
+    },
+    {
+      kind: 'say',
+      agent: 'lab',
+      messages: list(next),
+      answers: { ...answers, hasTrailingUserMessage: true },
+    },
+  ],
+  [
+    'a rejected answer beside a new message is left out',
+    { posted: [approved, user('u2')], messages: list(next), session: session(PAUSED) },
+    { kind: 'say', agent: 'lab', messages: list(next) },
+  ],
+  [
+    'a new message answers nothing in a session at rest',
+    {
+      posted: [approved, user('u2')],
+      messages: list(next),
+      session: session(REST, { openCalls: [call('c1')] }),
+    },
+    { kind: 'say', agent: 'lab', messages: list(next) },
+  ],
+  [
+    'the beginning of a reply, posted by a page that lost the rest, is out of step',
+    { posted: [cut], session: session() },
+    refused('client_out_of_step'),
+  ],
+  [
+    'a copy of the active reply is out of step',
+    { posted: [{ ...cut, parts: [] }], session: session(ACTIVE) },
+    refused('client_out_of_step'),
+  ],
+  [
+    'a POST without a message or an answer is refused',
+    { session: session() },
+    refused('nothing_to_do'),
+  ],
+  [
+    'a POST without a message in an unknown session is refused',
+    { defaultAgent: 'lab' },
+    refused('nothing_to_do'),
+  ],
+];
+
+it.each(cases)('%s', (_, given, outcome) => {
+  const ask: Ask = classify(facts(given));
+  expect(ask).toMatchObject(outcome as object);
+  expect(ask.kind).toBe((outcome as Ask).kind);
+});
+
+it('every outcome stands in the table', () => {
+  const kinds = new Set(cases.map(([, , outcome]) => (outcome as Ask).kind));
+  const all: Record<Ask['kind'], true> = {
+    nothing: true,
+    refuse: true,
+    attach: true,
+    replay: true,
+    regenerate: true,
+    edit: true,
+    answer: true,
+    say: true,
+  };
+  expect([...kinds].sort()).toEqual(Object.keys(all).sort());
+});

@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { decideReply, type ChatDeps, type ChatReply } from '../../../ai-sdk/index.js';
+import { createTemporalExecutor } from '../../../executor/temporal-executor.js';
+import type { RunWorkflows } from '../../../executor/run-workflows.js';
+import type { PostedMessage } from '../../../protocol/http.js';
+import type { Store } from '../../../stores/contract/store.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import { fakeModel, parts } from '../../support/fake-model.js';
+import { AGENT, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
+import { user } from './ask.js';
+
+const READS = ['read', 'view', 'withCalls', 'rows'] as const;
+
+/** The store, and the reads of sessions and calls that it was asked for. */
+function countReads(store: Store): { store: Store; reads: string[] } {
+  const reads: string[] = [];
+  const noted = <Rest extends unknown[], Result>(
+    name: string,
+    read: (sessionId: string, ...rest: Rest) => Result,
+  ) => {
+    return (sessionId: string, ...rest: Rest): Result => {
+      reads.push(name);
+      return read(sessionId, ...rest);
+    };
+  };
+  const sessions = { ...store.sessions };
+  for (const name of READS) Object.assign(sessions, { [name]: noted(name, sessions[name]) });
+  const calls = { ...store.calls, read: noted('call', store.calls.read) };
+  return { store: { ...store, sessions, calls }, reads };
+}
+
+/** An engine that takes every start and signal. */
+const workflows = {
+  fleet: 'test',
+  start: () => Promise.resolve(),
+  answer: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+} as unknown as RunWorkflows;
+
+const agent = defineAgent({
+  name: AGENT,
+  systemPrompt: '',
+  tools: [],
+  llmConfig: { model: fakeModel(() => [...parts.text('hello'), ...parts.finish()]) },
+});
+
+describe('session reads of one request', () => {
+  let deps: ChatDeps;
+  let reads: string[];
+  let session: SessionDriver;
+
+  beforeEach(() => {
+    const stores = createMemoryStores();
+    session = drive(stores);
+    const counted = countReads(stores.store);
+    ({ reads } = counted);
+    const agents = new AgentRegistry([agent]);
+    const executor = createTemporalExecutor({
+      store: counted.store,
+      streamManager: stores.streamManager,
+      workflows,
+      agents,
+      searchAttributes: false,
+      quotas: 'unlimited',
+      logger: { warn: () => undefined },
+    });
+    const { streamManager } = stores;
+    deps = { executor, stateStore: counted.store, streamManager, agents };
+  });
+
+  async function post(messages: PostedMessage[], userId = 'ann'): Promise<ChatReply> {
+    reads.length = 0;
+    const request = { method: 'POST', headers: new Headers() };
+    return decideReply(deps, { sessionId: session.id, messages, userId, agent: AGENT, request });
+  }
+
+  /** A run that waits for answers to these calls. */
+  async function asking(calls: Record<string, 'approval' | 'client'>): Promise<string> {
+    const { runId } = await session.newRun('u1');
+    const asked = Object.entries(calls).map(([id, kind]) => newCall(id, kind));
+    await session.ask(runId, 1, asked);
+    return runId;
+  }
+
+  const reply = (...answers: Record<string, unknown>[]): PostedMessage => ({
+    id: 'msg-1',
+    role: 'assistant',
+    parts: [
+      { type: 'step-start' },
+      ...answers.map((answer) => ({ type: 'dynamic-tool', toolName: 'tool', ...answer })),
+    ],
+  });
+  const approved = (runId: string, toolCallId: string): Record<string, unknown> => {
+    const approval = { id: `${runId}::${toolCallId}`, approved: true };
+    return { toolCallId, state: 'approval-responded', approval };
+  };
+  const result = (toolCallId: string): Record<string, unknown> => {
+    return { toolCallId, state: 'output-available', output: 1 };
+  };
+
+  it('an approval takes one read of the session', async () => {
+    const runId = await asking({ c1: 'approval' });
+    const answer = await post([user('u1'), reply(approved(runId, 'c1'))]);
+    expect([answer.kind, answer.runId]).toEqual(['stream', runId]);
+    expect(reads).toEqual(['withCalls']);
+    expect((await deps.stateStore.sessions.read(session.id))?.stream).toBe('active');
+  });
+
+  it('the answers to a whole batch take one read of the session', async () => {
+    const runId = await asking({ c1: 'approval', c2: 'client', c3: 'approval' });
+    const answers = [approved(runId, 'c1'), result('c2'), approved(runId, 'c3')];
+    await post([user('u1'), reply(...answers)]);
+    expect(reads).toEqual(['withCalls']);
+    expect((await deps.stateStore.sessions.read(session.id))?.stream).toBe('active');
+  });
+
+  it('answers to part of a batch are followed by a second read, since another client may have answered the rest', async () => {
+    const runId = await asking({ c1: 'approval', c2: 'approval' });
+    await post([user('u1'), reply(approved(runId, 'c1'))]);
+    expect(reads).toEqual(['withCalls', 'withCalls']);
+  });
+
+  it('a new message takes one read of the session', async () => {
+    await post([user('u1')]);
+    expect(reads).toEqual(['read']);
+    const { runId } = (await deps.stateStore.sessions.read(session.id)) ?? { runId: '' };
+    await session.stop();
+    await session.end(runId, 'interrupted');
+    const answer = await post([user('u1'), reply(), user('u2')]);
+    expect(answer.kind).toBe('stream');
+    expect(reads).toEqual(['read']);
+  });
+
+  it('a new message after an answered call takes one read of the session', async () => {
+    const runId = await asking({ c1: 'client' });
+    await session.stop();
+    await session.end(runId, 'interrupted');
+    await post([user('u1'), reply(result('c1')), user('u2')]);
+    expect(reads).toEqual(['withCalls']);
+  });
+
+  it('a result of an earlier step takes the rows of the newest turn as well', async () => {
+    const runId = await asking({ c1: 'client' });
+    await post([user('u1'), reply(result('c1'))]);
+    await session.ask(runId, 2, [newCall('c2', 'client')]);
+    const step = { type: 'step-start' };
+    const { parts: first = [] } = reply(result('c1'));
+    const { parts: second = [] } = reply(result('c2'));
+    const copy = { id: 'msg-1', role: 'assistant' as const, parts: [...first, step, ...second] };
+    await post([user('u1'), copy]);
+    expect(reads).toEqual(['withCalls', 'rows']);
+    expect((await deps.stateStore.sessions.read(session.id))?.stream).toBe('active');
+  });
+
+  it('a stranger’s answer reads the record, and not the calls', async () => {
+    const runId = await asking({ c1: 'approval' });
+    const answer = await post([user('u1'), reply(approved(runId, 'c1'))], 'bob');
+    expect(answer).toMatchObject({ kind: 'refused', error: { code: 'not_found' } });
+    expect(answer.runId).toBeUndefined();
+    expect(reads).toEqual(['withCalls']);
+    const owner = { owner: 'bob' };
+    const seen = await deps.stateStore.sessions.withCalls(session.id, owner);
+    expect(seen?.openCalls).toEqual([]);
+  });
+});
