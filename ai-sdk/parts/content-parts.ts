@@ -21,7 +21,7 @@ const CONTROL_NAMES: Partial<Record<StreamChunk['type'], `data-${ReservedEventNa
   subagent_end: 'data-subagent-end',
 };
 
-/** What every chunk has and a page does not ask for. */
+/** Fields of every chunk that a page does not need. */
 const BASE_FIELDS = new Set(['type', 'agentId', 'agentType', 'timestamp', 'undo']);
 
 /**
@@ -50,23 +50,16 @@ export function toFailurePart({
   errorDetail,
 }: ChunkOf<'error'>): UIStreamPart {
   const { retryable } = errorDetail ?? {};
-  const data = {
-    error,
-    ...(code !== undefined && { code }),
-    recoverable,
-    ...(retryable !== undefined && { retryable }),
-  };
+  const data = { error, code, recoverable, retryable };
   return { type: 'data-error', data, transient: true };
 }
 
-/** The mark of a message whose reply was cut, live and in history; null takes it back. */
+/** The mark of a message whose reply was cut, live and in history; null removes it. */
 export function toInterruptedMetadata(stop: Interruption | undefined): Record<string, unknown> {
   return { helixInterrupted: stop === undefined ? null : { stop } };
 }
 
-/**
- * What a tool says beside its result, live and in history. The name is the event's.
- */
+/** A custom event of a tool, live and in history, under the event's name. */
 export function toEventPart({ eventName, data }: Pick<ChunkOf<'custom'>, 'eventName' | 'data'>): {
   type: `data-${string}`;
   data: unknown;
@@ -80,18 +73,17 @@ export function toSourcePart(
 ): UIStreamPart {
   switch (chunk.type) {
     case 'source_url': {
-      const title = chunk.title === undefined ? {} : { title: chunk.title };
-      return { type: 'source-url', sourceId: chunk.sourceId, url: chunk.url, ...title };
+      const { sourceId, url, title } = chunk;
+      return { type: 'source-url', sourceId, url, title };
     }
     case 'source_document': {
-      const { sourceId, mediaType, title } = chunk;
-      const filename = chunk.filename === undefined ? {} : { filename: chunk.filename };
-      return { type: 'source-document', sourceId, mediaType, title, ...filename };
+      const { sourceId, mediaType, title, filename } = chunk;
+      return { type: 'source-document', sourceId, mediaType, title, filename };
     }
     case 'file': {
       const { url, mediaType, filename } = chunk;
-      const named = filename === undefined ? {} : { providerMetadata: { helix: { filename } } };
-      return { type: 'file', url, mediaType, ...named };
+      const providerMetadata = filename === undefined ? undefined : { helix: { filename } };
+      return { type: 'file', url, mediaType, providerMetadata };
     }
   }
 }

@@ -17,7 +17,7 @@ import type { UIMessage, UIMessagePart } from './ui-message.js';
 export interface ConvertOptions {
   /** Calls whose results are not among the rows yet. */
   openCalls?: readonly OpenCall[];
-  /** Id of the message that still grows: it has no closing step. */
+  /** Id of the message that may still get parts: it has no closing step. */
   unfinishedMessageId?: string;
   /** Makes ids in place of the stored ones. */
   generateId?: (index: number, row: UserRow | AssistantRow) => string;
@@ -73,23 +73,23 @@ export function convertToUIMessages(
   return messages;
 }
 
-/** A message says that its reply was cut, until the run goes on: then the mark is void. */
+/** A message is marked as cut until the run continues. */
 function markCut(message: UIMessage, interrupted: Interruption | undefined): void {
   if (interrupted === undefined && message.metadata === undefined) return;
   message.metadata = toInterruptedMetadata(interrupted);
 }
 
-/** A reply as far as its rows were read. */
+/** A reply, as far as its rows have been converted. */
 interface Reply {
   message: UIMessage;
   last: AssistantRow;
-  /** What the newest step's calls said beside their results, as far as it was not shown. */
+  /** Custom events of the newest step's calls that are not in the message yet. */
   events: CallEvent[];
-  /** What the run came to. */
+  /** The run's result. */
   output?: { data: unknown };
 }
 
-/** What the step's calls said, each at the place in the stream where it was said. */
+/** Custom events of the step's calls, in the order of the stream. */
 function toCallEvents(row: AssistantRow, results: ReadonlyMap<string, ToolRow>): CallEvent[] {
   return row.parts
     .flatMap((part) => (part.type === 'tool-call' ? (results.get(part.toolCallId) ?? []) : []))
@@ -97,7 +97,7 @@ function toCallEvents(row: AssistantRow, results: ReadonlyMap<string, ToolRow>):
     .sort((a, b) => a.sequence - b.sequence);
 }
 
-/** Shows what was said before a place in the stream: calls go on while people are asked about others. */
+/** Adds the events before a place in the stream: calls may run while others wait for people. */
 function showEvents({ message, events }: Reply, before = Infinity): void {
   while (events[0] !== undefined && events[0].sequence < before) {
     message.parts.push(toEventPart(events[0].chunk));
@@ -106,14 +106,14 @@ function showEvents({ message, events }: Reply, before = Infinity): void {
 }
 
 /**
- * The message of a turn that was stopped before its model said anything: what the live stream
+ * The message of a turn that was stopped before the model's first output: what the live stream
  * leaves in a client.
  */
 export function toSilentMessage(messageId: string): UIMessage {
   return { id: messageId, role: 'assistant', parts: [{ type: 'step-start' }], metadata: {} };
 }
 
-/** A turn that ends with calls, or without a word, ends live with a step that stops clients from posting on. */
+/** Live, a turn that ends with calls, or without output, ends with a step that keeps clients from posting again. */
 function closeMessage(message: UIMessage, last: AssistantRow): void {
   const parts = last.parts.filter((part) => !isFinishCall(part) && !isUnseen(part));
   const isSilent = message.parts.length === 0;
@@ -175,7 +175,7 @@ function toStepParts(
       continue;
     }
     const last = parts.findLast((shown) => !isAttachment(shown));
-    // Live, text goes on in its block until something other than a source or a file comes.
+    // Live, a text block continues until a part other than a source or a file comes.
     if (last?.type === 'text') last.text += part.text;
     else parts.push({ type: 'text', text: part.text, state: 'done' });
   }
@@ -188,7 +188,7 @@ function isAttachment<T extends AssistantPart | UIMessagePart>(
   return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
 }
 
-/** A block without a word is kept for the provider alone. */
+/** An empty block is kept for the provider alone. */
 function isUnseen(part: AssistantPart): boolean {
   return (part.type === 'text' || part.type === 'reasoning') && part.text === '';
 }

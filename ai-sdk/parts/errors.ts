@@ -1,6 +1,6 @@
 import type { UIStreamPart } from './ui-stream-part.js';
 
-/** Codes of the errors that hosts of the bridge, and pages, tell apart by class. */
+/** Codes of the errors that hosts of the bridge, and pages, distinguish by class. */
 export type FrontendErrorCode =
   | 'VALIDATION_ERROR'
   | 'STREAM_NOT_FOUND'
@@ -10,8 +10,8 @@ export type FrontendErrorCode =
   | 'CONFIGURATION_ERROR';
 
 /**
- * What a host of the bridge may answer with: `message` is safe to show, `code` and `statusCode` go
- * with it. What only developers should read is in `cause`.
+ * An error that a host of the bridge may answer with: `message` is safe to show, with `code` and
+ * `statusCode`. Detail for developers is in `cause`.
  */
 export class FrontendHandlerError extends Error {
   override readonly name: string = 'FrontendHandlerError';
@@ -31,7 +31,7 @@ export class FrontendHandlerError extends Error {
   }
 }
 
-/** What was asked for is missing, or has no valid form. */
+/** An input is missing or malformed. */
 export class ValidationError extends FrontendHandlerError {
   override readonly name = 'ValidationError';
 
@@ -40,7 +40,7 @@ export class ValidationError extends FrontendHandlerError {
   }
 }
 
-/** There is no such stream, or it is somebody else's. */
+/** The stream does not exist, or belongs to another user. */
 export class StreamNotFoundError extends FrontendHandlerError {
   override readonly name = 'StreamNotFoundError';
 
@@ -58,7 +58,7 @@ export class StreamFailedError extends FrontendHandlerError {
   }
 }
 
-/** Something went wrong on the server's side, and `cause` knows what. */
+/** A failure on the server's side; the reason is in `cause`. */
 export class ExecutionError extends FrontendHandlerError {
   override readonly name = 'ExecutionError';
 
@@ -67,7 +67,7 @@ export class ExecutionError extends FrontendHandlerError {
   }
 }
 
-/** The reply could not be streamed, for a reason that `cause` knows. */
+/** The reply could not be streamed; the reason is in `cause`. */
 export class StreamCreationError extends FrontendHandlerError {
   override readonly name = 'StreamCreationError';
 
@@ -76,7 +76,7 @@ export class StreamCreationError extends FrontendHandlerError {
   }
 }
 
-/** The host has not been given what it needs. */
+/** A required setting of the host is missing. */
 export class ConfigurationError extends FrontendHandlerError {
   override readonly name = 'ConfigurationError';
 
@@ -85,19 +85,19 @@ export class ConfigurationError extends FrontendHandlerError {
   }
 }
 
-/** What a stream says of a failure: its `error` part has the text, `data-error` the rest. */
+/** A failure as a stream reports it: its `error` part has the text, `data-error` the rest. */
 export interface StreamErrorEvent {
   errorText?: string | undefined;
   /** The same in `data-error`. */
   error?: string | undefined;
   code?: string | undefined;
-  /** True if the run goes on. */
+  /** True if the run continues. */
   recoverable?: boolean | undefined;
   /** True if the same request may succeed later. */
   retryable?: boolean | undefined;
 }
 
-/** Codes of failures that may pass. */
+/** Codes of temporary failures. */
 const PASSING = new Set([
   'provider_overloaded',
   'provider_rate_limited',
@@ -109,12 +109,12 @@ const PASSING = new Set([
   'unavailable',
 ]);
 
-/** A failure of an agent that came with its stream: of the model, of a tool. */
+/** A failure of an agent's model or tool that its stream reported. */
 export class HelixStreamError extends Error {
   override readonly name = 'HelixStreamError';
   readonly code: string | undefined;
   readonly recoverable: boolean;
-  /** True if it is worth trying again. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
 
   private constructor({ errorText, error, code, recoverable, retryable }: StreamErrorEvent) {
@@ -129,10 +129,10 @@ export class HelixStreamError extends Error {
   }
 }
 
-/** The response cannot be completed; its connection is to be cut, never ended. */
+/** The response cannot be completed; its connection must be cut, never ended. */
 export class StreamBrokenError extends Error {
   override readonly name: string = 'StreamBrokenError';
-  /** What the reader is told before. */
+  /** Sent to the reader before the cut. */
   readonly parts: readonly UIStreamPart[];
 
   constructor(message: string, parts: readonly UIStreamPart[] = []) {
@@ -141,7 +141,7 @@ export class StreamBrokenError extends Error {
   }
 }
 
-/** The reader takes less than there is to tell. */
+/** The reader is slower than the stream. */
 export class SlowReaderError extends StreamBrokenError {
   constructor() {
     super('the viewer is too slow');

@@ -56,13 +56,13 @@ function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] 
     const { errorText } = part;
     events.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
   } else if (part.state === 'output-denied' || approval?.approved === false) {
-    // Said when it is denied, whatever else the step waits for.
+    // Sent at once, even while the step waits for other answers.
     events.push({ type: 'tool-output-denied', toolCallId });
   }
   return events;
 }
 
-/** Answered requests are left out for clients that cannot be told of the answer. */
+/** Answered requests are left out for clients that do not know the part with the answer. */
 function toApprovalEvents(
   { toolCallId, approval }: UIToolPart,
   profile: StreamProfile,
@@ -72,6 +72,5 @@ function toApprovalEvents(
   const request: UIStreamPart = { type: 'tool-approval-request', toolCallId, approvalId };
   if (approved === undefined) return [request];
   if (profile !== 'v7') return [];
-  const said = reason === undefined ? {} : { reason };
-  return [request, { type: 'tool-approval-response', approvalId, approved, ...said }];
+  return [request, { type: 'tool-approval-response', approvalId, approved, reason }];
 }

@@ -1,9 +1,9 @@
 import type { FinishReason, StreamChunk } from '../../protocol/chunk.js';
 import type { StreamEnd } from '../../protocol/control-message.js';
 
-/** How the run stands at the newest chunk: at work, paused, or over. */
+/** The state of the run at the newest chunk: active, paused or over. */
 export class RunEnding {
-  /** `passed_on`: what the run says from here on is another message. */
+  /** `passed_on`: further output of the run belongs to another message. */
   #state: 'paused' | 'passed_on' | StreamEnd['status'];
   #failure: string | undefined;
   #finishReason: FinishReason | undefined;
@@ -18,7 +18,7 @@ export class RunEnding {
         break;
       case 'step_start':
       case 'run_resumed':
-        // The run goes on: what looked like its end was none.
+        // The run continues after what looked like its end.
         this.#state = undefined;
         this.#failure = undefined;
         break;
@@ -40,7 +40,7 @@ export class RunEnding {
     return this.#state === 'paused';
   }
 
-  /** What went wrong, in words for the user; undefined unless the run failed. */
+  /** The failure, as text for the user; undefined unless the run failed. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -49,7 +49,7 @@ export class RunEnding {
     if (this.#failure !== undefined || this.#state === 'failed') return 'error';
     if (this.#state === 'paused') return 'tool-calls';
     if (this.#state === 'interrupted' || this.#state === 'aborted') return 'other';
-    // The calls of a message that another one follows wait for nobody.
+    // Calls of a message that another one follows are not waiting.
     const isPassedOn = this.#state === 'passed_on';
     if (isPassedOn && this.#finishReason === 'tool-calls') return 'other';
     return this.#finishReason ?? 'stop';

@@ -1,7 +1,7 @@
 import type { Transformed } from './stream-transformer.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 
-/** The header by which custom backends say that they speak the UI message stream, and what it says. */
+/** The header by which a backend declares the UI message stream, and its value. */
 export const AI_SDK_UI_HEADER = 'x-vercel-ai-ui-message-stream';
 export const AI_SDK_UI_HEADER_VALUE = 'v1';
 
@@ -49,9 +49,9 @@ export interface SSEResponseOptions extends SSEStreamOptions {
 }
 
 /**
- * Events as the bytes of an SSE body, ended by `[DONE]`. They are pulled one by one, so a slow reader
- * holds them back. If the source throws, the body errors: a reader must never take a broken stream
- * for a finished one.
+ * Events as the bytes of an SSE body, ended by `[DONE]`. They are pulled one by one, at the reader's
+ * pace. If the source throws, the body errors: a reader must never take a broken stream for a
+ * finished one.
  */
 export function createSSEStream(
   events: AsyncIterable<SSEEvent>,
@@ -71,7 +71,7 @@ export function buildSSEResponse(
   });
 }
 
-/** Text that is framed already as a web response; the signal that `frames` is given fires when the reader leaves. */
+/** SSE text as a web response. `frames` gets a signal that fires when the reader leaves. */
 export function buildFramesResponse(
   frames: (signal: AbortSignal) => AsyncIterable<string>,
   options: { headers?: Record<string, string>; signal?: AbortSignal | undefined } = {},
@@ -125,7 +125,7 @@ function streamTexts(
 }
 
 /**
- * Collects events into SSE text. The id of a chunk goes onto its last event, so that a reader who
+ * Collects events into SSE text. The id of a chunk is put on its last event, so that a reader that
  * was cut in the middle of it gets it again; adjacent deltas of one block become one event.
  */
 export class FrameWriter {
@@ -147,7 +147,7 @@ export class FrameWriter {
     }
   }
 
-  /** About how much there is to take, in characters; 0 if nothing. */
+  /** Approximate length of the collected text, in characters; 0 if there is none. */
   get size(): number {
     return this.#text.length + (this.#pending === undefined ? 0 : 1 + sizeOf(this.#pending));
   }

@@ -1,6 +1,6 @@
 import type { UIStreamPart } from './ui-stream-part.js';
 
-/** What the newest step of the client's message holds. `before` is: no step seen by this stream. */
+/** The content of the newest step in the client's message. `before`: this stream has had no step. */
 type StepContent = 'before' | 'nothing' | 'content' | 'calls';
 
 /** Frames the steps of one turn, and ends the response so that a stock client does not post again. */
@@ -30,7 +30,7 @@ export class StepFrame {
     this.#open(out);
   }
 
-  /** Begins another frame within the newest step: calls that people are asked about stand in one of their own. */
+  /** Begins another frame within the newest step: calls that wait for people have a frame to themselves. */
   enterAgain(step: number, out: UIStreamPart[]): void {
     this.#close(out);
     this.#step = Math.max(this.#step, step);
@@ -64,14 +64,14 @@ export class StepFrame {
     this.#blocks.reset(step);
   }
 
-  /** Announces an open step again, to a reader that joins in the middle of it. */
+  /** Announces an open step again, for a reader that joins in the middle of it. */
   reopen(out: UIStreamPart[]): void {
     if (this.#isOpen && this.#isShown) out.push({ type: 'start-step' });
   }
 
   /**
-   * Closes the last step. With `guard`, a step that a stock client takes for one whose results it
-   * must send is followed by another with a part that is written: an empty step is not noticed.
+   * Closes the last step. With `guard`, a step whose results a stock client would send back is
+   * followed by another step with metadata: clients ignore an empty step.
    */
   end(out: UIStreamPart[], options: { guard: boolean }): void {
     if (this.#isShown && options.guard && this.#content !== 'content') {
@@ -120,7 +120,7 @@ export class ContentBlocks {
   #reasonings = 0;
   #open: { kind: 'text' | 'reasoning'; id: string } | undefined;
 
-  /** Begins counting anew; an open block is forgotten, not closed. */
+  /** Restarts the numbering; an open block is forgotten, not closed. */
   reset(step: number): void {
     this.#step = step;
     this.#texts = 0;
@@ -146,7 +146,7 @@ export class ContentBlocks {
     this.#open = undefined;
   }
 
-  /** Announces an open block again, to a reader that joins in the middle of it. */
+  /** Announces an open block again, for a reader that joins in the middle of it. */
   reopen(out: UIStreamPart[]): void {
     if (this.#open !== undefined) out.push({ type: `${this.#open.kind}-start`, id: this.#open.id });
   }

@@ -27,9 +27,9 @@ export interface StreamTransformerOptions {
   agentId?: string;
   /** True if the client has the message up to here: this stream only adds to it. */
   isTail?: boolean;
-  /** Is told of chunks that this version does not know. Default: silence. */
+  /** Logs chunks that this version does not know. Default: no log. */
   logger?: { debug: (message: string, fields: object) => void };
-  /** True for approval requests that were answered before the reader came. */
+  /** True for approval requests that were answered before the reader joined. */
   isAnswered?: (toolCallId: string) => boolean;
 }
 
@@ -42,8 +42,8 @@ export interface Transformed {
   /** Position of the chunk in the log; absent for chunks without one. */
   sequence?: number;
   /**
-   * The client holds parts that were withdrawn, and cannot be told: its connection must be cut, behind
-   * the events.
+   * The client holds parts that were withdrawn, and cannot remove them: its connection must be cut
+   * after the events.
    */
   mustCut?: true;
 }
@@ -57,8 +57,8 @@ export class StreamTransformer {
   readonly #ending = new RunEnding();
   /** Calls of the tool that ends a run with structured output: no client sees them. */
   readonly #finishCalls = new Set<string>();
-  /** Writers that told something beside replies and results. */
-  readonly #toldBy = new Set<string>();
+  /** Writers of custom events and state patches. */
+  readonly #eventWriters = new Set<string>();
   #agentId: string | undefined;
   #isStarted = false;
   /** The message is marked as one whose reply was cut. */
@@ -75,7 +75,7 @@ export class StreamTransformer {
     });
   }
 
-  /** The first event of every response; `transform` gives it by itself when nobody asked before. */
+  /** The first event of every response; `transform` adds it unless this was called before. */
   start(): UIStreamPart[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
@@ -86,8 +86,8 @@ export class StreamTransformer {
   }
 
   /**
-   * Takes the next chunk: by itself, with its place as a resumable reader gives it, or as an entry of
-   * the log. Unknown types give no event.
+   * Takes the next chunk: alone, with its place as a resumable reader returns it, or as an entry of
+   * the log. Unknown types produce no event.
    */
   transform(item: LogEntry | PlacedChunk | StreamMessage): Transformed {
     const message = 'message' in item ? item.message : 'chunk' in item ? item.chunk : item;
@@ -102,7 +102,7 @@ export class StreamTransformer {
     if (message.agentId !== this.#agentId) return result;
     if (this.#options.chunkFilter?.(message) === false) return result;
     result.events = this.start();
-    if ('message' in item) this.#noteTold(item.writer, message);
+    if ('message' in item) this.#noteWriter(item.writer, message);
     if (message.type === 'stream_resync' && this.#isWithdrawn(message)) result.mustCut = true;
     if (message.type === 'step_discarded') this.#discard(message, result);
     else if (isToolChunk(message)) this.#addTool(message, result.events);
@@ -110,11 +110,11 @@ export class StreamTransformer {
     return result;
   }
 
-  /** Closes what is open and says how the response ends. */
+  /** Closes what is open; the last event has the finish reason. */
   finalize(): { events: UIStreamPart[] } {
     const events = this.start();
     const { failure, isPaused } = this.#ending;
-    // A run that failed before its first word leaves no message to guard.
+    // A run that failed before its first output leaves no message to guard.
     const isBlank = failure !== undefined && this.#step.isBefore;
     this.#step.end(events, { guard: !isPaused && !isBlank });
     if (failure !== undefined) events.push({ type: 'error', errorText: failure });
@@ -122,7 +122,7 @@ export class StreamTransformer {
     return { events };
   }
 
-  /** For a reader that joins here and was given nothing before: the open step, blocks and calls. */
+  /** For a reader that joins here without earlier events: the open step, blocks and calls. */
   reopen(): UIStreamPart[] {
     const events: UIStreamPart[] = [];
     this.#step.reopen(events);
@@ -131,14 +131,14 @@ export class StreamTransformer {
     return events;
   }
 
-  /** What tools say beside their results is withdrawn when a call is carried out again. */
-  #noteTold(writer: string, { type }: StreamChunk): void {
-    if (type === 'custom' || type === 'state_patch') this.#toldBy.add(writer);
+  /** Custom events and patches of a call are withdrawn when the call is executed again. */
+  #noteWriter(writer: string, { type }: StreamChunk): void {
+    if (type === 'custom' || type === 'state_patch') this.#eventWriters.add(writer);
   }
 
-  /** True if the client holds what a call had told before it is carried out again. */
+  /** True if the client holds events of a call that is executed again. */
   #isWithdrawn({ toolCallId }: ChunkOf<'stream_resync'>): boolean {
-    return toolCallId !== undefined && this.#toldBy.has(`t:${toolCallId}`);
+    return toolCallId !== undefined && this.#eventWriters.has(`t:${toolCallId}`);
   }
 
   #add(chunk: StreamChunk, out: UIStreamPart[]): void {
@@ -159,7 +159,7 @@ export class StreamTransformer {
         out.push(toSourcePart(chunk));
         break;
       case 'custom':
-        out.push({ ...toEventPart(chunk), ...(chunk.transient === true && { transient: true }) });
+        out.push({ ...toEventPart(chunk), transient: chunk.transient === true || undefined });
         break;
       case 'output':
         out.push({ type: 'data-output', data: chunk.output ?? null });
@@ -180,7 +180,7 @@ export class StreamTransformer {
     }
   }
 
-  /** The mark is void once the run goes on. */
+  /** The mark is removed once the run continues. */
   #markCut(interrupted: Interruption | undefined, out: UIStreamPart[]): void {
     if (interrupted === undefined && !this.#isCut) return;
     this.#isCut = interrupted !== undefined;

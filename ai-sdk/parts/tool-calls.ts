@@ -3,13 +3,13 @@ import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
 export interface ToolCallsOptions {
   profile: StreamProfile;
-  /** True for approvals that need no asking any more; their requests are left out. */
+  /** True for approvals that are answered already; their requests are left out. */
   isAnswered: (toolCallId: string) => boolean;
   /** True if the client has earlier parts of the message, and so may know calls that are not announced here. */
   isTail: boolean;
 }
 
-/** Where the calls of a turn stand, as far as the client was told; turns tool chunks into parts. */
+/** Turns tool chunks into parts, and keeps the state of a turn's calls as the client knows it. */
 export class ToolCalls {
   readonly #profile: StreamProfile;
   readonly #isAnswered: (toolCallId: string) => boolean;
@@ -21,7 +21,7 @@ export class ToolCalls {
   readonly #settled = new Set<string>();
   /** Requests that the tool's own rule answers. */
   readonly #automatic = new Map<string, ChunkOf<'tool_approval_request'>>();
-  /** Client tools that nobody answered in time: their results may come after all. */
+  /** Client tools without an answer in time: their results may still come. */
   readonly #timedOut = new Set<string>();
 
   constructor(options: ToolCallsOptions) {
@@ -95,7 +95,7 @@ export class ToolCalls {
     const { toolCallId } = chunk;
     if (chunk.providerExecuted === true && !this.#serverRun.has(toolCallId)) {
       this.#serverRun.add(toolCallId);
-      // Announced by its arguments alone: say again who executes it.
+      // It was announced by its arguments alone, without the mark of the server's execution.
       this.#announced.delete(toolCallId);
     }
     this.#announce(toolCallId, chunk.toolName, chunk.arguments, out);
@@ -122,7 +122,7 @@ export class ToolCalls {
   #askApproval(chunk: ChunkOf<'tool_approval_request'>, out: UIStreamPart[]): void {
     const { toolCallId, approvalId } = chunk;
     if (chunk.isAutomatic === true) {
-      // Nobody is asked; the decision follows at once, and what it leads to is announced then.
+      // No person is asked; the decision follows at once, and its outcome is announced then.
       this.#automatic.set(toolCallId, chunk);
       return;
     }
@@ -142,8 +142,7 @@ export class ToolCalls {
       out.push({ type: 'tool-approval-request', approvalId, toolCallId });
     }
     if (this.#profile === 'v7') {
-      const said = reason === undefined ? {} : { reason };
-      out.push({ type: 'tool-approval-response', approvalId, approved, ...said });
+      out.push({ type: 'tool-approval-response', approvalId, approved, reason });
     }
     if (approved || !this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
     out.push({ type: 'tool-output-denied', toolCallId });
@@ -163,7 +162,7 @@ export class ToolCalls {
     out.push({ type: 'tool-output-error', toolCallId, errorText, dynamic: true, ...marks });
   }
 
-  /** Announces argument streams again, to a reader that joins in the middle of them. */
+  /** Announces argument streams again, for a reader that joins in the middle of them. */
   reopen(out: UIStreamPart[]): void {
     for (const [toolCallId, { toolName, text }] of this.#streaming) {
       out.push({ type: 'tool-input-start', toolCallId, toolName, dynamic: true });
@@ -185,12 +184,12 @@ export class ToolCalls {
     });
   }
 
-  /** Only calls announced as the server's own carry the mark; those that ask a person never do. */
+  /** Only calls announced as the server's own have the mark; those that wait for a person never do. */
   #marks(toolCallId: string): { providerExecuted?: true } {
     return this.#serverRun.has(toolCallId) ? { providerExecuted: true } : {};
   }
 
-  /** Clients fail on a result for a call that they were never told of. */
+  /** Clients fail on a result for a call that was never announced to them. */
   #isKnown(toolCallId: string): boolean {
     return this.#isTail || this.#announced.has(toolCallId) || this.#streaming.has(toolCallId);
   }
@@ -213,7 +212,7 @@ function parseInput(text: string): unknown {
   }
 }
 
-/** The chunks that tell of a call. */
+/** The chunks of calls. */
 export type ToolChunk = Exclude<
   Extract<StreamChunk, { toolCallId: string }>,
   { type: 'run_paused' }
@@ -223,7 +222,7 @@ export function isToolChunk(chunk: StreamChunk): chunk is ToolChunk {
   return chunk.type.startsWith('tool_');
 }
 
-/** True for chunks by which a model makes a call, false for those that tell what became of it. */
+/** True for chunks by which a model makes a call, false for those of its outcome. */
 export function isCallOpening(chunk: ToolChunk): boolean {
   return (
     chunk.type === 'tool_arg_stream_start' ||

@@ -2,7 +2,7 @@ import type { AssistantPart, Decision, ToolRow } from '../../protocol/rows.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { UIApproval, UIToolPart, UIToolState } from './ui-message.js';
 
-/** Codes of calls that were settled without being executed: no approval of theirs was used. */
+/** Codes of calls that were settled without an execution: their approvals were not used. */
 const NOT_EXECUTED = new Set([
   'run_stopped',
   'run_failed',
@@ -14,7 +14,7 @@ export interface StoredCall {
   call: Extract<AssistantPart, { type: 'tool-call' }>;
   approvalId: string;
   result: ToolRow | undefined;
-  /** Present while no later step has taken the call in. */
+  /** Present until a later step takes the call in. */
   open: OpenCall | undefined;
   /** Another call of its step waits for a person. */
   isBesideOpen: boolean;
@@ -28,7 +28,7 @@ export function toToolPart(stored: StoredCall): UIToolPart {
     toolName,
     toolCallId,
     input: input ?? null,
-    ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
+    providerExecuted: kind === 'server' || kind === 'subagent' || undefined,
     ...toState(stored),
   };
 }
@@ -39,7 +39,7 @@ function toState({ call, approvalId, result, open, isBesideOpen }: StoredCall): 
   if (result !== undefined) {
     const outcome = toOutcome(result, isApproval, approvalId, decision);
     if (!isBesideOpen || outcome.state !== 'output-denied') return outcome;
-    // Stock pages do not send the answers of a step in which one has an outcome that is no output.
+    // Stock pages do not send the answers of a step that holds a denied call.
     return { state: 'approval-responded', approval: outcome.approval };
   }
   if (!isApproval || open === undefined) return { state: 'input-available' };
@@ -51,8 +51,8 @@ function toState({ call, approvalId, result, open, isBesideOpen }: StoredCall): 
 }
 
 /**
- * The result, with the decision that led to it. Without one the part has no approval: clients' validators
- * refuse a settled part whose approval was never answered.
+ * The result, with the decision that led to it. Without a decision the part has no approval: clients'
+ * validators refuse a settled part whose approval was never answered.
  */
 function toOutcome(
   result: ToolRow,
@@ -72,7 +72,7 @@ function toOutcome(
   return { state: 'output-available', output: result.output ?? null, ...approval };
 }
 
-/** Who changed the input is told with what they changed it to; the part's own input is the model's. */
+/** A changed input comes with the person who changed it; the part's own input is the model's. */
 function toApproval(id: string, decision: Decision | undefined): UIApproval {
   const { approved = true, reason, input, by } = decision ?? {};
   return {

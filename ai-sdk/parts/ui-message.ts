@@ -12,11 +12,11 @@ export type UIMessagePart =
   | { type: 'reasoning'; id: string; text: string; state: 'done' }
   | { type: 'file'; url: string; mediaType: string; filename?: string }
   | UISourcePart
-  /** What a tool said beside its result; `data-output` is the result of an agent that has an output schema. */
+  /** A custom event of a tool; `data-output` is the result of an agent with an output schema. */
   | { type: `data-${string}`; data: unknown }
   | UIToolPart;
 
-/** Where a model has something from: the same in the stream and in a message. */
+/** A source that a model used: the same in the stream and in a message. */
 export type UISourcePart =
   | { type: 'source-url'; sourceId: string; url: string; title?: string }
   | {
@@ -27,13 +27,13 @@ export type UISourcePart =
       filename?: string;
     };
 
-/** A tool call; what it has beside its input follows from its state, as in the AI SDK's own type. */
+/** A tool call; its other fields depend on its state, as in the AI SDK's own type. */
 export type UIToolPart = {
   type: 'dynamic-tool';
   toolName: string;
   toolCallId: string;
   input: unknown;
-  /** True for calls that the server makes without asking. */
+  /** True for calls that the server executes without an approval. */
   providerExecuted?: true;
 } & UIToolState;
 
@@ -50,12 +50,12 @@ export type UIToolState =
   | { state: 'output-error'; output?: never; errorText: string; approval?: UIApproval<true> }
   | { state: 'output-denied'; output?: never; errorText?: never; approval: UIApproval<false> };
 
-/** What a person decided. */
+/** A person's decision. */
 export interface UIApproval<Approved extends boolean = boolean> {
   id: string;
   approved: Approved;
   reason?: string;
-  /** Extension: what a person changed the input to, and who did. */
+  /** Extension: the input as a person changed it, and that person. */
   input?: unknown;
   by?: string;
 }

@@ -4,7 +4,7 @@ import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
 import { agentUnavailable, notFound } from './refusals.js';
 
-/** 96 bits: no two tenants of one installation share it, and nobody finds one that does. */
+/** 96 bits: no two tenants of one installation share it, and a collision cannot be searched for. */
 const HASH_CHARS = 16;
 
 /**
@@ -61,12 +61,12 @@ export async function findOwnSession(
   sessionId: string,
   caller: Caller | undefined,
 ): Promise<SessionRecord | undefined> {
-  // Plain JavaScript may leave the caller out.
+  // JavaScript hosts may omit the caller.
   const { record } = await findSession(stores, sessionId, caller ?? { userId: '' });
   return isOwner(record, caller) ? record : undefined;
 }
 
-/** The same. @throws HelixError `not_found`, to strangers as well: they learn nothing */
+/** A caller's own session. @throws HelixError `not_found`, for strangers as well: they learn nothing */
 export async function readOwned(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,
@@ -77,15 +77,15 @@ export async function readOwned(
   return record;
 }
 
-/** Who asks. */
+/** The user that sends a request. */
 export interface Caller {
   userId: string;
   tenantId?: string;
 }
 
 /**
- * A session belongs to its creator, within a tenant if there is one; what is not there to nobody,
- * and nothing to a caller who is not named, whom plain JavaScript may leave out.
+ * A session belongs to its creator, within a tenant if there is one. False for a session that does not
+ * exist, and for a caller without a name, which JavaScript hosts may omit.
  */
 export function isOwner(
   session: { owner: string; tenant?: string } | undefined,
@@ -95,7 +95,7 @@ export function isOwner(
   return session.owner === caller.userId && (session.tenant ?? '') === (caller.tenantId ?? '');
 }
 
-/** Who sends a request, of which both fields are optional. */
+/** The caller of a request, of which both fields are optional. */
 export function toCaller(sent: {
   userId?: string | undefined;
   tenantId?: string | undefined;

@@ -17,7 +17,7 @@ import { findOwnSession, isOwner, type Caller } from './access.js';
 import { toQueue } from './queue.js';
 import { toRuns, type RunsOf } from './types.js';
 
-/** What `useChat` and the request preparers start from; `State` is what the agent declares as its own. */
+/** What `useChat` and the request preparers start from; `State` is the type of the agent's own state. */
 export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
   Snapshot<UIMessage>,
   'state'
@@ -28,17 +28,17 @@ export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
 export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
-  /** Settles what is overdue first; without it an expired question may still look open. */
+  /** Settles overdue calls first; without it an expired question may still look open. */
   executor?: RunsOf<Pick<AgentExecutor, 'expireCalls'>>;
-  /** False shows the message that a run is working on unless the params say otherwise. Default: true. */
+  /** False includes the message of an active turn unless the params decide otherwise. Default: true. */
   contentReplayEnabled?: boolean | undefined;
 }
 
 export interface SnapshotParams {
   sessionId: string;
-  /** Shows the message that a run is working on, as far as it came. A replay doubles it on old clients. */
+  /** Includes the message of an active turn, up to now. A replay doubles it on old clients. */
   includePartialContent?: boolean;
-  /** Who asks. Without a caller nothing is returned. */
+  /** The user that asks. Without a caller nothing is returned. */
   caller: Caller;
 }
 
@@ -46,7 +46,7 @@ export interface SnapshotParams {
  * What a page needs to start. While a run is active its message is left out, since the stream
  * replays it from the beginning; at any other time everything is there.
  *
- * @returns null if there is no such session, or it belongs to somebody else
+ * @returns null if the session does not exist or belongs to another user
  */
 export async function buildSnapshot<State = Record<string, unknown>>(
   deps: SnapshotDeps,
@@ -64,9 +64,9 @@ export async function buildSnapshot<State = Record<string, unknown>>(
   }
 }
 
-/** A run that went on while the agent's state was read may have changed it beyond what the view tells. */
+/** A run that was active while the agent's state was read may have changed it since the view. */
 async function isCurrent({ stateStore }: SnapshotDeps, { record }: SessionView): Promise<boolean> {
-  // A turn at work is followed from a place of which the state is known.
+  // An active turn is followed from a place whose state is known.
   if (record.stateVersion === 0 || record.stream === 'active') return true;
   const now = await stateStore.sessions.read(record.sessionId);
   return now?.sequence === record.sequence && now.born === record.born;
@@ -93,19 +93,19 @@ async function toSnapshot(
     checkpointId: record.checkpointId ?? null,
     timestamp: Date.now(),
     startSequence: record.turnStartSequence,
-    ...(isOngoing(record) && { existingMessageId: record.messageId }),
+    existingMessageId: isOngoing(record) ? record.messageId : undefined,
     pending: toPendingQuestions(openCalls),
     run: toRunStanding(record, Date.now()),
     queue: toQueue(view.queue),
   };
 }
 
-/** Whether the GET of a page without a memory of its own is told a turn that rests is up to the newest snapshot. */
+/** For a page without cookies the newest snapshot decides whether its GET replays a turn at rest. */
 async function noteSnapshot(
   { stateStore: { sessions } }: SnapshotDeps,
   { sessionId, stream, turn, activeSnapshotTurn }: SessionRecord,
 ): Promise<void> {
-  // Noted also if the run pauses meanwhile: this page has an active snapshot in any case.
+  // Noted even if the run pauses in the meantime: this page has an active snapshot in any case.
   if (stream === 'active') await sessions.noteActiveSnapshot(sessionId, turn);
   else if (activeSnapshotTurn === turn) await sessions.noteRestingSnapshot(sessionId, turn);
 }
@@ -115,7 +115,7 @@ async function readCurrent(
   sessionId: string,
   caller: Caller,
 ): Promise<SessionView | undefined> {
-  // What belongs to others is not even read: how long that takes says how much there is.
+  // Rows of other users are not even read: the time for it would show how many there are.
   const record = await findOwnSession(stateStore, sessionId, caller);
   if (record === undefined) return undefined;
   const view = await stateStore.sessions.view(record.sessionId);
@@ -127,9 +127,9 @@ async function readCurrent(
 }
 
 /**
- * A page applies the patches of the stream that follows its snapshot, so it begins where that does:
- * with the state of the turn's beginning and what the turn has changed so far, if that is known. The
- * store's newest state may be older than the stream, or newer than the snapshot.
+ * A page applies the patches of the stream that follows its snapshot, so its state begins at the same
+ * place: the state of the turn's beginning, and the turn's changes so far if they are known. The store's
+ * newest state may be older than the stream, or newer than the snapshot.
  */
 async function readAgentState(
   { stateStore }: SnapshotDeps,
@@ -145,15 +145,15 @@ async function readAgentState(
 export interface PastSnapshotParams {
   sessionId: string;
   checkpointId: string;
-  /** Who asks. Without a caller nothing is returned. */
+  /** The user that asks. Without a caller nothing is returned. */
   caller: Caller;
 }
 
 /**
- * The conversation as of a checkpoint: up to and including the results of its step's calls. It is a
- * picture, no place to follow the stream from.
+ * The conversation as of a checkpoint: up to and including the results of its step's calls. The stream
+ * cannot be followed from there.
  *
- * @returns null if there is no such session or checkpoint, or it belongs to somebody else
+ * @returns null if the session or the checkpoint does not exist, or belongs to another user
  */
 export async function buildPastSnapshot(
   { stateStore }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> },
@@ -178,20 +178,16 @@ export async function buildPastSnapshot(
   };
 }
 
-/** Results follow their step's reply, and so does what people were asked beside it. */
+/** Results follow their step's reply, and so do the questions to people. */
 function isResult(row: Row | undefined): boolean {
   return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
 }
 
-/** What people are asked now, in the order of the calls. Pure. */
+/** The open questions to people, in the order of the calls. Pure. */
 export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
   return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
     const { toolCallId, toolName, kind, input, approvalId, deadline, response } = call;
     if (response !== undefined) return [];
-    const extra = {
-      ...(approvalId !== undefined && { approvalId }),
-      ...(deadline !== undefined && { deadline }),
-    };
-    return [{ toolCallId, toolName, kind, input, ...extra }];
+    return [{ toolCallId, toolName, kind, input, approvalId, deadline }];
   });
 }

@@ -94,7 +94,7 @@ async function repeatTail(
   };
 }
 
-/** Sequence of the pause at which the newest of these calls was asked about, in the newest turn. */
+/** Sequence of the pause that asked for the newest of these calls, in the newest turn. */
 async function findPause(
   deps: ChatDeps,
   record: SessionRecord,
@@ -126,13 +126,13 @@ function isAsking(
   return message.type === 'tool_approval_request';
 }
 
-/** True if the copy holds output of a step after the one whose answers it brings. */
+/** True if the copy holds output of a step after the one with the answers. */
 function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): boolean {
   const last = toLastStep(copy);
   return last.length > 0 && !last.some((part) => calls.has(String(part['toolCallId'])));
 }
 
-/** A response that adds nothing to the message: the answers were stored, or nothing waits for them. */
+/** A response without new content: the answers were stored, or no call waits for them. */
 export interface Notice {
   /** Of the message that the client continues. */
   messageId: string;

@@ -13,8 +13,8 @@ import { invalid } from './refusals.js';
  * Answers a chat request as a web response: an SSE body, 204 when there is nothing to follow, or a
  * refusal as `{ error, code }`. A reader that goes away never stops the run.
  *
- * @throws ConfigurationError if the deps name no agent; ExecutionError, with its cause, for what went
- * wrong without being a refusal
+ * @throws ConfigurationError if the deps name no agent; ExecutionError, with its cause, for failures
+ * that are not refusals
  */
 export async function handleChatStream(
   deps: HandleChatStreamDeps,
@@ -40,7 +40,7 @@ export async function handleChatStream(
   }
 }
 
-/** What a host hands on from a request's body without looking. */
+/** Fields that a host passes on from a request's body unchecked. */
 const Posted = z.object({
   messages: PostedTail,
   trigger: z.string().optional(),
@@ -53,7 +53,7 @@ export function toReplyHeaders(
   { runId }: Pick<ChatReply, 'runId'> = {},
 ): Record<string, string> {
   return {
-    // What is no session id may not even be a legal header.
+    // A malformed session id may not be a legal header.
     ...(isStoredSessionId(sessionId) && { [HEADERS.sessionId]: toShownSessionId(sessionId) }),
     ...(runId !== undefined && { [HEADERS.runId]: runId }),
   };
@@ -61,10 +61,10 @@ export function toReplyHeaders(
 
 /** The body of a refusal. */
 export function toProblem({ message, code, detail }: HelixError): ProblemBody {
-  return { error: message, code, ...(detail !== undefined && { detail: toShown(detail) }) };
+  return { error: message, code, detail: toShown(detail) };
 }
 
-/** A session is named as its client knows it. */
+/** A session is named by the id that its client uses. */
 function toShown(detail: unknown): unknown {
   if (typeof detail !== 'object' || detail === null || !('sessionId' in detail)) return detail;
   return { ...detail, sessionId: toShownSessionId(String(detail.sessionId)) };

@@ -6,7 +6,7 @@ import type { UIMessage } from '../parts/ui-message.js';
 import { notQueued } from './refusals.js';
 import { withText } from './user-messages.js';
 
-/** What waits, as a page shows it; hidden messages are left out. */
+/** Waiting messages as a page shows them; hidden ones are left out. */
 export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessage>[] {
   return entries.map(({ messages, ...entry }) => ({
     ...entry,
@@ -15,9 +15,9 @@ export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessa
 }
 
 /**
- * Gives a message that waits another text; its files stay.
+ * Replaces the text of a waiting message; its files stay.
  *
- * @throws HelixError `not_found` if it does not wait, `message_too_large`
+ * @throws HelixError `not_found` if the message does not wait, `message_too_large`
  */
 export async function editQueuedMessage(
   { queue }: Pick<Store, 'queue'>,

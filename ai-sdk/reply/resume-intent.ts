@@ -16,7 +16,7 @@ export type ResumeIntent =
   | { kind: 'client-tool-result'; toolCallId: string; result: unknown }
   | { kind: 'client-tool-result'; toolCallId: string; error: string };
 
-/** An answer that nothing waits for. */
+/** An answer for which no call waits. */
 export interface RejectedIntent {
   toolCallId: string;
   reason: 'stale-run' | 'not-pending' | 'already-completed' | 'kind-mismatch' | 'expired';
@@ -31,10 +31,10 @@ export interface ResumeIntents {
 
 type PostedPart = NonNullable<PostedMessage['parts']>[number];
 
-/** What a session waits for, as the state store's `load` tells it. */
+/** The calls that a session waits for, as the state store's `load` returns them. */
 export interface ResumableState {
   pendingClientToolCalls: Readonly<Record<string, PendingCall>>;
-  /** The transcript: what became of the newest turn's earlier calls. */
+  /** The transcript: it has the results of the newest turn's earlier calls. */
   messages?: readonly Row[];
   /** Index of the newest turn's first row. */
   turnStartRow?: number;
@@ -42,10 +42,10 @@ export interface ResumableState {
 
 /**
  * Reads answers out of posted messages. Only the last assistant message counts, and of each part
- * only the id and the person's answer: what a tool is given was fixed when it was asked for.
+ * only the id and the person's answer: the input of a tool was fixed when the model called it.
  *
- * @param state null if there is no such session
- * @param currentRunId the session's newest run; undefined if there is none
+ * @param state null if the session does not exist
+ * @param currentRunId the session's newest run; undefined without a session
  */
 export function extractResumeIntent(
   messages: readonly PostedMessage[],
@@ -80,7 +80,7 @@ export function extractResumeIntent(
   return result;
 }
 
-/** True if the messages may hold answers: then it is worth looking at what is pending. */
+/** True if the messages may hold answers, so that the pending calls have to be read. */
 export function hasAnswers(messages: readonly PostedMessage[]): boolean {
   return findAnswers(messages).length > 0;
 }
@@ -114,23 +114,21 @@ function readApproval(
 ): ResumeIntent | RejectedIntent | undefined {
   const { id: approvalId, approved, reason } = toRecord(part['approval']);
   if (typeof approvalId !== 'string' || typeof approved !== 'boolean') return undefined;
-  const asked = parseApprovalId(approvalId);
-  if (asked?.toolCallId !== toolCallId) {
-    return { toolCallId, reason: 'not-pending' };
-  }
-  const { runId } = asked;
-  // A sub-agent asks in the name of its own run.
+  const named = parseApprovalId(approvalId);
+  if (named?.toolCallId !== toolCallId) return { toolCallId, reason: 'not-pending' };
+  const { runId } = named;
+  // A sub-agent's approval names the sub-agent's run.
   if (runId !== (call?.runId ?? currentRunId)) {
     return { toolCallId, reason: 'stale-run', runId };
   }
   if (call === undefined) return { toolCallId, reason: 'not-pending', runId };
   if (call.kind !== 'approval') return { toolCallId, reason: 'kind-mismatch', runId };
   if (call.response !== undefined) return { toolCallId, reason: 'already-completed', runId };
-  const said = typeof reason === 'string' && reason !== '' ? { reason } : {};
-  return { kind: 'approval-response', toolCallId, approvalId, approved, ...said };
+  const text = typeof reason === 'string' && reason !== '' ? reason : undefined;
+  return { kind: 'approval-response', toolCallId, approvalId, approved, reason: text };
 }
 
-/** Results stay in the history of every message: only one of a call that waits is an answer. */
+/** Old results stay in the message: only a result of a call that waits is an answer. */
 function readResult(
   part: PostedPart,
   toolCallId: string,
@@ -139,7 +137,7 @@ function readResult(
   if (call === undefined || call.response !== undefined) return undefined;
   const { kind } = call;
   const isError = part['state'] === 'output-error';
-  // An approval is called off by an error.
+  // An error cancels an approval.
   if (kind === 'approval' && !isError) {
     return { toolCallId, reason: 'kind-mismatch' };
   }
@@ -158,15 +156,15 @@ function collectClientResults(
   pending: Iterable<PendingCall>,
   rows: readonly Row[],
 ): Map<string, ToolRow> {
-  const asked = new Set<string>();
+  const clientCalls = new Set<string>();
   const results = new Map<string, ToolRow>();
   for (const row of rows) {
     if (row.role === 'assistant') {
       for (const part of row.parts) {
-        if (part.type === 'tool-call' && part.kind === 'client') asked.add(part.toolCallId);
+        if (part.type === 'tool-call' && part.kind === 'client') clientCalls.add(part.toolCallId);
       }
     }
-    if (row.role === 'tool' && asked.has(row.toolCallId)) results.set(row.toolCallId, row);
+    if (row.role === 'tool' && clientCalls.has(row.toolCallId)) results.set(row.toolCallId, row);
   }
   for (const { kind, toolCallId, response } of pending) {
     if (kind === 'client' && response?.row !== undefined) results.set(toolCallId, response.row);
@@ -175,8 +173,8 @@ function collectClientResults(
 }
 
 /**
- * A result for a call that has one. After a timeout it is still of use; any other is a repetition,
- * of which a page is told what followed, if its copy ends there.
+ * A second result of a call. After a timeout it is still used; any other is a repetition, and a page
+ * whose copy ends there gets the stream after it.
  */
 function readRepeated(
   part: PostedPart,
@@ -203,7 +201,7 @@ export function toLastStep(
   return parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1);
 }
 
-/** True for a beginning of the newest reply, posted by a page that lost the connection to the rest. */
+/** True for the beginning of the newest reply, posted by a page that lost the connection to the rest. */
 export function isCutShort(
   { messageId, stream }: Pick<SessionRecord, 'messageId' | 'stream'>,
   posted: PostedMessage | undefined,

@@ -75,7 +75,7 @@ function awaitTurn(
   return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, signal) };
 }
 
-/** All messages were accepted before: they still wait, or began the newest turn. */
+/** All messages were accepted before: they still wait, or they began the newest turn. */
 async function repeatTurn(
   deps: ChatDeps,
   params: HandleChatStreamParams,

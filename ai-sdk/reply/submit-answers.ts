@@ -6,7 +6,7 @@ import type { RejectedIntent, ResumeIntents } from './resume-intent.js';
 
 /** The outcome of posted answers. */
 export interface Submission {
-  /** Calls whose answers were taken. */
+  /** Calls whose answers were stored. */
   stored: string[];
   /** Sequence at which the run continued, if these answers completed its batch. */
   resumedAt?: number;

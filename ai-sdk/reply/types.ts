@@ -13,31 +13,31 @@ export type IncomingRequest = Pick<Request, 'method' | 'headers'> &
 
 export interface HandleChatStreamParams {
   sessionId: string;
-  /** As the client posted them; only the tail is looked at. Empty when there is nothing to say. */
+  /** As the client posted them; only the tail is read. Empty for a request without messages. */
   messages: readonly PostedMessage[];
   /**
-   * Who asks: the owner of a conversation that begins, and of others only their owner is answered. Pass
-   * it on GET as on POST, or a reconnect is told that there is nothing (204).
+   * The user that asks: the owner of a new conversation; existing ones answer their owner only. Pass it
+   * on GET as on POST, or a reconnect gets a 204.
    */
   userId?: string | undefined;
   tenantId?: string | undefined;
-  /** For user messages that bring no metadata of their own. */
+  /** For user messages without metadata of their own. */
   metadata?: Record<string, string> | undefined;
-  /** Its headers tell where to resume and what the client can read; GET reads, anything else posts. */
+  /** Its headers have the resume position and the client's profile; GET reads, other methods post. */
   request?: IncomingRequest | undefined;
   /** Wins over the headers. */
   resumeFromSequence?: number | undefined;
-  /** Taken for compatibility. Continuations use the turn's stored id, which is what a client has. */
+  /** Accepted for compatibility, and ignored: continuations use the turn's stored id, as clients do. */
   existingMessageId?: string | undefined;
   trigger?: string | undefined;
   messageId?: string | undefined;
-  /** What becomes of the messages while a run is at work. */
+  /** The policy for messages that come while a run is active. */
   busy?: BusyPolicy | undefined;
   /** The agent to talk to; binding on first contact. */
   agent?: string | undefined;
   /**
-   * Start sequence of the turn that this viewer's snapshot showed at work, null if it showed none;
-   * when absent, what the session remembers of anybody's snapshots.
+   * Start sequence of the turn that this viewer's snapshot showed as active, null if it showed none.
+   * Default: as the session's newest snapshot.
    */
   sawActiveSince?: number | null | undefined;
 }
@@ -53,7 +53,7 @@ export type ChatReply = { runId?: string } & (
     }
 );
 
-/** An executor's transitions: those of `createAgentExecutor` stand under `runs`. */
+/** An executor's transitions: the executor of `createAgentExecutor` has them under `runs`. */
 export type RunsOf<E> = E | { readonly runs: E };
 
 export function toRuns<E extends object>(executor: RunsOf<E>): E {
@@ -67,23 +67,22 @@ export interface ChatDeps {
   executor: ChatExecutor;
   stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
-  /** Which agents there are, and which of them people may talk to. Default: all. */
+  /** The agents, and which of them people may talk to. Default: all. */
   agents: AddressedAgents;
-  /** For first contacts that name none. */
+  /** The agent of first contacts that do not name one. */
   defaultAgent?: string | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
   allowedFileHosts?: readonly string[] | undefined;
-  /** For messages that come while a run is at work, unless the request says. Default: `reject`. */
+  /** For messages that come while a run is active, unless the request decides. Default: `reject`. */
   busyPolicy?: BusyPolicy | undefined;
   /**
-   * False for pages that are given the message which a run is working on with their snapshot: a
-   * `GET` with a position is then told what follows it, not the whole turn. Stock clients do not read
-   * that right. Default: true.
+   * False for pages whose snapshot has the message of an active turn: a `GET` with a position then gets
+   * the rest, not the whole turn. Stock clients do not read that correctly. Default: true.
    */
   contentReplayEnabled?: boolean | undefined;
 }
 
-/** The same as an app has it: the executor of `createAgentExecutor`, and the one agent it talks to. */
+/** The same for an app: the executor of `createAgentExecutor`, and the app's one agent. */
 export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
   executor: RunsOf<ChatExecutor>;
   /** The agent of every conversation, by definition or name. */
@@ -99,5 +98,6 @@ export function toChatDeps({ executor, agent, agents, ...deps }: HandleChatStrea
   const defaultAgent = deps.defaultAgent ?? name;
   if (agents !== undefined) return { ...deps, executor: runs, agents, defaultAgent };
   if (name === undefined) throw new ConfigurationError('The chat handler needs an agent.');
-  return { ...deps, executor: runs, agents: { has: (asked) => asked === name }, defaultAgent };
+  const has = (wanted: string): boolean => wanted === name;
+  return { ...deps, executor: runs, agents: { has }, defaultAgent };
 }

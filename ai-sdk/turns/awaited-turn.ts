@@ -20,12 +20,12 @@ export interface AwaitedTurn {
   profile: StreamProfile;
 }
 
-/** A comment, so that the client sees at once that its message was taken; clients skip it. */
+/** A comment, so that the response begins at once; clients skip it. */
 const WAITING = ': waiting\n\n';
 
 /**
- * The SSE frames of a turn that is yet to begin; none of earlier turns. A response to messages that
- * were removed from the queue ends without a message.
+ * The SSE frames of a turn that has not begun yet, without those of earlier turns. A response to
+ * messages that were removed from the queue ends without a message.
  *
  * @throws StreamBrokenError when the log breaks off, and what createTurnFrames throws
  */
@@ -54,7 +54,7 @@ export async function* createAwaitedFrames(
   yield* createTurnFrames(deps.streamManager, span, signal);
 }
 
-/** Undefined if they will not be answered. */
+/** Undefined if the messages will not be answered. */
 async function untilBegun(
   { stateStore, streamManager }: AwaitedTurnDeps,
   { sessionId, messageIds, after }: AwaitedTurn,

@@ -3,12 +3,12 @@ import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { SlowReaderError, StreamBrokenError } from '../parts/errors.js';
 import { isStop, type TurnProgress } from './turn-progress.js';
 
-/** A viewer that takes less than the turn gives is cut when this much waits for it, in characters. */
+/** A slow viewer is cut when this much waits for it, in characters. */
 const MOST_WAITING = 1024 * 1024;
 
-/** One who takes the frames of a turn. */
+/** A reader of a turn's frames. */
 export interface LiveViewer {
-  /** What has come since it was asked last; undefined when the turn has stopped or the signal fires. */
+  /** The frames since the last call; undefined when the turn has stopped or the signal fires. */
   next: () => Promise<string | undefined>;
   leave: () => void;
 }
@@ -20,8 +20,8 @@ interface Seat {
 }
 
 /**
- * A turn at work from some position on. Its chunks are transformed and framed once, however many
- * viewers there are; the log is followed as long as there is one.
+ * An active turn from some position on. Its chunks are transformed and framed once for all viewers;
+ * the log is followed as long as there is a viewer.
  */
 export class LiveTurn {
   readonly #progress: TurnProgress;
@@ -45,16 +45,14 @@ export class LiveTurn {
     return this.#progress.position;
   }
 
-  /** True if a viewer who was told this much may be told the rest by this turn. */
+  /** True if a viewer with this progress may get the rest from this turn. */
   isAt(progress: TurnProgress): boolean {
     if (this.#progress === progress) return true;
     if (progress.position !== this.position) return false;
     return JSON.stringify(progress.reopen()) === JSON.stringify(this.#progress.reopen());
   }
 
-  /**
-   * Gives the frames from now on. `next` throws StreamBrokenError, and what following the log throws.
-   */
+  /** The frames from now on. `next` throws StreamBrokenError, and the errors of following the log. */
   enter(signal: AbortSignal): LiveViewer {
     const seat: Seat = { waiting: '', isBehind: false, wake: undefined };
     const wake = (): void => seat.wake?.();
@@ -87,11 +85,11 @@ export class LiveTurn {
     try {
       for await (const entries of log) {
         this.#progress.accept(entries);
-        this.#tell(this.#progress.take());
+        this.#send(this.#progress.take());
         const last = entries.at(-1);
         if (last === undefined || !isStop(sessionId, last.message)) continue;
-        // At once: who caught up with this turn behind its stop would wait for another one.
-        this.#tell(this.#progress.finish());
+        // At once: a viewer that joined behind the stop would wait for another one.
+        this.#send(this.#progress.finish());
         this.#end({});
       }
       this.#end({});
@@ -100,7 +98,7 @@ export class LiveTurn {
     }
   }
 
-  #tell(text: string): void {
+  #send(text: string): void {
     if (text === '') return;
     for (const seat of this.#seats) {
       seat.isBehind ||= seat.waiting.length > MOST_WAITING;

@@ -9,15 +9,15 @@ import { StreamTransformer } from '../parts/stream-transformer.js';
 import { findTurnOrigin, isBeyond } from './turn-origin.js';
 import type { UIMessage } from '../parts/ui-message.js';
 
-/** What a turn at work has come to at the sequence of a view. */
+/** An active turn at the sequence of a view. */
 export interface PartialTurn {
   /** The message, as a client would have it; undefined before its first part. */
   message?: UIMessage;
-  /** What it has changed in the agent's state; undefined if part of its log is gone. */
+  /** Its changes of the agent's state; undefined if part of its log is gone. */
   changes?: StagedChanges[];
 }
 
-/** Reads what a run is working on, as far as the view's sequence and no further. */
+/** Reads the active turn up to the view's sequence and no further. */
 export async function readPartialTurn(
   streamManager: Pick<StreamManager, 'read'>,
   view: SessionView,
@@ -56,7 +56,7 @@ export async function readPartialTurn(
   let message: UIMessage | undefined;
   for await (const state of readUIMessageStream({ stream })) message = state as UIMessage;
   return {
-    ...(message !== undefined && message.parts.length > 0 && { message }),
-    ...(stored === undefined && { changes }),
+    message: (message?.parts.length ?? 0) > 0 ? message : undefined,
+    changes: stored === undefined ? changes : undefined,
   };
 }

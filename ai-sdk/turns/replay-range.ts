@@ -5,7 +5,7 @@ import { mergeDeltas } from '../../protocol/merge-deltas.js';
 
 type PageReader = Pick<StreamManager, 'read'>;
 
-/** Enough to keep store and reader busy at once, too few to keep live readers waiting. */
+/** Enough to keep store and reader busy, too few to delay live readers. */
 const IN_FLIGHT = 4;
 
 /**
@@ -33,17 +33,17 @@ export async function* replayRange(
 }
 
 /**
- * Viewers come together, as after a deploy; for this long they share what one of them has read.
- * Longer would give more of them an attempt that was withdrawn meanwhile, which costs each its
- * connection.
+ * Many viewers may join at once, as after a deploy; for this long they share the pages that one of
+ * them has read. A longer time would give more of them an attempt that was withdrawn in the meantime,
+ * and each of those is cut.
  */
 const SHARED_MS = 100;
 
 const pagesOf = new WeakMap<PageReader, Map<string, Promise<LogEntry[]>>>();
 
 /**
- * A page is read when all of it exists, and what withdraws an entry comes after its end: whoever
- * reads on from a shared page learns of what has become of it.
+ * A page is read when all of it exists, and an entry that withdraws others comes after its end: a
+ * reader that continues behind a shared page gets it.
  */
 function readShared(
   reader: PageReader,
@@ -61,7 +61,7 @@ function readShared(
     .then((entries) => mergeDeltas(entries.filter(({ sequence }) => sequence <= to)));
   pages.set(key, page);
   const forget = (): boolean => pages.delete(key);
-  // A reader that left takes no notice of what went wrong with the pages it had asked for.
+  // A reader that left ignores failures of the pages that it had requested.
   page.then(() => setTimeout(forget, SHARED_MS).unref(), forget);
   return page;
 }

@@ -16,12 +16,12 @@ import { TurnProgress, type TurnSpan } from './turn-progress.js';
 /** The reading half of a log. */
 export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
 
-/** A replay is handed over in pieces of about this size: few writes, and little that waits. */
+/** A replay is sent in pieces of about this size: few writes, and a small buffer. */
 const REPLAY_CHARS = 32_768;
 
 /**
- * The SSE frames of a turn: one string for what arrived together. Returns early when the signal
- * fires. A reader that has to be cut is told so first.
+ * The SSE frames of a turn: one string for the entries that arrived together. Returns early when the
+ * signal fires. A reader that must be cut gets a notice first.
  *
  * @throws StreamBrokenError when the reader holds parts that were withdrawn, or the log breaks off
  */
@@ -32,14 +32,14 @@ export async function* createTurnFrames(
 ): AsyncGenerator<string, void, undefined> {
   const progress = new TurnProgress(span);
   try {
-    yield* tellTurn(reader, span, progress, signal);
+    yield* readTurn(reader, span, progress, signal);
   } catch (error) {
     yield* createCutNotice(error, progress.position, signal);
     throw error;
   }
 }
 
-async function* tellTurn(
+async function* readTurn(
   reader: LogReader,
   span: TurnSpan,
   progress: TurnProgress,
@@ -69,7 +69,7 @@ async function* tellTurn(
   }
   const viewer = await join(reader, span, progress, signal);
   try {
-    // What is left of the replay goes out before anything that the turn says from now on.
+    // The rest of the replay is sent before the turn's new frames.
     if (viewer.rest !== '') yield viewer.rest;
     for (let text = await viewer.next(); text !== undefined; text = await viewer.next()) yield text;
   } finally {
@@ -77,13 +77,13 @@ async function* tellTurn(
   }
 }
 
-/** Turns that are followed now, by what their viewers have in common. */
+/** Turns that are being followed, by the fields that their viewers share. */
 const liveTurns = new WeakMap<LogReader, Map<string, LiveTurn>>();
 
-/** A turn that runs away from a viewer so often is left to run. */
+/** After so many tries a viewer follows a fast turn on its own. */
 const MOST_TRIES = 10;
 
-/** Brings a viewer to where others follow the turn, or lets it follow by itself. */
+/** Brings a viewer to where others follow the turn, or lets it follow alone. */
 async function join(
   reader: LogReader,
   span: TurnSpan,
@@ -95,7 +95,7 @@ async function join(
   liveTurns.set(reader, turns);
   const key = [sessionId, from, isTail, profile].join(' ');
   for (let tries = 0; ; tries += 1) {
-    // Viewers of stored steps have seen less of the log than others at the same place.
+    // A viewer of stored steps has had less of the log than others at the same place.
     const shared = span.stored === undefined ? turns.get(key) : undefined;
     if (shared !== undefined && shared.position > progress.position && tries < MOST_TRIES) {
       const { position } = shared;
@@ -115,7 +115,7 @@ async function join(
   }
 }
 
-/** The SSE frames that build a stored message in a client; for turns that rest and whose chunks are gone. */
+/** The SSE frames that build a stored message in a client; for turns at rest whose chunks are gone. */
 export async function* createMessageFrames(
   message: UIMessage,
   record: SessionRecord,
@@ -137,13 +137,13 @@ function toFinishReason({ stream, status }: SessionRecord): FinishReason {
   return status === 'interrupted' || status === 'aborted' ? 'other' : 'stop';
 }
 
-/** A reader that is told in the same moment in which its connection breaks may be given the break alone. */
+/** A notice that is sent in the moment of the cut may get lost with the connection. */
 const CUT_AFTER_MS = 100;
 
 /**
- * What a reader is told before its connection is cut, so that its page loads the conversation again
- * at once: transient, and without an id, since it is no place to resume after. Nothing for a reader
- * that takes nothing.
+ * The notice before a reader's connection is cut, so that its page loads the conversation again at
+ * once: transient, and without an id, since it is not a place to resume after. A slow reader, which
+ * would not take it, gets none.
  */
 export async function* createCutNotice(
   error: unknown,
@@ -151,14 +151,14 @@ export async function* createCutNotice(
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
   if (signal.aborted || error instanceof SlowReaderError) return;
-  const told = error instanceof StreamBrokenError ? error.parts : [];
-  const isTold = told.some(({ type }) => type === 'data-stream-resync');
-  const parts = isTold ? told : [...told, toResync(position)];
+  const last = error instanceof StreamBrokenError ? error.parts : [];
+  const hasResync = last.some(({ type }) => type === 'data-stream-resync');
+  const parts = hasResync ? last : [...last, toResync(position)];
   yield parts.map((part) => formatSse(part)).join('');
   await setTimeout(CUT_AFTER_MS, undefined, { signal }).catch(() => undefined);
 }
 
-/** For replies that break off without an entry in the log that says so. */
+/** For replies that break off without such an entry in the log. */
 function toResync(fromSequence: number): UIStreamPart {
   const base = { agentId: '', agentType: '', timestamp: 0, step: 0 };
   const nothing = { checkpointId: '', stepCount: 0, messageCount: 0 };

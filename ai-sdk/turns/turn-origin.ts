@@ -10,13 +10,13 @@ export interface StoredSteps {
   message: UIMessage;
   /** The newest step that the message has. */
   step: number;
-  /** Everything that the log says of these steps up to here is in the message, */
+  /** The message has all of the log about these steps up to here, */
   asOf: number;
-  /** but for what these writers say: calls whose rows are yet to come. */
-  atWork: ReadonlySet<string>;
+  /** but for the entries of these writers: calls whose rows are not stored yet. */
+  unfinished: ReadonlySet<string>;
 }
 
-/** Where a replay of the newest turn takes its beginning from. */
+/** Where a replay of the newest turn begins. */
 export interface TurnOrigin {
   /** Sequence before the first entry to read. */
   from: number;
@@ -39,22 +39,22 @@ export async function findTurnOrigin(
   if (message === undefined) return whole;
   return {
     from: first === undefined ? sequence : first.sequence - 1,
-    stored: { message, step: committedStep, asOf: sequence, atWork: toCallsAtWork(view) },
+    stored: { message, step: committedStep, asOf: sequence, unfinished: toUnfinished(view) },
   };
 }
 
-/** True for entries that the steps' rows do not speak of. */
+/** True for entries that the steps' rows do not contain. */
 export function isBeyond(
-  { step, asOf, atWork }: StoredSteps,
+  { step, asOf, unfinished }: StoredSteps,
   { sequence, writer, message }: LogEntry,
 ): boolean {
-  if (message.type === 'custom' && atWork.has(writer)) return true;
+  if (message.type === 'custom' && unfinished.has(writer)) return true;
   return sequence > asOf || ('step' in message && message.step > step);
 }
 
-function toCallsAtWork({ openCalls }: SessionView): ReadonlySet<string> {
-  const atWork = openCalls.filter(({ row }) => row === undefined);
-  return new Set(atWork.map(({ spec }) => `t:${spec.toolCallId}`));
+function toUnfinished({ openCalls }: SessionView): ReadonlySet<string> {
+  const calls = openCalls.filter(({ row }) => row === undefined);
+  return new Set(calls.map(({ spec }) => `t:${spec.toolCallId}`));
 }
 
 function hasReply({ record, rows }: SessionView): boolean {
@@ -62,21 +62,21 @@ function hasReply({ record, rows }: SessionView): boolean {
 }
 
 /**
- * What a turn begins with; attempts that died leave gaps, but say so. A run that was stopped before
- * its model said anything leaves a checkpoint and no row, or an end before the first step, and may
- * be resumed.
+ * True for a turn's first entry. Attempts that died leave gaps, but an entry about them. A run that
+ * was stopped before its model's first output leaves a checkpoint without a row, or an end before the
+ * first step, and may be resumed.
  */
 function isBeginning({ message, writer }: LogEntry, { record, rows }: SessionView): boolean {
   if (message.type === 'turn_started') return true;
   if (!('step' in message) || message.step > 1) return false;
   if (message.step === 0 || FIRST.has(message.type)) return true;
-  // What the state's schema adds comes before the first step's first output.
+  // Defaults of the state's schema come before the first step's first output.
   const isModel = writer === formatModelWriter(record.sessionId, 1);
   if (message.type === 'state_patch' && isModel) return true;
-  const saidNothing = !rows
+  const isSilent = !rows
     .slice(record.turnStartRow)
     .some((row) => row.role === 'assistant' && row.step === 1);
-  return message.type === 'checkpoint_created' && saidNothing;
+  return message.type === 'checkpoint_created' && isSilent;
 }
 
 const FIRST = new Set<string>(['step_start', 'step_discarded']);

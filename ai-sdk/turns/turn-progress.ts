@@ -6,7 +6,7 @@ import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { StreamProfile, UIStreamPart } from '../parts/ui-stream-part.js';
 import type { StoredSteps } from './turn-origin.js';
 
-/** How far a turn has been told to a viewer, or to several that were told the same. */
+/** How much of a turn a viewer has, or several viewers that have the same. */
 export class TurnProgress {
   readonly #transformer: StreamTransformer;
   readonly #writer = new FrameWriter();
@@ -28,33 +28,33 @@ export class TurnProgress {
     this.write(this.#transformer.start());
   }
 
-  /** Everything up to here was taken in. */
+  /** Sequence up to which entries were accepted. */
   get position(): number {
     return this.#position;
   }
 
-  /** About how much waits to be taken, in characters; 0 if nothing. */
+  /** Approximate length of the waiting text, in characters; 0 if there is none. */
   get size(): number {
     return this.#writer.size;
   }
 
-  /** @throws StreamBrokenError when parts that were told are withdrawn */
+  /** @throws StreamBrokenError when parts that were sent are withdrawn */
   accept(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       this.#position = entry.sequence;
-      // What was removed before the viewer came was never told to it.
+      // What was removed before the viewer joined was never sent to it.
       if (entry.message.type === 'stream_truncated' && entry.sequence <= this.#attachedAt) continue;
       const transformed = this.#transformer.transform(entry);
       const { events } = transformed;
       if (transformed.mustCut) {
         throw new StreamBrokenError('an attempt was withdrawn', toNotice(events, entries));
       }
-      // The id of a stop is left to `finish`: who has the one must have the other.
+      // `finish` sends the id of a stop: a reader that has the id has the last frames, too.
       this.#writer.add(isStop(this.#sessionId, entry.message) ? { events } : transformed);
     }
   }
 
-  /** Takes in what the viewer has already. */
+  /** Accepts entries that the viewer has already. */
   skip(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       this.#position = entry.sequence;
@@ -71,7 +71,7 @@ export class TurnProgress {
     this.#writer.add({ events });
   }
 
-  /** What is open: the parts by which a viewer is told who joins here. */
+  /** The parts that announce what is open, for a viewer that joins here. */
   reopen(): UIStreamPart[] {
     return this.#transformer.reopen();
   }
@@ -81,14 +81,14 @@ export class TurnProgress {
     return this.#writer.take();
   }
 
-  /** The last frames. They have an id as well: a browser's EventSource comes back after every end. */
+  /** The last frames. They have an id as well: a browser's EventSource reconnects after every end. */
   finish(): string {
     this.#writer.add({ ...this.#transformer.finalize(), sequence: this.#position });
     return this.take() + SSE_DONE;
   }
 }
 
-/** What a withdrawal itself says, and the entry that says from where on; the two are written together. */
+/** The parts of a withdrawal, and the entry with its position; the two are written together. */
 function toNotice(events: UIStreamPart[], entries: readonly LogEntry[]): UIStreamPart[] {
   const control = events.filter(({ type }) => type.startsWith('data-'));
   if (control.some(({ type }) => type === 'data-stream-resync')) return control;
@@ -96,7 +96,7 @@ function toNotice(events: UIStreamPart[], entries: readonly LogEntry[]): UIStrea
   return resync?.type === 'stream_resync' ? [...control, toControlPart(resync)] : control;
 }
 
-/** A pause, an end, or another turn, never a status field, is where a live reader stops. */
+/** True where a live reader stops: at a pause, an end or another turn, never by a status field. */
 export function isStop(sessionId: string, message: StreamMessage): boolean {
   if (message.type === 'stream_end') return true;
   if (message.type !== 'run_paused' && message.type !== 'turn_started') return false;
@@ -122,9 +122,9 @@ export interface TurnSpan {
   until: { kind: 'live'; after: number } | { kind: 'stored'; upTo: number };
   /** True if the client has the message up to `from`. */
   isTail: boolean;
-  /** The client has everything up to here; only what it needs to go on is told again. */
+  /** The client has everything up to here; only what it needs to continue is sent again. */
   seenUpTo?: number;
-  /** Steps that are told from their rows, before anything of the log. */
+  /** Steps that are sent from their rows, before the log. */
   stored?: StoredSteps;
   /** Calls that wait for an approval at sequence `asOf`; earlier requests for others are left out. */
   waiting?: { calls: ReadonlySet<string>; asOf: number };

@@ -24,11 +24,11 @@ export type UIMessagePage = MessagesReply<UIMessage>;
 type HistoryStore = Pick<Store, 'sessions'>;
 
 /**
- * A page of a conversation as a client shows it. A page is counted in messages as they are shown, so
- * that no call is parted from its result. The message that a run is working on is left out, as in a
- * snapshot: its stream brings it. An unknown session has no messages.
+ * A page of a conversation as a client shows it. Pages count UI messages, so that a call and its result
+ * stay together. The message of an active turn is left out, as in a snapshot: its stream brings it. An
+ * unknown session has no messages.
  *
- * @throws ValidationError for an offset or limit that is none
+ * @throws ValidationError for an invalid offset or limit
  */
 export async function loadUIMessages(
   stateStore: HistoryStore,
@@ -55,7 +55,7 @@ export async function loadAllUIMessages(
     : toAllMessages(view, options);
 }
 
-/** The same, by name; for routes, which check first whose session it is. */
+/** The same with named parameters, for routes. They check the owner before. */
 export function getUIMessages(
   { stateStore }: { stateStore: HistoryStore },
   { sessionId, ...options }: LoadUIMessagesOptions & { sessionId: string },
@@ -99,7 +99,7 @@ export function toAllMessages(
   const messages = convertToUIMessages(rows, {
     ...options,
     openCalls,
-    ...(isOngoing(record) && { unfinishedMessageId: record.messageId }),
+    unfinishedMessageId: isOngoing(record) ? record.messageId : undefined,
   });
   const { messageId, stream } = record;
   const hasReply = rows.some((row) => row.role === 'assistant' && row.messageId === messageId);

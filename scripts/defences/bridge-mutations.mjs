@@ -78,7 +78,7 @@ export const bridge = [
   {
     defence: 'Bridge: what calls at work say is told from the log',
     file: 'ai-sdk/turns/turn-origin.ts',
-    edits: [["if (message.type === 'custom' && atWork.has(writer)) return true;", '']],
+    edits: [["if (message.type === 'custom' && unfinished.has(writer)) return true;", '']],
     suite: ORIGIN,
     test: 'where a replay begins is the transcript if the beginning is gone, and the log for what calls at work say',
   },
