@@ -47,7 +47,6 @@ export {
   findSession,
   isAddressable,
   isOwner,
-  notFound,
   readOwned,
   requireAddressable,
   toStoredSessionId,
@@ -63,7 +62,8 @@ export type {
 } from './reply/build-snapshot.js';
 export { decideReply } from './reply/decide-reply.js';
 export { handleChatStream, toProblem, toReplyHeaders } from './reply/handle-chat-stream.js';
-export { editQueuedMessage, notQueued, toQueue } from './reply/queue.js';
+export { editQueuedMessage, toQueue } from './reply/queue.js';
+export { notFound, notQueued } from './reply/refusals.js';
 export { extractResumeIntent } from './reply/resume-intent.js';
 export type {
   RejectedIntent,

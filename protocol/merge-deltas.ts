@@ -32,8 +32,8 @@ export function mergeDeltas(entries: readonly LogEntry[]): LogEntry[] {
   const merged: LogEntry[] = [];
   let last: LogEntry | undefined;
   for (const entry of entries) {
-    const isSameWriter = last !== undefined && last.writer === entry.writer;
-    const message = isSameWriter ? joinDeltas(last.message, entry.message) : undefined;
+    const message =
+      last?.writer === entry.writer ? joinDeltas(last.message, entry.message) : undefined;
     if (message === undefined) {
       last = entry;
       merged.push(entry);

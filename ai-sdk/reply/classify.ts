@@ -108,7 +108,9 @@ export function classify(facts: Facts): Ask {
   const { request, session } = facts;
   if (request.isRead) {
     // Stock clients take a refused GET for an error, and strangers learn nothing.
-    return session?.isOwn === true ? { kind: 'attach', record: session.record } : { kind: 'nothing' };
+    return session?.isOwn === true
+      ? { kind: 'attach', record: session.record }
+      : { kind: 'nothing' };
   }
   if (session?.isOwn === false) return refuse(notFound());
   const agent = chooseAgent(facts);

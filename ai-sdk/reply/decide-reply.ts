@@ -29,7 +29,11 @@ export async function decideReply(
     });
     // Strangers do not learn that there is a run.
     if (session?.isOwn === true) ({ runId } = session.record);
-    const reply = await act(deps, { ...params, sessionId: storedId }, toFacts(deps, request, session));
+    const reply = await act(
+      deps,
+      { ...params, sessionId: storedId },
+      toFacts(deps, request, session),
+    );
     // Messages that wait for their turn have no run of their own yet.
     return { runId, ...reply };
   } catch (error) {
@@ -56,7 +60,9 @@ async function act(
     case 'regenerate':
       return regenerateTurn(deps, params, ask.messageId);
     case 'edit':
-      return editTurn(deps, params, ask).catch((error: unknown) => actAgain(deps, params, facts, error));
+      return editTurn(deps, params, ask).catch((error: unknown) =>
+        actAgain(deps, params, facts, error),
+      );
     case 'answer': {
       const submission = await submitAnswers(deps, params, facts.session, ask.answers);
       return continueTurn(deps, params, facts.session, submission);

@@ -3,7 +3,12 @@ import type { HelixError } from '../../protocol/errors.js';
 import { isStoredSessionId, toShownSessionId } from '../../protocol/ids.js';
 import { HEADERS, type ProblemBody } from '../../protocol/http.js';
 import { PostedTail } from '../../protocol/posted-messages.js';
-import { toChatDeps, type ChatReply, type HandleChatStreamDeps, type HandleChatStreamParams } from './types.js';
+import {
+  toChatDeps,
+  type ChatReply,
+  type HandleChatStreamDeps,
+  type HandleChatStreamParams,
+} from './types.js';
 import { decideReply } from './decide-reply.js';
 import { ExecutionError } from '../parts/errors.js';
 import { buildFramesResponse } from '../parts/sse.js';
@@ -22,11 +27,11 @@ export async function handleChatStream(
 ): Promise<Response> {
   const chat = toChatDeps(deps);
   const posted = Posted.safeParse(params);
-  const reply = posted.success
+  const reply: ChatReply = posted.success
     ? await decideReply(chat, { ...params, ...posted.data }).catch((cause: unknown): never => {
         throw new ExecutionError(undefined, { cause });
       })
-    : ({ kind: 'refused', error: invalid('The messages are not those of a chat.') } as const);
+    : { kind: 'refused', error: invalid('The messages are not those of a chat.') };
   const headers = toReplyHeaders(params.sessionId, reply);
   switch (reply.kind) {
     case 'nothing':

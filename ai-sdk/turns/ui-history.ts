@@ -2,7 +2,11 @@ import { MessagesQuery, type MessagesReply } from '../../protocol/http.js';
 import type { Row } from '../../protocol/rows.js';
 import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { Store } from '../../stores/contract/store.js';
-import { convertToUIMessages, toSilentMessage, type ConvertOptions } from '../parts/convert-messages.js';
+import {
+  convertToUIMessages,
+  toSilentMessage,
+  type ConvertOptions,
+} from '../parts/convert-messages.js';
 import { ValidationError } from '../parts/errors.js';
 import type { UIMessage } from '../parts/ui-message.js';
 

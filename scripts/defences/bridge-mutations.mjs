@@ -130,7 +130,12 @@ export const bridge = [
   {
     defence: 'Bridge: an answer takes one read of the session',
     file: 'ai-sdk/reply/submit-answers.ts',
-    edits: [['submitToolResult({ sessionId, by, ...intent }, known)', 'submitToolResult({ sessionId, by, ...intent })']],
+    edits: [
+      [
+        'submitToolResult({ sessionId, by, ...intent }, known)',
+        'submitToolResult({ sessionId, by, ...intent })',
+      ],
+    ],
     suite: 'test/ai-sdk/reply/session-reads.test.ts',
     test: 'session reads of one request an approval takes one read of the session',
   },

@@ -47,10 +47,7 @@ export async function submitAnswer(
   const { sessionId, toolCallId } = answer;
   const [call, conversation] =
     known === undefined
-      ? await Promise.all([
-          store.calls.read(sessionId, toolCallId),
-          store.sessions.read(sessionId),
-        ])
+      ? await Promise.all([store.calls.read(sessionId, toolCallId), store.sessions.read(sessionId)])
       : [known.openCalls.find(({ spec }) => spec.toolCallId === toolCallId), known.record];
   const owner = call === undefined ? sessionId : sessionOfRun(call.spec.runId);
   const record = owner === sessionId ? conversation : await store.sessions.read(owner);

@@ -40,10 +40,7 @@ function call(toolCallId: string, more: Partial<OpenCall> = {}): OpenCall {
   return { spec: { toolCallId, runId: RUN, ...asked }, state: 'waiting', ...more };
 }
 
-function session(
-  of: Partial<SessionRecord> = {},
-  more: Partial<KnownSession> = {},
-): KnownSession {
+function session(of: Partial<SessionRecord> = {}, more: Partial<KnownSession> = {}): KnownSession {
   return { isOwn: true, record: record(of), openCalls: [], rows, ...more };
 }
 

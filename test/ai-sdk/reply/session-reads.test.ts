@@ -10,24 +10,30 @@ import { fakeModel, parts } from '../../support/fake-model.js';
 import { AGENT, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { user } from './ask.js';
 
-const READS = ['read', 'view', 'withCalls', 'rows'] as const;
-
-/** The store, and the reads of sessions and calls that it was asked for. */
+/** The store, and the names of the reads of sessions and calls that it was asked for. */
 function countReads(store: Store): { store: Store; reads: string[] } {
   const reads: string[] = [];
-  const noted = <Rest extends unknown[], Result>(
-    name: string,
-    read: (sessionId: string, ...rest: Rest) => Result,
-  ) => {
-    return (sessionId: string, ...rest: Rest): Result => {
+  const { sessions, calls } = store;
+  const noted = <Args extends unknown[], Result>(name: string, read: (...args: Args) => Result) => {
+    return (...args: Args): Result => {
       reads.push(name);
-      return read(sessionId, ...rest);
+      return read(...args);
     };
   };
-  const sessions = { ...store.sessions };
-  for (const name of READS) Object.assign(sessions, { [name]: noted(name, sessions[name]) });
-  const calls = { ...store.calls, read: noted('call', store.calls.read) };
-  return { store: { ...store, sessions, calls }, reads };
+  return {
+    reads,
+    store: {
+      ...store,
+      sessions: {
+        ...sessions,
+        read: noted('read', sessions.read),
+        view: noted('view', sessions.view),
+        withCalls: noted('withCalls', sessions.withCalls),
+        rows: noted('rows', sessions.rows),
+      },
+      calls: { ...calls, read: noted('call', calls.read) },
+    },
+  };
 }
 
 /** An engine that takes every start and signal. */
