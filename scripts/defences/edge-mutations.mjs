@@ -419,7 +419,7 @@ const owners = [
     file: 'ai-sdk/reply/classify.ts',
     edits: [
       [
-        "return session?.isOwn === true ? { kind: 'attach'",
+        "return session?.isOwn === true\n      ? { kind: 'attach'",
         "return session !== undefined ? { kind: 'attach'",
       ],
     ],
@@ -431,11 +431,14 @@ const owners = [
     file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [
       [
-        'const record = await findOwnSession(stateStore, sessionId, caller);',
-        'const { record } = await findSession(stateStore, sessionId, caller);',
+        'there are.\n  const record = await findOwnSession(stateStore, sessionId, caller);',
+        '\n  const { record } = await findSession(stateStore, sessionId, caller);',
       ],
       ['import { findOwnSession, isOwner', 'import { findSession, isOwner'],
-      [' || !isOwner(view.record, caller)', ''],
+      [
+        'if (view === undefined || !isOwner(view.record, caller)) return undefined;',
+        'if (!view) return;',
+      ],
     ],
     suite: OWNERS,
     test: `a session of today: getSnapshot ${STRANGER}`,
@@ -445,8 +448,8 @@ const owners = [
     file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [
       [
-        'const record = await findOwnSession(stateStore, sessionId, caller);',
-        'const { record } = await findSession(stateStore, sessionId, caller);',
+        'there are.\n  const record = await findOwnSession(stateStore, sessionId, caller);',
+        '\n  const { record } = await findSession(stateStore, sessionId, caller);',
       ],
       ['import { findOwnSession, isOwner', 'import { findSession, isOwner'],
     ],
