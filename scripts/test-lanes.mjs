@@ -1,14 +1,14 @@
 // `npm test` runs the first lane, `npm run test:long` the other one. A file is in the long lane for what it
 // costs, never for what it is worth: both lanes have to pass before a change goes in.
 
-/** Paths of the long lane, each with the promise that the time buys. */
+/** Parts of the paths of the long lane, each with the promise that the time buys. */
 export const LONG = [
   // P1: every version of the AI SDK's client that is supported, each scenario in all of them.
   'test/clients/',
   // P1: every moment at which a page can load, for each recorded turn and client version.
-  'test/ai-sdk/reload-everywhere-',
+  '/reload-everywhere-',
   // P1: rows replay as the log does, for random conversations.
-  'test/ai-sdk/rows-equal-log',
+  '/rows-equal-log',
   // P3, P4: every order of events that two runs can have, to the depth that fits into minutes.
   'test/states/model/explore',
   // P1, P3: real processes are killed at every await, and wait for time-outs of real engines.
