@@ -12,6 +12,7 @@ const CHECKS = [
     'format:check',
     'unused',
     'links',
+    'words',
     'package',
     'vulnerabilities',
   ],
