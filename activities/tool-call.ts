@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { AgentDefinition } from '../agents/definitions.js';
-import { StateError } from '../agents/state-error.js';
+import { StateError } from '../agents/tool-error.js';
 import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';

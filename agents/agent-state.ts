@@ -4,22 +4,22 @@ import type { z } from 'zod';
 import type { JsonPatchOperation } from '../protocol/json-patch.js';
 import { findJsonFault } from '../protocol/json-fault.js';
 import { LIMITS } from '../protocol/limits.js';
-import { StateError } from './state-error.js';
+import { StateError } from './tool-error.js';
 
 enablePatches();
 
-/** One change of a state, and what takes it back. RFC 6902. */
+/** One change of a state, and the patches that undo it. RFC 6902. */
 export interface StateChange {
   patches: JsonPatchOperation[];
   undo: JsonPatchOperation[];
 }
 
-/** The state of an agent as one tool call sees it: its own changes over what it began with. */
+/** The state of an agent as one tool call sees it: the state at its start, with its own changes. */
 export interface AgentState {
   /** Deeply frozen. */
   get: () => unknown;
   /**
-   * Changes it, once `accept` has taken the change. Undefined if nothing is different afterwards.
+   * Changes it, once `accept` has accepted the change. Undefined if nothing is different afterwards.
    *
    * @throws StateError, or what `accept` throws; then nothing is changed
    */
@@ -27,7 +27,7 @@ export interface AgentState {
     change: (draft: never) => unknown,
     accept?: (made: StateChange) => void,
   ) => StateChange | undefined;
-  /** Everything that was changed, in order. */
+  /** All changes, in order. */
   patches: () => JsonPatchOperation[];
 }
 
@@ -57,7 +57,7 @@ export function createAgentState(schema: z.ZodType, stored: unknown): AgentState
 }
 
 /**
- * What is stored as the schema reads it, defaults included; deeply frozen.
+ * The stored state as the schema parses it, defaults included; deeply frozen.
  *
  * @throws StateError if it does not fit
  */
@@ -77,7 +77,7 @@ function applyChange(
       throw new StateError('state_invalid', 'updateState takes no async function.');
     }
   });
-  // What the schema leaves out or adds counts, and so does what JSON cannot carry.
+  // Fields that the schema removes or adds are changes too, and so is what JSON drops.
   const state = parse(schema, draft);
   if (JSON.stringify(state) === JSON.stringify(draft) && !patches.some(isNoJson)) {
     return {
@@ -97,7 +97,7 @@ function parse(schema: z.ZodType, value: unknown): unknown {
   checkJson(value);
   const parsed = schema.safeParse(JSON.parse(JSON.stringify(value)));
   if (parsed.success) {
-    // A schema may make anything of it.
+    // A schema may transform the value into something that JSON cannot carry.
     checkJson(parsed.data);
     return parsed.data;
   }
@@ -108,7 +108,8 @@ function parse(schema: z.ZodType, value: unknown): unknown {
 
 function checkJson(value: unknown): void {
   const fault = findJsonFault(value);
-  if (fault !== undefined) throw new StateError('state_invalid', `No state can be so: ${fault}.`);
+  if (fault !== undefined)
+    throw new StateError('state_invalid', `The state cannot be stored: ${fault}.`);
 }
 
 function isNoJson({ op, value }: Patch): boolean {

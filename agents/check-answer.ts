@@ -14,17 +14,15 @@ export type AnswerCheck = (
 
 /**
  * Checks an answer to a call that waits against its tool: a client's result against the output
- * schema, an edited input against the input schema. What the output schema makes of a result is
- * what is stored; an input is parsed again when it is executed.
- * An answer to a tool that this process does not know is taken as it is. The check throws
+ * schema, an edited input against the input schema. The parsed result is stored; an input is parsed
+ * again when it is executed.
+ * An answer to a tool that this process does not know is accepted unchanged. The check throws
  * HelixError `invalid_result` or `invalid_input`; the call still waits then.
  */
 export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerCheck {
   return async ({ agent, owner: userId }, { toolName, runId }, answer) => {
-    const scope = {
-      ...(userId !== undefined && { userId }),
-      ...(runId !== undefined && { sessionId: sessionOfRun(runId), runId }),
-    };
+    const sessionId = runId === undefined ? undefined : sessionOfRun(runId);
+    const scope = { userId, sessionId, runId };
     const tool = agents.get(agent, scope)?.tools.find(({ name }) => name === toolName);
     if (tool === undefined) return answer;
     if (answer.kind === 'approval-response') {
@@ -35,7 +33,7 @@ export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerChe
     }
     if (answer.error !== undefined || tool.outputSchema === undefined) return answer;
     const result = await parse(tool.outputSchema, answer.result, 'invalid_result');
-    // A schema may make something of it that cannot be kept.
+    // A schema may transform a result into something that cannot be stored.
     const fault = result === undefined ? undefined : findJsonFault(result);
     if (fault !== undefined) throw refuse('invalid_result', [{ path: '', message: fault }]);
     return { ...answer, result };
@@ -49,7 +47,7 @@ async function parse(schema: z.ZodType, value: unknown, code: ErrorCode): Promis
     if (parsed.success) return parsed.data;
     ({ issues } = parsed.error);
   } catch (error) {
-    // The schema's own code threw: what it cannot judge it does not let pass.
+    // The schema's own code threw, so the answer cannot be checked: refuse it.
     throw refuse(code, [], error);
   }
   throw refuse(
@@ -67,7 +65,7 @@ function refuse(
   const why = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   const text = why.length === 0 ? 'it cannot be checked' : why.join('; ');
   return new HelixError(code, `${what} does not fit the tool: ${text}`, {
-    ...(cause !== undefined && { cause }),
+    cause,
     detail: { issues },
   });
 }

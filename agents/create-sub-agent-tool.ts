@@ -1,32 +1,67 @@
 import type { z } from 'zod';
-import { DefinitionError } from './definition-error.js';
+import { assertSettings } from './definition-error.js';
 import type { AgentDefinition, ToolDefinition } from './definitions.js';
-import { findToolFault } from './tool-faults.js';
+import { Callback, InputSchema, must, Name, settings, Text } from './fields.js';
+import { isAgent, SubAgentTool } from './tool-config.js';
 
-/** What the default name of a sub-agent tool begins with; the agent's name follows. */
+/** Prefix of a sub-agent tool's default name; the agent's name follows. */
 export const SUBAGENT_TOOL_PREFIX = 'subagent__';
 
-/** A tool that is carried out by another agent. */
+/** A tool that another agent carries out. */
 export interface SubAgentToolConfig<Input extends z.ZodType> {
   /**
-   * Carries the call out, in a session of its own. Its result is the call's: what it hands in if
-   * it has an `outputSchema`, else the last text that it said.
+   * Carries the call out, in a session of its own. The call's result is the agent's output if it
+   * has an `outputSchema`, else the text of its last step.
    */
   agent: AgentDefinition;
-  /** What the model calls it. Default: `subagent__` and the name of the agent. */
+  /** The name under which the model calls it. Default: `subagent__` and the name of the agent. */
   name?: string;
-  /** Tells the model when and how to delegate. Default: the agent's own description. */
+  /** Explains to the model when and how to delegate. Default: the agent's own description. */
   description?: string;
   /** Must describe an object. */
   inputSchema: Input;
-  /** The user message that the sub-agent is given. Default: the input as JSON. */
+  /** The user message that the sub-agent gets. Default: the input as JSON. */
   toMessage?: (input: z.output<Input>) => string;
 }
+
+/** What `createSubAgentTool` accepts. */
+const SubAgentToolConfig = settings({
+  agent: must('what defineAgent() returned', isAgent),
+  name: Name.optional(),
+  description: Text.optional(),
+  inputSchema: InputSchema,
+  toMessage: Callback.optional(),
+});
 
 /**
  * Declares a tool whose calls start a run of another agent. Pure data: nothing runs.
  *
- * @throws DefinitionError that names the agent and the tool and says what is wrong
+ * @example
+ * import { createSubAgentTool, defineAgent } from 'helix-temporal';
+ * import { z } from 'zod';
+ *
+ * const model = 'openai/gpt-5';
+ * const researcher = defineAgent({
+ *   name: 'researcher',
+ *   description: 'Looks facts up and names its sources.',
+ *   systemPrompt: 'You research one question.',
+ *   llmConfig: { model },
+ * });
+ *
+ * export const writer = defineAgent({
+ *   name: 'writer',
+ *   systemPrompt: 'You write articles. Delegate every question of fact.',
+ *   tools: [
+ *     createSubAgentTool({
+ *       agent: researcher,
+ *       inputSchema: z.object({ question: z.string() }),
+ *       toMessage: ({ question }) => question,
+ *     }),
+ *   ],
+ *   llmConfig: { model },
+ * });
+ *
+ * @throws DefinitionError that names the agent, the tool and each wrong field
  */
 export function createSubAgentTool<Input extends z.ZodType>(
   config: SubAgentToolConfig<Input>,
@@ -34,20 +69,19 @@ export function createSubAgentTool<Input extends z.ZodType>(
   const { agent, inputSchema, toMessage = JSON.stringify } = config;
   // Checked at run time too: a definition may come from plain JavaScript.
   const agentName = (agent as AgentDefinition | undefined)?.name;
-  const name = config.name ?? `${SUBAGENT_TOOL_PREFIX}${agentName ?? ''}`;
-  if (agentName === undefined) throw new DefinitionError('agent is missing', { tool: name });
-  const description = config.description ?? agent.description ?? '';
-  const tool: ToolDefinition = {
+  const name = config.name ?? (agentName && `${SUBAGENT_TOOL_PREFIX}${agentName}`);
+  const subject = { agent: agentName, tool: name };
+  assertSettings(SubAgentToolConfig, config, subject);
+  const tool = {
     name,
-    description,
+    description: config.description ?? agent.description,
     inputSchema,
     execute: 'agent',
     // Sound for the same reason as in defineTool: the input comes out of `inputSchema`.
     subAgent: Object.freeze({ agent, toMessage: toMessage as (input: unknown) => string }),
   };
-  const fault = findToolFault(tool);
-  if (fault !== undefined) throw new DefinitionError(fault, { agent: agentName, tool: name });
-  return Object.freeze(tool);
+  assertSettings(SubAgentTool, tool, subject);
+  return Object.freeze(tool as ToolDefinition);
 }
 
 /** True for tools that `createSubAgentTool` made. */

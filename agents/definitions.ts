@@ -1,8 +1,7 @@
 import type { JSONObject } from '@ai-sdk/provider';
-import type { LanguageModel } from 'ai';
+import type { LanguageModel, ModelMessage } from 'ai';
 import type { z } from 'zod';
 import type { OnExpiry } from '../protocol/run.js';
-import type { PrepareStep } from './prepare-step.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
 
 /** Which model an agent thinks with, and how it is called. */
@@ -82,7 +81,7 @@ export interface ToolDefinition {
 }
 
 /**
- * Decides call by call: `true` asks a person, `false` nobody; a verdict is a decision that is made
+ * Decides call by call: `true` asks a person, `false` does not; a verdict is a decision that is made
  * here and now, recorded as automatic. A rule that throws asks a person.
  */
 export type ApprovalRule<Input> = (
@@ -110,3 +109,31 @@ export interface SubAgent {
   /** The user message that the sub-agent's run begins with; the input as `inputSchema` gave it. */
   readonly toMessage: (input: unknown) => string;
 }
+
+/** What `prepareStep` decides by. */
+export interface PrepareStepOptions {
+  /** The messages that the model would get, without the system prompt; not to be changed in place. */
+  readonly messages: ModelMessage[];
+  /** Step of the turn, from 1. */
+  readonly step: number;
+  readonly sessionId: string;
+  readonly runId: string;
+  /** The agent's own state. */
+  readonly state: unknown;
+}
+
+/** What `prepareStep` changes; what it leaves out stays as it is. */
+export interface PreparedStep {
+  /** The messages that the model gets instead. Nothing that is stored changes. */
+  readonly messages?: ModelMessage[];
+}
+
+/**
+ * Called before each model call, under the name and in the shape of the AI SDK's. The AI SDK's
+ * `pruneMessages` gives messages that it may return. Calls without a result and results without a
+ * call are left out afterwards, since providers refuse them. What it throws ends the run as
+ * `context_hook_failed`.
+ */
+export type PrepareStep = (
+  options: PrepareStepOptions,
+) => PreparedStep | undefined | Promise<PreparedStep | undefined>;

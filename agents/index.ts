@@ -1,8 +1,7 @@
 export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.js';
-export type { AgentConfig } from './define-agent.js';
-export type { PreparedStep, PrepareStep, PrepareStepOptions } from './prepare-step.js';
+export type { AgentConfig } from './agent-config.js';
 export { defineTool } from './define-tool.js';
-export type { ToolConfig } from './define-tool.js';
+export type { ToolConfig } from './tool-config.js';
 export {
   createSubAgentTool,
   isSubAgentTool,
@@ -14,6 +13,9 @@ export type {
   ApprovalRule,
   ApprovalVerdict,
   LlmConfig,
+  PreparedStep,
+  PrepareStep,
+  PrepareStepOptions,
   Pricing,
   RetryPolicy,
   SpendCap,
@@ -25,32 +27,30 @@ export { modelFromSpec, ModelConfigurationError } from './model-spec.js';
 export type { ModelEnvironment } from './model-spec.js';
 export { resolveModel } from './model.js';
 export { createAgentState } from './agent-state.js';
-export { StateError } from './state-error.js';
-export type { StateErrorCode } from './state-error.js';
 export { AgentNotFoundError, AgentRegistry, defaultAgentRegistry } from './registry.js';
 export type { AgentFactory, AgentScope } from './registry.js';
 export { FINISH_TOOL_NAME } from '../protocol/ids.js';
 export { readChangedInput } from '../protocol/changed-input.js';
 export type { ChangedInput } from '../protocol/changed-input.js';
-export { cutText, cutWords } from './scripted/cut-text.js';
 export { toMessageText, toTurn } from './scripted/conversation.js';
 export type { Turn } from './scripted/conversation.js';
 export { pause } from './scripted/pause.js';
 export { createReplyModel } from './scripted/reply-model.js';
 export type { ReplyModelConfig } from './scripted/reply-model.js';
-export { createReply } from './scripted/reply.js';
+export { createReply, cutText, cutWords } from './scripted/reply.js';
 export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
 export type { ToolCallIdentity, ToolContext } from './tool-context.js';
-export { ToolError } from './tool-error.js';
+export { StateError, ToolError } from './tool-error.js';
+export type { StateErrorCode } from './tool-error.js';
 export { createRemoteSubAgentTool } from './remote/create-remote-sub-agent-tool.js';
 export type { RemoteSubAgentToolConfig } from './remote/create-remote-sub-agent-tool.js';
 export { HttpRemoteAgentTransport } from './remote/http-remote-agent-transport.js';
 export type { HttpRemoteAgentOptions } from './remote/http-remote-agent-transport.js';
 export {
+  RemoteRefusal,
   RemoteSubAgentClientToolUnsupportedError,
   RemoteSubAgentFailedError,
   RemoteSubAgentLostError,
-} from './remote/remote-errors.js';
-export { RemoteRefusal } from './remote/remote-transport.js';
+} from './remote/remote-transport.js';
 export type { RemoteAgentTransport, RemoteStart } from './remote/remote-transport.js';

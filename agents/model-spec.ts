@@ -14,7 +14,7 @@ export interface ModelEnvironment {
   readonly OPENAI_COMPATIBLE_BASE_URL?: string | undefined;
 }
 
-/** The model that was asked for cannot be made; `variable` is the one to set or to correct. */
+/** The configured model cannot be created; `variable` is the one to set or to correct. */
 export class ModelConfigurationError extends Error {
   override readonly name = 'ModelConfigurationError';
   readonly variable: 'MODEL' | keyof ModelEnvironment;
@@ -40,7 +40,7 @@ const providers: Readonly<Record<string, Provider>> = {
       apiKey: requireValue(env, 'ANTHROPIC_API_KEY'),
       baseURL: readUrl(env, 'ANTHROPIC_BASE_URL'),
     }).languageModel(id),
-  // Servers on one's own machine want no key, so none is required.
+  // Local servers accept requests without a key, so none is required.
   'openai-compatible': (id, env) => {
     requireValue(env, 'OPENAI_COMPATIBLE_BASE_URL');
     return createOpenAICompatible({
@@ -60,7 +60,7 @@ const providers: Readonly<Record<string, Provider>> = {
  */
 export function modelFromSpec(spec: string | undefined, env: ModelEnvironment): LanguageModelV4 {
   if (!spec || spec === 'scripted') return createScriptedModel();
-  // At the first colon only: ids may have colons of their own.
+  // At the first colon only: ids may contain colons.
   const [, name = '', id = ''] = /^([^:]*):(.+)$/s.exec(spec) ?? [];
   const provider = Object.hasOwn(providers, name) ? providers[name] : undefined;
   if (provider === undefined || id === '') {
@@ -86,5 +86,5 @@ function readUrl(env: ModelEnvironment, variable: keyof ModelEnvironment): strin
   if (!value) return undefined;
   const isHttp = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
   if (isHttp) return value;
-  throw new ModelConfigurationError(variable, `${variable} is no http(s) URL: "${value}".`);
+  throw new ModelConfigurationError(variable, `${variable} is not an http(s) URL: "${value}".`);
 }

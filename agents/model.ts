@@ -7,11 +7,11 @@ import type { LlmConfig } from './definitions.js';
  * `doStream`. Models of versions 2 and 3 are lifted; an id goes to the AI SDK's default provider.
  */
 export function resolveModel(model: LlmConfig['model']): LanguageModelV4 {
-  const given = typeof model === 'function' ? model() : model;
+  const made = typeof model === 'function' ? model() : model;
   const object =
-    typeof given === 'string'
-      ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(given)
-      : given;
-  // No middleware: the wrapper is wanted for the lifting it does.
+    typeof made === 'string'
+      ? (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(made)
+      : made;
+  // Without middleware: the wrapper is used only because it lifts older versions.
   return wrapLanguageModel({ model: object, middleware: [] });
 }

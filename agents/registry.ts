@@ -12,13 +12,13 @@ export class AgentNotFoundError extends Error {
   }
 }
 
-/** Whose agent is asked for: what a factory makes the definition of. */
+/** The user, session and run for which a factory makes the definition. */
 export interface AgentScope {
   readonly sessionId?: string;
   readonly runId?: string;
   /** The owner of the conversation; absent where no conversation is meant. */
   readonly userId?: string;
-  /** What the registry was made with; nothing of the process's environment gets here by itself. */
+  /** The `env` argument of the registry; variables of the process are not added to it. */
   readonly env?: Readonly<Record<string, unknown>>;
 }
 
@@ -28,7 +28,7 @@ export type AgentFactory = (scope: AgentScope) => AgentDefinition;
 /** The agents a process can run, found by name: a run carries the name, never the definition. */
 export class AgentRegistry {
   readonly #agents = new Map<string, AgentDefinition | AgentFactory>();
-  /** Names that were registered by themselves, not only as some other agent's sub-agent. */
+  /** Names that were registered directly, not only as the sub-agent of another agent. */
   readonly #own = new Set<string>();
   readonly #env: Readonly<Record<string, unknown>>;
 
@@ -57,8 +57,8 @@ export class AgentRegistry {
   }
 
   /**
-   * Adds an agent whose definition depends on whose it is. The agents that its tools delegate to are
-   * registered by themselves: a child's run may come to a process that never made its parent.
+   * Adds an agent whose definition depends on its user or session. The agents that its tools delegate
+   * to must be registered separately: a child may run in a process that never made its parent.
    *
    * @throws DefinitionError if something else has the name
    */
@@ -69,7 +69,7 @@ export class AgentRegistry {
     this.#own.add(type);
   }
 
-  /** Puts an agent, and those that it delegates to, in the place of whatever has their names. */
+  /** Registers an agent and those that it delegates to; replaces agents of the same names. */
   replace(agent: AgentDefinition): void {
     for (const member of withSubAgents(agent)) this.#agents.set(member.name, member);
     this.#own.add(agent.name);
@@ -102,21 +102,21 @@ export class AgentRegistry {
     return typeof this.#agents.get(name) === 'function';
   }
 
-  /** Removes an agent; says whether there was one. Those that it delegates to stay. */
+  /** Removes an agent; true if it was registered. Those that it delegates to stay. */
   unregister(name: string): boolean {
     this.#own.delete(name);
     return this.#agents.delete(name);
   }
 
   /**
-   * True if people may talk to the agent: it was registered by itself, or says `public: true`. One
-   * that is only a sub-agent trusts its parent for what it is asked.
+   * True if people may talk to the agent: it was registered directly, or sets `public: true`. An
+   * agent that is only a sub-agent trusts the messages of its parent.
    */
   isPublic(name: string): boolean {
     const agent = this.#agents.get(name);
     if (agent === undefined) return false;
-    const said = typeof agent === 'function' ? undefined : agent.public;
-    return said ?? this.#own.has(name);
+    const declared = typeof agent === 'function' ? undefined : agent.public;
+    return declared ?? this.#own.has(name);
   }
 
   /** The names, in order of registration. */
@@ -136,7 +136,7 @@ export class AgentRegistry {
     }
     for (const { name: tool, subAgent } of made.tools) {
       if (subAgent !== undefined && !this.#agents.has(subAgent.agent.name)) {
-        const fault = `"${subAgent.agent.name}" must be registered by itself, since a factory made this agent`;
+        const fault = `"${subAgent.agent.name}" must be registered separately, because a factory made this agent`;
         throw new DefinitionError(fault, { agent: name, tool });
       }
     }

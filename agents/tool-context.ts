@@ -11,10 +11,10 @@ export interface ToolCallIdentity {
   readonly toolCallId: string;
 }
 
-/** What a running tool is given beside its input. */
+/** What a running tool gets beside its input. */
 export interface ToolContext extends ToolCallIdentity {
   /**
-   * The same for every attempt of this call and for no other call. Hand it to the system that the
+   * The same for every attempt of this call and for no other call. Pass it to the system that the
    * tool changes, so that a call repeated after a machine crash takes effect once.
    */
   readonly idempotencyKey: string;
@@ -29,9 +29,9 @@ export interface ToolContext extends ToolCallIdentity {
    */
   readonly getState: <State = unknown>() => State;
   /**
-   * Changes the state by changing the draft, and tells everybody who follows the session. The change
-   * lasts if the call settles, whether with a result or an error. Of calls that run side by side,
-   * the one that settles last has the last word about what both changed.
+   * Changes the state by changing the draft, and sends the change to all viewers of the session. The
+   * change is kept if the call settles, whether with a result or an error. If two parallel calls
+   * change the same field, the one that settles last wins.
    *
    * @throws StateError if the state would not fit the agent's stateSchema, or become larger than
    *   1 MB or deeper than 500; HelixError `chunk_too_large` if the change is larger than 256 KB;
@@ -41,23 +41,23 @@ export interface ToolContext extends ToolCallIdentity {
     change: (draft: State) => unknown,
   ) => void;
   /**
-   * Sends a custom event to everybody who follows the session; resolves when it is stored.
+   * Sends a custom event to all viewers of the session; resolves when it is stored.
    *
    * @throws HelixError `invalid_chunk` for what JSON cannot express or what is deeper than 500,
-   *   `chunk_too_large` above 256 KB; nobody is told then
+   *   `chunk_too_large` above 256 KB; no event is sent then
    */
   readonly emit: (eventName: string, data: unknown) => Promise<void>;
   /** Step of the turn in which the call was made, from 1. */
   readonly step: number;
   /**
    * Writes chunks of an agent that this tool runs elsewhere into the session's stream, under that
-   * agent's id; resolves when they are stored. A delta that ends within a character loses it.
+   * agent's id; resolves when they are stored. A delta that ends within a character loses that character.
    *
    * @throws HelixError `invalid_chunk`, `chunk_too_large`
    */
   readonly forward: (chunks: readonly StreamChunk[]) => Promise<void>;
   /** True when the signal fired because another attempt of this call takes over. */
   readonly isHandedOver: () => boolean;
-  /** Whatever the worker was composed with; empty unless its owner put something there. */
+  /** The `services` that the worker was created with; empty by default. */
   readonly services: Readonly<Record<string, unknown>>;
 }

@@ -1,8 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
-import type { PrepareStepOptions } from '../../agents/prepare-step.js';
-import type { AgentDefinition } from '../../agents/definitions.js';
+import type { AgentDefinition, PrepareStepOptions } from '../../agents/definitions.js';
 
 /** The agent's own code threw, did not come back, or left nothing to say. */
 export class ContextHookError extends Error {

@@ -1,6 +1,6 @@
 import { createAgentState, type AgentState } from '../../agents/agent-state.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
-import { StateError } from '../../agents/state-error.js';
+import { StateError } from '../../agents/tool-error.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';

@@ -5,26 +5,26 @@ import type { ToolDefinition } from '../definitions.js';
 import type { RemoteAgentTransport } from './remote-transport.js';
 import { runRemotely } from './run-remotely.js';
 
-/** A tool that is carried out by an agent on another server. */
+/** A tool that an agent on another server carries out. */
 export interface RemoteSubAgentToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
   transport: RemoteAgentTransport;
-  /** The agent's name over there. */
+  /** The agent's name on that server. */
   agentType: string;
-  /** What the model calls it. Default: `subagent__` and the name of the agent. */
+  /** The name under which the model calls it. Default: `subagent__` and the name of the agent. */
   name?: string;
-  /** Tells the model when and how to delegate. */
+  /** Explains to the model when and how to delegate. */
   description: string;
   /** Must describe an object. */
   inputSchema: Input;
-  /** Checks what came back. */
+  /** Checks the remote result. */
   outputSchema?: Output;
-  /** The user message that the remote agent is given. Default: the input as JSON. */
+  /** The user message that the remote agent gets. Default: the input as JSON. */
   toMessage?: (input: z.output<Input>) => string;
   /** The state that the remote session begins with. */
   state?: Record<string, unknown>;
-  /** A server that is out of reach for longer is given up, ms. Default 60,000. */
+  /** The call fails when the server cannot be reached for this long, in ms. Default: 60,000. */
   unreachableMs?: number;
-  /** How long the remote run may take, ms. Default: the worker's. */
+  /** How long the remote run may take, in ms. Default: the worker's. */
   timeoutMs?: number;
 }
 
@@ -32,11 +32,23 @@ const UNREACHABLE_MS = 60_000;
 
 /**
  * Declares a tool whose calls run an agent on another server; its chunks appear in the parent's
- * stream. The remote run is started once however often the call is attempted. Its result is what
- * the agent handed in, or the text that it said last. Errors are told to the model by code:
+ * stream. The remote run is started once however often the call is attempted. Its result is the
+ * agent's output, or the text of its last step. The model sees errors by code:
  * `framework_subagent_lost`, `subagent_failed`, `remote_subagent_client_tool_unsupported`.
  *
- * @throws DefinitionError that names the tool and says what is wrong
+ * @example
+ * import { createRemoteSubAgentTool, HttpRemoteAgentTransport } from 'helix-temporal';
+ * import { z } from 'zod';
+ *
+ * export const translate = createRemoteSubAgentTool({
+ *   transport: new HttpRemoteAgentTransport({ url: 'https://agents.example.com/api/agent' }),
+ *   agentType: 'translator',
+ *   description: 'Translates a text into German.',
+ *   inputSchema: z.object({ text: z.string() }),
+ *   toMessage: ({ text }) => text,
+ * });
+ *
+ * @throws DefinitionError that names the tool and each wrong field
  */
 export function createRemoteSubAgentTool<
   Input extends z.ZodType,
@@ -48,13 +60,13 @@ export function createRemoteSubAgentTool<
     name: config.name ?? `${SUBAGENT_TOOL_PREFIX}${agentType}`,
     description,
     inputSchema,
-    ...(outputSchema && { outputSchema }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    // The remote side starts a run once: a second attempt finds it.
+    outputSchema,
+    timeoutMs,
+    // The remote server starts a run once: a second attempt finds it.
     idempotent: true,
     execute: (input, context) =>
       runRemotely(
-        { transport, agentType, message: toMessage(input), unreachableMs, ...(state && { state }) },
+        { transport, agentType, message: toMessage(input), unreachableMs, state },
         context,
       ) as Promise<z.input<Output>>,
   });

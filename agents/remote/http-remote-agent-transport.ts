@@ -5,25 +5,25 @@ import { parseStreamEvent } from '../../protocol/wire-text.js';
 import { RemoteRefusal, type RemoteAgentTransport, type RemoteStart } from './remote-transport.js';
 
 export interface HttpRemoteAgentOptions {
-  /** Where the other server's agent routes are: `https://agents.example.com/api/agent`. */
+  /** URL of the other server's agent routes: `https://agents.example.com/api/agent`. */
   url: string;
-  /** Sent with every request; a function is asked each time, for tokens that run out. */
+  /** Sent with every request; a function is called each time, for tokens that expire. */
   headers?:
     Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
   fetch?: typeof fetch;
 }
 
-/** A request that only starts or stops something is given up after this long. */
+/** Time-out of requests that start or stop a run. */
 const REQUEST_MS = 10_000;
-/** The other server sends comments when it has nothing to tell; a connection without any is dead. */
+/** The other server sends comments while it has no events; a connection without either is dead. */
 const SILENCE_MS = 45_000;
 
-/** A refusal is a short JSON; what is longer is not read. */
+/** A refusal is a short JSON object; a longer body is not read. */
 const REFUSAL_BYTES = 64 * 1024;
 /** Codes are shown to models and people. */
 const CODE = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Reaches agents through the agent-server routes of another product. */
+/** Reaches agents through the agent routes of another server. */
 export class HttpRemoteAgentTransport implements RemoteAgentTransport {
   readonly #url: string;
   readonly #headers: () => Promise<Record<string, string>>;
@@ -109,7 +109,7 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
   }
 }
 
-/** Refusals are for good; an overloaded or broken server may answer the next time. */
+/** A refusal is final; an overloaded or broken server may answer the next time. */
 async function toFailure(response: Response): Promise<Error> {
   const { status, type } = response;
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
@@ -120,9 +120,9 @@ async function toFailure(response: Response): Promise<Error> {
   if (status >= 500 || status === 408 || status === 429) {
     return new Error(`the remote agent server answered ${String(status)}`);
   }
-  const said = typeof body === 'object' && body !== null ? (body as { code?: unknown }).code : '';
+  const given = typeof body === 'object' && body !== null ? (body as { code?: unknown }).code : '';
   if (status === 404) return new RemoteRefusal('not_found', 'There is no such remote run.');
-  const code = typeof said === 'string' && CODE.test(said) ? said : `http_${String(status)}`;
+  const code = typeof given === 'string' && CODE.test(given) ? given : `http_${String(status)}`;
   return new RemoteRefusal(code, `The remote agent server refuses: ${code}.`);
 }
 

@@ -1,7 +1,7 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 
-/** What may be shown of a remote agent. How its run goes (steps, pauses, checkpoints) is its own. */
+/** Chunks of a remote agent that viewers see. Its steps, pauses and checkpoints stay with its own server. */
 const SHOWN: ReadonlySet<string> = new Set([
   'text_delta',
   'thinking',
@@ -18,7 +18,7 @@ const SHOWN: ReadonlySet<string> = new Set([
   'file',
 ] satisfies StreamChunk['type'][]);
 
-/** Where a remote chunk belongs in the parent's stream. */
+/** The position of a remote chunk in the parent's stream. */
 export interface RemotePlace {
   toolCallId: string;
   step: number;
@@ -28,9 +28,8 @@ export interface RemotePlace {
 }
 
 /**
- * A remote chunk as the parent's stream carries it: in the parent's step, its calls under ids that
- * cannot meet those of the parent, its agents under names that no other agent has. Undefined for
- * what is not shown. Pure.
+ * A remote chunk as the parent's stream carries it: in the parent's step, with call ids and agent
+ * names that cannot collide with those of the parent. Undefined if viewers must not see it. Pure.
  */
 export function toParentChunk(chunk: StreamChunk, place: RemotePlace): StreamChunk | undefined {
   if (!SHOWN.has(chunk.type)) return undefined;
@@ -41,7 +40,7 @@ export function toParentChunk(chunk: StreamChunk, place: RemotePlace): StreamChu
   return { ...shown, toolCallId: own };
 }
 
-/** The other server says who speaks; it can only mean the agent that was asked, or one below it. */
+/** The other server names the speaker; only the called agent and its sub-agents are accepted. */
 function speakerOf(
   { agentId, agentType }: StreamChunk,
   { subSessionId, subAgentType }: RemotePlace,
@@ -54,12 +53,12 @@ function speakerOf(
   };
 }
 
-/** More than one call takes from another server; the message says what. */
+/** Another server sent more than one call accepts; the message names the limit. */
 export class RemoteExcess extends Error {
   override readonly name = 'RemoteExcess';
 }
 
-/** Counts what one call takes of a remote run, over all its connections. */
+/** Counts what one call accepts from a remote run, over all its connections. */
 export class RemoteAllowance {
   #events = 0;
   #bytes = 0;
@@ -79,7 +78,7 @@ export class RemoteAllowance {
   }
 }
 
-/** The text of a run's newest step: what it says last is its answer. */
+/** The text of a run's newest step, which is its answer. */
 export class RemoteText {
   readonly #sessionId: string;
   #text = '';

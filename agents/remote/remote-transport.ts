@@ -1,4 +1,5 @@
 import type { WireEvent } from '../../protocol/wire-events.js';
+import { ToolError } from '../tool-error.js';
 
 export interface RemoteStart {
   /** Derived from the call: a second start of the same call finds the first one's run. */
@@ -10,12 +11,12 @@ export interface RemoteStart {
   metadata?: Record<string, unknown>;
 }
 
-/** How runs on another server are reached. One that is not reached throws anything but RemoteRefusal. */
+/** Reaches runs on another server. If the server cannot be reached, it throws anything but RemoteRefusal. */
 export interface RemoteAgentTransport {
   /** Starts the run, or finds it. @throws RemoteRefusal */
   start: (run: RemoteStart, signal: AbortSignal) => Promise<void>;
   /**
-   * The events of the session after a sequence, over one connection: ends when that does.
+   * The events of the session after a sequence, over one connection; ends with the connection.
    *
    * @throws RemoteRefusal
    */
@@ -28,7 +29,7 @@ export interface RemoteAgentTransport {
   stop: (sessionId: string, mode: 'interrupt' | 'abort', reason: string) => Promise<void>;
 }
 
-/** The other server answers, and will answer the same when it is asked again. */
+/** The other server refused, and would refuse the same request again. */
 export class RemoteRefusal extends Error {
   override readonly name = 'RemoteRefusal';
   /** Its error code, or the HTTP status; `not_found` if it knows no such run. */
@@ -37,5 +38,40 @@ export class RemoteRefusal extends Error {
   constructor(code: string, message: string) {
     super(message);
     this.code = code;
+  }
+}
+
+/** A remote run waits for a person, and this server cannot ask one. */
+export class RemoteSubAgentClientToolUnsupportedError extends ToolError {
+  override readonly name = 'RemoteSubAgentClientToolUnsupportedError';
+
+  constructor(agentType: string) {
+    super(
+      'remote_subagent_client_tool_unsupported',
+      `The remote agent "${agentType}" asked for a person's answer, which it cannot be given from here.`,
+    );
+  }
+}
+
+/** Why a remote run was lost. */
+export type LostCause = 'not_found' | 'status_unreachable' | `refused:${string}`;
+
+/** The outcome of a remote run is unknown. */
+export class RemoteSubAgentLostError extends ToolError {
+  override readonly name = 'RemoteSubAgentLostError';
+  readonly lost: LostCause;
+
+  constructor(agentType: string, lost: LostCause, cause?: unknown) {
+    super('framework_subagent_lost', `The remote agent "${agentType}" was lost (${lost}).`, cause);
+    this.lost = lost;
+  }
+}
+
+/** The remote run failed. */
+export class RemoteSubAgentFailedError extends ToolError {
+  override readonly name = 'RemoteSubAgentFailedError';
+
+  constructor(agentType: string, message: string) {
+    super('subagent_failed', `The remote agent "${agentType}" failed: ${message}`);
   }
 }

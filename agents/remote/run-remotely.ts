@@ -4,41 +4,42 @@ import type { ToolContext } from '../tool-context.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import type { StreamEvent } from '../../protocol/wire-events.js';
+import { RemoteAllowance, RemoteExcess, RemoteText, toParentChunk } from './remote-reply.js';
 import {
+  RemoteRefusal,
   RemoteSubAgentClientToolUnsupportedError,
   RemoteSubAgentFailedError,
   RemoteSubAgentLostError,
-} from './remote-errors.js';
-import { RemoteAllowance, RemoteExcess, RemoteText, toParentChunk } from './remote-reply.js';
-import { RemoteRefusal, type RemoteAgentTransport } from './remote-transport.js';
+  type RemoteAgentTransport,
+} from './remote-transport.js';
 
 export interface RemoteCall {
   transport: RemoteAgentTransport;
   agentType: string;
   message: string;
   state?: Record<string, unknown>;
-  /** A server that is out of reach for longer is given up, ms. */
+  /** The call fails when the server cannot be reached for this long, in ms. */
   unreachableMs: number;
 }
 
-/** Codes of refusals of a chunk that the protocol does not know, or that is too deep or too large. */
+/** Codes of chunks that the protocol does not know, or that are too deep or too large. */
 const UNSTORABLE: ReadonlySet<string> = new Set<ErrorCode>(['invalid_chunk', 'chunk_too_large']);
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
 /**
- * The session of a call's remote run: the same for every attempt of the call, and not to be guessed
- * by those who do not know the run's id.
+ * The session of a call's remote run: the same for every attempt of the call. It cannot be guessed
+ * without the run's id.
  */
 export function remoteSessionId(idempotencyKey: string): string {
   return `remote-${createHash('sha256').update(idempotencyKey).digest('base64url')}`;
 }
 
 /**
- * Carries a call out on another server. An attempt that comes after another one finds its run.
+ * Executes a call on another server. A later attempt finds the run of the first.
  *
- * @returns what the remote agent handed in, else the text that it said last
+ * @returns the remote agent's output, else the text of its last step
  * @throws RemoteSubAgentLostError, RemoteSubAgentFailedError, RemoteSubAgentClientToolUnsupportedError
  */
 export async function runRemotely(call: RemoteCall, context: ToolContext): Promise<unknown> {
@@ -46,7 +47,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
   const { abortSignal, toolCallId } = context;
   const sessionId = remoteSessionId(context.idempotencyKey);
   const stop = (): void => {
-    // Another attempt takes over where this one was; nobody does after a stop or a time-out.
+    // After a hand-over another attempt continues the run; after a stop or a time-out, none does.
     if (context.isHandedOver()) return;
     transport.stop(sessionId, 'interrupt', 'the delegating run was stopped').catch(() => undefined);
   };
@@ -66,7 +67,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     abortSignal.removeEventListener('abort', stop);
   }
 
-  /** False for what cannot be stored, however often it comes: another server's word is not ours. */
+  /** Writes a chunk; false if it cannot be stored. Another server's invalid chunk must not fail the call. */
   async function show(chunk: StreamChunk): Promise<boolean> {
     try {
       await context.forward([chunk]);
@@ -104,7 +105,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
         }
         if (error instanceof RemoteRefusal) {
           const { code } = error;
-          if (isStarted) await giveUp('it is not understood');
+          if (isStarted) await giveUp('its events cannot be read');
           const lost = code === 'not_found' ? code : (`refused:${code}` as const);
           throw new RemoteSubAgentLostError(agentType, lost, error);
         }
@@ -117,7 +118,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     }
   }
 
-  /** Stops the remote run: its caller no longer waits for it. */
+  /** Stops the remote run, because its caller no longer waits for it. */
   function giveUp(reason: string): Promise<void> {
     return transport.stop(sessionId, 'abort', reason).catch(() => undefined);
   }
@@ -125,7 +126,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
   function start(session: string): Promise<void> {
     const { message, state } = call;
     return transport.start(
-      { sessionId: session, agentType, message, messageId: session, ...(state && { state }) },
+      { sessionId: session, agentType, message, messageId: session, state },
       abortSignal,
     );
   }
@@ -146,7 +147,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
       }
       case 'status': {
         if (event.status !== 'paused') return undefined;
-        await giveUp('nobody can answer');
+        await giveUp('the calling server cannot ask a person');
         throw new RemoteSubAgentClientToolUnsupportedError(agentType);
       }
       case 'fail':

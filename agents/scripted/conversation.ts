@@ -6,7 +6,7 @@ import type {
 
 /** The turn a prompt ends in: its newest user message and what followed. */
 export interface Turn {
-  /** Text of the newest user message; empty if there is none. */
+  /** Text of the newest user message; empty without one. */
   readonly userText: string;
   /** Messages after it, oldest first. */
   readonly since: LanguageModelV4Prompt;
@@ -14,9 +14,9 @@ export interface Turn {
   readonly calls: number;
 }
 
-/** Reads where a conversation stands from nothing but the prompt. */
+/** The turn that a prompt ends in, read from nothing but the prompt. */
 export function toTurn(prompt: LanguageModelV4Prompt): Turn {
-  // What the runtime adds on its own is no message of the user.
+  // Messages that the runtime adds are not the user's.
   const index = prompt.findLastIndex(
     ({ role, providerOptions }) => role === 'user' && providerOptions?.helix?.internal !== true,
   );
@@ -29,7 +29,7 @@ export function toTurn(prompt: LanguageModelV4Prompt): Turn {
   };
 }
 
-/** What a message says: its text parts; for a tool message the results, one a line. */
+/** The text of a message: its text parts; for a tool message the results, one a line. */
 export function toMessageText(message: LanguageModelV4Message): string {
   if (message.role === 'system') return message.content;
   if (message.role === 'tool') {
@@ -38,7 +38,7 @@ export function toMessageText(message: LanguageModelV4Message): string {
       .map(({ output }) => toOutputText(output))
       .join('\n');
   }
-  // Reasoning and calls are left out: they are not said to anybody.
+  // Reasoning and calls are not part of the visible text.
   return message.content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 

@@ -28,7 +28,7 @@ export function createPacer(everyMs: number, signal: AbortSignal): () => Promise
   return async () => {
     const index = count++;
     if (index === 0) start = performance.now();
-    // Without this a long text at no pace would keep everything else waiting, the abort included.
+    // Without this a long text without pauses would block the event loop, and so its own abort.
     if (index % BURST === BURST - 1) await new Promise((resolve) => setImmediate(resolve));
     await pause(Math.ceil(start + index * everyMs - performance.now()), signal);
   };

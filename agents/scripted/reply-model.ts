@@ -1,13 +1,13 @@
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 import { pause } from './pause.js';
-import { toProviderFailure } from './provider-failure.js';
-import { readReply } from './reply-content.js';
-import { toReplyParts } from './reply-parts.js';
-import { toReplyStream } from './reply-stream.js';
+import { toProviderFailure, toReplyParts } from './reply-parts.js';
 import type { Reply } from './reply.js';
 
 /** How a model without a provider is made. */
@@ -74,4 +74,67 @@ async function* runFinally<T>(
   } finally {
     cleanUp();
   }
+}
+
+/**
+ * Parts waiting for a slow reader. Like the buffers of a socket: the model keeps its pace while the
+ * reader is busy for a moment, but does not run ahead without bound.
+ */
+const BUFFERED_PARTS = 256;
+
+/**
+ * The stream a model hands out. An abort errors it at once, with parts unread; a reader that
+ * cancels ends the model's work.
+ *
+ * @param parts the model's work, which stops when `stop` aborts
+ */
+export function toReplyStream(
+  parts: AsyncGenerator<LanguageModelV4StreamPart, void, undefined>,
+  stop: AbortController,
+): ReadableStream<LanguageModelV4StreamPart> {
+  return new ReadableStream<LanguageModelV4StreamPart>(
+    {
+      start(controller) {
+        const fail = (): void => {
+          controller.error(stop.signal.reason);
+        };
+        stop.signal.addEventListener('abort', fail, { once: true });
+      },
+      async pull(controller) {
+        const next = await parts.next();
+        if (stop.signal.aborted) return;
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel(reason) {
+        stop.abort(reason);
+      },
+    },
+    { highWaterMark: BUFFERED_PARTS },
+  );
+}
+
+/**
+ * Reads a model's stream to its end, for callers that want the reply in one piece.
+ *
+ * @throws the error that the stream carries
+ */
+export async function readReply(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+): Promise<LanguageModelV4GenerateResult> {
+  const content: LanguageModelV4Content[] = [];
+  let end: Extract<LanguageModelV4StreamPart, { type: 'finish' }> | undefined;
+  for await (const part of stream) {
+    if (part.type === 'error') throw part.error;
+    if (part.type === 'finish') end = part;
+    if (part.type === 'tool-call') content.push(part);
+    if (part.type === 'text-start') content.push({ type: 'text', text: '' });
+    if (part.type === 'reasoning-start') content.push({ type: 'reasoning', text: '' });
+    if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
+      const open = content.at(-1);
+      if (open?.type === 'text' || open?.type === 'reasoning') open.text += part.delta;
+    }
+  }
+  if (end === undefined) throw new Error('The stream of a reply ended without a finish part.');
+  return { content, finishReason: end.finishReason, usage: end.usage, warnings: [] };
 }

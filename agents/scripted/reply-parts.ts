@@ -1,14 +1,17 @@
+import { APICallError } from '@ai-sdk/provider';
 import type {
   LanguageModelV4FinishReason,
   LanguageModelV4Prompt,
   LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { createPacer, pause } from './pause.js';
-import { toProviderFailure } from './provider-failure.js';
-import type { Reply } from './reply.js';
-import { toUsage } from './usage.js';
+import type { Reply, ReplyFailure } from './reply.js';
 
-/** What a reply's stream says about the call that it answers. */
+/** In place of the address of a provider's endpoint. */
+export const SCRIPTED_URL = 'scripted:';
+
+/** The call that a reply answers. */
 export interface ReplyCallInfo {
   readonly modelId: string;
   readonly prompt: LanguageModelV4Prompt;
@@ -31,23 +34,23 @@ export async function* toReplyParts(
   const awaitDue = createPacer(everyMs, signal);
   const budget = failure?.afterPieces ?? Infinity;
   let sent = 0;
-  let said = 0;
+  let characters = 0;
   for (const { part, isPiece } of toContentParts(reply)) {
     if (isPiece) {
-      // A reply that runs out of pieces before its failure fails all the same, at its end.
+      // A reply with fewer pieces than `afterPieces` fails at its end.
       if (sent === budget) break;
       await awaitDue();
       sent += 1;
     }
     const due = part();
-    if (due.type === 'text-delta') said += due.delta.length;
+    if (due.type === 'text-delta') characters += due.delta.length;
     yield due;
   }
 
   if (failure !== undefined) yield { type: 'error', error: toProviderFailure(failure) };
   yield {
     type: 'finish',
-    usage: toUsage(prompt, reply, said),
+    usage: toUsage(prompt, reply, characters),
     finishReason: toFinishReason(reply),
   };
 }
@@ -90,4 +93,51 @@ function toFinishReason({ failure, calls }: Reply): LanguageModelV4FinishReason 
   return calls.length > 0
     ? { unified: 'tool-calls', raw: 'tool_calls' }
     : { unified: 'stop', raw: 'stop' };
+}
+
+/** The usual rule of thumb for English. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Token counts such as a provider might report. */
+export function toUsage(
+  prompt: LanguageModelV4Prompt,
+  { think = '', calls }: Reply,
+  textCharacters: number,
+): LanguageModelV4Usage {
+  const input = toTokens(countCharacters(prompt));
+  const reasoning = toTokens(think.length);
+  const text = toTokens(calls.reduce((sum, call) => sum + call.input.length, textCharacters));
+  return {
+    inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: text + reasoning, text, reasoning },
+  };
+}
+
+function toTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
+}
+
+/** Characters in all strings of a value; walks it, as turning a long prompt into JSON is slow. */
+function countCharacters(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return 0;
+  let sum = 0;
+  for (const part of Object.values(value)) sum += countCharacters(part);
+  return sum;
+}
+
+/**
+ * The error a provider's SDK would raise for the status: retryable for 408, 409, 429 and 5xx, with
+ * the wait in the header `retry-after-ms`.
+ */
+export function toProviderFailure({ status, retryAfterMs }: ReplyFailure): APICallError {
+  return new APICallError({
+    message: `The scripted model failed with status ${String(status)}.`,
+    url: SCRIPTED_URL,
+    requestBodyValues: {},
+    statusCode: status,
+    ...(retryAfterMs !== undefined && {
+      responseHeaders: { 'retry-after-ms': String(retryAfterMs) },
+    }),
+  });
 }

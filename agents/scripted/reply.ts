@@ -20,7 +20,7 @@ export interface ReplyFailure {
   readonly afterPieces: number;
 }
 
-/** Everything a model without a provider does in one call: what is said, called, and when. */
+/** Everything a model without a provider does in one call: its text, its tool calls, and their pace. */
 export interface Reply {
   /** Silence before the first part, in ms. */
   readonly hangMs: number;
@@ -32,7 +32,26 @@ export interface Reply {
   readonly failure?: ReplyFailure | undefined;
 }
 
-/** A reply that says nothing, at once; the rest is laid over it. */
+/** A reply with these parts; without any, it is empty and immediate. */
 export function createReply(parts: Partial<Reply>): Reply {
   return { hangMs: 0, everyMs: 0, pieces: [], calls: [], ...parts };
+}
+
+/**
+ * Cuts a text into `count` pieces of near-equal length that join to the text again. No piece is
+ * empty and no code point is split, so a short text gives fewer pieces.
+ */
+export function cutText(text: string, count: number): string[] {
+  const points = Array.from(text);
+  const pieces = Math.min(count, points.length);
+  return Array.from({ length: pieces }, (_, index) => {
+    const from = Math.floor((index * points.length) / pieces);
+    const to = Math.floor(((index + 1) * points.length) / pieces);
+    return points.slice(from, to).join('');
+  });
+}
+
+/** Cuts a text into its words, each with the white space that follows it. */
+export function cutWords(text: string): string[] {
+  return text.match(/^\s+|\S+\s*/g) ?? [];
 }

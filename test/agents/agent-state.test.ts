@@ -85,8 +85,8 @@ describe('the state of an agent', () => {
 describe('stateSchema', () => {
   it.each([
     ['give every field a default', z.object({ name: z.string() })],
-    ['must give an object', z.object({}).transform(() => [1])],
-    ['must accept what it gives', z.object({ n: z.string().default('1').transform(Number) })],
+    ['must return an object', z.object({}).transform(() => [1])],
+    ['must accept what it returns', z.object({ n: z.string().default('1').transform(Number) })],
     ['cannot be used', z.object({}).refine(async () => true)],
   ])('is refused: %s', (fault, stateSchema) => {
     const agent = { name: 'a', systemPrompt: '', llmConfig: { model: createScriptedModel() } };

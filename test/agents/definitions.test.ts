@@ -15,7 +15,6 @@ import {
   type AgentDefinition,
   type AgentScope,
   type ToolConfig,
-  type ToolDefinition,
 } from '../../agents/index.js';
 
 type AnyTool = ToolConfig<z.ZodType, z.ZodType>;
@@ -27,7 +26,6 @@ const tool: AnyTool = {
   inputSchema: z.object({ a: z.number() }),
   execute: () => 1,
 };
-const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
 const agent: AnyAgent = {
   name: 'sums',
   systemPrompt: 'You add.',
@@ -48,79 +46,6 @@ describe('defineTool', () => {
     expect(add.inputSchema.parse({ a: 1 })).toEqual({ a: 1, b: 1 });
     // @ts-expect-error the result must fit outputSchema
     defineTool({ ...tool, outputSchema: z.object({ sum: z.number() }), execute: () => ({}) });
-  });
-
-  it.each<[string, Partial<AnyTool>]>([
-    ['the name must be', { name: 'a b' }],
-    ['the name must be', { name: '' }],
-    ['the name must be', { name: 'x'.repeat(65) }],
-    ['reserved', { name: '__finish__' }],
-    ['description is empty', { description: ' ' }],
-    ['not a zod 4 schema', { inputSchema: {} as z.ZodType }],
-    ['not a zod 4 schema', { outputSchema: {} as z.ZodType }],
-    ['must describe an object', { inputSchema: z.string() }],
-    ['no JSON Schema', { inputSchema: z.object({ at: z.date() }) }],
-    ['execute must be', { execute: 'server' as 'client' }],
-    ['requireApproval runs execute on the server', { execute: 'client', requireApproval: true }],
-    ['requireApproval must be', { requireApproval: false as unknown as true }],
-    ['waits for none', { deadlineMs: 5 }],
-    ['timeoutMs limits', { execute: 'client', timeoutMs: 5 }],
-    ['timeoutMs must be', { timeoutMs: 0 }],
-    ['deadlineMs must be', { execute: 'client', deadlineMs: 1.5 }],
-    ['safe only for tools that are idempotent', { retry: { attempts: 2 } }],
-    ['retry repeats execute on the server', { execute: 'client', retry: { attempts: 2 } }],
-    ['retry.attempts must be', { idempotent: true, retry: { attempts: 1 } }],
-    ['retry.attempts must be', { idempotent: true, retry: { attempts: Infinity } }],
-    ['retry.coefficient must be', { idempotent: true, retry: { attempts: 2, coefficient: 0.5 } }],
-    [
-      'retry.initialIntervalMs must be',
-      { idempotent: true, retry: { attempts: 2, initialIntervalMs: -1 } },
-    ],
-    [
-      'retry.maximumIntervalMs must be',
-      { idempotent: true, retry: { attempts: 2, maximumIntervalMs: 0.5 } },
-    ],
-    ['finishWith ends the run on the server', { execute: 'client', finishWith: true }],
-    ['finishWith must be', { finishWith: false as unknown as true }],
-    ['onExpiry needs a deadlineMs', { execute: 'client', onExpiry: { result: 1 } }],
-    ['onExpiry needs a deadlineMs', { onExpiry: 'deny' }],
-    ['must be { result }', { execute: 'client', deadlineMs: 1, onExpiry: 'deny' }],
-    [
-      "must be 'deny' or 'approve'",
-      { requireApproval: true, deadlineMs: 1, onExpiry: { result: 1 } },
-    ],
-    ['nested too deeply', { execute: 'client', deadlineMs: 1, onExpiry: { result: tooDeep } }],
-    ['written as JSON', { execute: 'client', deadlineMs: 1, onExpiry: { result: 1n } }],
-    [
-      'does not fit outputSchema',
-      { execute: 'client', deadlineMs: 1, onExpiry: { result: 1 }, outputSchema: z.string() },
-    ],
-  ])('refuses: %s (%j)', (fault, change) => {
-    const config = { ...tool, ...change };
-    expect(() => defineTool(config)).toThrow(DefinitionError);
-    expect(() => defineTool(config)).toThrow(`Tool "${config.name}": `);
-    expect(() => defineTool(config)).toThrow(fault);
-  });
-
-  it.each<[string, Partial<AnyTool>]>([
-    ['a client tool with a deadline', { execute: 'client', deadlineMs: 2000 }],
-    [
-      'an approval with a deadline and a timeout',
-      { requireApproval: true, deadlineMs: 1, timeoutMs: 1 },
-    ],
-    [
-      'a decision for want of an answer',
-      { requireApproval: true, deadlineMs: 1, onExpiry: 'approve' },
-    ],
-    [
-      'a result for want of an answer',
-      { execute: 'client', deadlineMs: 1, onExpiry: { result: 'x' }, outputSchema: z.string() },
-    ],
-    ['a tool that is tried again', { idempotent: true, retry: { attempts: 5, coefficient: 1 } }],
-    ['a tool that ends the run', { finishWith: (output: unknown) => ({ output }) }],
-    ['a schema that transforms', { inputSchema: z.object({ a: z.string().transform(Number) }) }],
-  ])('takes %s', (_, change) => {
-    expect(() => defineTool({ ...tool, ...change })).not.toThrow();
   });
 });
 
@@ -149,30 +74,7 @@ describe('defineAgent', () => {
     expect(typeof systemPrompt === 'function' && systemPrompt({ mood: 'calm' })).toBe('Be calm.');
   });
 
-  it.each<[string, Partial<AnyAgent>]>([
-    ['the name must be', { name: 'a/b' }],
-    ['systemPrompt must be', { systemPrompt: 1 as unknown as string }],
-    ['llmConfig.model is missing', { llmConfig: {} as AnyAgent['llmConfig'] }],
-    ['llmConfig.model is missing', { llmConfig: undefined }],
-    ['maxSteps must be', { maxSteps: 0 }],
-    ['stateSchema is not', { stateSchema: {} as z.ZodType }],
-    ['outputSchema is not', { outputSchema: {} as z.ZodType }],
-  ])('refuses: %s (%j)', (fault, change) => {
-    const config = { ...agent, ...change };
-    expect(() => defineAgent(config)).toThrow(`Agent "${config.name}": `);
-    expect(() => defineAgent(config)).toThrow(fault);
-  });
-
-  it('names agent and tool when a tool is at fault', () => {
-    const add = defineTool(tool);
-    expect(() => defineAgent({ ...agent, tools: [add, add] })).toThrow(
-      'Agent "sums", tool "add": the name is used by two tools',
-    );
-    const bad: ToolDefinition = { ...add, name: 'no good' };
-    expect(() => defineAgent({ ...agent, tools: [bad] })).toThrow('Agent "sums", tool "no good": ');
-  });
-
-  it('allows 50 steps unless it is told otherwise', () => {
+  it('allows 50 steps by default', () => {
     expect(DEFAULT_MAX_STEPS).toBe(50);
     expect(resolveMaxSteps(defineAgent(agent))).toBe(50);
     expect(resolveMaxSteps(defineAgent({ ...agent, maxSteps: 3 }))).toBe(3);
@@ -209,14 +111,14 @@ describe('AgentRegistry', () => {
     expect(registry.getRegisteredTypes()).toEqual([]);
   });
 
-  it('asks a factory each time, and tells it whose agent it is', () => {
+  it('calls a factory each time, with the scope', () => {
     const registry = new AgentRegistry([], { region: 'eu' });
-    const factory = ({ userId = 'nobody', env }: AgentScope): AgentDefinition =>
+    const factory = ({ userId = 'guests', env }: AgentScope): AgentDefinition =>
       defineAgent({ ...agent, systemPrompt: `For ${userId} in ${String(env?.['region'])}.` });
     registry.registerFactory('sums', factory);
     registry.registerFactory('sums', factory);
     expect(registry.resolve('sums', { userId: 'ann' }).systemPrompt).toBe('For ann in eu.');
-    expect(registry.get('sums')?.systemPrompt).toBe('For nobody in eu.');
+    expect(registry.get('sums')?.systemPrompt).toBe('For guests in eu.');
     expect([registry.has('sums'), registry.getRegisteredTypes()]).toEqual([true, ['sums']]);
     expect(() => {
       registry.register(sums);
@@ -241,7 +143,7 @@ describe('AgentRegistry', () => {
       defineAgent({ ...agent, name: 'parent', tools: [delegate] }),
     );
     expect(() => registry.resolve('parent')).toThrow(
-      'Agent "parent", tool "subagent__sums": "sums" must be registered by itself',
+      'Agent "parent", tool "subagent__sums": "sums" must be registered separately',
     );
     registry.register(sums);
     expect(registry.resolve('parent').tools).toEqual([delegate]);

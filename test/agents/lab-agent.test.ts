@@ -78,7 +78,7 @@ describe('the lab agent', () => {
     expect(find('sleep').inputSchema.safeParse({ ms: 600_001 }).success).toBe(false);
   });
 
-  it('charges after approval, under the key of the call, and never twice by itself', async () => {
+  it('charges after approval, under the key of the call, and never repeats a charge automatically', async () => {
     const { requireApproval, idempotent } = find('charge');
     expect([requireApproval, idempotent]).toEqual([true, undefined]);
     expect(await run('charge', { amount: 5 })).toEqual({ charged: 5, key: 's1:1-x::c1' });
@@ -90,7 +90,7 @@ describe('the lab agent', () => {
     expect(find('ask')).toMatchObject({ execute: 'client', deadlineMs: 2_000 });
   });
 
-  it('tells of its progress', async () => {
+  it('reports its progress as events', async () => {
     const events: unknown[] = [];
     const emit = (...event: unknown[]): Promise<void> => {
       events.push(event);

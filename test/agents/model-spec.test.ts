@@ -159,7 +159,7 @@ describe('modelFromSpec', () => {
     ['openai:', {}, 'MODEL'],
     [':gpt-test', {}, 'MODEL'],
     ['toString:x', {}, 'MODEL'],
-    ['nobody:model', {}, 'MODEL'],
+    ['unknown:model', {}, 'MODEL'],
   ])('refuses %j with %j and names %s', (spec, env, variable) => {
     const create = (): LanguageModelV4 => modelFromSpec(spec, env);
     expect(create).toThrow(ModelConfigurationError);

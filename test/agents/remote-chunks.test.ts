@@ -9,9 +9,9 @@ import type { WireEvent } from '../../protocol/wire-events.js';
 const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
 const base = { agentId: 'elsewhere', agentType: 'other', step: 1, timestamp: 1 };
 
-describe('another server', () => {
-  it('that sends what cannot be stored is heard to its end, without that', async () => {
-    const told = ['a', tooDeep, 'x'.repeat(300 * 1024), 'b'].map((data): WireEvent => ({
+describe('a remote server', () => {
+  it('a remote run with chunks that cannot be stored is followed to its end, without them', async () => {
+    const sent = ['a', tooDeep, 'x'.repeat(300 * 1024), 'b'].map((data): WireEvent => ({
       id: 1,
       event: { type: 'chunk', chunk: { type: 'custom', ...base, eventName: 'e', data } },
     }));
@@ -21,7 +21,7 @@ describe('another server', () => {
       stop: () => Promise.resolve(),
       async *follow() {
         followed += 1;
-        yield* told;
+        yield* sent;
         yield await Promise.resolve<WireEvent>({
           id: 2,
           event: { type: 'end', finalOutput: tooDeep },

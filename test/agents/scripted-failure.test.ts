@@ -37,7 +37,7 @@ describe('a scripted failure', () => {
     expect(await readText(model, withAttempt(3, entry))).toBe('fine');
   });
 
-  it('comes after the deltas it was told to wait for', async () => {
+  it('fails after the configured number of deltas', async () => {
     const entry = { say: 'abcdef', deltas: 6, fail: { status: 429, afterDeltas: 3 } };
     const parts = await readParts(model, fromScript(entry));
     expect(toDeltas(parts)).toEqual(['a', 'b', 'c']);
@@ -57,10 +57,10 @@ describe('a scripted failure', () => {
 });
 
 describe('attempts', () => {
-  it('lays attempt n over the entry, and repeats the last', async () => {
+  it('overrides the entry with attempt n, and repeats the last attempt', async () => {
     const entry = { say: 'base', attempts: [{ say: 'first' }, { deltas: 2 }, { say: 'last' }] };
-    const said = [1, 2, 3, 4].map((attempt) => readText(model, withAttempt(attempt, entry)));
-    expect(await Promise.all(said)).toEqual(['first', 'base', 'last', 'last']);
+    const texts = [1, 2, 3, 4].map((attempt) => readText(model, withAttempt(attempt, entry)));
+    expect(await Promise.all(texts)).toEqual(['first', 'base', 'last', 'last']);
     expect(toDeltas(await readParts(model, withAttempt(2, entry)))).toEqual(['ba', 'se']);
   });
 

@@ -9,7 +9,7 @@ const model = createScriptedModel();
 /** The same turn, after the model's first calls. */
 function afterCalls(prompt: LanguageModelV4Prompt, calls: number): LanguageModelV4Prompt {
   const reply: LanguageModelV4Prompt = [
-    { role: 'assistant', content: [{ type: 'text', text: 'said' }] },
+    { role: 'assistant', content: [{ type: 'text', text: 'answered' }] },
     { role: 'tool', content: [] },
   ];
   return [...prompt, ...Array.from({ length: calls }, () => reply).flat()];

@@ -64,12 +64,15 @@ describe('the support agent without a key', () => {
     ['refund', ['refund'], /\$48\.50 for order 1042/],
     ['keep', ['refund'], /\$14\.55 for order 1042/],
     [undefined, [], /You have not chosen/],
-  ])('lets the customer choose what becomes of a damaged item: %s', async (chosen, then, text) => {
-    const turn = await playTurn([], 'My order 1042 arrived broken', { chosen });
-    expect(turn.calls.map(({ name }) => name)).toEqual(['lookupOrder', 'askCustomer', ...then]);
-    expect(turn.text).toMatch(text);
-    expect(countWords(turn.text)).toBeGreaterThanOrEqual(60);
-  });
+  ])(
+    'lets the customer choose the compensation for a damaged item: %s',
+    async (chosen, then, text) => {
+      const turn = await playTurn([], 'My order 1042 arrived broken', { chosen });
+      expect(turn.calls.map(({ name }) => name)).toEqual(['lookupOrder', 'askCustomer', ...then]);
+      expect(turn.text).toMatch(text);
+      expect(countWords(turn.text)).toBeGreaterThanOrEqual(60);
+    },
+  );
 
   it('does not replace what is still on its way', async () => {
     const { calls, text } = await playTurn([], 'Is order 1043 broken?');

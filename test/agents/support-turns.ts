@@ -19,7 +19,7 @@ export function readAgent(): AgentDefinition {
   return agent;
 }
 
-/** Runs a tool of an agent and gives its output as a model is told it. */
+/** Runs a tool of an agent and returns its output as a model sees it. */
 async function runTool(owner: AgentDefinition, { name, input }: MadeCall): Promise<Output> {
   const tool = owner.tools.find((tool) => tool.name === name);
   if (typeof tool?.execute !== 'function') throw new Error(`no server tool ${name}`);
@@ -82,7 +82,7 @@ export async function playTurn(
 async function carryOut(call: MadeCall, { refund = 'agree', chosen }: People): Promise<Output> {
   if (call.name === 'askCustomer') {
     return chosen === undefined
-      ? { type: 'error-text', value: 'Nobody answered in time.' }
+      ? { type: 'error-text', value: 'No one answered in time.' }
       : { type: 'json', value: { chosen } };
   }
   if (call.name === 'research') {

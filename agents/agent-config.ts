@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import type { LlmConfig, PrepareStep, SpendCap, ToolDefinition } from './definitions.js';
+import {
+  Amount,
+  Callback,
+  Flag,
+  isAmount,
+  isFunction,
+  must,
+  Name,
+  PositiveAmount,
+  Schema,
+  SchemaForModel,
+  settings,
+  show,
+  Text,
+} from './fields.js';
+import { isAgent, isWhole } from './tool-config.js';
+
+/** An agent as its author writes it; the system prompt is typed from the state schema. */
+export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> {
+  /** The name that sessions are bound to: `[A-Za-z0-9_-]{1,64}`, unique within a registry. */
+  name: string;
+  description?: string;
+  /**
+   * Whether people may talk to it, or only agents that delegate to it. Default: true if the agent
+   * itself is registered, false if it is known only as the sub-agent of another one.
+   */
+  public?: boolean;
+  systemPrompt: string | ((state: z.output<State>) => string);
+  tools?: readonly ToolDefinition[];
+  /** State kept with the session; must accept `{}`, so give every field a default. */
+  stateSchema?: State;
+  /** The turn ends with a result of this shape, which the model submits as a tool call. */
+  outputSchema?: Output;
+  llmConfig: LlmConfig;
+  /** Model calls a turn may take; `Infinity` for no limit. Default: 50. */
+  maxSteps?: number;
+  /** Calls of one step that are executed, 1 to 1,000; the others get an error. Default: 100. */
+  maxCallsPerStep?: number;
+  /** What one run may use. Default: no limit. */
+  spendCap?: SpendCap;
+  /** Selects the messages of a long conversation that the model gets. Default: all of them. */
+  prepareStep?: PrepareStep;
+}
+
+/** Names of the field in the AI SDK and elsewhere. */
+const INSTEAD_OF = {
+  model: 'llmConfig: { model }',
+  temperature: 'llmConfig: { temperature }',
+  maxOutputTokens: 'llmConfig: { maxOutputTokens }',
+  providerOptions: 'llmConfig: { providerOptions }',
+  system: 'systemPrompt',
+  instructions: 'systemPrompt',
+  prompt: 'systemPrompt',
+  state: 'stateSchema',
+  output: 'outputSchema',
+  stopWhen: 'maxSteps',
+};
+const DEFINE_TOOL = 'defineTool({ name, description, inputSchema, execute })';
+
+const Llm = settings({
+  model: must('a model of the AI SDK, its id, or a function that returns it', isModel),
+  temperature: must('a number', (value) => Number.isFinite(value)).optional(),
+  maxOutputTokens: must('a whole number above 0', isCount).optional(),
+  providerOptions: must(
+    'an object of objects by provider: { openai: { … } }',
+    (value) => isObject(value) && Object.values(value).every(isObject),
+  ).optional(),
+  strictOutput: Flag.optional(),
+  pricing: settings({
+    inputPerMTok: Amount,
+    outputPerMTok: Amount,
+    cachedPerMTok: Amount.optional(),
+    cacheWritePerMTok: Amount.optional(),
+  }).optional(),
+  stallTimeoutMs: must(
+    'a number of milliseconds of at least 1',
+    (value) => isAmount(value) && (value as number) >= 1,
+  ).optional(),
+  retryForMs: must('a number of milliseconds of at least 0', isAmount).optional(),
+  maxTries: must('a whole number above 0', isCount).optional(),
+});
+
+/** A list of tools; each tool is checked against its own schema afterwards. */
+const Tools = z
+  .custom<readonly unknown[]>(Array.isArray, {
+    error: ({ input }) => {
+      const [name = 'weather'] = isObject(input) ? Object.keys(input) : [];
+      return `must be a list, not ${show(input)}; write tools: [defineTool({ name: '${name}', … })]`;
+    },
+  })
+  .superRefine((tools, context) => {
+    for (const [index, tool] of tools.entries()) {
+      const message = findForeignTool(tool);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [index], message });
+    }
+  });
+
+const State = Schema.superRefine((schema, context) => {
+  const message = findStateFault(schema);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
+});
+
+/** What `defineAgent` accepts. */
+export const AgentConfig = settings(
+  {
+    name: Name,
+    description: Text.optional(),
+    public: Flag.optional(),
+    systemPrompt: must(
+      'a string, or a function of the state',
+      (value) => typeof value === 'string' || isFunction(value),
+    ),
+    tools: Tools.optional(),
+    stateSchema: State.optional(),
+    outputSchema: SchemaForModel.optional(),
+    llmConfig: Llm,
+    maxSteps: must(
+      'a whole number above 0, or Infinity',
+      (value) => value === Infinity || isCount(value),
+    ).optional(),
+    maxCallsPerStep: must('a whole number from 1 to 1,000', (value) =>
+      isWhole(value, 1, 1000),
+    ).optional(),
+    spendCap: settings({
+      usd: PositiveAmount.optional(),
+      tokens: PositiveAmount.optional(),
+    }).optional(),
+    prepareStep: Callback.optional(),
+  },
+  INSTEAD_OF,
+).refine(({ spendCap, llmConfig }) => !spendCap?.usd || llmConfig.pricing !== undefined, {
+  path: ['spendCap', 'usd'],
+  error: 'needs llmConfig.pricing',
+});
+
+/** Why an entry of `tools` cannot be a tool of ours, and what to write instead. */
+function findForeignTool(tool: unknown): string | undefined {
+  if (!isObject(tool)) return `must be what defineTool() returned, not ${show(tool)}`;
+  if (isAgent(tool)) return 'is an agent; write createSubAgentTool({ agent, inputSchema })';
+  if ('name' in tool) return undefined;
+  return 'inputSchema' in tool || 'parameters' in tool
+    ? `is a tool() of the AI SDK, which has no name; write ${DEFINE_TOOL}`
+    : `has no name; write ${DEFINE_TOOL}`;
+}
+
+/** Why a schema cannot be used for a state, which is stored as JSON and read again and again. */
+function findStateFault(schema: z.ZodType): string | undefined {
+  try {
+    const first = schema.safeParse({});
+    if (!first.success) return 'must accept {}: give every field a default';
+    if (!isObject(first.data)) return 'must return an object';
+    const again = schema.safeParse(JSON.parse(JSON.stringify(first.data)));
+    const isStable = again.success && JSON.stringify(again.data) === JSON.stringify(first.data);
+    return isStable ? undefined : 'must accept what it returns, as JSON';
+  } catch (error) {
+    return `cannot be used: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function isModel(value: unknown): boolean {
+  return (typeof value === 'string' && value !== '') || isFunction(value) || isObject(value);
+}
+
+function isCount(value: unknown): boolean {
+  return isWhole(value, 1, Number.MAX_SAFE_INTEGER);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

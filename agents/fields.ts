@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { findForeignSchema } from './foreign-schema.js';
+
+/** Names of agents and tools: what every provider accepts as the name of a function. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** Characters of a wrong value that a message quotes. */
+const QUOTED = 40;
+
+/**
+ * A field that has to pass a test. Its message continues the field's name: `maxSteps must be a
+ * whole number above 0, not 1.5`.
+ */
+export function must(be: string, isFit: (value: unknown) => boolean): z.ZodType {
+  return z.custom(isFit, {
+    error: ({ input }) =>
+      input === undefined ? `is missing; it must be ${be}` : `must be ${be}, not ${show(input)}`,
+  });
+}
+
+/**
+ * An object with these fields and no others. `insteadOf` maps names that authors know from other
+ * libraries to the field that they mean.
+ */
+export function settings<Shape extends z.core.$ZodShape>(
+  shape: Shape,
+  insteadOf: Readonly<Record<string, string>> = {},
+): z.ZodObject<Shape, z.core.$strict> {
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') {
+        return issue.input === undefined
+          ? 'is missing; it must be an object'
+          : `must be an object, not ${show(issue.input)}`;
+      }
+      const unknown = issue.keys.map((key) =>
+        Object.hasOwn(insteadOf, key) ? `"${key}" (use ${insteadOf[key] ?? ''})` : `"${key}"`,
+      );
+      return `has no field ${unknown.join(', ')}; its fields are ${Object.keys(shape).join(', ')}`;
+    },
+  });
+}
+
+export const Name = must(
+  '1 to 64 letters, digits, "_" or "-"',
+  (value) => typeof value === 'string' && NAME.test(value),
+);
+export const Text = must('a string', (value) => typeof value === 'string');
+export const Flag = must('true or false', (value) => typeof value === 'boolean');
+export const Callback = must('a function', isFunction);
+export const Duration = must(
+  'a whole number of milliseconds above 0',
+  (value) => Number.isSafeInteger(value) && (value as number) > 0,
+);
+export const Amount = must('a number of at least 0', isAmount);
+export const PositiveAmount = must(
+  'a number above 0',
+  (value) => isAmount(value) && (value as number) > 0,
+);
+
+/** A zod 4 schema; the message names the other library that a value comes from. */
+export const Schema = z.custom<z.ZodType>((value) => findForeignSchema(value) === undefined, {
+  error: ({ input }) => findForeignSchema(input) ?? '',
+});
+
+/** A zod 4 schema that has a JSON Schema, so that a model can be given it. */
+export const SchemaForModel = Schema.superRefine((schema, context) => {
+  const fault = findJsonSchemaFault(schema);
+  if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+});
+
+/** As SchemaForModel, of an object: providers refuse any other parameters, for all of a request's tools. */
+export const InputSchema = SchemaForModel.superRefine((schema, context) => {
+  if (findJsonSchemaFault(schema) !== undefined || toJsonSchema(schema).type === 'object') return;
+  context.addIssue({ code: 'custom', message: 'must describe an object: z.object({ … })' });
+});
+
+export function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
+}
+
+export function isAmount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+/** A wrong value as a message shows it. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > QUOTED ? `${value.slice(0, QUOTED)}…` : value);
+  }
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'function' ? 'a function' : String(value);
+}
+
+function findJsonSchemaFault(schema: z.ZodType): string | undefined {
+  try {
+    toJsonSchema(schema);
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `has no JSON Schema, which the model needs: ${reason}`;
+  }
+}
+
+function toJsonSchema(schema: z.ZodType): { type?: unknown } {
+  return z.toJSONSchema(schema, { target: 'draft-7', io: 'input' });
+}

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { FINISH_TOOL_NAME } from '../protocol/ids.js';
+import { findJsonFault } from '../protocol/json-fault.js';
+import type { OnExpiry } from '../protocol/run.js';
+import type { ApprovalRule, RetryPolicy } from './definitions.js';
+import {
+  Callback,
+  Duration,
+  Flag,
+  InputSchema,
+  isFunction,
+  must,
+  Name,
+  Schema,
+  settings,
+} from './fields.js';
+import type { ToolContext } from './tool-context.js';
+
+/** A tool as its author writes it; the callbacks are typed from the schemas. */
+export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
+  /** The name under which the model calls it: `[A-Za-z0-9_-]{1,64}`, unique within an agent. */
+  name: string;
+  /** Explains to the model when and how to use the tool. */
+  description: string;
+  /** Must describe an object. Every input is checked against it before anything else happens. */
+  inputSchema: Input;
+  /** Checks what `execute` or the client returned. */
+  outputSchema?: Output;
+  /**
+   * Runs on a worker and returns something that JSON can carry; the model sees what it throws.
+   * `'client'`: the browser carries the call out and sends the result back.
+   */
+  execute:
+    | 'client'
+    | ((
+        input: z.output<Input>,
+        context: ToolContext,
+      ) => z.input<Output> | Promise<z.input<Output>>);
+  /** A person must agree before `execute` runs; the function form decides call by call. */
+  requireApproval?: true | ApprovalRule<z.output<Input>>;
+  /** Safe to run again when a worker died in the middle of it. Default: false, never repeated. */
+  idempotent?: boolean;
+  /** Executes a call again when the tool throws; only for tools that are `idempotent`. Default: never. */
+  retry?: RetryPolicy;
+  /**
+   * The result of a successful call becomes the run's, which ends once the step's other calls are
+   * settled; the function form maps the one to the other. It has to fit the agent's `outputSchema`.
+   */
+  finishWith?: true | ((output: z.output<Output>) => unknown);
+  /** How long a client tool or an approval waits for its answer, in ms. Default: no limit. */
+  deadlineMs?: number;
+  /**
+   * The outcome of a call whose deadline has passed: approvals take `'deny'` (the default) or
+   * `'approve'`, client tools `{ result }`, which the model sees in place of the client's.
+   */
+  onExpiry?: OnExpiry;
+  /** How long `execute` may take, in ms. Default: the worker's. */
+  timeoutMs?: number;
+}
+
+/** Names of the field in the AI SDK and elsewhere. */
+const INSTEAD_OF = {
+  parameters: 'inputSchema',
+  input: 'inputSchema',
+  schema: 'inputSchema',
+  needsApproval: 'requireApproval',
+  handler: 'execute',
+  run: 'execute',
+};
+/** What the server does around `execute`, and a browser cannot. */
+const SERVER_ONLY = ['requireApproval', 'timeoutMs', 'finishWith', 'retry'] as const;
+
+const ToolName = Name.refine((name) => name !== FINISH_TOOL_NAME, {
+  error: 'is reserved for the result of the agent',
+});
+export const Description = must(
+  'a text for the model that is not empty',
+  (value) => typeof value === 'string' && value.trim() !== '',
+);
+const YesOrCallback = must('true or a function', (value) => value === true || isFunction(value));
+
+const Retry = settings({
+  attempts: must('a whole number from 2 to 100', (value) => isWhole(value, 2, 100)),
+  initialIntervalMs: Duration.optional(),
+  maximumIntervalMs: Duration.optional(),
+  coefficient: must(
+    'a number of at least 1',
+    (value) => typeof value === 'number' && Number.isFinite(value) && value >= 1,
+  ).optional(),
+});
+
+/** What `defineTool` accepts. */
+export const ToolConfig = settings(
+  {
+    name: ToolName,
+    description: Description,
+    inputSchema: InputSchema,
+    outputSchema: Schema.optional(),
+    execute: must(`a function, or 'client'`, (value) => value === 'client' || isFunction(value)),
+    requireApproval: YesOrCallback.optional(),
+    idempotent: Flag.optional(),
+    retry: Retry.optional(),
+    finishWith: YesOrCallback.optional(),
+    deadlineMs: Duration.optional(),
+    onExpiry: z.unknown().optional(),
+    timeoutMs: Duration.optional(),
+  },
+  INSTEAD_OF,
+).superRefine((tool, context) => {
+  const isClient = tool.execute === 'client';
+  const refuse = (field: string, message: string): void => {
+    context.addIssue({ code: 'custom', path: [field], message });
+  };
+  for (const field of isClient ? SERVER_ONLY : []) {
+    if (tool[field] === undefined) continue;
+    refuse(field, `works on the server only; remove it, or replace execute: 'client'`);
+  }
+  if (tool.retry !== undefined && tool.idempotent !== true) {
+    refuse('retry', 'executes a call again, so the tool must also set idempotent: true');
+  }
+  const waits = isClient || tool.requireApproval !== undefined;
+  if (tool.deadlineMs !== undefined && !waits) {
+    refuse('deadlineMs', `needs requireApproval or execute: 'client'; use timeoutMs for execute`);
+  }
+  if (tool.onExpiry === undefined) return;
+  const fault =
+    tool.deadlineMs === undefined
+      ? 'needs a deadlineMs'
+      : isClient
+        ? findResultFault(tool.onExpiry, tool.outputSchema)
+        : findDecisionFault(tool.onExpiry);
+  if (fault !== undefined) refuse('onExpiry', fault);
+});
+
+/** A tool that `createSubAgentTool` made. */
+export const SubAgentTool = settings({
+  name: ToolName,
+  description: Description,
+  inputSchema: InputSchema,
+  execute: must(`'agent'`, (value) => value === 'agent'),
+  subAgent: settings({
+    agent: must('what defineAgent() returned', isAgent),
+    toMessage: Callback,
+  }),
+});
+
+/** True for what looks like the result of `defineAgent`. */
+export function isAgent(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'name' in value && 'systemPrompt' in value;
+}
+
+export function isWhole(value: unknown, from: number, to: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= from && (value as number) <= to;
+}
+
+function findDecisionFault(onExpiry: unknown): string | undefined {
+  return onExpiry === 'deny' || onExpiry === 'approve'
+    ? undefined
+    : `of an approval must be 'deny' or 'approve'`;
+}
+
+function findResultFault(onExpiry: unknown, output: z.ZodType | undefined): string | undefined {
+  if (typeof onExpiry !== 'object' || onExpiry === null || !('result' in onExpiry)) {
+    return 'of a client tool must be { result }';
+  }
+  const { result } = onExpiry;
+  const fault = result === undefined ? undefined : findJsonFault(result);
+  if (fault !== undefined) return `has a result that cannot be stored: ${fault}`;
+  return output === undefined || output.safeParse(result).success
+    ? undefined
+    : 'has a result that does not fit outputSchema';
+}

@@ -1,0 +1,283 @@
+import { jsonSchema, tool as aiTool } from 'ai';
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import * as z3 from 'zod/v3';
+import {
+  createScriptedModel,
+  createSubAgentTool,
+  defineAgent,
+  DefinitionError,
+  defineTool,
+} from '../../agents/index.js';
+
+const tool = {
+  name: 'add',
+  description: 'Adds.',
+  inputSchema: z.object({ a: z.number() }),
+  execute: () => 1,
+};
+const agent = {
+  name: 'sums',
+  systemPrompt: 'You add.',
+  llmConfig: { model: createScriptedModel() },
+};
+const client = { execute: 'client', deadlineMs: 5 };
+const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
+const weather = aiTool({ inputSchema: z.object({}), execute: () => 1 });
+const TOOL_FIELDS =
+  'name, description, inputSchema, outputSchema, execute, requireApproval, idempotent, retry, finishWith, deadlineMs, onExpiry, timeoutMs';
+
+/** The message of the DefinitionError that a definition throws. */
+function refusalOf(define: () => unknown): string {
+  try {
+    define();
+  } catch (error) {
+    expect(error).toBeInstanceOf(DefinitionError);
+    return (error as Error).message;
+  }
+  return 'accepted';
+}
+
+describe('defineTool', () => {
+  it.each<[object, string]>([
+    [{ name: 'a b' }, 'name must be 1 to 64 letters, digits, "_" or "-", not "a b"'],
+    [{ name: '' }, 'name must be 1 to 64 letters, digits, "_" or "-", not ""'],
+    [{ name: '__finish__' }, 'name is reserved for the result of the agent'],
+    [{ description: ' ' }, 'description must be a text for the model that is not empty, not " "'],
+    [
+      { inputSchema: jsonSchema({ type: 'object' }) },
+      'inputSchema is not a zod 4 schema but a jsonSchema() of the AI SDK; write z.object({ … }), or pass its JSON Schema to z.fromJSONSchema({ … })',
+    ],
+    [
+      { inputSchema: z3.object({}) },
+      'inputSchema is not a zod 4 schema but a zod 3 schema; install zod 4, or import z from "zod/v4"',
+    ],
+    [
+      { outputSchema: { type: 'object', properties: {} } },
+      'outputSchema is not a zod 4 schema but a JSON Schema; write z.fromJSONSchema({ … })',
+    ],
+    [
+      { inputSchema: { '~standard': { version: 1, vendor: 'valibot' } } },
+      'inputSchema is not a zod 4 schema but a schema of valibot; write z.object({ … })',
+    ],
+    [{ inputSchema: {} }, 'inputSchema is not a zod 4 schema; write z.object({ … })'],
+    [
+      { inputSchema: undefined },
+      'inputSchema is missing; it must be a zod 4 schema: z.object({ … })',
+    ],
+    [{ inputSchema: z.string() }, 'inputSchema must describe an object: z.object({ … })'],
+    [
+      { inputSchema: z.object({ at: z.date() }) },
+      'inputSchema has no JSON Schema, which the model needs: Date cannot be represented in JSON Schema',
+    ],
+    [{ execute: 'server' }, `execute must be a function, or 'client', not "server"`],
+    [{ execute: undefined }, `execute is missing; it must be a function, or 'client'`],
+    [
+      { parameters: {} },
+      `it has no field "parameters" (use inputSchema); its fields are ${TOOL_FIELDS}`,
+    ],
+    [{ title: 'x' }, `it has no field "title"; its fields are ${TOOL_FIELDS}`],
+    [{ requireApproval: false }, 'requireApproval must be true or a function, not false'],
+    [{ idempotent: 'yes' }, 'idempotent must be true or false, not "yes"'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be a whole number of milliseconds above 0, not 0'],
+    [
+      { ...client, deadlineMs: 1.5 },
+      'deadlineMs must be a whole number of milliseconds above 0, not 1.5',
+    ],
+    [
+      { deadlineMs: 5 },
+      `deadlineMs needs requireApproval or execute: 'client'; use timeoutMs for execute`,
+    ],
+    ...['requireApproval', 'finishWith'].map((field): [object, string] => [
+      { ...client, [field]: true },
+      `${field} works on the server only; remove it, or replace execute: 'client'`,
+    ]),
+    [
+      { ...client, timeoutMs: 5 },
+      `timeoutMs works on the server only; remove it, or replace execute: 'client'`,
+    ],
+    [
+      { ...client, idempotent: true, retry: { attempts: 2 } },
+      `retry works on the server only; remove it, or replace execute: 'client'`,
+    ],
+    [
+      { retry: { attempts: 2 } },
+      'retry executes a call again, so the tool must also set idempotent: true',
+    ],
+    [{ retry: 3 }, 'retry must be an object, not 3'],
+    [{ retry: {} }, 'retry.attempts is missing; it must be a whole number from 2 to 100'],
+    [
+      { idempotent: true, retry: { attempts: 1, coefficient: 0.5, initialIntervalMs: -1 } },
+      'retry.attempts must be a whole number from 2 to 100, not 1; retry.initialIntervalMs must be a whole number of milliseconds above 0, not -1; retry.coefficient must be a number of at least 1, not 0.5',
+    ],
+    [
+      { idempotent: true, retry: { attempts: 2, delay: 1 } },
+      'retry has no field "delay"; its fields are attempts, initialIntervalMs, maximumIntervalMs, coefficient',
+    ],
+    [{ finishWith: false }, 'finishWith must be true or a function, not false'],
+    [{ onExpiry: 'deny' }, 'onExpiry needs a deadlineMs'],
+    [{ ...client, onExpiry: 'deny' }, 'onExpiry of a client tool must be { result }'],
+    [
+      { requireApproval: true, deadlineMs: 1, onExpiry: { result: 1 } },
+      `onExpiry of an approval must be 'deny' or 'approve'`,
+    ],
+    [
+      { ...client, onExpiry: { result: 1 }, outputSchema: z.string() },
+      'onExpiry has a result that does not fit outputSchema',
+    ],
+  ])('refuses %j and explains: %s', (change, fault) => {
+    const config = { ...tool, ...change };
+    expect(refusalOf(() => defineTool(config))).toBe(`Tool "${config.name}": ${fault}`);
+  });
+
+  it.each([1n, tooDeep])('refuses a result on expiry that cannot be stored', (result) => {
+    const config = { ...tool, ...client, onExpiry: { result } } as unknown as typeof tool;
+    expect(refusalOf(() => defineTool(config))).toContain(
+      'onExpiry has a result that cannot be stored: ',
+    );
+  });
+
+  it('refuses a tool without a name', () => {
+    expect(refusalOf(() => defineTool(weather as unknown as typeof tool))).toContain(
+      'Tool without a name: name is missing; it must be 1 to 64 letters',
+    );
+  });
+
+  it.each<[string, object]>([
+    ['a client tool with a deadline', client],
+    [
+      'an approval with a deadline and a time-out',
+      { requireApproval: true, deadlineMs: 1, timeoutMs: 1 },
+    ],
+    [
+      'an approval that expires as approved',
+      { requireApproval: true, deadlineMs: 1, onExpiry: 'approve' },
+    ],
+    [
+      'a client tool that expires with a result',
+      { ...client, onExpiry: { result: 'x' }, outputSchema: z.string() },
+    ],
+    ['a tool that is retried', { idempotent: true, retry: { attempts: 5, coefficient: 1 } }],
+    ['a tool that ends the run', { finishWith: (output: unknown) => ({ output }) }],
+    ['a schema that transforms', { inputSchema: z.object({ a: z.string().transform(Number) }) }],
+    ['a schema made from JSON Schema', { inputSchema: z.fromJSONSchema({ type: 'object' }) }],
+    ['fields that are undefined', { outputSchema: undefined, retry: undefined }],
+  ])('accepts %s', (_, change) => {
+    expect(refusalOf(() => defineTool({ ...tool, ...change }))).toBe('accepted');
+  });
+});
+
+describe('defineAgent', () => {
+  it.each<[object, string]>([
+    [{ name: 'a/b' }, 'name must be 1 to 64 letters, digits, "_" or "-", not "a/b"'],
+    [{ systemPrompt: 1 }, 'systemPrompt must be a string, or a function of the state, not 1'],
+    [{ description: 1 }, 'description must be a string, not 1'],
+    [{ llmConfig: undefined }, 'llmConfig is missing; it must be an object'],
+    [
+      { llmConfig: {} },
+      'llmConfig.model is missing; it must be a model of the AI SDK, its id, or a function that returns it',
+    ],
+    [
+      { llmConfig: { ...agent.llmConfig, maxTokens: 5 } },
+      'llmConfig has no field "maxTokens"; its fields are model, temperature, maxOutputTokens, providerOptions, strictOutput, pricing, stallTimeoutMs, retryForMs, maxTries',
+    ],
+    [
+      { llmConfig: { ...agent.llmConfig, pricing: { inputPerMTok: -1, outputPerMTok: 1 } } },
+      'llmConfig.pricing.inputPerMTok must be a number of at least 0, not -1',
+    ],
+    [
+      { llmConfig: { ...agent.llmConfig, providerOptions: { openai: 1 } } },
+      'llmConfig.providerOptions must be an object of objects by provider: { openai: { … } }, not an object',
+    ],
+    [{ maxSteps: 0 }, 'maxSteps must be a whole number above 0, or Infinity, not 0'],
+    [{ maxCallsPerStep: 1001 }, 'maxCallsPerStep must be a whole number from 1 to 1,000, not 1001'],
+    [{ spendCap: { usd: 0 } }, 'spendCap.usd must be a number above 0, not 0'],
+    [{ spendCap: { usd: 1 } }, 'spendCap.usd needs llmConfig.pricing'],
+    [{ prepareStep: true }, 'prepareStep must be a function, not true'],
+    [{ stateSchema: {} }, 'stateSchema is not a zod 4 schema; write z.object({ … })'],
+    [
+      { stateSchema: z.object({ n: z.number() }) },
+      'stateSchema must accept {}: give every field a default',
+    ],
+    [
+      { stateSchema: z.object({ n: z.string().default('1').transform(Number) }) },
+      'stateSchema must accept what it returns, as JSON',
+    ],
+    [
+      { outputSchema: jsonSchema({ type: 'object' }) },
+      'outputSchema is not a zod 4 schema but a jsonSchema() of the AI SDK; write z.object({ … }), or pass its JSON Schema to z.fromJSONSchema({ … })',
+    ],
+    [
+      { tools: { weather } },
+      `tools must be a list, not an object; write tools: [defineTool({ name: 'weather', … })]`,
+    ],
+    [
+      { tools: [weather] },
+      'tools[0] is a tool() of the AI SDK, which has no name; write defineTool({ name, description, inputSchema, execute })',
+    ],
+    [
+      { tools: [defineAgent({ ...agent, name: 'other' })] },
+      'tools[0] is an agent; write createSubAgentTool({ agent, inputSchema })',
+    ],
+    [{ tools: ['weather'] }, 'tools[0] must be what defineTool() returned, not "weather"'],
+  ])('refuses %j and explains: %s', (change, fault) => {
+    const config = { ...agent, ...change };
+    expect(refusalOf(() => defineAgent(config))).toBe(`Agent "${config.name}": ${fault}`);
+  });
+
+  it.each<[object, string]>([
+    [{ model: 'openai/gpt-5' }, '"model" (use llmConfig: { model })'],
+    [{ system: 'x', stopWhen: 1 }, '"system" (use systemPrompt), "stopWhen" (use maxSteps)'],
+    [{ temprature: 1 }, '"temprature"'],
+  ])('names the fields of %j that an agent does not have', (change, fields) => {
+    expect(refusalOf(() => defineAgent({ ...agent, ...change }))).toContain(
+      `Agent "sums": it has no field ${fields}; its fields are name, description, `,
+    );
+  });
+
+  it('names agent and tool when a tool in its list has a fault', () => {
+    const add = defineTool(tool);
+    expect(refusalOf(() => defineAgent({ ...agent, tools: [add, add] }))).toBe(
+      'Agent "sums", tool "add": another tool has the same name',
+    );
+    const bad = { ...add, timeoutMs: -1 };
+    expect(refusalOf(() => defineAgent({ ...agent, tools: [bad] }))).toBe(
+      'Agent "sums", tool "add": timeoutMs must be a whole number of milliseconds above 0, not -1',
+    );
+  });
+});
+
+describe('createSubAgentTool', () => {
+  const inputSchema = z.object({});
+  const described = defineAgent({ ...agent, description: 'Adds.' });
+
+  it.each<[object, string]>([
+    [
+      { agent: undefined, name: 'x' },
+      'Tool "x": agent is missing; it must be what defineAgent() returned',
+    ],
+    [
+      { agent: { name: 'x' } },
+      'Agent "x", tool "subagent__x": agent must be what defineAgent() returned, not an object',
+    ],
+    [
+      { agent: defineAgent(agent) },
+      'Agent "sums", tool "subagent__sums": description is missing; it must be a text for the model that is not empty',
+    ],
+    [
+      { name: 'no good' },
+      'Agent "sums", tool "no good": name must be 1 to 64 letters, digits, "_" or "-", not "no good"',
+    ],
+    [
+      { toMessage: 'x' },
+      'Agent "sums", tool "subagent__sums": toMessage must be a function, not "x"',
+    ],
+    [
+      { execute: 'client' },
+      'Agent "sums", tool "subagent__sums": it has no field "execute"; its fields are agent, name, description, inputSchema, toMessage',
+    ],
+  ])('refuses %j and explains: %s', (change, message) => {
+    const config = { agent: described, inputSchema, ...change };
+    expect(refusalOf(() => createSubAgentTool(config))).toBe(message);
+  });
+});
