@@ -1,4 +1,4 @@
-// `npm run bench`: measures on real engines and prints tables. Arguments go on to the measurement.
+// `npm run bench`: measures on real engines and prints tables. Arguments are passed to the measurement.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildFirst } from './build.mjs';

@@ -1,13 +1,13 @@
-// `npm run defences`: takes out each defence in a copy of the project and runs the test that is to
-// notice. Writes docs/defences.md; fails if a defence can go unnoticed. A part of a defence's name as
-// argument runs those only and writes nothing.
+// `npm run defences`: takes out each defence in a copy of the project and runs the test that must
+// notice. Writes docs/defences.md; fails if a missing defence is not noticed. A part of a defence's
+// name as argument runs those only and writes nothing; `--list` writes the list and runs nothing.
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileTransitions } from './build/compile-transitions.mjs';
+import { formatList } from './defences/format-list.mjs';
 import { mutations } from './defences/mutations.mjs';
 import { takeOut } from './defences/take-out.mjs';
-import { writeTable } from './defences/write-table.mjs';
 import { startPrivateRedis, startPrivateTemporal } from './engines/private-engines.mjs';
 import { TEST_TEMPORAL_CONFIG, testEnvironment } from './engines/test-environment.mjs';
 import { projectRoot } from './system/project.mjs';
@@ -49,12 +49,12 @@ async function copyProject() {
   return copy;
 }
 
-/** The transitions as they stand in the copy, for Redis; nothing if that is what it has. */
+/** Compiles the copy's transitions for Redis, if they have changed. */
 function compileLibrary(copy) {
   return compileTransitions(copy, join(copy, 'dist'), 'defences');
 }
 
-/** What became of the tests of a file with these names, nothing if it cannot be run. */
+/** Outcomes of the tests of a file with these names; empty if the file cannot be run. */
 async function runTests(copy, suite, env, { names, patience = [] }) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
@@ -92,7 +92,7 @@ async function tryMutation(copy, mutation, env) {
   if (missing !== undefined) return `NOT THERE EXACTLY ONCE (${missing})`;
   writeFileSync(join(copy, file), text);
   try {
-    // A test that waits for what never comes is a test that failed.
+    // A test that waits for what never happens has failed.
     const patience = [`--testTimeout=${OF_PRODUCT.test(suite) ? 30_000 : 10_000}`];
     const after = (await runTests(copy, suite, env, { names: [test], patience })).get(test);
     return after === 'failed' ? 'noticed' : `NOT NOTICED (${after})`;
@@ -101,7 +101,7 @@ async function tryMutation(copy, mutation, env) {
   }
 }
 
-/** Which of the tests pass as things are. */
+/** The tests that pass with all defences in place. */
 async function runSuites(copy, chosen, env) {
   const passed = new Set();
   for (const suite of new Set(chosen.map((mutation) => mutation.suite))) {
@@ -114,12 +114,15 @@ async function runSuites(copy, chosen, env) {
   return passed;
 }
 
-await runMain(async () => {
-  const [part = ''] = process.argv.slice(2);
+const [argument = ''] = process.argv.slice(2);
+
+await runMain(() => (argument === '--list' ? writeList() : tryDefences(argument)));
+
+async function tryDefences(part) {
   const chosen = mutations.filter(({ defence }) => defence.includes(part));
   const copy = await copyProject();
   const programs = await testEnvironment({ withBrowser: false });
-  // Those of all tests: otherwise each run of a test would start its own.
+  // Shared by all tests: otherwise each run of a test would start its own.
   const redis = await startPrivateRedis({ file: programs.REDIS_SERVER_PATH });
   const temporal = await startPrivateTemporal({
     file: programs.TEMPORAL_CLI_PATH,
@@ -143,5 +146,9 @@ await runMain(async () => {
   }
   process.stdout.write(`${chosen.length - survivors} of ${chosen.length} defences are noticed\n`);
   if (survivors > 0) process.exitCode = 1;
-  else if (part === '') writeTable(mutations);
-});
+  else if (part === '') writeList();
+}
+
+function writeList() {
+  writeFileSync(join(projectRoot, 'docs/defences.md'), formatList(mutations));
+}

@@ -1,5 +1,5 @@
 // `npm run rehearse-install`: installs the package from its tarball as strangers do, and runs what the
-// documents show. Needs a package registry. Arguments go on to jest.
+// documents show. Needs a package registry. Arguments are passed to jest.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // `npm run rehearse-upgrade`: builds release 0.2.0 out of git and lets its processes work beside those of
-// today, on one Redis and one Temporal. Arguments go on to jest.
+// today, on one Redis and one Temporal. Arguments are passed to jest.
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

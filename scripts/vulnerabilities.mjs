@@ -1,5 +1,5 @@
 // `npm run vulnerabilities`: fails if a package that the product runs with has a known weakness of
-// high or critical severity. A registry that does not answer is no reason to fail, but is said so.
+// high or critical severity. A registry that does not answer is reported, and is no failure.
 import { npmOutput } from './system/npm-output.mjs';
 import { isMain, projectRoot } from './system/project.mjs';
 import { runMain } from './system/user-error.mjs';

@@ -1,4 +1,4 @@
-// One file with all workflow code, made ahead of time: a worker that bundles by itself starts a
+// One file with all workflow code, made ahead of time: a worker that bundles at start begins a
 // second or two later, each time.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

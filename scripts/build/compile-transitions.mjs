@@ -73,7 +73,7 @@ async function transpile(root, files) {
       modules.set(name.replace(/\.lua$/, ''), text);
     },
   );
-  // The compiler looks for other modules as Lua files; `bundle` finds them by itself.
+  // The compiler looks for other modules as Lua files; `bundle` resolves them itself.
   const faults = diagnostics.filter(
     ({ category, messageText }) =>
       category === ts.DiagnosticCategory.Error &&

@@ -115,7 +115,7 @@ async function provide(target, pair, install) {
 /** The folder gets its name when it is whole: one that was begun and left is never taken for it. */
 async function fill(target, { ai, react }, install) {
   const [folder, start] = [dirname(target), `${basename(target)}.part-`];
-  // Nobody else works on it now: what is there was left by a process that died.
+  // No other process works on it now: what is there was left by one that died.
   for (const name of readdirSync(folder)) {
     if (name.startsWith(start)) rmSync(join(folder, name), { recursive: true, force: true });
   }

@@ -6,8 +6,8 @@ import { npm, RegistryError } from './npm.mjs';
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * The newest pair of each major, as the registry says it, asked once a day. What was said last
- * holds while the registry cannot be reached; before it was ever reached, the pairs that the
+ * The newest pair of each major, as the registry lists it, queried once a day. The last list
+ * is used while the registry cannot be reached; before the first, the pairs that the
  * project itself is pinned to.
  */
 export async function findNewest({ file, pinned, ask = askRegistry, now = Date.now() }) {
@@ -53,7 +53,7 @@ function readKnown(file) {
   }
 }
 
-/** Nobody may read half of it. */
+/** Readers never see half of the file. */
 function writeWhole(file, text) {
   mkdirSync(dirname(file), { recursive: true });
   const part = `${file}.${process.pid}`;

@@ -7,7 +7,7 @@ export class RegistryError extends Error {}
 // What npm calls a line that is down, a registry that fails or refuses, and a version it lacks.
 const REGISTRY_CODES =
   /^(E[45]\d\d|ETARGET|ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONN\w+|E?TIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR|\w*CERT\w*)$/;
-// A machine without a network should be told so in seconds.
+// Without a network this fails within seconds.
 const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=30000'];
 const LONGEST_MS = 180_000;
 

@@ -38,13 +38,13 @@ export const attempts = [
     test: 'attempts that were judged dead are forgiven when they say that they live',
   },
   {
-    defence: 'Attempts: not forgiven for ever',
+    defence: 'Attempts: a count of losses is not forgiven indefinitely',
     file: `${TRANSITIONS}/lib/budget.ts`,
     edits: [['if (forgiven > MOST_FORGIVEN) return;', 'if (forgiven > 30) return;']],
     test: 'attempts are forgiven twenty times: what always outlives its judgement ends as well',
   },
   {
-    defence: 'Attempts: what a lost one said has its price',
+    defence: 'Attempts: the tokens of a lost attempt count against the spend cap',
     file: `${TRANSITIONS}/claim.ts`,
     edits: [['    addSpoken(session, said.bytes, perToken);\n', '']],
     test: 'attempts that were lost cost what they said',
@@ -86,7 +86,7 @@ export const attempts = [
     file: 'activities/model/step-commit.ts',
     edits: [['most = LIMITS.callsPerStep }', 'most = 1_000_000 }']],
     suite: 'test/workflows/many-calls.test.ts',
-    test: 'many calls of one step beyond the agent’s number get an error as result; the run goes on and can be stopped',
+    test: 'many calls of one step beyond the agent’s number get an error as result; the run continues and can be stopped',
   },
   {
     defence: 'Calls: they are carried out in waves',
@@ -103,7 +103,7 @@ export const attempts = [
     test: 'places for tools keep a user’s calls beyond the share waiting, and nobody else’s',
   },
   {
-    defence: 'Sub-agents: one that a reset parent finds at work is waited for',
+    defence: 'Sub-agents: a reset parent waits for a sub-agent that is active',
     file: 'workflows/sub-agent.ts',
     edits: [['if (wasStarted && patched(PATCHES.childIsAtWork))', 'if (false)']],
     suite: 'test/e2e/temporal-by-hand.test.ts',

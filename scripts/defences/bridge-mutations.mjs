@@ -31,6 +31,8 @@ export const bridge = [
   {
     defence: 'Bridge: a page that saw the turn at work gets it after its end',
     file: 'ai-sdk/reply/attach-turn.ts',
+    defence: 'Bridge: a page that saw the turn active gets it after its end',
+    file: 'ai-sdk/attach-turn.ts',
     edits: [[': sawActiveSince === record.turnStartSequence;', ': false;']],
     suite: RELOADS,
     test: `${RELOADED} text-and-reasoning`,
@@ -79,6 +81,9 @@ export const bridge = [
     defence: 'Bridge: what calls at work say is told from the log',
     file: 'ai-sdk/turns/turn-origin.ts',
     edits: [["if (message.type === 'custom' && unfinished.has(writer)) return true;", '']],
+    defence: 'Bridge: chunks of running calls are read from the log',
+    file: 'ai-sdk/turn-origin.ts',
+    edits: [["if (message.type === 'custom' && atWork.has(writer)) return true;", '']],
     suite: ORIGIN,
     test: 'where a replay begins is the transcript if the beginning is gone, and the log for what calls at work say',
   },
@@ -105,6 +110,9 @@ export const bridge = [
     defence: 'Bridge: nobody answers in another person’s session',
     file: 'ai-sdk/reply/classify.ts',
     edits: [['if (session?.isOwn === false) return refuse(notFound());', '']],
+    defence: 'Bridge: answers in another person’s session are refused',
+    file: 'ai-sdk/decide-reply.ts',
+    edits: [['if (isForeign) throw notFound();', '']],
     suite: FORGED,
     test: 'strangers another person can neither answer nor learn',
   },
@@ -118,6 +126,8 @@ export const bridge = [
   {
     defence: 'Bridge: a failure is told to a page that saw the turn at work',
     file: 'ai-sdk/reply/attach-turn.ts',
+    defence: 'Bridge: a failure is reported to a page that saw the turn active',
+    file: 'ai-sdk/attach-turn.ts',
     edits: [
       [
         "  if (record.stream === 'active') return true;\n",

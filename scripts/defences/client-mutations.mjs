@@ -37,6 +37,8 @@ export const clients = [
   {
     defence: 'Clients: a guard without a part that is written is none',
     file: 'ai-sdk/parts/step-frame.ts',
+    defence: 'Clients: a guard is sent only with a part that is written',
+    file: 'ai-sdk/step-frame.ts',
     edits: without("      out.push({ type: 'message-metadata', messageMetadata: {} });\n"),
     suite,
     test: 'stop while the model thinks about an approved call ai 6.0.0',
@@ -44,6 +46,8 @@ export const clients = [
   {
     defence: 'Clients: a snapshot leaves out the reply at work',
     file: 'ai-sdk/reply/build-snapshot.ts',
+    defence: 'Clients: a snapshot leaves out the active reply',
+    file: 'ai-sdk/build-snapshot.ts',
     edits: [['isActive ? toSettledMessages(view) : toAllMessages(view)', 'toAllMessages(view)']],
     suite,
     test: 'reload at boundaries of a turn ai 6.0.0',
@@ -51,6 +55,8 @@ export const clients = [
   {
     defence: 'Clients: a page that is loaded is told the whole turn',
     file: 'ai-sdk/reply/attach-turn.ts',
+    defence: 'Clients: a page that is loaded gets the whole turn',
+    file: 'ai-sdk/attach-turn.ts',
     edits: [['    from: turnStartSequence,\n', '    from: sequence,\n']],
     suite,
     test: 'two tabs look at one reply ai 7.0.58',
@@ -58,6 +64,8 @@ export const clients = [
   {
     defence: 'Clients: a turn that rests is not told to a page that has it',
     file: 'ai-sdk/reply/attach-turn.ts',
+    defence: 'Clients: a turn at rest is not replayed to a page that has it',
+    file: 'ai-sdk/attach-turn.ts',
     edits: [['sawActiveSince === record.turnStartSequence;', 'true;']],
     suite,
     test: 'reload while the agent asks ai 6.0.198',
@@ -65,6 +73,8 @@ export const clients = [
   {
     defence: 'Clients: a page whose snapshot was active is told a turn that rests by now',
     file: 'ai-sdk/reply/attach-turn.ts',
+    defence: 'Clients: a page whose snapshot was active gets a turn that rests by now',
+    file: 'ai-sdk/attach-turn.ts',
     edits: [['sawActiveSince === record.turnStartSequence;', 'false;']],
     suite,
     test: 'reload that comes back after the end ai 6.0.253',
@@ -124,11 +134,13 @@ export const clients = [
       '  else if (activeSnapshotTurn === turn) await sessions.noteRestingSnapshot(sessionId, turn);\n',
     ),
     suite,
-    test: 'no-cookies: reload after the end, beside a page that was loaded while the turn was at work ai 6.0.0',
+    test: 'no-cookies: reload after the end, beside a page that was loaded while the turn was active ai 6.0.0',
   },
   {
     defence: 'Clients: a page is told to load again before its response is cut',
     file: 'ai-sdk/turns/turn-frames.ts',
+    defence: 'Clients: a page is asked to reload before its response is cut',
+    file: 'ai-sdk/turn-frames.ts',
     edits: without('    yield* createCutNotice(error, progress.position, signal);\n'),
     suite,
     test: 'a reply that is withdrawn ai 7.0.0',

@@ -11,7 +11,7 @@ const without = (text) => [[text, '']];
 
 export const deadlines = [
   {
-    defence: 'Deadline: a decision after it is none',
+    defence: 'Deadline: a later decision is refused',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: [
       [
@@ -34,7 +34,7 @@ export const deadlines = [
     test: NO_ROOM,
   },
   {
-    defence: 'Deadline: a late answer is told once',
+    defence: 'Deadline: a late answer is passed to the model once',
     file: `${TRANSITIONS}/lib/late-answers.ts`,
     edits: without("  redis.call('HSET', session.calls, `lapsed:${id}`, 'told');\n"),
     test: TOLD_ONCE,

@@ -15,7 +15,7 @@ const without = (text) => [[text, '']];
 
 const access = [
   {
-    defence: 'Edge: an app is closed until it is said who may do what',
+    defence: 'Edge: an app refuses all requests until access is configured',
     file: 'api/identity.ts',
     edits: [['if (authenticate === undefined && !allowUnauthenticated) {', 'if (false) {']],
     suite: ACCESS,
@@ -78,7 +78,7 @@ const access = [
     test: 'agents that are only sub-agents are not listed and not talked to, unless they are public',
   },
   {
-    defence: 'Edge: a blank key lets nobody in',
+    defence: 'Edge: a blank key grants no access',
     file: 'config/env.ts',
     edits: without("if (value.trim() === '') return `${name} is blank; set it, or leave it out`;"),
     suite: SETTINGS,
@@ -92,7 +92,7 @@ const access = [
     test: 'parseEnv does not know JWT_SECRE, and says so',
   },
   {
-    defence: 'Edge: browsers are told what not to do',
+    defence: 'Edge: replies carry security headers',
     file: 'api/create-api.ts',
     edits: [['app.use(createSecurityHeaders(), requireHost);', 'app.use(requireHost);']],
     suite: ORIGINS,
@@ -267,7 +267,7 @@ const tokens = [
     test: 'tokens in a cookie count when there is no header, and only for pages of this site',
   },
   {
-    defence: 'Tokens: keys that cannot be had make nobody sign out',
+    defence: 'Tokens: a failed download of the keys does not reject valid tokens',
     file: 'api/jwt-authenticator.ts',
     edits: without('.catch(refuseKey)'),
     suite: TOKENS,
@@ -280,7 +280,7 @@ const NAMESAKE = 'tells the same name in another tenant nothing, and does nothin
 
 const lows = [
   {
-    defence: 'Tokens: one without an end is none',
+    defence: 'Tokens: a token without an expiry is refused',
     file: 'api/jwt-authenticator.ts',
     edits: without("requiredClaims: ['exp'],"),
     suite: TOKENS,
@@ -315,7 +315,7 @@ const lows = [
     test: 'what is no request two hosts is answered like everything else',
   },
   {
-    defence: 'Edge: whoever asks what is ready does not make it be looked at each time',
+    defence: 'Edge: readiness checks are cached',
     file: 'api/routes/health.ts',
     edits: [['looking ??= runChecks(checks)', 'looking = runChecks(checks)']],
     suite: ACCESS,
@@ -346,7 +346,7 @@ const revocation = [
     test: 'bodies that are on their way are given back by a sender that leaves',
   },
   {
-    defence: 'Edge: who decides is shown what the model was told',
+    defence: 'Edge: a person who decides sees what the model saw',
     file: 'api/routes/sessions.ts',
     edits: without(', ...(await readHidden(found))'),
     suite: 'test/api/waiting.test.ts',
@@ -394,7 +394,7 @@ const owners = [
     test: `a session of before: startAgent ${NAMESAKE}`,
   },
   {
-    defence: 'Owners: no tenant begins what release 0.2.0 would not find while it is at work',
+    defence: 'Owners: tenants begin no session that an active release 0.2.0 would not find',
     file: 'stores/redis/session-store.ts',
     edits: [['(await context.layout()) >= TENANTS_APART', 'true']],
     suite: 'test/stores/redis/processes.test.ts',
@@ -410,6 +410,8 @@ const owners = [
   {
     defence: 'Owners: nobody acts on another person’s session',
     file: 'ai-sdk/reply/access.ts',
+    defence: 'Owners: actions on another person’s session are refused',
+    file: 'ai-sdk/session-address.ts',
     edits: [['return isOwner(record, caller) ? record : undefined;', 'return record;']],
     suite: OWNERS,
     test: `a session of today: deleteChat ${STRANGER}`,
@@ -423,12 +425,17 @@ const owners = [
         "return session !== undefined ? { kind: 'attach'",
       ],
     ],
+    defence: 'Owners: another person’s session cannot be followed',
+    file: 'ai-sdk/decide-reply.ts',
+    edits: [['if (isReading && (found === undefined || isForeign))', 'if (isReading && !found)']],
     suite: OWNERS,
     test: `a session of today: followChat ${STRANGER}`,
   },
   {
     defence: 'Owners: nobody loads it',
     file: 'ai-sdk/reply/build-snapshot.ts',
+    defence: 'Owners: another person’s session cannot be loaded',
+    file: 'ai-sdk/build-snapshot.ts',
     edits: [
       [
         'there are.\n  const record = await findOwnSession(stateStore, sessionId, caller);',
@@ -459,6 +466,8 @@ const owners = [
   {
     defence: 'Owners: who is not named is nobody',
     file: 'ai-sdk/reply/access.ts',
+    defence: 'Owners: a missing caller owns nothing',
+    file: 'ai-sdk/ownership.ts',
     edits: [
       [
         'if (session === undefined || !caller?.userId) return false;',
@@ -469,7 +478,7 @@ const owners = [
     test: 'buildSnapshot is null for a caller whom nobody names, as plain JavaScript may leave him out',
   },
   {
-    defence: 'Owners: nobody learns what it waits for',
+    defence: 'Owners: pending calls of another person’s session are hidden',
     file: 'api/routes/sessions.ts',
     edits: [
       [

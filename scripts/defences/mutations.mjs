@@ -128,13 +128,13 @@ const transitions = [
     test: 'begin takes messages for a repetition that people see, behind hidden ones of another id',
   },
   {
-    defence: 'Ends: a run that was broken off keeps what viewers are told',
+    defence: 'Ends: an interrupted run keeps its error for viewers',
     file: `${TRANSITIONS}/lib/finish.ts`,
     edits: [["if (error !== '') fields.push('error', error);", '']],
     test: 'end of a run that was broken off keeps what viewers are told',
   },
   {
-    defence: 'Birth mark: an erased session is not taken for the next one of its id',
+    defence: 'Generation: an erased session is not taken for the next one of its id',
     file: `${TRANSITIONS}/begin.ts`,
     edits: [["'born', nonce", "'born', 'always'"]],
     test: 'claim tells a session from an erased one of the same id',
@@ -146,7 +146,7 @@ const transitions = [
     test: 'start call never permits a started call again: its outcome is unknown, said once',
   },
   {
-    defence: 'An unknown outcome takes back what was told of the state',
+    defence: 'An unknown outcome withdraws the state changes of its call',
     file: `${TRANSITIONS}/lib/settling.ts`,
     edits: [["if (code === 'tool_outcome_unknown') undoPatches(session, log, speaker, id);\n", '']],
     test: 'start call of an unknown outcome takes back what was told of the state, and silences the attempt',
@@ -224,7 +224,7 @@ const transitions = [
     test: 'settle call, an approval checks kind and run of the pending record',
   },
   {
-    defence: 'Kind of the pending record: nobody gives a server tool’s result',
+    defence: 'Kind of the pending record: results of server tools are refused',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: [
       ["  if (kind !== 'approval' && kind !== 'client') return only('kind_mismatch');\n", ''],

@@ -49,7 +49,7 @@ export const providers = [
     test: 'model step leaves its slot while it waits for long, and counts failures over attempts',
   },
   {
-    defence: 'Provider: a stop does not wait for a model that nobody asks',
+    defence: 'Provider: a stop does not wait for a model call that is postponed',
     file: 'stores/transitions/lib/stopping.ts',
     edits: [['isAtWork && num(waitsUntil) > storeNow()', 'false']],
     test: 'discard with a wait lets a stop end the run at once',
@@ -59,6 +59,6 @@ export const providers = [
     file: 'workflows/operators.ts',
     edits: [['  state.isEnded ||= isEnded;\n', '']],
     suite: 'test/e2e/provider-outage.test.ts',
-    test: 'a run that waits for its provider is seen by whoever follows, and stopped at once',
+    test: 'a run that waits for its provider is visible to every viewer, and stops at once',
   },
 ];

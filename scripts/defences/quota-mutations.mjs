@@ -45,13 +45,13 @@ export const quotas = [
     test: 'what an owner has counts once what is folded often, at the same time, by several',
   },
   {
-    defence: 'Quotas: a run that waits for people is not at work',
+    defence: 'Quotas: a run that waits for people is not active',
     file: 'stores/redis/charged.ts',
     edits: [["stream !== 'paused' && ", '']],
     test: 'what an owner has are runs at work: none while people are asked, one again when they have answered',
   },
   {
-    defence: 'Quotas: nobody is refused for a run that has ended',
+    defence: 'Quotas: a run that has ended does not count',
     file: 'stores/redis/owners.ts',
     edits: [['      await refreshWork(input);\n', '']],
     test: 'reserve looks again before it refuses a run: others may have ended unnoticed',

@@ -14,7 +14,7 @@ export const readers = [
     defence: 'A connection whose packets vanish is replaced: in an idle process',
     file: 'stores/redis/connection.ts',
     edits: [['  startPulse(client);\n', '']],
-    test: 'a connection whose packets vanish is replaced under an API that nobody asks anything',
+    test: 'a connection whose packets vanish is replaced under an idle API',
     suite: 'test/stores/redis/silence.test.ts',
   },
   {
@@ -43,7 +43,7 @@ export const readers = [
     test: 'stream readers end at a pause, and begin anew beyond it',
   },
   {
-    defence: 'Truncation as an entry: readers elsewhere are told',
+    defence: 'Truncation as an entry: readers elsewhere see it',
     file: `${TRANSITIONS}/truncate.ts`,
     edits: [
       ['writeControl(log, `{"type":"stream_truncated",', 'void (`{"type":"stream_truncated",'],

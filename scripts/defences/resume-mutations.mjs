@@ -1,4 +1,4 @@
-// Runs that go on after others, and who takes over from whom; see mutations.mjs.
+// Runs that continue others, and take-over between writers; see mutations.mjs.
 const TRANSITIONS = 'stores/transitions';
 
 const refused = 'resume run refuses a run that has ended for good, and one that is not the newest';
@@ -15,7 +15,7 @@ export const resumes = [
     test: 'resume run is done once, also if it is asked for again',
   },
   {
-    defence: 'Resume: not while a run is at work or waits',
+    defence: 'Resume: not while a run is active or waits',
     file: `${TRANSITIONS}/resume-run.ts`,
     edits: [['if (!isTerminal(root.status))', 'if (false)']],
     test: 'resume run leaves a run that is at work or waits alone',
@@ -53,7 +53,7 @@ export const resumes = [
     test: 'resume run fences off the writers of the run before',
   },
   {
-    defence: 'Take-over: of the newest run at work only',
+    defence: 'Take-over: of the newest active run only',
     file: `${TRANSITIONS}/take-over.ts`,
     edits: without(
       "  if (root.run !== runId || isTerminal(root.status)) return only('superseded');\n",
@@ -61,7 +61,7 @@ export const resumes = [
     test: 'take over finds nothing where nobody writes, and leaves other runs alone',
   },
   {
-    defence: 'Take-over: nobody is fenced off where nobody writes',
+    defence: 'Take-over: no writer is fenced off where none writes',
     file: `${TRANSITIONS}/take-over.ts`,
     edits: [
       ["  if (owner === false) return only('nothing');\n", ''],

@@ -10,7 +10,7 @@ const without = (text) => [[text, '']];
 
 export const rewinds = [
   {
-    defence: 'Rewind: not while a run is at work',
+    defence: 'Rewind: not while a run is active',
     file: `${TRANSITIONS}/rewind.ts`,
     edits: [['if (isLive(root.status))', 'if (false)']],
     test: 'rewind refuses what it cannot do, and changes nothing then',
@@ -93,7 +93,7 @@ export const rewinds = [
     test: 'rewind does an older turn again, whose later ones it drops',
   },
   {
-    defence: 'Rewind: nothing is told of dropped calls',
+    defence: 'Rewind: dropped calls are not reported',
     file: `${TRANSITIONS}/lib/dropped-rows.ts`,
     edits: without("      redis.call('LREM', session.notices, 1, json);\n"),
     test: 'rewind tells nothing of a late answer to a call that it drops',

@@ -26,7 +26,7 @@ const order = [
     test: replays('sub-agent'),
   },
   {
-    defence: 'Replay: operators are told before the work begins',
+    defence: 'Replay: operators see the calls before the work begins',
     file: 'workflows/step-calls.ts',
     edits: [
       ['for (const call of started) working.add(call);\n    show();\n', ''],
@@ -206,6 +206,6 @@ export const runs = [
     file: 'workflows/agent-run.ts',
     edits: [["if (status !== 'failed') return", 'if (status) return']],
     suite: 'test/workflows/agent-run.test.ts',
-    test: 'a run on a worker that fails fails its workflow with the typed code, and the session goes on',
+    test: 'a run on a worker that fails, fails its workflow with the typed code, and the session stays usable',
   },
 ];

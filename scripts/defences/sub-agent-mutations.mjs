@@ -59,7 +59,7 @@ export const subAgents = [
     test: 'a sub-agent keeps the conversation active until it rests, then pauses it and is answered there',
   },
   {
-    defence: 'Sub-agents: nobody answers what was not asked yet',
+    defence: 'Sub-agents: answers to questions that were not asked yet are refused',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: without(
       "  if (source !== 'tool' && call.ask !== undefined) return only('not_pending');\n",
@@ -67,13 +67,13 @@ export const subAgents = [
     test: asks,
   },
   {
-    defence: 'Sub-agents: all go on with the last answer, none before',
+    defence: 'Sub-agents: all continue with the last answer, none before',
     file: `${TRANSITIONS}/lib/resume.ts`,
     edits: without("if (value === 'waiting') return NOTHING_RESUMED"),
     test: asks,
   },
   {
-    defence: 'Sub-agents: none goes on while others are waited for',
+    defence: 'Sub-agents: none continues while others are waited for',
     file: `${TRANSITIONS}/claim.ts`,
     edits: without(" || (!isConversation(session) && root.stream === 'paused')"),
     test: asks,
@@ -91,7 +91,7 @@ export const subAgents = [
     test: ends,
   },
   {
-    defence: 'Sub-agents: what nobody was shown gets no end in the stream',
+    defence: 'Sub-agents: a call that was never shown gets no end in the stream',
     file: `${TRANSITIONS}/lib/settling.ts`,
     edits: without('  if (call.ask !== undefined) return;\n'),
     test: ends,
@@ -103,13 +103,13 @@ export const subAgents = [
     test: 'a sub-agent that is lost at work ends with its call, and writes no more',
   },
   {
-    defence: 'Sub-agents: whoever has nothing left to wait for goes on',
+    defence: 'Sub-agents: an agent with nothing left to wait for continues',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: without("    if (resumed.resume === '') continueAlone(session, log, now);\n"),
     test: 'a sub-agent may have sub-agents itself, which rest and end with it',
   },
   {
-    defence: 'Sub-agents: a stop of another run is none',
+    defence: 'Sub-agents: a stop of another run is ignored',
     file: `${TRANSITIONS}/stop.ts`,
     edits: without("  if (runId !== undefined && runId !== given.run) return only('nothing');\n"),
     test: 'a sub-agent that is told to stop stops the conversation',

@@ -30,14 +30,14 @@ export const upgrade = [
     test: 'a step of release 0.2.0 in the middle is withdrawn as well if a process of each release had it, or took it over',
   },
   {
-    defence: 'Upgrade: what an attempt of release 0.2.0 said is looked for in the log',
+    defence: 'Upgrade: chunks of an attempt of release 0.2.0 are found in the log',
     file: `${LIB}/call-events.ts`,
     edits: without(' || !isNoted(session, writer)'),
     suite: LIVE,
-    test: 'calls that release 0.2.0 has opened keep what their newest attempt said, whichever release had those before',
+    test: 'calls that release 0.2.0 has opened keep what their newest attempt wrote, whichever release ran the earlier ones',
   },
   {
-    defence: 'Upgrade: a step that is said again began in its own run',
+    defence: 'Upgrade: a repeated step began in its own run',
     file: 'stores/transitions/resume-run.ts',
     edits: [
       [

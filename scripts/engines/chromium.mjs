@@ -11,7 +11,7 @@ const MAC_APPLICATIONS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** `{ path }`, or `{ reason }`: one sentence that says why there is none and how to get one. */
+/** `{ path }`, or `{ reason }`: one sentence that says why it is missing and how to get it. */
 export async function findChromium({
   env = process.env,
   canInstall = canInstallWithApt,

@@ -4,7 +4,7 @@ interface PrivateEngine {
   readonly pid: number | undefined;
   readonly port: number;
   readonly folder: string;
-  /** Orderly end; the data stays, so `restart` goes on with it. */
+  /** Orderly end; the data stays, and `restart` continues with it. */
   stop: () => Promise<void>;
   kill9: () => Promise<void>;
   /** Stops it if it runs, starts it on the same port and data, resolves when it answers. */

@@ -54,6 +54,6 @@ async function isRecentEnough(path) {
 
 async function installRedis() {
   await installWithApt(['redis-server']);
-  // The package also asks for a start at every boot; nobody asked for a service here.
+  // The package also enables a service at boot, which is not wanted here.
   if (findOnPath(['systemctl'])) await runCommand('systemctl', ['disable', 'redis-server']);
 }

@@ -3,7 +3,7 @@ import { findChromium } from './chromium.mjs';
 import { findRedis } from './redis.mjs';
 import { findTemporal } from './temporal.mjs';
 
-/** How the tests' Temporal differs: runs of about 35 steps, a tenth of the usual, go on as new. */
+/** How the tests' Temporal differs: runs continue as new after about 35 steps, a tenth of the usual. */
 export const TEST_TEMPORAL_CONFIG = { 'limit.historyCount.suggestContinueAsNew': 400 };
 
 /** Finds or makes all of them. Without a Chromium only the tests of the page fail. */

@@ -68,7 +68,7 @@ function startOnce({ file, args, dataDir, pidFile, logFile }) {
   return engine;
 }
 
-/** Old lines are of no use by the time a log is this large, and nobody else would ever remove it. */
+/** Old lines of a log this large have no use, and nothing else would ever remove it. */
 function dropLargeLog(path) {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_LIMIT_BYTES) rmSync(path);

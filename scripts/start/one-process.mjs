@@ -11,7 +11,7 @@ import { requireRedis, requireTemporal } from './reachable.mjs';
 import { readSettings } from './settings.mjs';
 import { listenForStop, stopRequested } from './stop-request.mjs';
 
-// The process ends by itself within its own grace time, which may be long for a worker that lets
+// The process normally ends within its own grace time, which may be long for a worker that lets
 // replies finish; this is only for one that hangs.
 const GRACE_MS = 120_000;
 

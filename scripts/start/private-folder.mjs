@@ -1,4 +1,4 @@
-// Conversations lie in the data folder: nobody else on this machine reads them.
+// The data folder holds conversations: no other user of this machine may read it.
 import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

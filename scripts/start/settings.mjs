@@ -40,7 +40,7 @@ function parseTemporalUi(text) {
 
 /**
  * On loopback an API without authentication is the comfortable default; on any other address it
- * would be open to the network, so that has to be said. With a key for tokens nothing is open.
+ * would be open to the network, so that must be explicit. With a token key nothing is open.
  */
 function allowsUnauthenticated(env, host) {
   if (env.HELIX_ALLOW_UNAUTHENTICATED) return env.HELIX_ALLOW_UNAUTHENTICATED;

@@ -7,7 +7,7 @@ const PARENT_CHECK_MS = 1000;
 
 /**
  * Returns an AbortSignal that fires at the first request. `onRepeat` is called for each further
- * one: somebody is impatient. When npm started this process and is killed, no key press can reach
+ * one, from an impatient user. When npm started this process and is killed, no key press can reach
  * it any more, so that counts as a request too.
  */
 export function listenForStop({ onRepeat }) {

@@ -16,8 +16,8 @@ export function restartPause(quickDeaths) {
 
 /**
  * Starts the child and starts it again whenever it dies, until `stop`. `startChild` returns
- * `{ pid, exited, stop, kill }` (see child-process.mjs); `onDeath` is told of each death that nobody asked
- * for and may return `false` to give up. Clock and pause are parameters for the tests.
+ * `{ pid, exited, stop, kill }` (see child-process.mjs); `onDeath` is called for each death that was not
+ * requested and may return `false` to give up. Clock and pause are parameters for the tests.
  */
 export function supervise(startChild, { onDeath, now = Date.now, pause = delay } = {}) {
   const stopping = new AbortController();

@@ -1,6 +1,6 @@
-// The Temporal UI of the dev server: whoever reaches it acts as an operator, without a login. It
+// The Temporal UI of the dev server: any client that reaches it acts as an operator, without a login. It
 // serves any Host, so a web page that knew its address could act through it by DNS rebinding. It
-// therefore stands on an address that nobody can guess, and people come in by our proxy.
+// therefore listens on an address that cannot be guessed, and people reach it through our proxy.
 import { once } from 'node:events';
 import { anyFreePort, claimPort } from '../system/ports.mjs';
 import { ownLoopbackAddress } from '../system/loopback.mjs';
@@ -9,9 +9,9 @@ import { createUiProxy } from '../temporal-ui/proxy.mjs';
 const PREFERRED_PORT = 8233;
 
 /**
- * Where the UI itself is to listen; undefined if there is to be none. `wanted` is what the user
- * said: on a system that has only 127.0.0.1 pages could find the UI's port by trying them all, so
- * there it takes a `true`.
+ * Where the UI itself is to listen; undefined without one. `wanted` is the user's
+ * setting: on a system that has only 127.0.0.1 pages could find the UI's port by trying them all, so
+ * the UI opens there only if `wanted` is true.
  */
 export async function placeUi(wanted, { ownAddress = ownLoopbackAddress } = {}) {
   if (wanted === false) return undefined;

@@ -18,7 +18,7 @@ export function tryLock(path, note = {}) {
   writeFileSync(mine, JSON.stringify({ ...identityOf(process.pid), ...note }));
   try {
     for (;;) {
-      // A hard link either appears complete or not at all: nobody can read a half-written lock.
+      // A hard link either appears complete or not at all: no process can read a half-written lock.
       if (tryLink(mine, path)) return { release: () => rmSync(path, { force: true }) };
       const holder = readHolder(path);
       if (holder && isSameProcess(holder)) return { holder };
@@ -29,7 +29,7 @@ export function tryLock(path, note = {}) {
   }
 }
 
-/** Waits for the lock, does the work, releases. `onWait` is called once if somebody else holds it. */
+/** Waits for the lock, does the work, releases. `onWait` is called once if another process holds it. */
 export async function withLock(path, work, { onWait, note } = {}) {
   let lock = tryLock(path, note);
   if (!lock.release) onWait?.(lock.holder);

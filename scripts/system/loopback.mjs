@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { anyFreePort } from './ports.mjs';
 
 /**
- * A random address of this machine's loopback network, which nobody can guess: 24 bits, and
+ * A random address of this machine's loopback network, which cannot be guessed: 24 bits, and
  * undefined where the system has only 127.0.0.1 (macOS).
  */
 export async function ownLoopbackAddress({ canListen = listens } = {}) {

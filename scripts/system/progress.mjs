@@ -8,7 +8,7 @@ const PLAIN_REPEAT_MS = 15_000;
 /**
  * Runs one step under a line that says what is being done and for how long. On a terminal the
  * line is redrawn; in a log file, where that would leave thousands of lines, it is repeated now
- * and then, so that nobody takes a long build for a hang. It goes to stderr: stdout belongs to
+ * and then, so that a long build does not look like a hang. It goes to stderr: stdout belongs to
  * what the command answers. The step may add a detail with `progress.update(text)`.
  */
 export async function withProgress(label, step, { stream = process.stderr } = {}) {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 
 const KEPT_CHARACTERS = 64_000;
 
-// What still runs when this process is told to stop must not go on without it.
+// Child processes must not outlive this process.
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill()));
 

@@ -6,7 +6,7 @@ export async function runMain(main) {
   try {
     await main();
   } catch (error) {
-    // Somebody asked for the end and got it.
+    // The user asked for the end.
     if (error?.name === 'AbortError') return;
     const text = error instanceof UserError ? error.message : String(error?.stack ?? error);
     process.stderr.write(`\n${text}\n`);

@@ -10,7 +10,7 @@ const OF_CONNECTION = new Set([
 ]);
 
 /**
- * An HTTP server that hands on what may pass to the UI at `upstream`, and answers everything else
+ * An HTTP server that forwards permitted requests to the UI at `upstream`, and answers all others
  * with 403. `names` are host names of this server besides `localhost`. The caller lets it listen.
  */
 export function createUiProxy({ upstream, names = [] }) {

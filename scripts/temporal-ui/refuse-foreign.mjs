@@ -37,7 +37,7 @@ function isOriginOf(host, origin) {
   return [`http://${host}`, `https://${host}`].includes(origin);
 }
 
-/** The chat page links to runs, and so may any other page: whoever follows a link sees a page of ours. */
+/** The chat page links to runs, and so may any other page: following a link only shows the UI's own page. */
 function isLink(method, headers) {
   return (
     READS.has(method) &&

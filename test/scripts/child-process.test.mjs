@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { startChildProcess } from '../../scripts/start/child-process.mjs';
 
-/** Resolves when the child has said that its signal handlers are in place. */
+/** Resolves when the child has installed its signal handlers. */
 async function startNode(code) {
   const started = startChildProcess(process.execPath, ['-e', `${code};console.log('ready')`], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -11,7 +11,7 @@ async function startNode(code) {
   return started;
 }
 
-test('a child that listens ends by itself', async () => {
+test('a child that listens for signals ends on SIGTERM', async () => {
   const child = await startNode(
     "process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1e6)",
   );

@@ -16,16 +16,16 @@ const newest = [
 /** A machine with an npm of its own, which notes what it was asked for. */
 function machine({ refuses = () => false } = {}) {
   const installed = [];
-  const said = [];
+  const lines = [];
   return {
     installed,
-    said,
+    lines,
     options: {
       env: { XDG_CACHE_HOME: tempFolder() },
       ask: async () => newest,
       stream: new Writable({
         write: (text, _encoding, done) => {
-          said.push(String(text));
+          lines.push(String(text));
           done();
         },
       }),
@@ -40,7 +40,7 @@ function machine({ refuses = () => false } = {}) {
 }
 
 test('every version gets a folder of its own, once', async () => {
-  const { installed, said, options } = machine();
+  const { installed, lines, options } = machine();
   const clients = await installClients(options);
   expect(clients.map(({ ai }) => ai)).toEqual([
     ...['6.0.0', '6.0.198', '6.0.253', '6.9.9'],
@@ -50,7 +50,7 @@ test('every version gets a folder of its own, once', async () => {
   expect(new Set(clients.map(({ entry }) => dirname(entry))).size).toBe(8);
   await installClients(options);
   expect(installed).toHaveLength(8);
-  expect(said).toEqual([]);
+  expect(lines).toEqual([]);
 });
 
 test('two that ask at the same time install them once', async () => {
@@ -70,15 +70,15 @@ test('what a process that died has begun is not taken for a version, and goes', 
 
 test('a registry that cannot be reached is asked once, and each version left out is named', async () => {
   let asked = 0;
-  const { said, options } = machine({ refuses: () => (asked += 1) > 2 });
+  const { lines, options } = machine({ refuses: () => (asked += 1) > 2 });
   const clients = await installClients(options);
   expect(asked).toBe(3);
   expect(clients.map(({ reason }) => reason)).toEqual([
     ...[undefined, undefined],
     ...Array(6).fill('no line'),
   ]);
-  expect(said).toHaveLength(6);
-  expect(said[0]).toBe('ai 6.0.253 is left out of the tests: no line\n');
+  expect(lines).toHaveLength(6);
+  expect(lines[0]).toBe('ai 6.0.253 is left out of the tests: no line\n');
   const folder = join(options.env.XDG_CACHE_HOME, 'helix-temporal', 'clients');
   expect(readdirSync(folder).filter((name) => name.includes('.part-'))).toEqual([]);
 });
@@ -91,7 +91,7 @@ test('an npm that fails for another reason is a failure', async () => {
   await expect(installClients({ ...options, install })).rejects.toThrow('no space left');
 });
 
-test('the newest versions are asked for once a day, and remembered while nobody answers', async () => {
+test('the newest versions are queried once a day, and the last list is used while the registry is away', async () => {
   const file = join(tempFolder(), 'newest.json');
   const pinned = [{ ai: '6.0.326', react: '3.0.326' }];
   const offline = async () => {

@@ -6,13 +6,13 @@ import { takeOut } from '../../scripts/defences/take-out.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 
 test.each(mutations.map((mutation) => [mutation.defence, mutation]))(
-  'the defence "%s" stands where it can be taken out',
+  'the defence "%s" can be taken out of its file',
   (_, mutation) => {
     const { missing } = takeOut(readFileSync(join(projectRoot, mutation.file), 'utf8'), mutation);
     expect(missing).toBeUndefined();
   },
 );
 
-test('each defence has a name of its own', () => {
+test('the names of the defences are unique', () => {
   expect(new Set(mutations.map(({ defence }) => defence)).size).toBe(mutations.length);
 });

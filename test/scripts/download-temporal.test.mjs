@@ -59,7 +59,7 @@ test('the program of the archive ends up at the target, and nothing else is left
 
 test.each([
   ['an answer without the archive', { status: 404 }, 'answered 404'],
-  ['an archive that is none', { archive: 'no archive' }, 'unpacking failed'],
+  ['a body that is not an archive', { archive: 'no archive' }, 'unpacking failed'],
 ])('%s leaves nothing behind', async (_name, behaviour, reason) => {
   const { service } = await startService(behaviour);
   const folder = tempFolder();
@@ -90,7 +90,7 @@ test('an archive that is not the pinned one is not even run', async () => {
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a version whose checksum nobody has noted is not asked for', async () => {
+test('a version without a pinned checksum is not downloaded', async () => {
   const { service, asked } = await startService({ archive: packProgram() });
   const refused = download(service, join(tempFolder(), 'temporal'), { checksums: {} });
   await expect(refused).rejects.toThrow('no checksum is known for 1.8.2');
@@ -104,7 +104,7 @@ test('the version that is downloaded has a checksum for each system', () => {
   for (const checksum of Object.values(pinned)) expect(checksum).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('a service that cannot be reached is said so', async () => {
+test('a service that cannot be reached is named in the error', async () => {
   const unreachable = download('http://127.0.0.1:1/cli', join(tempFolder(), 'temporal'));
   await expect(unreachable).rejects.toThrow('temporal.download cannot be reached');
 });

@@ -27,7 +27,7 @@ test('the lock of a process that is gone is taken over', async () => {
   expect(tryLock(path).release).toBeDefined();
 });
 
-test('so is one whose process id belongs to somebody else by now', () => {
+test('a lock whose process id now belongs to another process is taken over', () => {
   const path = join(tempFolder(), 'lock');
   writeFileSync(path, JSON.stringify({ pid: process.pid, startTime: 'another' }));
   expect(tryLock(path).release).toBeDefined();

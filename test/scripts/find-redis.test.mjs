@@ -27,21 +27,21 @@ test('REDIS_SERVER_PATH is used or refused, never replaced', async () => {
   await expect(found).rejects.toThrow('not a Redis server 7 or newer');
 });
 
-test('without one it is installed, where that is possible', async () => {
+test('a missing Redis is installed where that is possible', async () => {
   const bin = tempFolder();
   const install = async () => void writeProgram(bin, 'redis-server', redis('7.0.15'));
   const found = findRedis({ env: { PATH: bin }, canInstall: () => true, install });
   await expect(found).resolves.toBe(`${bin}/redis-server`);
 });
 
-test('a package that is too old is said so', async () => {
+test('a package that is too old is named in the error', async () => {
   const bin = tempFolder();
   const install = async () => void writeProgram(bin, 'redis-server', redis('6.0.16'));
   const found = findRedis({ env: { PATH: bin }, canInstall: () => true, install });
   await expect(found).rejects.toThrow('too old');
 });
 
-test('where nothing can be installed a sentence says how to get it', async () => {
+test('one sentence explains how to get Redis where it cannot be installed', async () => {
   const found = findRedis({ env: { PATH: tempFolder() }, ...noInstall });
   await expect(found).rejects.toThrow(/No Redis server was found\. Install Redis 7 or newer/);
 });

@@ -26,36 +26,36 @@ function ways({ downloadWorks = false, buildWorks = false } = {}) {
   return { tried, download: way('download', downloadWorks), build: way('build', buildWorks) };
 }
 
-describe('the Temporal dev server is looked for', () => {
-  test('first where TEMPORAL_CLI_PATH points', async () => {
+describe('finding the Temporal dev server', () => {
+  test('TEMPORAL_CLI_PATH comes first', async () => {
     const { bin, env } = machine();
     writeProgram(bin, 'temporal', REAL);
     const given = writeProgram(tempFolder(), 'my-temporal', REAL);
     await expect(findTemporal({ env: { ...env, TEMPORAL_CLI_PATH: given } })).resolves.toBe(given);
   });
 
-  test('there only: a path that does not work is refused, not replaced', async () => {
+  test('a TEMPORAL_CLI_PATH that does not work is refused, not replaced', async () => {
     const { bin, env } = machine();
     writeProgram(bin, 'temporal', REAL);
     const found = findTemporal({ env: { ...env, TEMPORAL_CLI_PATH: '/nowhere/temporal' } });
     await expect(found).rejects.toThrow('TEMPORAL_CLI_PATH is /nowhere/temporal');
   });
 
-  test('then on PATH, before the cache', async () => {
+  test('PATH comes before the cache', async () => {
     const { bin, env } = machine();
     const onPath = writeProgram(bin, 'temporal', REAL);
     writeProgram(dirname(cachedTemporalPath(env)), 'temporal', REAL);
     await expect(findTemporal({ env })).resolves.toBe(onPath);
   });
 
-  test('not in a program that only has the same name', async () => {
+  test('a program that only has the same name is passed over', async () => {
     const { bin, env } = machine();
     writeProgram(bin, 'temporal', 'temporal 0.1, a calendar');
     const cached = writeProgram(dirname(cachedTemporalPath(env)), 'temporal', REAL);
     await expect(findTemporal({ env })).resolves.toBe(cached);
   });
 
-  test('then in the cache, without asking the network', async () => {
+  test('the cache is used without the network', async () => {
     const { env } = machine();
     const { tried, ...fallbacks } = ways({ downloadWorks: true });
     writeProgram(dirname(cachedTemporalPath(env)), 'temporal', REAL);
@@ -63,7 +63,7 @@ describe('the Temporal dev server is looked for', () => {
     expect(tried).toEqual([]);
   });
 
-  test('then by download, and the next time in the cache', async () => {
+  test('it is downloaded once, and found in the cache the next time', async () => {
     const { env } = machine();
     const { tried, ...fallbacks } = ways({ downloadWorks: true, buildWorks: true });
     await findTemporal({ env, ...fallbacks });
@@ -71,14 +71,14 @@ describe('the Temporal dev server is looked for', () => {
     expect(tried).toEqual(['download']);
   });
 
-  test('then it is built', async () => {
+  test('it is built when the download fails', async () => {
     const { env } = machine();
     const { tried, ...fallbacks } = ways({ buildWorks: true });
     await expect(findTemporal({ env, ...fallbacks })).resolves.toBe(cachedTemporalPath(env));
     expect(tried).toEqual(['download', 'build']);
   });
 
-  test('and if nothing works, one sentence says what was tried and what to do', async () => {
+  test('when nothing works, one sentence lists what was tried and what to do', async () => {
     const { env } = machine();
     const { tried, ...fallbacks } = ways();
     const found = findTemporal({ env, ...fallbacks });
@@ -89,7 +89,7 @@ describe('the Temporal dev server is looked for', () => {
   });
 });
 
-test('two starts at the same time make it once', async () => {
+test('two simultaneous starts build it once', async () => {
   const { env } = machine();
   const { tried, ...fallbacks } = ways({ buildWorks: true });
   mkdirSync(dirname(cachedTemporalPath(env)), { recursive: true });

@@ -17,7 +17,7 @@ test('an engine that outlived its supervisor is stopped', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-test('a stranger that has its process id by now is left alone', async () => {
+test('another process that has reused its process id is left alone', async () => {
   const file = join(tempFolder(), 'redis.pid.json');
   const stranger = startEngine();
   writeFileSync(file, JSON.stringify({ pid: stranger.pid, startTime: 'another' }));
@@ -27,6 +27,6 @@ test('a stranger that has its process id by now is left alone', async () => {
   await expect(stranger.exited).resolves.toMatchObject({ reason: 'SIGKILL' });
 });
 
-test('without a file there is nothing to stop', async () => {
+test('nothing is stopped without a pid file', async () => {
   await expect(stopLeftOver(join(tempFolder(), 'redis.pid.json'))).resolves.toBe(false);
 });

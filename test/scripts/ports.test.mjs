@@ -25,6 +25,6 @@ test('a port that was claimed, but is not listened on yet, is not given twice', 
   await expect(tryClaimPort(port)).resolves.toBe(false);
 });
 
-test('an address that this machine does not have is said so', async () => {
+test('an address that this machine does not have is named in the error', async () => {
   await expect(claimPort(3000, '192.0.2.1')).rejects.toThrow('cannot listen on 192.0.2.1');
 });

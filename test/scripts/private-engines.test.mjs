@@ -27,7 +27,7 @@ test('Temporal keeps its runs over kill -9, and knows the search attributes', as
   const connection = await Connection.connect({ address: engine.address });
   try {
     const client = new Client({ connection });
-    await client.workflow.start('any', { workflowId: 'kept', taskQueue: 'nobody' });
+    await client.workflow.start('any', { workflowId: 'kept', taskQueue: 'unserved' });
     await engine.kill9();
     await engine.restart();
     // The client may still be waiting to try its broken connection again.

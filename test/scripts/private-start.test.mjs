@@ -56,7 +56,7 @@ onLinux('each process gets the keys that it needs, and what it writes is private
 });
 
 describe('the data folder', () => {
-  test('that was left open is closed where it is ours, and nowhere else', () => {
+  test('only our own files in a data folder that was open are made private', () => {
     const folder = tempFolder();
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'redis'), { mode: 0o755 });
@@ -69,7 +69,7 @@ describe('the data folder', () => {
     expect(openTo(0o077, folder)).toEqual([join(folder, 'notes')]);
   });
 
-  test('closes what is made for it only', () => {
+  test('the umask is restored when the start of an engine fails', () => {
     const before = process.umask();
     const thrown = () => {
       throw new Error('not started');
@@ -79,7 +79,7 @@ describe('the data folder', () => {
   });
 });
 
-test('what a program of others needs is left to it', () => {
+test('engines get no keys, and each role gets only its own', () => {
   const env = { PATH: '/bin', HOME: '/root', TZ: 'UTC', LC_ALL: 'C', ...KEYS, NODE_OPTIONS: '' };
   expect(Object.keys(environmentOfEngine(env))).toEqual(['PATH', 'HOME', 'TZ', 'LC_ALL']);
   expect(environmentOfRole('api', env)).not.toHaveProperty('OPENAI_API_KEY');

@@ -36,7 +36,7 @@ describe('without authentication', () => {
     expect(read({ [name]: 'key' }).allowUnauthenticated).toBeUndefined();
   });
 
-  test('any host is, once somebody has said so', () => {
+  test('any host is allowed once the setting is explicit', () => {
     const env = { HOST: '0.0.0.0', HELIX_ALLOW_UNAUTHENTICATED: '1' };
     expect(read(env).allowUnauthenticated).toBe('1');
   });

@@ -12,12 +12,12 @@ it(
       cwd: projectRoot,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
+    let output = '';
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (text) => (said += text));
+      stream.on('data', (text) => (output += text));
     }
     const code = await new Promise((resolve) => child.once('close', resolve));
-    const [verdict] = /^VERDICT .*$/m.exec(said) ?? [said];
+    const [verdict] = /^VERDICT .*$/m.exec(output) ?? [output];
     expect(verdict).toMatch(
       /^VERDICT lost [1-9]\d* doubled [1-9]\d* stuck [1-9]\d* twice 1 leaked [1-9]\d* recovery_p99 \d+$/,
     );

@@ -21,7 +21,7 @@ const CROSS_SITE = {
   'sec-fetch-mode': 'no-cors',
 };
 const REBOUND = { host: EVIL, origin: `http://${EVIL}`, 'sec-fetch-site': 'same-origin' };
-// A port that speaks no HTTP, or one that hands a request to workers that there are none of.
+// For a port that does not speak HTTP, or one that forwards requests to workers that do not exist.
 const PATIENCE_MS = 1500;
 
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
@@ -122,10 +122,10 @@ onLinux('npm start', () => {
       ),
     );
     const secrets = [runId, ofUi[0].host, '_csrf'];
-    const told = replies.filter(({ reply }) =>
+    const leaked = replies.filter(({ reply }) =>
       secrets.some((secret) => reply.text.includes(secret)),
     );
-    expect(told).toEqual([]);
+    expect(leaked).toEqual([]);
     const obeyed = replies.filter(
       ({ attack, reply }) => attack.method === 'POST' && reply.status < 300 && reply.status > 0,
     );

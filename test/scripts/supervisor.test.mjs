@@ -37,7 +37,7 @@ test('the pause grows from nothing to five seconds', () => {
 });
 
 describe('a supervised child', () => {
-  test('that dies is started again, later each time while it dies at once', async () => {
+  test('a child that dies is started again, later each time while it dies at once', async () => {
     const fleet = fakeFleet();
     const supervised = supervise(fleet.startChild, fleet);
     for (let death = 0; death < 4; death += 1) {
@@ -49,7 +49,7 @@ describe('a supervised child', () => {
     expect(supervised.pid).toBe(5);
   });
 
-  test('that had run well for a while is started again at once', async () => {
+  test('a child that ran well for a while is started again at once', async () => {
     const fleet = fakeFleet();
     supervise(fleet.startChild, fleet);
     for (const lifetime of [0, 0, 60_000, 0]) {
@@ -60,14 +60,14 @@ describe('a supervised child', () => {
     expect(fleet.pauses).toEqual([0, 250, 0, 250]);
   });
 
-  test('is not started again once it has been stopped', async () => {
+  test('a child is not started again once it has been stopped', async () => {
     const fleet = fakeFleet();
     const supervised = supervise(fleet.startChild, fleet);
     await supervised.stop();
     expect(fleet.children).toHaveLength(1);
   });
 
-  test('is not started again when it is stopped in the middle of a pause', async () => {
+  test('a child is not started again when it is stopped in the middle of a pause', async () => {
     const fleet = fakeFleet();
     let pausing;
     const inPause = new Promise((resolve) => (pausing = resolve));
@@ -83,7 +83,7 @@ describe('a supervised child', () => {
     expect(fleet.children).toHaveLength(1);
   });
 
-  test('is given up when its owner says so', async () => {
+  test('a child is given up when its owner decides so', async () => {
     const fleet = fakeFleet();
     const deaths = [];
     const onDeath = (death) => {

@@ -78,7 +78,7 @@ describe('the proxy of the Temporal UI refuses', () => {
     ['a name that leads here', { headers: { host: 'rebound.evil.example' } }],
     ['a name that begins like an own one', { headers: { host: 'localhost.evil.example' } }],
     ['a name that ends like an own one', { headers: { host: 'evil.localhost' } }],
-    ['a host that is none', { headers: { host: 'a b' } }],
+    ['an invalid host', { headers: { host: 'a b' } }],
     ['another origin', { headers: { host: 'localhost:1', origin: 'http://localhost:2' } }],
     ['an origin without a name', { headers: { host: 'localhost:1', origin: 'null' } }],
     ['another site', { headers: { host: 'localhost', 'sec-fetch-site': 'cross-site' } }],
@@ -117,7 +117,7 @@ describe('the proxy of the Temporal UI refuses', () => {
   });
 });
 
-test('the proxy of the Temporal UI hands on method, path, body and cookies, and its own host', async () => {
+test('the proxy of the Temporal UI forwards method, path, body and cookies, with its own host', async () => {
   const { port, upstream, reached } = await startProxy();
   const headers = { host: `localhost:${port}`, cookie: '_csrf=1', connection: 'close' };
   const reply = await ask(port, { method: 'PUT', headers, body: 'what it sent' });
@@ -192,7 +192,7 @@ describe('docker-compose.yml', () => {
     expect(service('redis')).toContain('--requirepass');
   });
 
-  test('lets people in without accounts only if that is said', () => {
+  test('allows unauthenticated access only if the setting is explicit', () => {
     const api = service('api');
     expect(api).toContain('HELIX_ALLOW_UNAUTHENTICATED: ${HELIX_ALLOW_UNAUTHENTICATED:-}\n');
     // A key comes as it is set: what a default would make blank is absent, and what is blank is an error.

@@ -1,6 +1,6 @@
 /**
  * SHA-256 of the archives of the release, by version and system: the list `checksums.txt` that the
- * release was published with. Whoever raises TEMPORAL_CLI_VERSION takes the new list from there.
+ * release was published with. A change of TEMPORAL_CLI_VERSION needs the new list from there.
  */
 export const ARCHIVE_CHECKSUMS = {
   '1.8.2': {

@@ -10,7 +10,7 @@ import { lastLines, runCommand } from '../../system/run-command.mjs';
 import { ARCHIVE_CHECKSUMS } from './checksums.mjs';
 
 const SERVICE = 'https://temporal.download/cli';
-// A machine without internet should be told so in seconds, not after the system's own time-out.
+// Without internet this fails within seconds, not after the system's own time-out.
 const ANSWER_MS = 5000;
 const STALL_MS = 15_000;
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' };
