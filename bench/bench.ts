@@ -21,7 +21,7 @@ export interface Bench {
   /** Who uses the machine. */
   pids: Pids;
   isQuick: boolean;
-  /** Shows what is going on. */
+  /** Reports progress. */
   say: (text: string) => void;
 }
 

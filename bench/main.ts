@@ -22,7 +22,7 @@ import type { Report } from './report/row.js';
 import { formatTable } from './report/table.js';
 import { transitions } from './transitions/main.js';
 
-/** A measurement that hangs must not hang whoever runs it. */
+/** A measurement that hangs must not block its caller. */
 const LIMIT_MS = 20 * 60_000;
 
 const MEASUREMENTS: readonly Measurement[] = [
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
     process.stderr.write(`${seconds()} s  ${text}\n`);
   };
   const stop = listenForStop();
-  // A reader that is cut while nobody looks at it must not take the other measurements with it.
+  // A reader whose connection breaks unobserved must not end the other measurements.
   process.on('unhandledRejection', (error) => {
     process.exitCode = 1;
     say(`something failed in the background: ${String(error)}`);
@@ -114,7 +114,7 @@ function listenForStop(): Promise<never> {
       reject(new Error('the time is up'));
     }, LIMIT_MS).unref();
   });
-  // Whoever races it sees the rejection; between two races nobody does.
+  // A race against it sees the rejection; between two races the rejection must not end the process.
   stop.catch(() => undefined);
   return stop;
 }

@@ -13,7 +13,7 @@ export function longText(chunks: number): string[] {
 
 export interface Attached {
   ms: number;
-  /** What was said until then. */
+  /** The text received until then. */
   text: string;
 }
 

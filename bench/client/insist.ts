@@ -7,8 +7,8 @@ import { sayRaw } from './raw-chat.js';
 const AGAIN_MS = 250;
 
 /**
- * Says something to the lab agent, and the same message again when nobody can be reached, as people
- * do. Resolves when the reply is over; tells how often it was refused.
+ * Sends a message to the lab agent, and the same one again while no server answers, as people do.
+ * Resolves with the number of refusals when the reply is complete.
  */
 export async function insist(
   port: number,

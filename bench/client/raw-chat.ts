@@ -4,8 +4,8 @@ import type { OnEvent } from './chat-client.js';
 import { readRaw } from './raw-stream.js';
 
 /**
- * Says something to the lab agent. Frames are told from the framing around them by their `data: `,
- * which holds as long as each is written whole, and texts must be ASCII.
+ * Sends a message to the lab agent. Frames are recognised by their prefix `data: `,
+ * so each must be written in one piece, and texts must be ASCII.
  *
  * Resolves when the reply is over, rejects if it is cut or refused.
  */
@@ -28,7 +28,7 @@ export function sayRaw(
   });
 }
 
-/** Follows the turn at work until the signal fires. */
+/** Follows the active turn until the signal fires. */
 export function followRaw(
   port: number,
   sessionId: string,

@@ -64,7 +64,7 @@ export function readRaw(request: RawRequest): Promise<void> {
   });
 }
 
-/** Status line and, if the reply was short, what it said. */
+/** Status line and, if the reply was short, its text. */
 function toStart(begin: string): string {
   const [head = '', body = ''] = begin.split('\r\n\r\n');
   return `${head.split('\r\n')[0] ?? ''} ${body.slice(0, SHOWN)}`;

@@ -16,7 +16,7 @@ export interface StampedStreams {
   stop: () => Promise<void>;
 }
 
-/** Turns at work in a process of their own, as a worker's would be. They wait for `begin`. */
+/** Turns that a separate process writes, as a worker would. They wait for `begin`. */
 export async function startStampedStreams(
   redisUrl: string,
   size: { streams: number; stamps: number; everyMs: number },
@@ -28,7 +28,7 @@ export async function startStampedStreams(
   const writer = startChild('bench/load/stamp-writer.js', { args, nodeArgs });
   await writer.hear();
   const done = writer.hear();
-  // Whoever waits for it is told; a measurement that failed before does not.
+  // Callers of `done` see the rejection; a measurement that failed earlier never awaits it.
   done.catch(() => undefined);
   return {
     sessions: Array.from({ length: streams }, (_, index) => `${prefix}${String(index)}`),

@@ -21,8 +21,8 @@ export class WordTally {
     }
   }
 
-  /** What was said and has not arrived at the end. */
-  close(said: number): void {
-    this.lost += said - this.#newest;
+  /** Counts the words that were sent and had not arrived at the end. */
+  close(sent: number): void {
+    this.lost += sent - this.#newest;
   }
 }

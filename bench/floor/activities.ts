@@ -5,13 +5,13 @@ import type { Span } from './names.js';
 const HEARTBEAT_MS = 1_000;
 
 export interface FloorActivities {
-  /** Does nothing but say when. */
+  /** Only returns its own start and end. */
   mark: () => Promise<Span>;
-  /** Takes as long as it is told. */
+  /** Takes `ms`. */
   work: (ms: number) => Promise<Span>;
-  /** Heartbeats like a model step until it is cancelled; says when it learned of it. */
+  /** Heartbeats like a model step until it is cancelled; returns when it noticed. */
   hang: () => Promise<number>;
-  /** Heartbeats for ever at its first attempt; a later one says when it began. */
+  /** The first attempt heartbeats indefinitely; a later one returns the time of its start. */
   outlive: () => Promise<number>;
 }
 

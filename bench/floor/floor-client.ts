@@ -99,7 +99,7 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
 /** State of a pending activity in Temporal's API. */
 const STARTED = 2;
 
-/** Resolves when an activity is at work, with the identity of the worker that has it. */
+/** Resolves when an activity has started, with the identity of its worker. */
 export async function untilAtWork(handle: Pick<WorkflowHandle, 'describe'>): Promise<string> {
   let worker: string | undefined;
   await until(async () => {

@@ -21,7 +21,7 @@ const { mark, work, hang, outlive } = proxyActivities<FloorActivities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-/** As many activities one after another; says when each ran. A long one goes on as the product's. */
+/** `count` activities one after another; returns when each ran. Continues as new like the product. */
 export async function floorSteps(count: number, before: Span[] = []): Promise<Span[]> {
   const spans = [...before];
   while (spans.length < count) {

@@ -3,8 +3,8 @@ import { createLeave } from '../clock.js';
 import { createRedisStores } from '../../stores/redis/index.js';
 
 /**
- * Follows logs in which nothing happens: `<redis url> <prefix of the streams> <how many>`. Says what
- * memory it has before and, when told to look, after.
+ * Follows logs in which nothing happens: `<redis url> <prefix of the streams> <how many>`. Sends the
+ * memory that it uses before and, on request, afterwards.
  */
 async function main(): Promise<void> {
   endWithParent(process);

@@ -7,12 +7,12 @@ import { wallClock } from '../clock.js';
 /** Between two tokens of a model that talks, in ms. */
 const EVERY_MS = 20;
 
-/** What the server tells of the requests that it gets, one at a time. */
+/** Events that the server sends to its parent about its requests, one at a time. */
 export type ModelNews = { kind: 'port'; port: number } | { kind: 'asked' | 'closed'; at: number };
 
 /**
- * A model provider of a process of its own, that speaks the wire of chat completions and never comes
- * to an end: silent if the conversation says so, else a token every 20 ms. It says when it was asked
+ * A model provider in a separate process, which speaks the chat completions protocol and never
+ * finishes: silent if the conversation asks for it, else a token every 20 ms. It reports when it was asked
  * and when its socket was closed.
  */
 async function main(): Promise<void> {

@@ -9,7 +9,7 @@ import { wallClock } from '../clock.js';
 /**
  * Writes stamps into turns at the pace of a model, as an activity does: `<redis url> <prefix of the
  * sessions> <streams> <stamps> <ms between two>`. Says `ready` when the turns are there, begins when
- * it is told to, says `done` when all is stored.
+ * it gets a message, says `done` when all is stored.
  */
 async function main(): Promise<void> {
   endWithParent(process);
@@ -18,10 +18,10 @@ async function main(): Promise<void> {
   await redis.ping();
   const ids = Array.from({ length: Number(streams) }, (_, index) => `${prefix}${String(index)}`);
   const writers = await Promise.all(ids.map((id) => seedTurn(redis, id)));
-  const told = new Promise((resolve) => process.once('message', resolve));
+  const begin = new Promise((resolve) => process.once('message', resolve));
   process.channel?.ref();
   process.send?.('ready');
-  await told;
+  await begin;
   await Promise.all(
     writers.map((writer) => write(redis.streamManager, writer, Number(stamps), Number(everyMs))),
   );

@@ -9,7 +9,7 @@ export const DELTAS = 8;
 const DELTA_CHARACTERS = 50;
 const RESULT = 'and so on '.repeat(20);
 
-/** Called in each model call: its step, and what it was told. */
+/** Called in each model call with its step and its prompt. */
 export type OnAsked = (step: number, prompt: unknown) => void;
 
 /**

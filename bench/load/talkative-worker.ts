@@ -4,7 +4,7 @@ import { createRedisStores } from '../../stores/redis/index.js';
 import { createAgentWorker } from '../../worker/index.js';
 import { createTalkativeAgent } from './talkative-agent.js';
 
-/** What the worker tells of each model call. */
+/** What the worker reports for each model call. */
 export interface Asked {
   step: number;
   /** CPU that the process has used so far, in ms. */
@@ -20,7 +20,7 @@ const LOOK_EVERY = 10;
 
 /**
  * A worker of the product with the talkative agent in it: `<redis url> <temporal address> <task
- * queue> <steps>`. Tells of each model call.
+ * queue> <steps>`. Reports each model call to its parent.
  */
 async function main(): Promise<void> {
   endWithParent(process);

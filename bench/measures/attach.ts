@@ -19,7 +19,7 @@ const BETWEEN_MS = 250;
 /** Every sample counts: with so few of them p99 is the slowest. */
 const AIM = { p50: 50, p99: 50 };
 
-/** A reader that comes late to a long turn: until it has all that was said so far. */
+/** Time until a reader that joins a long turn late has all of its text so far. */
 export const attachToLongTurn: Measurement = {
   name: 'attach',
   take: async (bench) => {

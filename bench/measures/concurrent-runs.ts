@@ -94,7 +94,7 @@ interface Performed {
   memory: { before: number; most: number };
 }
 
-interface Told {
+interface Received {
   latencies: number[];
   lost: number;
   doubled: number;
@@ -102,7 +102,7 @@ interface Told {
   refused: number;
 }
 
-async function performRuns({ product, pids }: Bench, runs: number): Promise<Performed & Told> {
+async function performRuns({ product, pids }: Bench, runs: number): Promise<Performed & Received> {
   const tallies = Array.from({ length: runs }, () => new StreamTally(newSessionId()));
   const firsts: number[] = [];
   let refused = 0;
@@ -119,11 +119,11 @@ async function performRuns({ product, pids }: Bench, runs: number): Promise<Perf
       firsts.push(at - from);
     });
   });
-  const said = runs * STEPS * TOKENS;
+  const sent = runs * STEPS * TOKENS;
   const doubled = tallies.reduce((sum, tally) => sum + tally.doubled, 0);
   const received = tallies.reduce((sum, tally) => sum + tally.received, 0);
   const latencies = tallies.flatMap((tally) => tally.latencies);
-  const lost = said - (received - doubled);
+  const lost = sent - (received - doubled);
   return { ...performed, firsts, latencies, doubled, lost, refused };
 }
 

@@ -80,7 +80,7 @@ async function perform(bench: Bench, steps: number): Promise<Pick<Performed, 'ru
   return { run, tally };
 }
 
-/** What the worker tells of each step. */
+/** What the worker reports for each step. */
 async function hearAll(
   hear: () => Promise<unknown>,
   steps: number,

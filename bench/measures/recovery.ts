@@ -137,7 +137,7 @@ async function timeKill(
     (json, at) => {
       if (heardAt !== undefined || !json.startsWith('{"type":"text-delta"')) return;
       const { delta } = JSON.parse(json) as { delta: string };
-      // What the dead worker had said may still be on its way.
+      // Text of the dead worker may still be on its way.
       if (Number(delta.trimEnd().split(' ').at(-1)) <= killedAt) return;
       heardAt = at;
       leave.abort();

@@ -7,7 +7,7 @@ import type { Span } from '../floor/names.js';
 import type { Report, Row } from '../report/row.js';
 import { summarize } from '../report/statistics.js';
 
-/** Long enough that a run goes on in a new execution on its way, as Temporal suggests. */
+/** Long enough for a run to continue as new on the way, as Temporal suggests. */
 const STEPS = 500;
 const ROUNDS = 2;
 /** A single step says little: each place in the run is this many neighbouring steps. */
@@ -56,7 +56,7 @@ export const stepGap: Measurement = {
 /** Here runs are only begun. */
 const refuse = (): Promise<never> => Promise.reject(new Error('nothing is executed here'));
 
-/** How often the engine had them go on in a new execution. */
+/** How often the engine made them continue as new. */
 async function countExecutions(
   { temporal }: Bench,
   runs: readonly { workflowId: string }[],

@@ -15,7 +15,7 @@ const WINDOW_MS = 15_000;
 const STARTS_PER_SECOND = 25;
 const BEGUN_WITHIN_MS = 45_000;
 const SETTLE_MS = 1_500;
-/** No stream ends by itself before it is stopped. */
+/** No stream ends before it is stopped. */
 const LONGEST_MS = BEGUN_WITHIN_MS + SETTLE_MS + WINDOW_MS + 30_000;
 
 /** So many streams at once, watched for a while. */
@@ -89,7 +89,7 @@ async function untilBegun(tallies: readonly StreamTally[]): Promise<void> {
   while (tallies.some(({ received }) => received === 0) && Date.now() < giveUpAt) await sleep(50);
 }
 
-/** What the model said is what its stored reply says: whatever did not arrive of it was lost. */
+/** The stored reply is the text that the model sent; text that the reader did not get is lost. */
 async function countLost(
   store: Pick<RedisStores['store'], 'sessions'>,
   tally: StreamTally,

@@ -5,7 +5,7 @@ const GRACE_MS = 8_000;
 
 export interface Child {
   pid: number;
-  /** What the child says next; what it has said before is kept. Rejects when it ends. */
+  /** The child's next message; earlier ones are queued. Rejects when the child ends. */
   hear: () => Promise<unknown>;
   tell: (word: string) => void;
   stop: () => Promise<void>;

@@ -21,7 +21,7 @@ export interface Aim {
 
 export interface Report {
   rows: Row[];
-  /** Sentences under the table: what the figures do not say by themselves. */
+  /** Sentences under the table: what the figures alone do not show. */
   notes: string[];
 }
 

@@ -5,7 +5,7 @@ import { tally, toWords } from './tally.js';
 import { makeTurn, type Turn } from './turns.js';
 import type { Verdict } from './verdict.js';
 
-/** A conversation of a soak, and all that was said in it. */
+/** A conversation of a soak, and all its turns. */
 export interface Conversation {
   sessionId: string;
   turns: Turn[];
@@ -54,7 +54,7 @@ export async function playTurn(talk: Talk, conversation: Conversation): Promise<
   return true;
 }
 
-/** Holds what is stored of a turn to what it said. */
+/** Compares the stored text of a turn with the text that was sent. */
 export function checkTurn(talk: Talk, sessionId: string, shown: Shown, turn: Turn): void {
   const { verdict, say } = talk;
   const isStopped = turn.stopAfterMs !== undefined;

@@ -12,7 +12,7 @@ export interface Fleet {
   wires: { redis: Wire; temporal: Wire };
   /** Ends the mortal one by that signal, and starts its successor. */
   replace: (role: 'api' | 'worker', signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  /** Lets the mortal worker stand still for so long, ms. */
+  /** Freezes the mortal worker for this long, in ms. */
   freezeWorker: (ms: number) => Promise<void>;
   stop: () => Promise<void>;
 }

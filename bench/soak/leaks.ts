@@ -37,7 +37,7 @@ async function untilEmpty(look: () => Promise<string[]>): Promise<string[]> {
 }
 
 const SAMPLE_MS = 5_000;
-/** With fewer samples nothing can be said. */
+/** Fewer samples give no verdict. */
 const LEAST_SAMPLES = 40;
 /** Growth from the second quarter of the time to the last one: more is a leak. */
 const MOST_GROWTH = 1.25;

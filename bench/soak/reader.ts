@@ -5,7 +5,7 @@ import { toWords } from './tally.js';
 export interface Reader {
   /** Reads a response to its end; true if the turn ended with it, false if it was cut or is paused. */
   read: (response: Response) => Promise<boolean>;
-  /** Words on the page; a replay begins anew. */
+  /** Words on the page; a replay starts over. */
   words: () => string[];
   /** What comes next is waited for from now on: a person had to act. */
   rest: () => void;

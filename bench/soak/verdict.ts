@@ -1,6 +1,6 @@
 /** What a soak found; everything but `recoveries` has to be nothing. */
 export interface Verdict {
-  /** Words that were said and are not stored, and turns that did not come to their end. */
+  /** Words that were sent and are not stored, and turns that did not end. */
   lost: number;
   /** Words that are stored or were shown more than once, or in another order. */
   doubled: number;

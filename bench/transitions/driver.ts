@@ -98,7 +98,7 @@ function findMethod(
   return flatMethod;
 }
 
-/** What flat stores were told in another way. */
+/** Methods of older stores that take other arguments. */
 const FORMER: Partial<Record<string, (store: Record<string, unknown>) => Method>> = {
   takeCallId: (store) => async (input) => {
     const { sessionId, call, wanted } = input as Parameters<Transitions['takeCallId']>[0];

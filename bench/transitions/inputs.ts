@@ -111,15 +111,15 @@ export function newCall(
   return { toolCallId, toolName: 'lookup', kind, input: INPUT, ...more };
 }
 
-/** A call that people are asked about: told of when the run pauses. */
+/** A call that waits for a person; its chunk is written when the run pauses. */
 export function question(scene: Scene, kind: 'approval' | 'client'): NewCall {
   const call = newCall(scene, 1, kind, { deadlineMs: DAY_MS });
-  const told = { ...baseOf(modelOf(scene)), toolCallId: call.toolCallId, toolName: call.toolName };
+  const shown = { ...baseOf(modelOf(scene)), toolCallId: call.toolCallId, toolName: call.toolName };
   const approvalId = formatApprovalId(scene.runId, call.toolCallId);
   const ask: StreamChunk =
     kind === 'approval'
-      ? { type: 'tool_approval_request', ...told, approvalId, input: INPUT }
-      : { type: 'tool_start', ...told, arguments: INPUT };
+      ? { type: 'tool_approval_request', ...shown, approvalId, input: INPUT }
+      : { type: 'tool_start', ...shown, arguments: INPUT };
   return { ...call, ask };
 }
 
@@ -129,6 +129,6 @@ export function subAgentOf(
   n: number = NEW_SUB_AGENT,
 ): NonNullable<NewCall['child']> {
   const id = `${sessionId}.${String(n)}-sub`;
-  const message = 'Find out what the order comes to.';
+  const message = 'Find out what the order costs.';
   return { sessionId: id, runId: `${id}:1-sub`, agent: AGENT, maxSteps: 5, message };
 }

@@ -16,7 +16,7 @@ const CALLS = 50_000;
 export interface LargeSession {
   /** For the head of a column. */
   name: string;
-  /** Makes it, up to a turn whose next step nobody has claimed. */
+  /** Builds it, up to a turn whose next step is unclaimed. */
   open: (side: Side) => Promise<Scene>;
 }
 
@@ -26,7 +26,7 @@ async function shortTurn(driver: Driver, scene: Scene): Promise<Scene> {
   return commit(driver, scene, []);
 }
 
-/** A step that said so much, and then called a tool. */
+/** A step that sent many chunks and then called a tool. */
 export async function wordyStep(driver: Driver, scene: Scene): Promise<Scene> {
   await claim(driver, modelOf(scene));
   await say(driver, modelOf(scene), ENTRIES);
@@ -62,7 +62,7 @@ export async function openSubAgents(side: Side, driver: Driver): Promise<Scene> 
   return scene;
 }
 
-/** At rest, once taken back: from then on the ids of calls that have no row any more are told. */
+/** An idle session after one rewind: claims list the ids of calls whose rows are gone. */
 async function openCalls({ driver, place }: Side): Promise<Scene> {
   const first = await shortTurn(driver, await begin(driver, 'large-calls', 'past'));
   const input = { ...refOf(first), nonce: 'again', mode: 'retry' as const };

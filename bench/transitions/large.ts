@@ -80,7 +80,7 @@ async function measureCase(
   });
 }
 
-/** The least of a few samples, each prepared anew, of what is then done on each side. */
+/** The least of a few samples, each freshly prepared, of the measured operation on each side. */
 export async function sampleLeast(
   sides: readonly Side[],
   samples: number,

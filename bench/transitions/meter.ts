@@ -8,7 +8,7 @@ export interface Reading {
   /** Time in all scripts. */
   us: number;
   scripts: number;
-  /** The longest command: for so long everybody else waited. */
+  /** The longest command: all other clients waited that long. */
   longestUs: number;
 }
 

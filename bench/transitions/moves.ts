@@ -47,8 +47,8 @@ export async function say(
   count: number,
   perCall = 500,
 ): Promise<void> {
-  for (let said = 0, batch = 1; said < count; said += perCall, batch += 1) {
-    const size = Math.min(perCall, count - said);
+  for (let sent = 0, batch = 1; sent < count; sent += perCall, batch += 1) {
+    const size = Math.min(perCall, count - sent);
     const deltas = Array.from({ length: size }, () => delta(writer));
     must(await streams.append(writer, batch, deltas), 'appended');
   }

@@ -44,7 +44,7 @@ export async function openSide(dist: string, url: string, prefix: string): Promi
   };
 }
 
-/** Some builds leave work behind that nobody waits for. */
+/** Some builds leave background work behind. */
 const BEHIND_MS = 3;
 
 /** What one transition costs from the state that was put there. */

@@ -12,7 +12,7 @@ import {
   say,
 } from './moves.js';
 
-/** Goes on from a turn whose next step nobody has claimed. */
+/** Continues from a turn whose next step is unclaimed. */
 export type Path = (driver: Driver, scene: Scene) => Promise<Scene>;
 
 /** Entries of a small attempt. */

@@ -30,7 +30,7 @@ export function formatLarge(rows: readonly LargeRow[], sessions: readonly string
   return align([['longest command, ms', ...columns], ...body]);
 }
 
-/** The longest command, and what all of them come to: a transition may go on in pages. */
+/** The longest command, and the sum of all: a transition may work in pages. */
 export function formatFindings(rows: readonly FindingRow[]): string {
   const [first] = rows;
   const sides = (first?.found ?? []).flatMap((_, at) =>

@@ -2,20 +2,20 @@ import { expect, it } from '@jest/globals';
 import { tally } from '../../bench/soak/tally.js';
 import { createVerdict, formatVerdict, isClean, KINDS } from '../../bench/soak/verdict.js';
 
-const SAID = ['a', 'b', 'c', 'd'];
+const SENT = ['a', 'b', 'c', 'd'];
 
 it.each([
   ['all', ['a', 'b', 'c', 'd'], false, { lost: 0, doubled: 0 }],
   ['a word that is missing', ['a', 'c', 'd'], false, { lost: 1, doubled: 0 }],
   ['a word twice', ['a', 'b', 'b', 'c', 'd'], false, { lost: 0, doubled: 1 }],
   ['another order', ['a', 'c', 'b', 'd'], false, { lost: 0, doubled: 1 }],
-  ['a word that nobody said', ['a', 'b', 'x', 'c', 'd'], false, { lost: 0, doubled: 1 }],
+  ['a word that was never sent', ['a', 'b', 'x', 'c', 'd'], false, { lost: 0, doubled: 1 }],
   ['an end that is missing', ['a', 'b'], false, { lost: 2, doubled: 0 }],
   ['an end that was stopped', ['a', 'b'], true, { lost: 0, doubled: 0 }],
   ['a gap before a stop', ['a', 'c'], true, { lost: 1, doubled: 0 }],
   ['nothing before a stop', [], true, { lost: 0, doubled: 0 }],
 ] as const)('a soak counts %s', (_, found, isCut, expected) => {
-  expect(tally(SAID, found, isCut)).toEqual(expected);
+  expect(tally(SENT, found, isCut)).toEqual(expected);
 });
 
 it('a soak takes a word that a stop has cut for what it is', () => {

@@ -2,7 +2,7 @@ import { modelOf, question } from '../inputs.js';
 import { claim, commit, commitServerCalls, must, say } from '../moves.js';
 import type { Case } from './case.js';
 
-/** Withdraws what the newest attempt said, for a failure of the provider. */
+/** Withdraws the chunks of the newest attempt after a failure of the provider. */
 export const discard: Case['act'] = async (driver, scene) => {
   const failed = { writer: modelOf(scene), failure: 1, reason: 'provider_error' };
   must(await driver.discard({ ...failed, now: Date.now() }), 'discarded');

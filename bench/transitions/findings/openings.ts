@@ -17,14 +17,14 @@ async function claimed(driver: Driver): Promise<Scene> {
   return scene;
 }
 
-/** Twenty tools are at work, and one more. */
+/** Twenty-one tools are running. */
 async function runTools(driver: Driver): Promise<Scene> {
   const scene = await commitServerCalls(driver, await claimed(driver), TOOLS + 1);
   for (let n = 1; n <= TOOLS + 1; n += 1) await startCall(driver, scene, n);
   return scene;
 }
 
-/** The one more has said everything, and is done. */
+/** The twenty-first has sent all chunks and is settled. */
 export const oneToolSpoke: Opening = async ({ driver }) => {
   const scene = await runTools(driver);
   await say(driver, toolOf(scene, TOOLS + 1), ENTRIES);
@@ -32,7 +32,7 @@ export const oneToolSpoke: Opening = async ({ driver }) => {
   return scene;
 };
 
-/** Each of the twenty has said its share. */
+/** Each of the other twenty has sent its share of the chunks. */
 export const allToolsSpoke: Opening = async ({ driver }) => {
   const scene = await runTools(driver);
   for (let n = 1; n <= TOOLS; n += 1) await say(driver, toolOf(scene, n), ENTRIES / TOOLS);
@@ -40,7 +40,7 @@ export const allToolsSpoke: Opening = async ({ driver }) => {
   return scene;
 };
 
-/** The only call of a step, which may be repeated, has said everything. */
+/** The only call of a step, which may be repeated, has sent all chunks. */
 export const callSpoke: Opening = async ({ driver }) => {
   const scene = await claimed(driver);
   const called = await commit(driver, scene, [newCall(scene, 1, 'server', { idempotent: true })]);
@@ -71,7 +71,7 @@ export const oldTurnSpoke: Opening = async ({ driver }) => {
   return commit(driver, newest, []);
 };
 
-/** A stream without a session, whose second step said everything. */
+/** A stream without a session, whose second step sent all chunks. */
 export const streamSpoke: Opening = async ({ driver }) => {
   const stream = { sessionId: 'finding', runId: '', messageId: '', step: 0 };
   for (const step of [1, 2]) await openWriter(driver, stream, step);
