@@ -21,7 +21,7 @@ export interface PageRequest {
   method: string;
   url: string;
   status: number | null;
-  /** Null while it goes on; `cut` if the server broke it off, `dropped` if the test did. */
+  /** Null while it is open; `cut` if the server closed it early, `dropped` if the test did. */
   end: null | 'ended' | 'cut' | 'dropped' | 'aborted' | 'refused';
   /** The line stands still: there is more than the page was given. */
   isHeld: boolean;
@@ -57,11 +57,11 @@ export interface MountOptions {
 
 export interface BrowserPage {
   readonly sessionId: string;
-  /** The newest that the page has told of itself. */
+  /** The newest view that the page has reported. */
   readonly view: PageView;
   act: (name: PageAct, ...args: object[]) => Promise<void>;
   loadSnapshot: () => Promise<FrontendSnapshot<UIMessage>>;
-  /** With the messages of the snapshot, if it was loaded; then it resumes as well, unless told. */
+  /** With the messages of the snapshot, if it was loaded; then it resumes as well, by default. */
   mount: (options?: MountOptions) => Promise<void>;
   limit: (limits: { parts?: number; twice?: boolean }) => Promise<void>;
   drop: () => Promise<void>;
@@ -80,7 +80,7 @@ export interface Browser {
   close: () => Promise<void>;
 }
 
-type Told = { isUp: true } | { page: number; view: PageView } | Reply;
+type Report = { isUp: true } | { page: number; view: PageView } | Reply;
 interface Reply {
   id: number;
   result?: unknown;
@@ -103,24 +103,24 @@ export async function startBrowser(client: InstalledClient): Promise<Browser> {
   });
   const views = new Map<number, PageView>();
   const asked = new Map<number, (reply: Reply) => void>();
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (text: Buffer) => (said += text.toString()));
+    stream?.on('data', (text: Buffer) => (output += text.toString()));
   }
   let nextId = 0;
   let nextPage = 0;
 
   const isUp = new Promise<void>((resolve, reject) => {
-    child.on('message', (told: Told) => {
-      if ('isUp' in told) resolve();
-      else if ('view' in told) views.set(told.page, told.view);
+    child.on('message', (report: Report) => {
+      if ('isUp' in report) resolve();
+      else if ('view' in report) views.set(report.page, report.view);
       else {
-        asked.get(told.id)?.(told);
-        asked.delete(told.id);
+        asked.get(report.id)?.(report);
+        asked.delete(report.id);
       }
     });
     child.once('exit', () => {
-      const error = `${client.name} has ended:\n${said}`;
+      const error = `${client.name} has ended:\n${output}`;
       reject(new Error(error));
       for (const answer of asked.values()) answer({ id: 0, error });
     });

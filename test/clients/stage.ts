@@ -15,7 +15,7 @@ export interface Stage {
   openNew: (options?: MountOptions) => Promise<Tab>;
   /** A page that is being loaded: it has its snapshot, and will ask for the rest with `mount`. */
   beginLoad: () => Promise<Tab>;
-  /** A page that is loaded (again): the snapshot, then the stream of what is at work. */
+  /** A page that is loaded (again): the snapshot, then the stream of the active turn. */
   load: (options?: MountOptions) => Promise<Tab>;
   stored: () => Promise<Snapshot>;
   stop: () => Promise<void>;

@@ -17,14 +17,14 @@ export function addsReplayToCopy(client: Version): boolean {
 }
 
 /**
- * After a connection broke it resumes with what it has; from some version on it is told by its
- * transport that a replay begins anew, which the hook of 6 does not pass on.
+ * After a connection broke it resumes with what it has; since some version its transport
+ * announces that a replay starts over, which the hook of 6 does not pass on.
  */
 export function addsReplayAfterDrop(client: Version): boolean {
   return isWithin(client, '6.0.295', '7.0.0') || isWithin(client, '7.0.120', '7.0.138');
 }
 
-/** Asks for the reply by itself when a page whose connection broke is looked at again. */
+/** Requests the reply automatically when a page whose connection broke is looked at again. */
 export function reconnectsWhenShown(client: Version): boolean {
   return isWithin(client, '6.0.304', '7.0.0') || isWithin(client, '7.0.138');
 }

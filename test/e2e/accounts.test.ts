@@ -4,7 +4,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
 const APP = 'https://app.test';
-/** Tokens win over the word that nobody needs one, which the test product always says. */
+/** Tokens are required even with HELIX_ALLOW_UNAUTHENTICATED, which the test product always sets. */
 const product = useProduct({
   env: {
     JWT_SECRET: SECRET,

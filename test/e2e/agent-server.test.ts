@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => product.stop());
 
-interface Told {
+interface SeenEvent {
   id: number | undefined;
   event: { type: string; [key: string]: unknown };
 }
@@ -39,11 +39,11 @@ async function status(sessionId: string): Promise<Reply> {
 
 /** Reads a session's events in the background. */
 function listen(sessionId: string, headers: Record<string, string> = {}, query = '') {
-  const told: Told[] = [];
+  const seen: SeenEvent[] = [];
   const parser = createParser({
     onEvent: ({ id, data }) => {
-      const event = JSON.parse(data) as Told['event'];
-      told.push({ id: id === undefined ? undefined : Number(id), event });
+      const event = JSON.parse(data) as SeenEvent['event'];
+      seen.push({ id: id === undefined ? undefined : Number(id), event });
     },
   });
   const done = (async (): Promise<'ended' | 'cut' | number> => {
@@ -60,19 +60,19 @@ function listen(sessionId: string, headers: Record<string, string> = {}, query =
       return 'cut';
     }
   })();
-  return { told, done };
+  return { seen, done };
 }
 
-const textOf = (told: Told[]): string =>
-  told
+const textOf = (seen: SeenEvent[]): string =>
+  seen
     .map(({ event }) => event['chunk'] as { type: string; delta?: string } | undefined)
     .map((chunk) => (chunk?.type === 'text_delta' ? chunk.delta : ''))
     .join('');
 
-const typesOf = (told: Told[]): string[] => told.map(({ event }) => event.type);
+const typesOf = (seen: SeenEvent[]): string[] => seen.map(({ event }) => event.type);
 
 describe('the agent server', () => {
-  it('starts a run once per message, and refuses another message while it is at work', async () => {
+  it('starts a run once per message, and refuses another message while it is active', async () => {
     const sessionId = newSessionId();
     const body = {
       sessionId,
@@ -114,27 +114,27 @@ describe('the agent server', () => {
       status: 400,
       body: { code: 'validation_error' },
     });
-    expect(await post('start', { agent: 'nobody', message: 'x' })).toMatchObject({
+    expect(await post('start', { agent: 'unknown', message: 'x' })).toMatchObject({
       status: 400,
       body: { code: 'agent_not_found' },
     });
     const unknown = { status: 404, body: { code: 'not_found' } };
-    expect(await post('resume', { sessionId: 'nobody' })).toMatchObject(unknown);
-    expect(await post('interrupt', { sessionId: 'nobody' })).toMatchObject(unknown);
+    expect(await post('resume', { sessionId: 'unknown' })).toMatchObject(unknown);
+    expect(await post('interrupt', { sessionId: 'unknown' })).toMatchObject(unknown);
     expect(
-      await post('submit-tool-result', { sessionId: 'nobody', toolCallId: 'c', result: 1 }),
+      await post('submit-tool-result', { sessionId: 'unknown', toolCallId: 'c', result: 1 }),
     ).toMatchObject(unknown);
-    expect(await listen('nobody').done).toBe(404);
+    expect(await listen('unknown').done).toBe(404);
   });
 
-  it('stays open across a pause; the answer makes the run go on; ends at the end', async () => {
+  it('stays open across a pause; continues after the answer, and ends with the run', async () => {
     const started = await post('start', {
       agent: 'lab',
       message: script({ calls: [charge('c1')] }, { say: 'ok' }),
     });
     const sessionId = String(started.body['sessionId']);
     const reader = listen(sessionId);
-    await until('it pauses', () => typesOf(reader.told).includes('status'));
+    await until('it pauses', () => typesOf(reader.seen).includes('status'));
     const paused = await status(sessionId);
     expect(paused).toMatchObject({
       status: 'waiting_approval',
@@ -154,19 +154,19 @@ describe('the agent server', () => {
     });
     expect((await post('submit-tool-result', answer)).status).toBe(409);
     expect(await reader.done).toBe('ended');
-    expect(textOf(reader.told)).toBe('ok');
-    expect(reader.told.at(-1)?.event.type).toBe('end');
+    expect(textOf(reader.seen)).toBe('ok');
+    expect(reader.seen.at(-1)?.event.type).toBe('end');
     expect(await status(sessionId)).toMatchObject({ status: 'completed', text: 'ok', pending: [] });
   });
 
-  it('takes what a client tool came to', async () => {
+  it('accepts the result of a client tool', async () => {
     const started = await post('start', {
       agent: 'lab',
       message: script({ calls: [{ tool: 'locate', id: 'l1', args: {} }] }, { say: 'found' }),
     });
     const sessionId = String(started.body['sessionId']);
     const reader = listen(sessionId);
-    await until('it pauses', () => typesOf(reader.told).includes('status'));
+    await until('it pauses', () => typesOf(reader.seen).includes('status'));
     const result = { sessionId, toolCallId: 'l1' };
     expect(await post('submit-tool-result', result)).toMatchObject({
       status: 400,
@@ -177,21 +177,21 @@ describe('the agent server', () => {
       body: { resumed: true },
     });
     expect(await reader.done).toBe('ended');
-    expect(textOf(reader.told)).toBe('found');
+    expect(textOf(reader.seen)).toBe('found');
   });
 
-  it('goes on behind the last event that a reader has, also behind the end', async () => {
+  it('continues after the last event that a reader has, also after the end', async () => {
     const started = await post('start', { agent: 'lab', message: script({ say: 'one' }) });
     const sessionId = String(started.body['sessionId']);
     const first = listen(sessionId);
     expect(await first.done).toBe('ended');
-    const middle = first.told.find(({ event }) => event.type === 'chunk')?.id ?? 0;
+    const middle = first.seen.find(({ event }) => event.type === 'chunk')?.id ?? 0;
     const rest = listen(sessionId, { 'last-event-id': String(middle) });
     expect(await rest.done).toBe('ended');
-    expect(rest.told).toEqual(first.told.filter(({ id = 0 }) => id > middle));
-    const after = listen(sessionId, {}, `&fromSequence=${String(first.told.at(-1)?.id ?? 0)}`);
+    expect(rest.seen).toEqual(first.seen.filter(({ id = 0 }) => id > middle));
+    const after = listen(sessionId, {}, `&fromSequence=${String(first.seen.at(-1)?.id ?? 0)}`);
     expect(await after.done).toBe('ended');
-    expect(typesOf(after.told)).toEqual(['end']);
+    expect(typesOf(after.seen)).toEqual(['end']);
     expect(await listen(sessionId, { 'last-event-id': '100000' }).done).toBe(409);
     expect(await listen(sessionId, { 'last-event-id': 'x' }).done).toBe(400);
   });
@@ -203,18 +203,18 @@ describe('the agent server', () => {
     await post('resume', { sessionId, message: script({ say: 'two' }) });
     const all = listen(sessionId, {}, '&fromSequence=0');
     expect(await all.done).toBe('ended');
-    expect(textOf(all.told)).toBe('onetwo');
-    expect(typesOf(all.told).filter((type) => type === 'end')).toHaveLength(1);
+    expect(textOf(all.seen)).toBe('onetwo');
+    expect(typesOf(all.seen).filter((type) => type === 'end')).toHaveLength(1);
   });
 
-  it('tells of a failure, and cuts a reader when the server goes down', async () => {
+  it('reports a failure, and cuts a reader when the server goes down', async () => {
     const failing = await post('start', {
       agent: 'lab',
       message: script({ fail: { status: 400 } }),
     });
     const failed = listen(String(failing.body['sessionId']));
     expect(await failed.done).toBe('ended');
-    expect(failed.told.at(-1)?.event.type).toBe('fail');
+    expect(failed.seen.at(-1)?.event.type).toBe('fail');
 
     const started = await post('start', {
       agent: 'lab',
@@ -222,13 +222,13 @@ describe('the agent server', () => {
     });
     const sessionId = String(started.body['sessionId']);
     const reader = listen(sessionId);
-    await until('it speaks', () => textOf(reader.told) !== '');
+    await until('it speaks', () => textOf(reader.seen) !== '');
     await product.kill9Api();
     expect(await reader.done).toBe('cut');
     await product.startApi();
-    const last = reader.told.findLast(({ id }) => id !== undefined)?.id ?? 0;
+    const last = reader.seen.findLast(({ id }) => id !== undefined)?.id ?? 0;
     const rest = listen(sessionId, { 'last-event-id': String(last) });
     expect(await rest.done).toBe('ended');
-    expect(textOf([...reader.told, ...rest.told])).toBe('a long reply');
+    expect(textOf([...reader.seen, ...rest.seen])).toBe('a long reply');
   });
 });

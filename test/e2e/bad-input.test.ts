@@ -25,7 +25,7 @@ const requests: BadRequest[] = [
   { name: 'null', body: 'null' },
   { name: 'nothing', body: '' },
   { name: 'no messages', body: '{}' },
-  { name: 'messages that are none', body: '{"messages":"hello"}' },
+  { name: 'messages that are not a list', body: '{"messages":"hello"}' },
   { name: 'an empty list of messages', body: '{"messages":[]}', code: 'nothing_to_do' },
   { name: 'a message without an id', body: '{"message":{"role":"user","content":"x"}}' },
   { name: 'a message with an empty id', body: says('x', { id: '' }) },
@@ -36,7 +36,7 @@ const requests: BadRequest[] = [
   { name: 'a message of the system', body: says('x', { role: 'system' }), code: 'nothing_to_do' },
   { name: 'a message without text', body: says('') },
   { name: 'text of another type', body: says({ toString: 'x' }) },
-  { name: 'parts that are none', body: says(undefined, { parts: ['x'] }) },
+  { name: 'parts that are not objects', body: says(undefined, { parts: ['x'] }) },
   { name: 'a part without text', body: says(undefined, { parts: [{ type: 'text' }] }) },
   {
     name: 'a file of this machine',
@@ -59,7 +59,7 @@ const requests: BadRequest[] = [
   {
     name: 'an agent that is not there',
     body: says('x'),
-    path: '$?agent=nobody',
+    path: '$?agent=unknown',
     code: 'agent_not_found',
   },
   {
@@ -146,7 +146,7 @@ describe('bad input', () => {
     expect(await redis.keys('hx:due:*:urgent')).toEqual([]);
   });
 
-  it('with keys of prototypes changes nothing for others', async () => {
+  it('input with keys of prototypes changes nothing for others', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const body =
@@ -163,7 +163,7 @@ describe('bad input', () => {
     expect(await snapshot.json()).toMatchObject({ status: 'ended' });
   });
 
-  it('with a session that has the name of a prototype is answered like any other', async () => {
+  it('a session with the name of a prototype is answered like any other', async () => {
     for (const sessionId of ['__proto__', 'constructor', 'toString']) {
       const response = await fetch(`${product.url}/api/chat/${sessionId}?agent=lab`, {
         method: 'POST',
@@ -175,7 +175,7 @@ describe('bad input', () => {
     }
   });
 
-  it('of another site is refused, as long as nobody signs in', async () => {
+  it('a request of another site is refused without accounts', async () => {
     const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=lab`, {
       method: 'POST',
       headers: { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' },

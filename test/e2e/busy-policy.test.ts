@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => product.stop());
 
-it('BUSY_POLICY says what becomes of messages that do not say it themselves', async () => {
+it('BUSY_POLICY applies to messages that do not set their own policy', async () => {
   const sessionId = newSessionId();
   const post = (id: string, text: string, query = ''): Promise<Response> =>
     fetch(`${product.url}/api/chat/${sessionId}?agent=lab${query}`, {

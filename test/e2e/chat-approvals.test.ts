@@ -69,7 +69,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('goes on after the last of several answers', async () => {
+  it('continues after the last of several answers', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -78,7 +78,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
         calls: [
           charge('c1', 1),
           charge('c2', 2),
-          { tool: 'echo', id: 'c3', args: { value: 'by itself' } },
+          { tool: 'echo', id: 'c3', args: { value: 'at once' } },
         ],
       }),
     );
@@ -91,9 +91,9 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     await client.chat.addToolApprovalResponse({ id: second, approved: false });
     await untilRests(client, url);
     expect(client.posts()).toBe(2);
-    // The questions come with the commit, behind what was shown as it was said.
+    // The questions come with the commit, after the text that was streamed.
     expect(callsOf(client.chat.lastMessage)).toMatchObject([
-      { toolCallId: 'c3', state: 'output-available', output: { value: 'by itself' } },
+      { toolCallId: 'c3', state: 'output-available', output: { value: 'at once' } },
       { toolCallId: 'c1', state: 'output-available', output: { charged: 1 } },
       { toolCallId: 'c2', state: 'output-denied' },
     ]);
@@ -190,7 +190,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
   });
 });
 
-it('lets nobody make up an approval or change what was asked for', async () => {
+it('refuses forged approvals and changed inputs', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   const client = openChat(CLIENT_7, { url, sessionId });

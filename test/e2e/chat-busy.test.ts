@@ -46,7 +46,7 @@ const newId = (): string => randomBytes(6).toString('hex');
 const queuePath = (sessionId: string): string => `/api/chat/${sessionId}/queue`;
 
 describe.each(CLIENTS)('two pages on one conversation, %s', (_, library) => {
-  /** What both pages show when the second has sent a message while the first's reply was at work. */
+  /** What both pages show when the second has sent a message while the first reply was active. */
   async function talkAtOnce(
     verb: string,
     busy: string,

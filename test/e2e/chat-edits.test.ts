@@ -21,7 +21,7 @@ describe.each(CLIENTS)('%s: edited messages', (_name, library) => {
   it.each([
     ['the newest message', 2],
     ['an older message, with all that followed it', 0],
-  ])('answers %s anew', async (_what, index) => {
+  ])('answers %s again', async (_what, index) => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -35,7 +35,7 @@ describe.each(CLIENTS)('%s: edited messages', (_name, library) => {
     expect(client.posts()).toBe(3);
     expect(client.messages()).toHaveLength(index + 2);
     expect(idOf(client, index)).toBe(messageId);
-    // The model is told of what was said instead, not of what was dropped.
+    // The model sees the edited message, not the dropped ones.
     expect(client.reply()).not.toContain('Second');
     await expectStoredAsShown(client, url, sessionId);
     await client.chat.sendMessage(toScript({ say: 'Third.' }));
@@ -88,7 +88,7 @@ describe('an edit', () => {
     return { status: response.status, text: await response.text() };
   }
 
-  it('is made once, however often it is posted', async () => {
+  it('an edit is made once, however often it is posted', async () => {
     const sessionId = newSessionId();
     await post(sessionId, 'u1', say({ say: 'First.' }));
     const edited = say({ say: 'Slowly, one by one.', deltas: 10, everyMs: 30 });
@@ -102,10 +102,10 @@ describe('an edit', () => {
     expect(runs?.runId).toContain(`${sessionId}:2-`);
   });
 
-  it('is refused while the agent answers, and without being named', async () => {
+  it('an edit is refused while the agent answers, and if it does not name the message', async () => {
     const sessionId = newSessionId();
     const running = post(sessionId, 'u1', say({ hangMs: 600_000 }));
-    await until('the run is at work', async () => {
+    await until('the run is active', async () => {
       const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
       return response.status === 200;
     });
@@ -121,7 +121,7 @@ describe('an edit', () => {
     ]);
   });
 
-  it('of a message that the conversation does not have is a new message', async () => {
+  it('an edit of an unknown message is a new message', async () => {
     const sessionId = newSessionId();
     expect(await post(sessionId, 'u1', say({ say: 'Hello.' }), 'u1')).toMatchObject({
       status: 200,

@@ -6,7 +6,7 @@ import { until } from '../support/until.js';
 
 const product = useProduct();
 
-const slowly = toScript({ say: 'Said once and only once.', deltas: 12, everyMs: 30 }).text;
+const slowly = toScript({ say: 'Sent once and only once.', deltas: 12, everyMs: 30 }).text;
 
 it('makes one run of one message, however often it is posted', async () => {
   const { url, redis } = product;
@@ -16,13 +16,13 @@ it('makes one run of one message, however often it is posted', async () => {
   expect(await Promise.all(readers.map(({ done }) => done))).toEqual(Array(4).fill('ended'));
   for (const reader of readers) {
     expect(reader.status).toBe(200);
-    expect(reader.text()).toBe('Said once and only once.');
+    expect(reader.text()).toBe('Sent once and only once.');
   }
   expect(new Set(readers.map(({ headers }) => headers.get('x-run-id'))).size).toBe(1);
 
   const again = await postMessage(url, sessionId, message);
   await again.done;
-  expect(again.text()).toBe('Said once and only once.');
+  expect(again.text()).toBe('Sent once and only once.');
   const { messages } = await loadSnapshot(url, sessionId);
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   expect(await redis.hget(`hx:{${sessionId}}:root`, 'runN')).toBe('1');
@@ -43,10 +43,10 @@ it('takes one of two different messages that come at once', async () => {
   const refused = readers[0]?.status === 409 ? 'u1' : 'u2';
   const retry = await postMessage(url, sessionId, { id: refused, text: slowly });
   expect(await retry.done).toBe('ended');
-  expect(retry.text()).toBe('Said once and only once.');
+  expect(retry.text()).toBe('Sent once and only once.');
 });
 
-it('refuses a message under an id that has said something else', async () => {
+it('refuses a message whose id was used for another text', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   await (
@@ -64,9 +64,9 @@ it('refuses a message under an id that has said something else', async () => {
 it('serves a hundred viewers of one reply, who come and go', async () => {
   const { url } = product;
   const sessionId = newSessionId();
-  const said = 'For everybody who looks on. '.repeat(10);
-  // Long enough for everybody to come, on a machine that is busy as well.
-  const text = toScript({ say: said, deltas: 120, everyMs: 60 }).text;
+  const reply = 'For every viewer. '.repeat(10);
+  // Long enough for all viewers to join, on a machine that is busy as well.
+  const text = toScript({ say: reply, deltas: 120, everyMs: 60 }).text;
   const owner = await postMessage(url, sessionId, { id: 'u1', text });
   await owner.gets('text-delta');
   const leaving = new AbortController();
@@ -79,9 +79,9 @@ it('serves a hundred viewers of one reply, who come and go', async () => {
   await until('all see text', () => leave.every((reader) => reader.text() !== ''));
   leaving.abort();
   expect(new Set(await Promise.all(stay.map(({ done }) => done)))).toEqual(new Set(['ended']));
-  expect(new Set(stay.map((reader) => reader.text()))).toEqual(new Set([said]));
+  expect(new Set(stay.map((reader) => reader.text()))).toEqual(new Set([reply]));
   expect(await owner.done).toBe('ended');
-  expect(owner.text()).toBe(said);
+  expect(owner.text()).toBe(reply);
 });
 
 it('stops a run once, from any side, and a run that rests not at all', async () => {
@@ -92,7 +92,7 @@ it('stops a run once, from any side, and a run that rests not at all', async () 
   expect(await stop()).toBe(404);
   const client = openChat(CLIENT_7, { url, sessionId });
   const reply = client.chat.sendMessage(toScript({ say: 'Too long.', hangMs: 60_000 }));
-  await until('the run is at work', async () => {
+  await until('the run is active', async () => {
     const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
     return snapshot?.run?.status === 'running';
   });

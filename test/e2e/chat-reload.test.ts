@@ -16,7 +16,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
-const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(6);
+const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(6);
 const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
 const slowly = { say: LONG, deltas: 100, everyMs: 20 };
 
@@ -45,7 +45,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     expect(second.posts()).toBe(0);
   });
 
-  it('goes on when the page that asked is closed', async () => {
+  it('continues when the page that sent the message is closed', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });

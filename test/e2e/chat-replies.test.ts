@@ -20,11 +20,11 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     const client = openChat(library, { url, sessionId });
     const seen = new Set<number>();
     const watch = setInterval(() => seen.add(client.reply().length), 5);
-    const said = 'Every word of this arrives once, äöü 🙂.';
-    await client.chat.sendMessage(toScript({ say: said, deltas: 20, everyMs: 20 }));
+    const text = 'Every word of this arrives once, äöü 🙂.';
+    await client.chat.sendMessage(toScript({ say: text, deltas: 20, everyMs: 20 }));
     clearInterval(watch);
     await untilRests(client, url);
-    expect(client.reply()).toBe(said);
+    expect(client.reply()).toBe(text);
     expect(seen.size).toBeGreaterThan(5);
     expect(client.chat.lastMessage?.id).toBe('msg-1');
     await expectStoredAsShown(client, url, sessionId);
@@ -74,7 +74,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('gives the error of a tool to the model and goes on', async () => {
+  it('gives the error of a tool to the model and continues', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -144,23 +144,23 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
-    const said = 'All of this is never said. '.repeat(50);
-    const reply = client.chat.sendMessage(toScript({ say: said, deltas: 400, everyMs: 25 }));
+    const text = 'Most of this is never sent. '.repeat(50);
+    const reply = client.chat.sendMessage(toScript({ say: text, deltas: 400, everyMs: 25 }));
     await until('some text', () => client.reply().length > 20);
     const stop = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
     expect(stop.status).toBe(202);
     await reply;
     await untilRests(client, url);
     expect(client.chat.status).toBe('ready');
-    expect(said.startsWith(client.reply())).toBe(true);
-    expect(client.reply().length).toBeLessThan(said.length);
+    expect(text.startsWith(client.reply())).toBe(true);
+    expect(client.reply().length).toBeLessThan(text.length);
     expect(client.posts()).toBe(1);
     const stored = await loadSnapshot(url, sessionId);
     expect(stored).toMatchObject({ status: 'ended', run: { status: 'interrupted' } });
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('stops a tool at work without being asked again by the client', async () => {
+  it('stops a running tool without a second request of the client', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });

@@ -34,7 +34,7 @@ async function give({ chat }: ChatClient, toolCallId: string, output: unknown): 
 }
 
 describe.each(CLIENTS)('%s: client tools', (_name, library) => {
-  it('go on with what the page gives, in one message, also after a reload', async () => {
+  it('continue with the results of the page, in one message, also after a reload', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -99,7 +99,7 @@ describe.each(CLIENTS)('%s: client tools', (_name, library) => {
 });
 
 describe('answers given elsewhere', () => {
-  it('let the run go on with no chat open; an edit is checked and shown', async () => {
+  it('let the run continue with no chat open; an edit is checked and shown', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
@@ -160,7 +160,7 @@ describe('answers given elsewhere', () => {
     await client.chat.sendMessage(toScript({ calls: [ask] }));
     await untilRests(client, url);
     await product.kill9Worker();
-    // Nobody is there to settle it but whoever looks.
+    // Without a worker, only a reader of the session can settle it.
     await until('the deadline has passed', async () => {
       const { pending } = await loadSnapshot(url, sessionId);
       return pending?.length === 0;

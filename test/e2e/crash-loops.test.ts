@@ -75,7 +75,7 @@ describe('what kills its worker', () => {
     await runs.result(next);
   }, 240_000);
 
-  it('an idempotent tool: its outcome is unknown after five executions, and the run goes on', async () => {
+  it('an idempotent tool: its outcome is unknown after five executions, and the run continues', async () => {
     const run = await runs.begin(runs.newSessionId(), 'crashing-tool', 'go');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(crashesOf(run.sessionId)).toBe(5);

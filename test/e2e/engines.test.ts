@@ -58,7 +58,7 @@ describe('Temporal', () => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('away: an answer is kept, and the run goes on when it is back', async () => {
+  it('away: an answer is kept, and the run continues when it is back', async () => {
     const { url } = product;
     const { sessionId, client, id } = await openAsked(url, {
       say: 'May I?',
@@ -66,7 +66,7 @@ describe('Temporal', () => {
     });
     await temporal.stop();
     await client.chat.addToolApprovalResponse({ id, approved: true });
-    // Whoever wakes the run now, it is not the request.
+    // The request itself cannot wake the run now.
     await product.apiSays('the run could not be signalled');
     await temporal.restart();
     await untilRests(client, url);
@@ -127,17 +127,17 @@ describe('Redis', () => {
   it('killed in the middle of a reply: no gap, no double, the same response', async () => {
     const { url, redisServer } = product;
     const sessionId = newSessionId();
-    const said = Array.from({ length: 200 }, (_, n) => `${String(n)} `).join('');
-    const text = toScript({ say: said, deltas: 200, everyMs: 25 }).text;
+    const words = Array.from({ length: 200 }, (_, n) => `${String(n)} `).join('');
+    const text = toScript({ say: words, deltas: 200, everyMs: 25 }).text;
     const reader = await postMessage(url, sessionId, { id: 'u1', text });
     await until('some text', () => reader.text().length > 50);
     await redisServer.kill9();
     await redisServer.restart();
-    expect(reader.text().length).toBeLessThan(said.length);
+    expect(reader.text().length).toBeLessThan(words.length);
     expect(await reader.done).toBe('ended');
-    expect(reader.text()).toBe(said);
+    expect(reader.text()).toBe(words);
     const { messages } = await loadSnapshot(url, sessionId);
-    expect(messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', text: said });
+    expect(messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', text: words });
   });
 
   it('restarted while an approval waits', async () => {
@@ -171,7 +171,7 @@ describe('Redis', () => {
     expect((await fetch(`${url}/api/chat/${sessionId}/snapshot`)).status).toBe(404);
   });
 
-  it('away: processes that are told to go do so', async () => {
+  it('away: processes still stop on request', async () => {
     await product.redisServer.stop();
     await Promise.all([product.stopWorker(), product.stopApi()]);
     await product.redisServer.restart();

@@ -45,7 +45,7 @@ it.each(HOOKS)(
       retryDelayMs: () => 10,
       onEvent: (event: SessionEvent) => seen.push(event),
     });
-    await until('two connections have said how it stands', () => seen.length >= 2);
+    await until('two connections have sent the status', () => seen.length >= 2);
     expect(seen[0]).toMatchObject({ status: 'paused', pending: [{ toolCallId: 'c1' }] });
 
     await fetch(`${url}/api/chat/${sessionId}/pending/c1`, {

@@ -39,7 +39,7 @@ async function send({ operation, path, query, headers, body }: FuzzRequest): Pro
     return { status: response.status, isStream, text: isStream ? '' : await response.text() };
   } finally {
     clearTimeout(timer);
-    // Streams are left at once; what they began goes on.
+    // Streams are left at once; their runs continue.
     leave.abort();
   }
 }

@@ -67,7 +67,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('ends where only people can go on, and hands in each answer once', async () => {
+  it('ends where only a person can continue, and sends each answer once', async () => {
     const opened = open();
     const { chat, requests } = opened;
     const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
@@ -82,7 +82,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('goes on over broken connections, and with one reply', async () => {
+  it('resumes after broken connections, with one reply', async () => {
     const proxy = await startTcpProxy(Number(new URL(product.url).port));
     const opened = open({ proxy });
     const { chat, requests, reply } = opened;
@@ -98,7 +98,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('follows what is at work when the page is loaded, and nothing else', async () => {
+  it('follows the active turn when the page is loaded, and nothing else', async () => {
     const first = open();
     const sent = first.chat.sendMessage(toScript(slow));
     await until('it talks', () => first.reply().includes('one'));
@@ -113,7 +113,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     expect(second.requests.slice(before)).toEqual(['status']);
   });
 
-  it('tells of a failed run, and of a stopped one', async () => {
+  it('reports a failed run, and a stopped one', async () => {
     const failed = open();
     await failed.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
     expect(failed.chat.error?.message).toBe('The model provider refused the request.');

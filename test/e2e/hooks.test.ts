@@ -72,7 +72,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
       onClientToolError: (error) => failures.push(error),
     });
     await page.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'So be it.' }));
-    await until('it goes on', () => page.reply().includes('So be it.'));
+    await until('it continues', () => page.reply().includes('So be it.'));
     await page.rests();
     expect(callsOf(page.messages()[1])).toMatchObject([
       { state: 'output-error', errorText: 'no permission' },
@@ -177,7 +177,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await second.rests();
     expect(done).toEqual(['first', 'second']);
     // It never had to wait for the other page's lease.
-    expect(leases.filter((said) => said.startsWith('second'))).toEqual(['second asks 200']);
+    expect(leases.filter((lease) => lease.startsWith('second'))).toEqual(['second asks 200']);
     await expectStored(second, sessionId);
   });
 
@@ -214,7 +214,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('goes on over a killed API, without a doubled or a lost word', async () => {
+  it('resumes after an API was killed, without a doubled or a lost word', async () => {
     const { page, sessionId } = await open();
     const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
     const sent = page.chat.sendMessage(script);
@@ -229,7 +229,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('loads the reply again by itself when a worker died with part of it', async () => {
+  it('reloads the reply automatically when a worker died in the middle of it', async () => {
     const { page, sessionId } = await open();
     const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
     await page.chat.sendMessage({ text: 'first' });
@@ -238,7 +238,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await product.kill9Worker();
     await product.startWorker();
     await sent;
-    await until('all is said', () => page.reply().includes('seven'), 30_000);
+    await until('the reply is complete', () => page.reply().includes('seven'), 30_000);
     await page.rests();
     expect(page.chat.error).toBeUndefined();
     await expectStored(page, sessionId);

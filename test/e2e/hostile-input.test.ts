@@ -55,7 +55,7 @@ async function expectAnswered(answer: Answer): Promise<void> {
 describe('ids', () => {
   const long = 'i'.repeat(300);
 
-  it('of 300 characters are refused, wherever they stand', async () => {
+  it('ids of 300 characters are refused in every place', async () => {
     const id = newSessionId();
     await expectRefused(await post(long, user('u1', text('hi'))), long);
     await expectRefused(await send('chat', JSON.stringify({ id: long, messages: [] })), long);
@@ -80,7 +80,7 @@ describe('ids', () => {
     await expectRefused(await send(`chat/${id}/retry`, JSON.stringify({ checkpointId: long })), id);
   });
 
-  it('with line breaks, NUL or lone surrogates end no header and no key', async () => {
+  it('ids with line breaks, NUL or lone surrogates end no header and no key', async () => {
     for (const odd of ['u\r\nx-evil: 1', 'u\u0000', 'u\ud800', '\u2028', '__proto__', 'hx:{x}']) {
       const id = newSessionId();
       await expectAnswered(await post(id, user(odd, text('hi'))));
@@ -94,7 +94,7 @@ describe('ids', () => {
     }
   });
 
-  it('in headers are numbers, or nothing', async () => {
+  it('ids in headers are numbers, or ignored', async () => {
     const id = newSessionId();
     await expectAnswered(await post(id, user('u1', text('hi'))));
     for (const value of ['-1', '1e9', '99999999999999999999', 'NaN', '0x10', '1, 2', ' ', '%00']) {
@@ -107,14 +107,14 @@ describe('ids', () => {
 });
 
 describe('messages', () => {
-  it('of 10,000 parts are taken, and come back whole', async () => {
+  it('messages of 10,000 parts are accepted, and returned complete', async () => {
     const id = newSessionId();
     const parts = Array.from({ length: 10_000 }, (_, n) => text(`part ${String(n)}`));
     await expectAnswered(await post(id, user('u1', ...parts)));
     expect((await read(id))[0]?.parts).toHaveLength(10_000);
   });
 
-  it('of 2 MB are refused, in conversations of 8 MB they are not looked at', async () => {
+  it('messages of 2 MB are refused; in the history of a conversation of 8 MB they are not read', async () => {
     const id = newSessionId();
     await expectRefused(await post(id, user('u1', text('x'.repeat(2 * MB)))), id, 413);
     const old = { id: 'old', role: 'assistant', parts: [text('x'.repeat(8 * MB))] };
@@ -122,7 +122,7 @@ describe('messages', () => {
     expect(await read(id)).toHaveLength(2);
   });
 
-  it('with odd characters come back as they were, but for what is no text', async () => {
+  it('messages with odd characters are returned unchanged, except for invalid text', async () => {
     const id = newSessionId();
     const odd = 'a\u0000b\r\nc\u2028d 💥 \u202e"\\ {{x}} ${y} </script>';
     await expectAnswered(await post(id, user('u1', text(odd))));
@@ -132,7 +132,7 @@ describe('messages', () => {
     expect(await read(lone)).toHaveLength(2);
   });
 
-  it('with metadata as deep as may be are kept, and deeper ones refused', async () => {
+  it('messages with metadata of the maximum depth are stored, and deeper ones refused', async () => {
     const nest = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     const body = (depth: number): string =>
       `{"messages":[{"id":"u1","role":"user","content":"hi","metadata":${nest(depth)}}]}`;
@@ -143,7 +143,7 @@ describe('messages', () => {
     expect(await read(id)).toHaveLength(2);
   });
 
-  it('with keys of prototypes are like any other', async () => {
+  it('messages with keys of prototypes are like any other', async () => {
     const id = newSessionId();
     const message =
       '{"id":"u1","role":"user","content":"hi","metadata":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}';
@@ -160,7 +160,7 @@ describe('halves of characters', () => {
   const half = '\ud83d';
   const say = (id: string, content: string): object => ({ id, role: 'user', content });
 
-  it('are replaced before anything is stored, since scripts could not read them', async () => {
+  it('halves of characters are replaced before anything is stored, since scripts could not read them', async () => {
     const id = newSessionId();
     const script = JSON.stringify({
       script: [{ calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }],
@@ -180,7 +180,7 @@ describe('halves of characters', () => {
     expect((await read(id)).map((message) => message.id).slice(0, 1)).toEqual(['u\ufffd']);
   });
 
-  it('leave whole characters as they are, escaped or not', async () => {
+  it('whole characters stay as they are, escaped or not', async () => {
     const id = newSessionId();
     const body = '{"messages":[{"id":"u1","role":"user","content":"\\ud83d\\ude00 😀 \\\\ud83d"}]}';
     await expectAnswered(await send(`chat/${id}`, body));
@@ -189,7 +189,7 @@ describe('halves of characters', () => {
 });
 
 describe('answers', () => {
-  it('as deep as may be are stored and shown, with keys of prototypes and NUL', async () => {
+  it('answers of the maximum depth are stored and shown, with keys of prototypes and NUL', async () => {
     const id = newSessionId();
     const script = JSON.stringify({
       script: [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }],
@@ -211,7 +211,7 @@ describe('answers', () => {
 });
 
 describe('bodies', () => {
-  it('of 40 MB are refused by their length', async () => {
+  it('bodies of 40 MB are refused by their length', async () => {
     const id = newSessionId();
     const connection = await connectRaw(product.url);
     connection.send(
@@ -229,7 +229,7 @@ describe('bodies', () => {
     await connection.closed;
   });
 
-  it('may be packed, but are no bombs', async () => {
+  it('compressed bodies are accepted, but not decompression bombs', async () => {
     const id = newSessionId();
     const gzip = { 'content-encoding': 'gzip' };
     const bomb = new Uint8Array(gzipSync(Buffer.alloc(300 * MB, ' ')));
@@ -248,7 +248,7 @@ describe('bodies', () => {
     ['text/html', '<p>'],
     ['application/json; charset=utf-7', '{}'],
     ['nonsense', '{}'],
-  ])('of the type %s are refused', async (type, body) => {
+  ])('bodies of the type %s are refused', async (type, body) => {
     const id = newSessionId();
     await expectRefused(await send(`chat/${id}`, body, { 'content-type': type }), id, 415);
   });
@@ -259,7 +259,7 @@ describe('bodies', () => {
     'agent[x]=lab',
     'busy=__proto__',
     'busy=',
-  ])('with the query %s do no harm', async (query) => {
+  ])('bodies with the query %s do no harm', async (query) => {
     const id = newSessionId();
     const answer = await send(
       `chat/${id}?${query}`,
@@ -270,7 +270,7 @@ describe('bodies', () => {
   });
 
   it.each(['offset=-1', 'offset=1e99', 'limit=0', 'limit=1.5', 'limit=99999999999', 'offset=NaN'])(
-    'asked for in pages by %s are refused',
+    'pages by %s are refused',
     async (query) => {
       const id = newSessionId();
       const response = await fetch(`${product.url}/api/chat/${id}/messages?${query}`);

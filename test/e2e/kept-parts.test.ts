@@ -50,7 +50,7 @@ describe('what tools say beside their results', () => {
   });
   afterAll(() => product.stop());
 
-  it.each(CLIENTS)('%s: is kept, in the order in which it was said', async (_name, library) => {
+  it.each(CLIENTS)('%s: is kept in the order in which it was streamed', async (_name, library) => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -110,7 +110,7 @@ describe('what tools say beside their results', () => {
   });
 });
 
-describe('what a run comes to by a tool that ends it', () => {
+describe('the output of a run that a tool ends', () => {
   const name = `finisher-${randomBytes(4).toString('hex')}`;
   const book = defineTool({
     name: 'book',

@@ -15,17 +15,17 @@ import { newSessionId, sharedTemporal, useProduct } from '../support/product.js'
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
-const SAID = 'The run does not notice that nobody listens to it. '.repeat(8);
+const TEXT = 'The run does not notice that no one listens to it. '.repeat(8);
 
 const product = useProduct();
 
 describe('kill -9 of the API', () => {
-  it('in the middle of a reply loses nothing', async () => {
+  it('an API that is killed in the middle of a reply loses nothing', async () => {
     const { url } = product;
     const pages = CLIENTS.map(([, library]) => {
       const sessionId = newSessionId();
       const client = openChat(library, { url, sessionId });
-      const reply = client.chat.sendMessage(toScript({ say: SAID, deltas: 200, everyMs: 30 }));
+      const reply = client.chat.sendMessage(toScript({ say: TEXT, deltas: 200, everyMs: 30 }));
       return { library, sessionId, client, reply };
     });
     await until('some text', () => pages.every(({ client }) => client.reply().length > 20));
@@ -33,7 +33,7 @@ describe('kill -9 of the API', () => {
     for (const { client, reply } of pages) {
       await reply;
       expect(client.chat.status).toBe('error');
-      expect(SAID.startsWith(client.reply())).toBe(true);
+      expect(TEXT.startsWith(client.reply())).toBe(true);
     }
     await product.startApi();
     expect(product.url).toBe(url);
@@ -41,12 +41,12 @@ describe('kill -9 of the API', () => {
       const { client, resumed } = await loadChat(library, { url, sessionId });
       await resumed;
       await untilRests(client, url);
-      expect(client.reply()).toBe(SAID);
+      expect(client.reply()).toBe(TEXT);
       await expectStoredAsShown(client, url, sessionId);
     }
   });
 
-  it('while an approval waits leaves it to be answered', async () => {
+  it('an approval that waits while the API is killed can still be answered', async () => {
     const { url } = product;
     const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1', 1)] });
     await product.kill9Api();
@@ -62,11 +62,11 @@ describe('kill -9 of the API', () => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('of one that is told to go cuts its readers, who find the rest elsewhere', async () => {
+  it('a stopping API cuts its readers, which find the rest on another one', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
-    const reply = client.chat.sendMessage(toScript({ say: SAID, deltas: 200, everyMs: 20 }));
+    const reply = client.chat.sendMessage(toScript({ say: TEXT, deltas: 200, everyMs: 20 }));
     await until('some text', () => client.reply().length > 20);
     await product.stopApi();
     await reply;
@@ -75,7 +75,7 @@ describe('kill -9 of the API', () => {
     await product.startApi();
     const { client: again, resumed } = await loadChat(CLIENT_7, { url, sessionId });
     await resumed;
-    expect(again.reply()).toBe(SAID);
+    expect(again.reply()).toBe(TEXT);
     expect((await loadSnapshot(url, sessionId)).run?.status).toBe('completed');
   });
 });
@@ -94,7 +94,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     await posted;
   }
 
-  it('begins the run all the same', async () => {
+  it('the run of a stored message begins', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
@@ -110,13 +110,13 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     await expectStoredAsShown(again, url, sessionId);
   });
 
-  it('gives the answer to the run all the same, once', async () => {
+  it('a stored answer reaches the run, once', async () => {
     const { url } = product;
     const { sessionId, client, id } = await openAsked(url, { calls: [charge('c1', 1)] });
     await dieBeforeTemporal(sessionId, async () => {
       await client.chat.addToolApprovalResponse({ id, approved: true });
     });
-    // Nobody has to come back for it: a worker's sweeper wakes the run.
+    // No client has to return: a worker's sweeper wakes the run.
     await product.startApi();
     await until('the run ends', async () => {
       const { status } = await loadSnapshot(url, sessionId);

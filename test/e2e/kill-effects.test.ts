@@ -85,9 +85,9 @@ it.each(['before', 'after'] as const)(
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
     // Words of one length, so that each is a piece of its own.
-    const said = Array.from({ length: 80 }, (_, n) => `word-${String(100 + n)} `).join('');
+    const text = Array.from({ length: 80 }, (_, n) => `word-${String(100 + n)} `).join('');
     const sprung = proxy.holdAt('word-140', when);
-    const reply = client.chat.sendMessage(toScript({ say: said, deltas: 80, everyMs: 10 }));
+    const reply = client.chat.sendMessage(toScript({ say: text, deltas: 80, everyMs: 10 }));
     await sprung;
     await until('what got through is stored', async () => {
       const entries = await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
@@ -96,7 +96,7 @@ it.each(['before', 'after'] as const)(
     proxy.cut();
     await reply;
     await untilRests(client, url);
-    expect(client.reply()).toBe(said);
+    expect(client.reply()).toBe(text);
     await expectStoredAsShown(client, url, sessionId);
   },
 );

@@ -69,7 +69,7 @@ const toRows = (name: string, scenario: Scenario, replies: string[]): Row[] =>
 
 const ROWS = [
   ...toRows('a queued message', QUEUED, ['One. ', '2. done']),
-  ...toRows('a turn that goes on from a checkpoint', RESUMED, ['1. 2. done']),
+  ...toRows('a turn that continues from a checkpoint', RESUMED, ['1. 2. done']),
 ];
 
 let lanes: KillLanes;

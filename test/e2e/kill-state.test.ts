@@ -66,7 +66,7 @@ it('of calls side by side whose worker dies, those that were settled leave their
   await expectStoredAsShown(client, url, sessionId);
 });
 
-it('progress is told while the tool runs', async () => {
+it('progress is sent while the tool runs', async () => {
   const { url } = product;
   const client = openChat(CLIENT_7, { url, sessionId: newSessionId() });
   await client.chat.sendMessage(

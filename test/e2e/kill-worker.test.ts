@@ -49,7 +49,7 @@ async function startWorker(): Promise<void> {
 }
 
 describe('kill -9 of the worker', () => {
-  it('in the middle of a reply: only what the second attempt says is left', async () => {
+  it('a reply whose worker is killed has the text of the second attempt only', async () => {
     const { url } = product;
     const pages = CLIENTS.map(([, library]) => {
       const sessionId = newSessionId();
@@ -76,7 +76,7 @@ describe('kill -9 of the worker', () => {
     await killWorker();
     await startWorker();
 
-    // A client that knows how is told to forget; any other is cut off, so that it comes back.
+    // A client that supports it is asked to drop the attempt; any other is cut off, so that it reconnects.
     expect(await newer.done).toBe('ended');
     expect(newer.parts.map(({ type }) => type)).toContain('reset-step');
     expect(newer.text()).toBe(`Step one.${SECOND}`);
@@ -91,13 +91,13 @@ describe('kill -9 of the worker', () => {
       expect(again.errors).toEqual([]);
       expect(again.reply()).toBe(`Step one.${SECOND}`);
       await expectStoredAsShown(again, url, sessionId);
-      // Nor does the model hear of what the dead attempt said.
+      // Nor does the model see the text of the dead attempt.
       await again.chat.sendMessage(toScript({ quote: true }));
       expect(again.reply()).toContain(`{"role":"assistant","text":"${SECOND}"}`);
     }
   });
 
-  it('while an approval waits, which is then given to nobody', async () => {
+  it('an approval can be answered while no worker runs', async () => {
     const { url, redis } = product;
     const { sessionId, client, id } = await openAsked(url, { say: 'May I?', calls: [charge] });
     await killWorker();
@@ -115,7 +115,7 @@ describe('kill -9 of the worker', () => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('while an approval waits, which is then given to its successor', async () => {
+  it('an approval reaches the successor of the killed worker', async () => {
     const { url, redis } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
@@ -133,7 +133,7 @@ describe('kill -9 of the worker', () => {
     await expectStoredAsShown(again, url, sessionId);
   });
 
-  it('while a tool runs: it is not run again, its outcome is unknown', async () => {
+  it('a tool whose worker is killed is not repeated, its outcome is unknown', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
@@ -159,7 +159,7 @@ describe('kill -9 of the worker', () => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('before it has begun: the message is answered by the next one', async () => {
+  it('a message whose worker is killed before it begins is answered by the next one', async () => {
     const { url } = product;
     await killWorker();
     const sessionId = newSessionId();

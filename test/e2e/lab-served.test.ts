@@ -5,7 +5,7 @@ import { startProcess } from '../support/process.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 
 const SECRET = 'a secret of thirty-two bytes, at least';
-/** The test product says that nobody signs in, unless told otherwise. */
+/** By default the test product has no accounts. */
 const ACCOUNTS = { JWT_SECRET: SECRET };
 const LAB = ['lab', 'lab-report', 'lab-child'];
 
@@ -24,7 +24,7 @@ async function restart(env: Record<string, string>): Promise<void> {
   await product.startApi(env);
 }
 
-/** What becomes of a message: an answer, or the code of its refusal. */
+/** The reply to a message: `answered`, or the code of its refusal. */
 async function ask(agent: string): Promise<string> {
   const response = await fetch(`${product.url}/api/chat/${newSessionId()}?agent=${agent}`, {
     method: 'POST',
@@ -42,7 +42,7 @@ async function listed(): Promise<string[]> {
 }
 
 describe('the lab agent', () => {
-  it('is there on loopback while nobody signs in', async () => {
+  it('is served on loopback without accounts', async () => {
     expect(await ask('lab')).toBe('answered');
     expect(await listed()).toContain('lab');
   });
@@ -59,7 +59,7 @@ describe('the lab agent', () => {
     expect(await ask('lab')).toBe('answered');
   });
 
-  it('is nowhere when that is said', async () => {
+  it('is not served with LAB=0', async () => {
     await restart({ LAB: '0' });
     expect(await ask('lab')).toBe('agent_not_found');
     expect(await ask('support')).toBe('answered');

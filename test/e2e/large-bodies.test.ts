@@ -19,7 +19,7 @@ afterAll(() => {
   if (process.env['SHOW_COSTS'] !== undefined) process.stderr.write(`${measured.join('\n')}\n`);
 });
 
-describe('a body of up to 16 MB takes the API away from nobody', () => {
+describe('a body of up to 16 MB does not block the API for others', () => {
   it.each(HOSTILE_BODIES)('$name', async (hostile) => {
     const { name, path = 'chat/$', headers, body, statuses = ANSWERS } = hostile;
     const bytes = body();

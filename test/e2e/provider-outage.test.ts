@@ -40,14 +40,14 @@ it.each(CLIENTS)(
   60_000,
 );
 
-it('a run that waits for its provider is seen by whoever follows, and stopped at once', async () => {
+it('a run that waits for its provider is visible to every viewer, and stops at once', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   const text = JSON.stringify({ script: [{ say: 'Never.', fail: away(300_000) }] });
   const posted = await postMessage(url, sessionId, { id: 'u1', text });
   const events = await readSse(`${url}/api/chat/${sessionId}/events`);
   const runIn = (part: object): unknown => ('run' in part ? part.run : undefined);
-  await until('it is told of', () =>
+  await until('the event arrives', () =>
     events.parts.some((part) => JSON.stringify(runIn(part)).includes('"waitingFor":"provider"')),
   );
   const stop = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });

@@ -47,7 +47,7 @@ async function delegate(input: object, target: Target = {}) {
   const run = await harness.begin();
   await harness.step(run, 1);
   const theirs = remoteSessionId(`${run.runId}/c1`);
-  const said = async (): Promise<string> => {
+  const streamed = async (): Promise<string> => {
     const log = await harness.session.log();
     return log
       .map(({ message }) =>
@@ -61,18 +61,18 @@ async function delegate(input: object, target: Target = {}) {
   };
   const row = async (): Promise<unknown> =>
     (await stores.store.calls.read(harness.session.id, 'c1'))?.row;
-  return { ...harness, stores, run, theirs, said, status, row };
+  return { ...harness, stores, run, theirs, streamed, status, row };
 }
 
 describe('a remote sub-agent', () => {
-  it('is shown in the stream of its parent, and gives its text back', async () => {
+  it('a remote sub-agent is shown in the stream of its parent, and returns its text', async () => {
     const call = { tool: 'echo', id: 'e1', args: { value: 1 } };
-    const { tool, run, session, theirs, said, row } = await delegate(
+    const { tool, run, session, theirs, streamed, row } = await delegate(
       script({ say: 'first', calls: [call] }, { say: 'last' }),
     );
     expect(await tool(run, 1, 'c1')).toBe('settled');
     expect(await row()).toMatchObject({ output: 'last' });
-    expect(await said()).toBe('firstlast');
+    expect(await streamed()).toBe('firstlast');
     const frame = { agentId: session.id, subSessionId: theirs, callId: 'c1', subAgentType: 'lab' };
     expect(await session.messages('subagent_start')).toMatchObject([frame]);
     expect(await session.messages('subagent_end')).toMatchObject([{ ...frame, result: 'last' }]);
@@ -86,22 +86,22 @@ describe('a remote sub-agent', () => {
     );
   });
 
-  it('starts once and loses nothing when a worker and the other API are killed in the middle', async () => {
-    const { tool, run, said, row, status } = await delegate(slow);
+  it('a remote sub-agent starts once and loses nothing when a worker and the other API are killed in the middle', async () => {
+    const { tool, run, streamed, row, status } = await delegate(slow);
     const first = tool(run, 1, 'c1', 1).catch((error: unknown) => error);
-    await until('it speaks', async () => (await said()) !== '');
+    await until('it speaks', async () => (await streamed()) !== '');
     await remote.kill9Api();
     await remote.startApi();
     // The first attempt is as good as dead: a later one has the call now.
     expect(await tool(run, 1, 'c1', 2)).toBe('settled');
     await first;
     expect(await row()).toMatchObject({ output: 'far away' });
-    expect(await said()).toBe('far away');
+    expect(await streamed()).toBe('far away');
     expect(await status()).toMatchObject({ run: { turn: 1, status: 'completed' } });
   });
 
-  it('is interrupted with its parent', async () => {
-    const { tool, run, session, said, status, stores } = await delegate(
+  it('a remote sub-agent is interrupted with its parent', async () => {
+    const { tool, run, session, streamed, status, stores } = await delegate(
       script({ say: 'x', hangMs: 60_000 }),
     );
     const result = tool(run, 1, 'c1');
@@ -109,10 +109,10 @@ describe('a remote sub-agent', () => {
     await stores.store.runs.stop(session.id, { mode: 'interrupt' });
     await result;
     await until('it was stopped', async () => (await status())['status'] === 'interrupted');
-    expect(await said()).toBe('');
+    expect(await streamed()).toBe('');
   });
 
-  it('that asks for a person is given up, here and there', async () => {
+  it('a remote sub-agent that asks for a person is stopped on both servers', async () => {
     const ask = charge('r1');
     const { tool, run, row, status } = await delegate(script({ calls: [ask] }));
     expect(await tool(run, 1, 'c1')).toBe('settled');
@@ -120,14 +120,14 @@ describe('a remote sub-agent', () => {
     expect(await status()).toMatchObject({ status: 'aborted' });
   });
 
-  it('that fails is told to the model', async () => {
+  it('the failure of a remote sub-agent is reported to the model', async () => {
     const { tool, run, row } = await delegate(script({ fail: { status: 400 } }));
     await tool(run, 1, 'c1');
     expect(await row()).toMatchObject({ errorCode: 'subagent_failed' });
   });
 
-  it('that is refused, not found or out of reach is lost, with the reason', async () => {
-    const refused = await delegate({}, { agentType: 'nobody' });
+  it('a remote sub-agent that is refused, not found or out of reach is lost, with the reason', async () => {
+    const refused = await delegate({}, { agentType: 'unknown' });
     await refused.tool(refused.run, 1, 'c1');
     const lost = { errorCode: 'framework_subagent_lost' };
     expect(await refused.row()).toMatchObject({

@@ -9,8 +9,8 @@ it('a message that is sent again behind hidden context of another id is a repeti
   const { url } = product;
   const sessionId = newSessionId();
   const text = JSON.stringify({ script: [{ calls: [{ tool: 'sleep', args: { ms: 600_000 } }] }] });
-  const user = (id: string, said: string, metadata = {}): object => {
-    return { id, role: 'user', parts: [{ type: 'text', text: said }], metadata };
+  const user = (id: string, text: string, metadata = {}): object => {
+    return { id, role: 'user', parts: [{ type: 'text', text }], metadata };
   };
   const post = (draft: string): Promise<SseReader> =>
     readSse(`${url}/api/chat/${sessionId}?agent=lab`, {

@@ -72,10 +72,10 @@ describe('doing again, over HTTP', () => {
     ]);
     expect(await call(`chat/${id}/checkpoints?limit=none`)).toMatchObject({ status: 400 });
     expect(await call(`chat/${id}/snapshot?checkpointId=cpv1-x`)).toMatchObject(UNKNOWN);
-    expect(await call('chat/nobody/checkpoints')).toMatchObject(UNKNOWN);
+    expect(await call('chat/unknown/checkpoints')).toMatchObject(UNKNOWN);
   });
 
-  it('does a turn again, and goes on from a checkpoint', async () => {
+  it('repeats a turn, and continues from a checkpoint', async () => {
     const id = newSessionId();
     await play(id, 'u1');
     const before = (await call(`chat/${id}/snapshot`)).body;
@@ -97,14 +97,14 @@ describe('doing again, over HTTP', () => {
     const [, reply] = await messagesOf(`chat/${id}/snapshot`);
     expect(reply?.parts).toHaveLength(6);
     expect(JSON.stringify(reply)).toContain('Both echoed.');
-    // Whoever reads the turn from its beginning gets what stayed, and what came instead of the rest.
+    // A reader of the turn from its beginning gets what was kept, and the replacement of the rest.
     const replay = await fetch(`${product.url}/api/chat/${id}`, {
       headers: { 'x-resume-from-sequence': '0' },
     });
-    const told = await replay.text();
-    expect(told.match(/"tool-output-available"/g)).toHaveLength(2);
-    expect(told.match(/"type":"start"/g)).toHaveLength(1);
-    expect(told).toContain('[DONE]');
+    const text = await replay.text();
+    expect(text.match(/"tool-output-available"/g)).toHaveLength(2);
+    expect(text.match(/"type":"start"/g)).toHaveLength(1);
+    expect(text).toContain('[DONE]');
 
     expect(await call(`chat/${id}/retry`, { messageId: 'x' })).toMatchObject({
       status: 404,
@@ -117,10 +117,10 @@ describe('doing again, over HTTP', () => {
     expect(await call(`chat/${id}/retry`, { checkpointId: 'x', messageId: 'x' })).toMatchObject({
       status: 400,
     });
-    expect(await call('chat/nobody/retry', {})).toMatchObject(UNKNOWN);
+    expect(await call('chat/unknown/retry', {})).toMatchObject(UNKNOWN);
   });
 
-  it('shows a turn that is being done again to whoever asks for it again', async () => {
+  it('shows a turn that is being repeated to later readers', async () => {
     const id = newSessionId();
     const script = [{ say: 'Slowly, one word after the other.', deltas: 20, everyMs: 50 }];
     const text = JSON.stringify({ script });
@@ -143,7 +143,7 @@ describe('doing again, over HTTP', () => {
     expect(await messagesOf(`chat/${id}/snapshot`)).toHaveLength(2);
   });
 
-  it('copies a conversation, which goes on by itself', async () => {
+  it('copies a conversation, which continues independently', async () => {
     const id = newSessionId();
     await play(id, 'u1');
     await play(id, 'u2');
@@ -165,6 +165,6 @@ describe('doing again, over HTTP', () => {
       body: { code: 'session_exists' },
     });
     expect(await call(`chat/${id}/branch`, { sessionId: 'no id' })).toMatchObject({ status: 400 });
-    expect(await call('chat/nobody/branch', {})).toMatchObject(UNKNOWN);
+    expect(await call('chat/unknown/branch', {})).toMatchObject(UNKNOWN);
   });
 });

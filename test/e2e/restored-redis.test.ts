@@ -61,7 +61,7 @@ describe('a Redis that came back older, in the middle of a reply', () => {
       .map(([, fields]) => JSON.parse(fields[3] ?? '{}') as { delta?: string })
       .map(({ delta }) => delta ?? '')
       .join('');
-    // What is left is a beginning of what was said: nothing follows the gap.
+    // The remaining text is a prefix of the reply: nothing follows the gap.
     expect(words.startsWith(text)).toBe(true);
     expect(text.length).toBeLessThan(reader.text().length);
     expect(entries.at(-2)?.[1][3]).toContain('state_lost');

@@ -46,9 +46,9 @@ describe.each(CLIENTS)('%s: a chat over a wire that is cut', (_name, { Chat }) =
     await sent;
     const part = callsOf(chat.lastMessage).find(({ state }) => state === 'approval-requested');
     await chat.addToolApprovalResponse({ id: part?.approval?.id ?? '', approved: true });
-    await until('it goes on', () => reply().includes('sevenone'));
+    await until('it continues', () => reply().includes('sevenone'));
     proxy.cut();
-    await until('all is said', () => chat.status === 'ready');
+    await until('the reply is complete', () => chat.status === 'ready');
     await proxy.close();
     expect(chat.error).toBeUndefined();
     expect(requests.filter((method) => method === 'POST')).toHaveLength(2);

@@ -42,7 +42,7 @@ const answer = (sessionId: string, call: string, body: object): Promise<Response
   });
 
 describe('GET /chat/:sessionId/events', () => {
-  it('tells of questions, answers from elsewhere, ends and new turns, over pauses', async () => {
+  it('reports questions, answers from elsewhere, ends and new turns, across pauses', async () => {
     const sessionId = newSessionId();
     await (
       await postMessage(product.url, sessionId, { id: 'u1', text: asking })
@@ -67,7 +67,7 @@ describe('GET /chat/:sessionId/events', () => {
     page.leave();
   });
 
-  it('tells of messages that wait, and why a run failed', async () => {
+  it('reports queued messages, and why a run failed', async () => {
     const sessionId = newSessionId();
     const slow = script({ say: 'slow', hangMs: 600_000 });
     await postMessage(product.url, sessionId, { id: 'u1', text: slow });
@@ -107,7 +107,7 @@ describe('DELETE /chat/:sessionId', () => {
     fetch(`${product.url}/api/chat/${sessionId}`, { method: 'DELETE' });
 
   it.each([
-    ['a run at work', script({ say: 'slow', hangMs: 600_000 })],
+    ['an active run', script({ say: 'slow', hangMs: 600_000 })],
     ['a run that waits', asking],
     ['a run that has ended', script({ say: 'done' })],
   ])('stops and erases a conversation with %s; readers see the end', async (_what, text) => {

@@ -107,7 +107,7 @@ describe('a setting that is wrong is named', () => {
     ['TEMPORAL_ADDRESS', 'localhost'],
     ['MODEL', ':'],
     ['LOG_LEVEL', 'loud'],
-    ['DEFAULT_AGENT', 'nobody'],
+    ['DEFAULT_AGENT', 'unknown'],
     ['HELIX_ALLOW_UNAUTHENTICATED', 'maybe'],
     ['HELIX_ALLOW_UNAUTHENTICATED', '0'],
   ])('%s=%s', async (name, value) => {

@@ -49,7 +49,7 @@ describe.each(CLIENTS)('%s: sub-agents', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('ask together with their parent, in one step, and all go on after the last answer', async () => {
+  it('ask together with their parent, in one step, and all continue after the last answer', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -118,7 +118,7 @@ describe.each(CLIENTS)('%s: sub-agents', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('ask again, and the reply goes on in the same message', async () => {
+  it('ask again, and the reply continues in the same message', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -148,7 +148,7 @@ describe.each(CLIENTS)('%s: sub-agents', (_name, library) => {
 });
 
 describe('sub-agents', () => {
-  it('that fail are told to the model as an error', async () => {
+  it('that fail are reported to the model as an error', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });

@@ -86,7 +86,7 @@ async function ask(script: object[]): Promise<{ sessionId: string; page: ChatCli
 }
 
 describe('a sub-agent’s workflow', () => {
-  it('terminated while it asks: its parent is told that it was lost, and goes on', async () => {
+  it('terminated while it asks: its parent is notified that it was lost, and continues', async () => {
     const { sessionId } = await ask([
       { calls: [delegate({ calls: [charge('c1')] })] },
       { say: 'Without it. ' },
@@ -129,7 +129,7 @@ describe('the workflow of a run', () => {
     await answersAgain(sessionId);
   });
 
-  it('reset while it waits goes on with the answer', async () => {
+  it('reset while it waits continues with the answer', async () => {
     const { sessionId, page, id } = await ask([{ say: 'One. ', calls: [charge('c1')] }]);
     const [run = ''] = await openWorkflows(sessionId, 'run');
     await resetToBeginning(run);
@@ -149,7 +149,7 @@ describe('the workflow of a run', () => {
     const [run = ''] = await openWorkflows(sessionId, 'run');
     const [child = ''] = await openWorkflows(sessionId, 'children');
     await resetToBeginning(run);
-    await until('the parent has found it at work', async () => {
+    await until('the parent has found it active', async () => {
       const { events = [] } = await client.workflow.getHandle(child).fetchHistory();
       return events?.some(
         (event) => event.workflowExecutionSignaledEventAttributes?.signalName === 'reportEnd',

@@ -71,7 +71,7 @@ describe('filters', () => {
     expect(source.closed).toBe(1);
   });
 
-  it('do not close a source that has ended by itself', async () => {
+  it('do not close a source that has already ended', async () => {
     const source = new Source([text('a')]);
     await collectAll(filterWith(source, () => true));
     expect(source.closed).toBe(0);

@@ -47,7 +47,7 @@ describe('combineStreams', () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  it('starves nobody: streams that are always ready take turns', async () => {
+  it('starves no stream: streams that are always ready take turns', async () => {
     async function* always(name: string): AsyncGenerator<string> {
       for (;;) yield await Promise.resolve(name);
     }
@@ -117,7 +117,7 @@ describe('combineStreams', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('tells of a stream that fails to close', async () => {
+  it('reports a stream that fails to close', async () => {
     const stubborn = {
       [Symbol.asyncIterator]: () => ({
         next: async () => ({ done: false as const, value: 1 }),

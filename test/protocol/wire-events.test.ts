@@ -141,13 +141,16 @@ describe('toWireEvents', () => {
   it.each([
     ['run_paused', 'paused'],
     ['run_resumed', 'active'],
-  ] as const)('tells of %s as a chunk and as a status; the id stands last', (type, status) => {
-    const chunk = sampleOf(type);
-    expect(eventsOf(chunk)).toEqual([
-      { event: { type: 'chunk', chunk, sequence: 9 } },
-      { id: 9, event: { type: 'status', status } },
-    ]);
-  });
+  ] as const)(
+    'sends %s as a chunk and as a status; the id is on the last event',
+    (type, status) => {
+      const chunk = sampleOf(type);
+      expect(eventsOf(chunk)).toEqual([
+        { event: { type: 'chunk', chunk, sequence: 9 } },
+        { id: 9, event: { type: 'status', status } },
+      ]);
+    },
+  );
 
   it.each<[StreamMessage, StreamEvent]>([
     [{ type: 'stream_end', ...about }, { type: 'end' }],

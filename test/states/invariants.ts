@@ -35,7 +35,7 @@ function findUnpaired(session: StoredSession): string | undefined {
   return missing && `${missing} is neither open nor settled`;
 }
 
-/** The log tells of one end for each run that has ended, and of none for one that has not. */
+/** The log has one end for each run that has ended, and no end for other runs. */
 function findEndings(session: StoredSession): string | undefined {
   const { root, log, endedRuns } = session;
   const ends = log.filter(({ type }) => type === 'stream_end').length;

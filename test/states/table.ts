@@ -14,7 +14,7 @@ async function statusOf(world: World): Promise<string> {
   return resume !== undefined && !isTerminal(status) ? `${status}, answered` : status;
 }
 
-/** What comes of an event in a state: the reply, and the status if it is another one. */
+/** The outcome of an event in a state: the reply, and the status if it changes. */
 async function cellOf(state: TableState, event: TableEvent): Promise<string> {
   const world = createWorld();
   const session = driverOf(world);

@@ -61,7 +61,7 @@ export interface ActivityHarness {
     attempt?: number,
     more?: CallMore,
   ) => Promise<ToolCallOutcome['kind']>;
-  /** The same, with all that the workflow is told. */
+  /** The same, with the whole outcome that the workflow gets. */
   outcome: (
     run: RunRecord,
     step: number,

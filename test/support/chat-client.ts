@@ -49,7 +49,7 @@ export interface ChatClient {
   readonly requests: SentRequest[];
   readonly errors: Error[];
   posts: () => number;
-  /** What a page stores and posts: keys without a value are none. */
+  /** What a page stores and posts: keys whose value is undefined are left out. */
   messages: () => UIMessage[];
   /** The text of the newest message if it is the agent's. */
   reply: () => string;
@@ -63,7 +63,7 @@ export interface ClientOptions {
   headers?: Record<string, string>;
 }
 
-/** A stock chat on a stock transport, which sends answers and results by itself. */
+/** A stock chat on a stock transport, which sends answers and results automatically. */
 export function openChat(library: ClientLibrary, options: ClientOptions): ChatClient {
   const requests: SentRequest[] = [];
   const errors: Error[] = [];
@@ -102,7 +102,7 @@ export function openChat(library: ClientLibrary, options: ClientOptions): ChatCl
   };
 }
 
-/** A page that is loaded (again): the snapshot, then the stream of what is at work. */
+/** A page that is loaded (again): the snapshot, then the stream of the active turn. */
 export async function loadChat(
   library: ClientLibrary,
   options: ClientOptions,
@@ -132,8 +132,8 @@ export function isBusy({ chat }: ChatClient): boolean {
 }
 
 /**
- * Resolves when the chat rests. What it sends by itself it sends at the end of a response, so it
- * has to be found at rest several times, with a round trip to the server between.
+ * Resolves when the chat rests. It sends automatically at the end of a response, so it
+ * must be at rest several times, with a round trip to the server between.
  */
 export async function untilRests(client: ChatClient, url: string): Promise<void> {
   let rested = 0;

@@ -10,7 +10,7 @@ import { snapshotOf } from './snapshot-of.js';
 
 export interface ChatFetchOptions {
   headers?: Record<string, string>;
-  /** Who asks; nobody in particular when absent. */
+  /** The caller; anonymous when absent. */
   caller?: { userId: string; tenantId?: string };
   /** What the viewer remembers of its newest snapshot; see HandleChatStreamParams. */
   sawActiveSince?: number | null;

@@ -46,15 +46,15 @@ export type Script = (
   options: LanguageModelV4CallOptions,
 ) => AsyncIterable<Part> | Iterable<Part> | Promise<never>;
 
-/** A real language-model object that says what it is told to say, and keeps what it was asked. */
+/** A real language-model object that streams what the script returns, and records its calls. */
 export function fakeModel(script: Script): MockLanguageModelV4 {
   let asked = 0;
   return new MockLanguageModelV4({
     supportedUrls: { '*/*': [/.*/] },
     doStream: async (options) => {
-      const said = await script(asked++, options);
+      const reply = await script(asked++, options);
       // Node's own class: the one of the browser's types has no `from` yet.
-      return { stream: ReadableStream.from(said) as unknown as globalThis.ReadableStream<Part> };
+      return { stream: ReadableStream.from(reply) as unknown as globalThis.ReadableStream<Part> };
     },
   });
 }

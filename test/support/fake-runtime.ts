@@ -11,7 +11,7 @@ import { FakeSession } from './fake-session.js';
 /** What an agent does in a turn; `answers` resolves when nothing waits for a person any more. */
 export type Play = (
   session: FakeSession,
-  said: string,
+  text: string,
   answers: () => Promise<void>,
 ) => Promise<void>;
 
@@ -45,12 +45,12 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
     for (const { id, hash } of fresh) accepted.set(keyOf(id), hash);
     const rows = fresh.map(({ row }) => row as UserRow);
     session.begin(...rows);
-    const said = rows
+    const text = rows
       .at(-1)
       ?.parts.map((part) => (part.type === 'text' ? part.text : ''))
       .join('');
     const { sessionId, runId, agent, turn, messageId, turnStartSequence } = session.record;
-    setImmediate(() => void play(session, said ?? '', () => untilAnswered(session)));
+    setImmediate(() => void play(session, text ?? '', () => untilAnswered(session)));
     const run = { sessionId, runId, agent, turn, messageId, startedAt: 1 };
     return { kind: 'begun', run: { ...run, startSequence: turnStartSequence } };
   }

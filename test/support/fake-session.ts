@@ -150,8 +150,7 @@ export class FakeSession {
   decide(id: string, approved: boolean, reason?: string): number {
     const call = this.#call(id);
     const { toolName } = call.spec;
-    const said = reason === undefined ? {} : { reason };
-    call.decision = { approved, at: 1, ...said };
+    call.decision = { approved, at: 1, reason };
     const approvalId = call.spec.approvalId ?? '';
     this.write({
       type: 'tool_approval_response',
@@ -159,7 +158,7 @@ export class FakeSession {
       toolName,
       approvalId,
       approved,
-      ...said,
+      ...(reason !== undefined && { reason }),
     });
     call.state = approved ? 'approved' : 'settled';
     if (!approved) {
@@ -202,7 +201,7 @@ export class FakeSession {
     });
   }
 
-  /** A dead attempt: its entries go, viewers are told. */
+  /** A dead attempt: its entries go, viewers are notified. */
   discard(): void {
     const writer = `m${String(this.#step)}`;
     const kept = this.entries.filter(

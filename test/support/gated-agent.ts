@@ -5,7 +5,7 @@ import { fakeModel, parts } from './fake-model.js';
 
 export interface GatedAgent {
   agent: AgentDefinition;
-  /** Lets whatever waits under this name go on, now or when it comes. */
+  /** Releases what waits under this name, now or when it arrives. */
   open: (name: string) => void;
   /** Resolves when something waits under this name. */
   reached: (name: string) => Promise<void>;
@@ -14,7 +14,7 @@ export interface GatedAgent {
 /**
  * An agent that tests hold and release. `speak <name>` makes its model stop in the middle of a
  * sentence until the gate of that name is opened, `call <name>` makes a tool call that waits there;
- * anything else is said back.
+ * it repeats any other text.
  */
 export function createGatedAgent(name = 'gated'): GatedAgent {
   const opened = createFlags();
@@ -36,14 +36,14 @@ export function createGatedAgent(name = 'gated'): GatedAgent {
   const model = fakeModel((_, { prompt, abortSignal }) => {
     const last = prompt.at(-1);
     if (last?.role === 'tool') return [...parts.text('done'), ...parts.finish()];
-    const said =
+    const wish =
       last?.role === 'user' && last.content[0]?.type === 'text' ? last.content[0].text : '';
-    const [verb, gate = ''] = said.split(' ');
+    const [verb, gate = ''] = wish.split(' ');
     if (verb === 'speak') return speak(() => pass(gate, abortSignal));
     if (verb === 'call') {
       return [...parts.call(`call-${gate}`, 'wait', { gate }), ...parts.finish('tool-calls')];
     }
-    return [...parts.text(`You said ${said}`), ...parts.finish()];
+    return [...parts.text(`You said ${wish}`), ...parts.finish()];
   });
   const agent = defineAgent({ name, systemPrompt: '', tools: [wait], llmConfig: { model } });
   return { agent, open: opened.raise, reached: reached.raised };
@@ -58,7 +58,7 @@ async function* speak(pass: () => Promise<void>): AsyncGenerator<LanguageModelV4
   yield* parts.finish();
 }
 
-/** Things that happen once, by name, before or after somebody waits for them. */
+/** Named events that happen once, before or after a test waits for them. */
 function createFlags(): { raise: (name: string) => void; raised: (name: string) => Promise<void> } {
   const raised = new Set<string>();
   const waiting = new Map<string, (() => void)[]>();

@@ -24,9 +24,9 @@ export interface HookPage {
   readonly chat: UseHelixChatHelpers<UIMessage>;
   /** Methods of what was sent for the chat, snapshots and leases left out. */
   readonly requests: string[];
-  /** Where leases were asked for. */
+  /** URLs of the lease requests. */
   readonly leases: string[];
-  /** As a page stores them: keys without a value are none. */
+  /** As a page stores them: keys whose value is undefined are left out. */
   messages: () => UIMessage[];
   /** The text of the newest message if it is the agent's. */
   reply: () => string;
@@ -97,7 +97,7 @@ export async function openHookPage(
   };
 }
 
-/** The page as it is loaded again: from the snapshot, following what is at work. */
+/** The page as it is loaded again: from the snapshot, following the active turn. */
 export async function loadHookPage(
   useHelixChat: HelixHook,
   options: HookPageOptions,

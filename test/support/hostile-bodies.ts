@@ -27,7 +27,7 @@ const fill = (text: string, size = FULL): string =>
 const list = (item: string, size = FULL): string => `[${fill(`${item},`, size)}${item}]`;
 
 const chat = (messages: string): Uint8Array<ArrayBuffer> => bytes(`{"messages":${messages}}`);
-const said = (id: string, text: string): string =>
+const userText = (id: string, text: string): string =>
   `{"id":"${id}","role":"user","parts":[{"type":"text","text":"${text}"}]}`;
 const withMetadata = (json: string): Uint8Array<ArrayBuffer> =>
   chat(`[{"id":"u1","role":"user","content":"hi","metadata":${json}}]`);
@@ -39,7 +39,7 @@ const nested = (depth: number, inner = ''): string =>
 /** Just below the number of values that are taken. */
 const MANY = 99_900;
 const messages = (count: number, text: string, before = ''): Uint8Array<ArrayBuffer> =>
-  chat(`[${before}${numbered(count, (n) => said(`u${String(n)}`, text))}]`);
+  chat(`[${before}${numbered(count, (n) => userText(`u${String(n)}`, text))}]`);
 const assistant = (parts: string): string => `{"id":"msg-1","role":"assistant","parts":${parts}}`;
 const manyKeys = (size: number, toKey = (n: number) => `k${String(n)}`): string =>
   `{${numbered(MANY, (n) => `"${toKey(n)}${'x'.repeat(size)}":1`)}}`;
@@ -78,7 +78,7 @@ const lists: HostileBody[] = [
   },
   {
     name: 'many parts of a reply',
-    body: () => chat(`[${assistant(list('{"type":"x"}', 13 * 49_000))},${said('u1', 'hi')}]`),
+    body: () => chat(`[${assistant(list('{"type":"x"}', 13 * 49_000))},${userText('u1', 'hi')}]`),
   },
   {
     name: 'many answers',
@@ -109,7 +109,9 @@ const strings: HostileBody[] = [
   {
     name: 'an old reply',
     body: () =>
-      chat(`[${assistant(`[{"type":"text","text":"${fill('💥')}\\ud800"}]`)},${said('u1', 'hi')}]`),
+      chat(
+        `[${assistant(`[{"type":"text","text":"${fill('💥')}\\ud800"}]`)},${userText('u1', 'hi')}]`,
+      ),
     statuses: [200],
   },
   {
@@ -127,11 +129,15 @@ const strings: HostileBody[] = [
     },
     statuses: REFUSED,
   },
-  { name: 'an id', body: () => messages(1, 'x', `${said(fill('x'), 'x')},`), statuses: REFUSED },
+  {
+    name: 'an id',
+    body: () => messages(1, 'x', `${userText(fill('x'), 'x')},`),
+    statuses: REFUSED,
+  },
   { name: 'a role', body: () => chat(`[{"id":"u1","role":"${fill('x')}"}]`), statuses: REFUSED },
   {
     name: 'an agent',
-    body: () => bytes(`{"agent":"${fill('x')}","messages":[${said('u1', 'x')}]}`),
+    body: () => bytes(`{"agent":"${fill('x')}","messages":[${userText('u1', 'x')}]}`),
     statuses: REFUSED,
   },
   { name: 'a number', body: () => chat(`[${fill('1')}]`), statuses: REFUSED },
@@ -267,7 +273,7 @@ const elsewhere: HostileBody[] = [
   },
 ];
 
-/** Bodies of every kind that is known to be hard on somebody, each as large as is taken. */
+/** Bodies of every kind that is known to cost much, each as large as the API accepts. */
 export const HOSTILE_BODIES: readonly HostileBody[] = [
   ...lists,
   ...strings.map((body) => ({ ...body, name: `a long string: ${body.name}` })),

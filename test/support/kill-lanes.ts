@@ -132,11 +132,11 @@ async function startKillLane(): Promise<KillLanes> {
       const page = { client, url, sessionId };
       await prepare?.(page);
       const sprung = wires[wire].holdAt(wire === 'redis' ? sessionId : '', when, nth);
-      // The page may be cut off or be told to come back, which is what it does below.
+      // The page may be cut off or asked to reconnect, which it does below.
       const calm = act(page).then(() => bringToRest(client));
       const over = calm.then(
         async () => {
-          if (isOver(await load(sessionId))) throw new Error('the worker never came to that point');
+          if (isOver(await load(sessionId))) throw new Error('the worker never reached that point');
         },
         () => undefined,
       );

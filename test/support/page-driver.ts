@@ -2,7 +2,7 @@ import { chromium, type Browser, type Locator, type Page } from 'playwright-core
 import { requireProgram } from './require-program.js';
 import { until } from './until.js';
 
-/** A Chromium without a past, which talks to nobody but the page's own server. */
+/** A Chromium with an empty profile, which connects only to the page's own server. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: requireProgram('CHROMIUM_PATH'),

@@ -7,7 +7,7 @@ const STOP_MS = 40_000;
 /** A process starts in a second, on a machine that has nothing else to do. */
 const SAYS_MS = 45_000;
 
-/** A real process of the product, with everything that it has said. */
+/** A real process of the product, with all of its log. */
 export interface ProductProcess {
   readonly pid: number;
   readonly exitCode: Promise<number | null>;
@@ -16,7 +16,7 @@ export interface ProductProcess {
   /** Resolves with the log line that carries this message. */
   says: (message: string) => Promise<Record<string, unknown>>;
   kill9: () => Promise<void>;
-  /** @throws Error if it has ended by itself before */
+  /** @throws Error if it has already ended on its own */
   stop: () => Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export function startProcess(
   });
 
   async function end(signal: NodeJS.Signals): Promise<void> {
-    if (hasEnded && !isWanted) throw new Error(`the ${role} ended by itself:\n${log}`);
+    if (hasEnded && !isWanted) throw new Error(`the ${role} ended unexpectedly:\n${log}`);
     isWanted = true;
     if (hasEnded) return;
     child.kill(signal);
@@ -62,7 +62,7 @@ export function startProcess(
     await exitCode;
     clearTimeout(timer);
     if (signal === 'SIGTERM' && child.signalCode === 'SIGKILL') {
-      throw new Error(`the ${role} does not end when it is told to:\n${log}`);
+      throw new Error(`the ${role} does not end on request:\n${log}`);
     }
   }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 
-/** What becomes of one published message on its way to the subscriber. */
+/** What happens to a published message on its way to the subscriber. */
 export type Fate = 'deliver' | 'drop' | 'delay' | 'double' | 'cut' | 'foreign';
 
 const GARBAGE = [

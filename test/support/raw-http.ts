@@ -27,7 +27,7 @@ export interface RawConnection {
 export async function connectRaw(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // A server that hangs up on somebody who is still sending resets the connection.
+  // A server that closes while the client still sends resets the connection.
   socket.on('error', () => undefined);
   let text = '';
   let taken = 0;

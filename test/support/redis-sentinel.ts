@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { until } from './until.js';
 
-/** A master and its replica on loopback, watched by a Sentinel that fails over by itself. */
+/** A master and its replica on loopback, watched by a Sentinel that fails over automatically. */
 export interface SentinelPair {
   readonly url: string;
   readonly master: RedisProcess;

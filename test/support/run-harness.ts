@@ -42,7 +42,7 @@ export interface RunHarness {
   taskQueue: string;
   /** Starts a worker; without one nothing runs. */
   startWorker: () => Promise<{ stop: () => Promise<void> }>;
-  /** One sweep, with this session as one that is due, and has been silent if it is at work. */
+  /** One sweep, with this session as a due one that has been silent if it is active. */
   sweep: (sessionId: string) => Promise<void>;
   /** One sweep over what is due. */
   sweepDue: () => Promise<void>;

@@ -53,9 +53,9 @@ export interface StockChatOptions {
   messages?: UIMessage[];
   /** Answers requests in place of a server. */
   fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** Default: the stock transport. It is given the fetch that counts. */
+  /** Default: the stock transport. It gets the counting fetch. */
   transport?: (fetch: typeof globalThis.fetch) => ChatTransport<LibraryMessage>;
-  /** Posts by itself when both stock predicates would. */
+  /** Posts automatically when both stock predicates would. */
   isAutomatic?: boolean;
   /** Instead of the stock predicates. */
   sendAutomaticallyWhen?: ChatInit<LibraryMessage>['sendAutomaticallyWhen'];
@@ -107,7 +107,7 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
   });
   return {
     get messages() {
-      // As JSON, which is what a page stores and posts: keys without a value are none.
+      // As JSON, which is what a page stores and posts: keys whose value is undefined are left out.
       return JSON.parse(JSON.stringify(chat.messages)) as UIMessage[];
     },
     get status() {
@@ -126,7 +126,7 @@ export function createStockChat(library: ChatLibrary, options: StockChatOptions)
   };
 }
 
-/** Resolves once the chat rests, also after what it sends by itself. */
+/** Resolves once the chat rests, also after its automatic requests. */
 export async function untilReady(chat: StockChat): Promise<void> {
   for (let rested = 0; rested < 5;) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -18,8 +18,8 @@ export interface TestAgent {
 }
 
 /**
- * An agent that is told by a message what to do: `{calls}` in its first step, then it says `done`;
- * `{hang}` speaks without end, `{fail}` fails for good; anything else is said back.
+ * An agent that a message directs: `{calls}` in its first step, then it says `done`;
+ * `{hang}` streams without end, `{fail}` fails finally; it repeats any other text.
  */
 export function createTestAgent(name = 'tester'): TestAgent {
   const executed: string[] = [];
@@ -36,8 +36,8 @@ export function createTestAgent(name = 'tester'): TestAgent {
     });
   const model = fakeModel((_, { prompt, abortSignal }) => {
     const at = prompt.findLastIndex(({ role }) => role === 'user');
-    const said = prompt[at]?.content;
-    const first = Array.isArray(said) && said[0]?.type === 'text' ? said[0].text : '';
+    const content = prompt[at]?.content;
+    const first = Array.isArray(content) && content[0]?.type === 'text' ? content[0].text : '';
     const wish = (first.startsWith('{') ? JSON.parse(first) : {}) as Wish;
     if (wish.fail === true) return Promise.reject(refused());
     if (wish.hang === true) return speakOn(abortSignal);

@@ -125,7 +125,7 @@ describe('a rolling upgrade from release 0.2.0', () => {
     for (const { sessionId } of [before, after]) {
       const all = await transcript(today.url, sessionId);
       expect(all.filter((_, at) => at % 2 === 1)).toEqual(
-        [WORDS, 'answer to u2', 'answer to u3', 'answer to u4'].map((said) => `assistant: ${said}`),
+        [WORDS, 'answer to u2', 'answer to u3', 'answer to u4'].map((text) => `assistant: ${text}`),
       );
     }
     for (const { sessionId } of [...asked.former, ...asked.today, ...late]) {

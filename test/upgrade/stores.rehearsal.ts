@@ -5,7 +5,7 @@ import { sharedRedisUrl } from '../support/test-stores.js';
 import { alternate } from './support/alternating.js';
 import { openFormerStores } from './support/former-release.js';
 
-/** What release 0.2.0 gets wrong by itself, or does not know of. */
+/** Cases that release 0.2.0 fails, or does not know. */
 const MENDED = [
   'the state of that moment',
   'keeps the decision that it rested on',
@@ -33,14 +33,14 @@ const MENDED = [
   'with a wait',
   'keeps what viewers are told',
   'noteActiveSnapshot forgets',
-  // It does not count what it stores, and takes nothing off lists when it erases.
+  // 0.2.0 does not count what it stores, and removes nothing from lists when it erases.
   'is text: what is said',
   'counts what is copied',
   'are listed no more',
-  // On lists of their own, which workers of today take in.
+  // On lists of their own, which workers of today read.
   'sessions that are due',
   'as it was given',
-  // Of a rewind behind more than 300 rows 0.2.0 knows too little.
+  // 0.2.0 cannot rewind behind more than 300 rows.
   'that it was taken back behind',
   // The order of commands on one connection.
   'over before they look',

@@ -54,8 +54,8 @@ describe('a rolling upgrade from release 0.2.0, with tenants', () => {
       expect(await say(one, id, { id: 'u1', content: asked })).toContain('tool-approval-request');
       await approve(other, id);
       for (const at of [other, one]) {
-        const said = await say(at, id, { id: at === one ? 'u3' : 'u2', content: 'hello' });
-        expect(said).toContain('[DONE]');
+        const reply = await say(at, id, { id: at === one ? 'u3' : 'u2', content: 'hello' });
+        expect(reply).toContain('[DONE]');
       }
       for (const at of [one, other]) expect((await snapshot(at, id)).messages).toHaveLength(6);
       expect(await deployment.redis.keys(`hx:{*${id}}:root`)).toEqual([`hx:{${id}}:root`]);

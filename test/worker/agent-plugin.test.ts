@@ -74,9 +74,9 @@ describe('the plugin', () => {
       await lost.begin({ agent: agent.name });
       await runs.untilStatus(lost.id, 'completed');
     });
-    // Nobody holds a lease any more: whoever asks gets it once the last one has run out.
+    // No worker holds a lease any more: the next caller gets it once the last one has expired.
     await until('the lease is free', () => runs.due.lease(0, 'test', 60_000));
-    expect(await runs.due.lease(0, 'somebody else', 1)).toBe(false);
+    expect(await runs.due.lease(0, 'another', 1)).toBe(false);
   });
 
   it('refuses a worker without a connection, and one with an activity of the same name', async () => {
@@ -95,8 +95,8 @@ describe('the plugin', () => {
   });
 });
 
-/** What workers said beside their warnings. */
-const said: object[] = [];
+/** What workers logged at level info. */
+const lines: object[] = [];
 
 describe('versioning', () => {
   async function startVersion(
@@ -122,7 +122,7 @@ describe('versioning', () => {
           logger: {
             warn: () => undefined,
             info: (fields) => {
-              said.push({ ...fields, deploymentName });
+              lines.push({ ...fields, deploymentName });
             },
           },
         }),
@@ -170,11 +170,11 @@ describe('versioning', () => {
     const stopNew = await startVersion('v2', deployment, 'v1');
     for (const from of [undefined, 'v0']) {
       await stopOld();
-      said.length = 0;
+      lines.length = 0;
       stopOld = await startVersion('v1', deployment, from, 'v2');
       const line = { current: 'v2', buildId: 'v1', deploymentName: deployment };
-      await until('it has looked', () => said.length > 0);
-      expect(said).toEqual([line]);
+      await until('it has looked', () => lines.length > 0);
+      expect(lines).toEqual([line]);
     }
     const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
     expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });

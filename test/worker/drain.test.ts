@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-/** A worker of somebody's own, with agents by the plugin; on the task queue of the newest harness. */
+/** A user's own worker with the agents plugin, on the task queue of the newest harness. */
 async function startOwnWorker(settings: Partial<WorkerOptions> = {}) {
   const worker = await Worker.create({
     connection,
@@ -49,8 +49,8 @@ async function saidIn(sessionId: string): Promise<string> {
   return JSON.stringify(rows.map((row) => (row.role === 'tool' ? row.output : row.parts)));
 }
 
-describe('a worker that is told to go', () => {
-  it.each(['call', 'speak'] as const)('lets the %s at work come to its end', async (verb) => {
+describe('a worker that is asked to stop', () => {
+  it.each(['call', 'speak'] as const)('lets the running %s finish', async (verb) => {
     runs = await createRunHarness(stores, [agent]);
     const first = await startOwnWorker();
     const { gate, run } = await held(verb);
@@ -71,7 +71,7 @@ describe('a worker that is told to go', () => {
     );
   });
 
-  it('hands over what takes too long: the next one says it anew, once', async () => {
+  it('hands a long step over: the next worker streams it again, once', async () => {
     runs = await createRunHarness(stores, [agent]);
     const first = await startOwnWorker({ shutdownGraceTime: '10ms' });
     const { gate, run } = await held('speak');

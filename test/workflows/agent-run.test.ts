@@ -36,7 +36,7 @@ describe('a run on a worker', () => {
     expect(JSON.stringify(events)).not.toContain('You said');
   });
 
-  it('carries out the tools of a step, each once, and goes on', async () => {
+  it('carries out the tools of a step, each once, and continues', async () => {
     const id = runs.newSessionId();
     const calls = ['a', 'b', 'c'].map((name): [string, string] => ['echo', `${id}-${name}`]);
     const run = await runs.begin(id, agent.name, asks(...calls));
@@ -81,7 +81,7 @@ describe('a run on a worker', () => {
     expect(executed.some((call) => call.startsWith(id))).toBe(false);
   });
 
-  it('stopped while the model speaks keeps what it said', async () => {
+  it('keeps the partial reply when it is stopped while the model streams', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, wish({ hang: true }));
     await until(
@@ -119,7 +119,7 @@ describe('a run on a worker', () => {
     ]);
   });
 
-  it('that fails fails its workflow with the typed code, and the session goes on', async () => {
+  it('that fails, fails its workflow with the typed code, and the session stays usable', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, wish({ fail: true }));
     expect(await runs.result(run)).toEqual({ failed: 'provider_unauthorized' });

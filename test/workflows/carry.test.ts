@@ -101,7 +101,7 @@ describe('what follows a step', () => {
 
   it('after answers is what was approved of this step', () => {
     const calls = [approval, ref('b', 'approval')];
-    expect(approvedOf(calls, ['a', 'somebody else'])).toEqual([approval]);
+    expect(approvedOf(calls, ['a', 'another'])).toEqual([approval]);
     expect(approvedOf(calls, [])).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe('an answer', () => {
     const carry = given.reduce(takeAnswer, at2);
     expect(carry.known).toBe(9);
     expect(releasedFor(carry, 2)).toEqual(['b']);
-    // Sent again it adds, so that what the first said is carried out.
+    // A second signal adds to the first, so that the calls of the first are executed too.
     expect(releasedFor(takeAnswer(carry, wild(2, 0)), 2)).toEqual(['b', 'a']);
     expect(releasedFor(takeReleased(carry, 2), 2)).toBeUndefined();
   });

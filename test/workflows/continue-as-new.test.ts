@@ -14,9 +14,9 @@ const STEPS = 80;
 function createLongAgent(): AgentDefinition {
   const model = fakeModel((_, { prompt }) => {
     const step = prompt.filter(({ role }) => role === 'assistant').length + 1;
-    const said = parts.text(`${String(step)} `);
-    if (step === STEPS) return [...said, ...parts.finish()];
-    return [...said, ...parts.call('again', 'note', {}), ...parts.finish('tool-calls')];
+    const text = parts.text(`${String(step)} `);
+    if (step === STEPS) return [...text, ...parts.finish()];
+    return [...text, ...parts.call('again', 'note', {}), ...parts.finish('tool-calls')];
   });
   return defineAgent({
     name: 'long',
@@ -43,7 +43,7 @@ describe('a run too long for one history', () => {
     await runs.startWorker();
   });
 
-  it('goes on in a new execution that nobody notices', async () => {
+  it('continues as new without a change that readers could see', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, 'long', 'go');
     const workflowId = workflowIdOf(run.runId);
@@ -70,8 +70,8 @@ describe('a run too long for one history', () => {
     expect(replies.map(({ step }) => step)).toEqual(
       Array.from({ length: STEPS }, (_, index) => index + 1),
     );
-    const calls = replies.flatMap(({ parts: said }) =>
-      said.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
+    const calls = replies.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
     );
     const results = rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []));
     expect(results).toEqual(calls);

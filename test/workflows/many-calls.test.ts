@@ -86,7 +86,7 @@ async function stopAll(all: readonly RunRecord[]): Promise<void> {
 }
 
 describe('many calls of one step', () => {
-  it('beyond the agent’s number get an error as result; the run goes on and can be stopped', async () => {
+  it('beyond the agent’s number get an error as result; the run continues and can be stopped', async () => {
     const quick = await ask('ann', 'many', 1_500, { tool: 'echo' });
     expect(await runs.result(quick)).toEqual({ status: 'completed', steps: 2 });
     const rows = await stores.store.sessions.rows(quick.sessionId, 2);
@@ -104,7 +104,7 @@ describe('many calls of one step', () => {
 
   it('2,100 that last do not end in a workflow that nothing frees', async () => {
     const many = await Promise.all([0, 1, 2].map(() => ask('ann', 'wide', 700, { tool: 'hold' })));
-    await until('they are at work', () => working >= 30, 60_000);
+    await until('they are running', () => working >= 30, 60_000);
     await stopAll(many);
     const handle = runs.client.workflow.getHandle(workflowIdOf(many[0]?.runId ?? ''));
     expect((await handle.describe()).status.name).toBe('COMPLETED');
@@ -115,7 +115,7 @@ describe('beside tools that last', () => {
   it('a user of another tenant has the first word and tools, whatever one conversation or thirty do', async () => {
     const alone = await firstToken('bob');
     const one = await ask('ann', 'many', 1_500, { tool: 'hold' });
-    await until('they are at work', () => working >= 10, 60_000);
+    await until('they are running', () => working >= 10, 60_000);
     const besideOne = await firstToken('bob');
     const thirty: RunRecord[] = [];
     while (thirty.length < 30) thirty.push(await ask('ann', 'many', 100, { tool: 'hold' }));

@@ -14,7 +14,7 @@ describe('what an operator asks for', () => {
     expect(pickRequest('stop', null)).toEqual({});
   });
 
-  it('is a result of null where there is none', () => {
+  it('has the result null without a result', () => {
     expect(toResultAnswer({ toolCallId: 'c' })).toEqual({ toolCallId: 'c', result: null });
     expect(toResultAnswer({ toolCallId: 'c', error: 'no', result: 1 })).toEqual({
       toolCallId: 'c',

@@ -15,8 +15,8 @@ function createAskingAgent(): AgentDefinition {
   const model = fakeModel((_, { prompt }) => {
     const at = prompt.findLastIndex(({ role }) => role === 'user');
     if (prompt.length > at + 1) return [...parts.text('done'), ...parts.finish()];
-    const said = prompt[at]?.content;
-    const tool = Array.isArray(said) && said[0]?.type === 'text' ? said[0].text : '';
+    const content = prompt[at]?.content;
+    const tool = Array.isArray(content) && content[0]?.type === 'text' ? content[0].text : '';
     return [...parts.call('c1', tool, { amount: 5 }), ...parts.finish('tool-calls')];
   });
   const inputSchema = z.object({ amount: z.number() });

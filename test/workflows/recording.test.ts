@@ -23,7 +23,7 @@ import { turns } from './recording/turns.js';
  */
 const isKept = process.env['RECORD_HISTORY'] !== undefined;
 
-/** Some steps are enough to go on as new. */
+/** The server suggests to continue as new after a few steps. */
 const SUGGESTED_AT = 30;
 
 async function openStage(address?: string): Promise<Stage> {

@@ -5,13 +5,13 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
-/** Attempts by call, as the tool was told of them. */
+/** Attempts by call, as the tool saw them. */
 const attempts = new Map<string, [attempt: number, key: string][]>();
 const inputSchema = z.object({ fails: z.number().default(0) });
 
 const flaky = defineTool({
   name: 'flaky',
-  description: 'Fails as often as it is told to.',
+  description: 'Fails a given number of times.',
   inputSchema,
   idempotent: true,
   retry: { attempts: 3, initialIntervalMs: 10 },
@@ -71,7 +71,7 @@ describe('a tool that may be tried again', () => {
     expect(scheduled).toEqual(['modelStep', 'toolCall', 'modelStep']);
   });
 
-  it('gives up in the end, and its last error is told to the model', async () => {
+  it('gives up after the last attempt, and the model sees its last error', async () => {
     const run = await play({ calls: [{ tool: 'flaky', id: 'f-9', args: { fails: 9 } }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     expect(attempts.get('f-9')).toHaveLength(3);
@@ -94,12 +94,12 @@ describe('a tool that ends the run', () => {
     expect(rows).toMatchObject([
       { output: 21 },
       { toolCallId: 'sibling' },
-      // What the run came to, for its message.
+      // The output of the run, for its message.
       { display: true, parts: [], output: { answer: 42 } },
     ]);
   });
 
-  it('does so once a person has approved it; denied, the model goes on', async () => {
+  it('does so once a person has approved it; denied, the model continues', async () => {
     const asks = (id: string): object => ({ calls: [{ tool: 'answerAsked', id }] });
     const [yes, no] = [await play(asks('yes')), await play(asks('no'), { say: 'Then not.' })];
     for (const run of [yes, no]) await runs.untilStatus(run.sessionId, 'waiting_approval');

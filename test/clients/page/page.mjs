@@ -90,8 +90,8 @@ export function createPage({ client, own, kit, url, sessionId, agent, jar, tell 
     /** Back in the foreground. */
     show: () => document.dispatchEvent(new window.Event('visibilitychange')),
     /**
-     * Resolves when nothing happens any more. What a page sends by itself it sends at the end of a
-     * response, so it has to be found at rest several times, with a round trip to the server between.
+     * Resolves when nothing happens any more. A page sends automatically at the end of a
+     * response, so it must be at rest several times, with a round trip to the server between.
      */
     async untilRests() {
       const giveUpAt = Date.now() + REST_WITHIN_MS;

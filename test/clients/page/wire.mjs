@@ -1,7 +1,7 @@
 // The network as a page sees it: cookies, a log of what was sent and received, and breakdowns on demand.
 /* global Headers, ReadableStream, Response, TextDecoder, TextEncoder */
 
-// No scenario needs as many: a page that comes this far asks for ever.
+// No scenario needs as many: a page that reaches this limit would never stop.
 const MOST_REQUESTS = 12;
 const EVENT_END = '\n\n';
 
@@ -102,7 +102,7 @@ export function createWire({ jar, onChange }) {
   };
 }
 
-/** The body as it comes, to its end even if nobody reads it any more. */
+/** The body as it comes, to its end even without a reader. */
 function readThrough(source, { entry, limits, cut, signal, close, leave, onChange }) {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

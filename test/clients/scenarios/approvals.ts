@@ -179,7 +179,7 @@ export const approvals = [
     await tab.say({ calls: [{ tool: 'ask', id: 'c1', args: { question: 'well?' } }] });
     await tab.untilShown('the call', () => tab.view.status === 'ready' && tab.calls().length > 0);
     await until(
-      'the run goes on without an answer',
+      'the run continues without an answer',
       async () => (await stage.stored()).run?.status === 'completed',
       30_000,
     );
@@ -188,7 +188,7 @@ export const approvals = [
     expect(later.calls()).toMatchObject([
       { state: 'output-error', errorText: 'client_tool_deadline_exceeded' },
     ]);
-    // The page that was asked answers in vain, and is shown how it went on.
+    // The answer of the first page comes too late, and the page shows how the run continued.
     await tab.give('c1', 'ask', 'so');
     await stage.expectRight(tab, { posts: 2 });
   }),

@@ -6,11 +6,11 @@ import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
 import { addsReplayAfterDrop, addsReplayToCopy, reconnectsWhenShown } from '../versions.js';
 
-const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(4);
+const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(4);
 const slowly = { say: LONG, deltas: 30, everyMs: 30 };
 const errors = ['network error'];
 
-/** Keeps the turn at work until it is stopped. */
+/** Keeps the turn active until it is stopped. */
 const working = {
   say: LONG,
   deltas: 20,
@@ -130,14 +130,14 @@ export const connections = [
     const tab = await openDropped(stage);
     const before = tab.view.messages;
     await stage.stop();
-    // Nobody may look: the session remembers whoever is shown a turn at work.
+    // No page may read now: the session remembers each page that was shown an active turn.
     const { redis } = stage.product;
     const root = `hx:{${stage.sessionId}}:root`;
     await until('the end', async () => (await redis.hget(root, 'stream')) === 'ended');
     await tab.act('resumeStream');
     await tab.untilShown('the answer', () => tab.view.requests.at(-1)?.status === 204);
     await tab.untilRests();
-    // It says nothing of what it has, and may have all: a turn that rests is not told again.
+    // The request does not name what the page has, and it may have all: a turn at rest is not replayed.
     expectSame(tab.view.messages, before);
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
@@ -160,7 +160,7 @@ export const connections = [
     },
     {
       of: (client) => !reconnectsWhenShown(client),
-      reason: 'it does not reconnect by itself',
+      reason: 'it does not reconnect automatically',
       play: resumeOnSamePage(show, expectNothing),
     },
   ]),

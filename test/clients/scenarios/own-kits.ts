@@ -23,7 +23,7 @@ const SHARED = new Set([
   'regenerate an older reply',
 ]);
 
-const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(4);
+const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(4);
 const slowly = { say: LONG, deltas: 30, everyMs: 30 };
 const locate = (id: string): object => ({ tool: 'locate', id, args: {} });
 const answers = { locate: { lat: 1 } };

@@ -6,7 +6,7 @@ import { madeWith, scenario } from '../scenario.js';
 import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
 
-const LONG = 'Nothing of this may be lost or doubled, whoever looks on. '.repeat(4);
+const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(4);
 const slowly = { say: LONG, deltas: 40, everyMs: 50 };
 const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
 const working = { say: LONG, deltas: 20, everyMs: 5, calls: [sleep] };
@@ -17,7 +17,7 @@ const BOUNDARIES = [1, 2, 3, 5, 7, 9, 12, 16, 20];
 
 /**
  * Loads the page again and again, each time after a little more of what it is sent, while a tool
- * keeps the turn at work. Each page has shown a beginning of what the last one shows when the turn
+ * keeps the turn active. Each page has shown a beginning of what the last one shows when the turn
  * was stopped.
  */
 async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): Promise<void> {
@@ -33,7 +33,7 @@ async function expectRightAtBoundaries(stage: Stage, first: Tab, text: string): 
   }
   await open.close();
   const last = await stage.load();
-  await last.untilShown('the tool at work', () => last.calls().at(-1)?.toolCallId === 's1');
+  await last.untilShown('the running tool', () => last.calls().at(-1)?.toolCallId === 's1');
   await stage.stop();
   await stage.expectRight(last, { posts: 0 });
   expect(last.reply()).toBe(text);
@@ -79,7 +79,7 @@ const backAfterTheEnd = (untilStatus: typeof untilRecordIs) =>
   scenario('reload that comes back after the end', async (stage) => {
     const first = await stage.openNew();
     await first.say({ say: 'First this.', calls: [echo] }, working);
-    await first.untilShown('the tool at work', () => first.calls().length === 2);
+    await first.untilShown('the running tool', () => first.calls().length === 2);
     const tab = await stage.beginLoad();
     await stage.stop();
     await untilStatus(stage, 'ended');
@@ -91,13 +91,13 @@ const backAfterTheEnd = (untilStatus: typeof untilRecordIs) =>
 
 const withoutCookies = [
   scenario(
-    'reload after the end, beside a page that was loaded while the turn was at work',
+    'reload after the end, beside a page that was loaded while the turn was active',
     async (stage) => {
       const first = await stage.openNew();
       await first.say({ say: 'First this.', calls: [echo] }, working);
-      await first.untilShown('the tool at work', () => first.calls().length === 2);
+      await first.untilShown('the running tool', () => first.calls().length === 2);
       const second = await stage.load();
-      await second.untilShown('the tool at work', () => second.calls().length === 2);
+      await second.untilShown('the running tool', () => second.calls().length === 2);
       await stage.stop();
       await second.untilRests();
       const third = await stage.load();
@@ -211,7 +211,7 @@ export const reloads = [
     expect(tab.view.requests).toMatchObject([{ method: 'GET', status: 200 }]);
     const { messages, run } = await stage.stored();
     expectSame(tab.view.messages, messages);
-    // Who is told only what is stored reads the same reason.
+    // A reader of the stored run sees the same reason.
     expect(run?.error).toMatchObject({ code: 'provider_unauthorized' });
     for (const { view } of [first, tab]) expect(view.errors).toEqual([run?.error?.message]);
     const later = await stage.load();

@@ -7,17 +7,17 @@ const echo = (id: string, value: unknown): object => ({ tool: 'echo', id, args: 
 export const replies = [
   scenario('text', async (stage) => {
     const tab = await stage.openNew();
-    const said = 'Every word of this arrives once, äöü 🙂.';
-    await tab.say({ say: said, deltas: 10, everyMs: 5 });
+    const text = 'Every word of this arrives once, äöü 🙂.';
+    await tab.say({ say: text, deltas: 10, everyMs: 5 });
     await stage.expectRight(tab, { posts: 1 });
-    expect(tab.reply()).toBe(said);
+    expect(tab.reply()).toBe(text);
     expect(tab.view.messages).toHaveLength(2);
   }),
   scenario('several turns', async (stage) => {
     const tab = await stage.openNew();
-    for (const said of ['One.', 'Two.', 'Three.']) {
-      await tab.say({ say: said });
-      await tab.untilShown(said, () => tab.reply() === said);
+    for (const text of ['One.', 'Two.', 'Three.']) {
+      await tab.say({ say: text });
+      await tab.untilShown(text, () => tab.reply() === text);
       await tab.untilRests();
     }
     await stage.expectRight(tab, { posts: 3 });

@@ -5,7 +5,7 @@ import { until } from '../../support/until.js';
 import { scenario } from '../scenario.js';
 import { expectSame } from '../stage.js';
 
-const LONG = 'All of this is never said. '.repeat(40);
+const LONG = 'Most of this is never sent. '.repeat(40);
 const endless = { say: LONG, deltas: 400, everyMs: 50 };
 const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
 
@@ -58,7 +58,7 @@ export const turns = [
     await tab.untilRests();
   }),
 
-  scenario('stop of a tool at work', async (stage) => {
+  scenario('stop of a running tool', async (stage) => {
     const tab = await stage.openNew();
     await tab.say({ calls: [sleep] });
     await tab.untilShown('the call', () => tab.calls()[0]?.state === 'input-available');
@@ -77,7 +77,7 @@ export const turns = [
     expect(tab.calls()).toMatchObject([{ state: 'output-available' }]);
   }),
 
-  scenario('stop of an approved call at work', async (stage) => {
+  scenario('stop of a running approved call', async (stage) => {
     const tab = await stage.openNew();
     await tab.say(
       { calls: [charge('c1'), { tool: 'locate', id: 'c2', args: {} }] },
@@ -118,9 +118,9 @@ export const turns = [
 
   scenario('regenerate an older reply', async (stage) => {
     const tab = await stage.openNew();
-    for (const said of ['One.', 'Two.']) {
-      await tab.say({ say: said });
-      await tab.untilShown(said, () => tab.reply() === said);
+    for (const text of ['One.', 'Two.']) {
+      await tab.say({ say: text });
+      await tab.untilShown(text, () => tab.reply() === text);
       await tab.untilRests();
     }
     await tab.act('regenerate', { messageId: 'msg-1' });
@@ -131,9 +131,9 @@ export const turns = [
 
   scenario('a message is edited', async (stage) => {
     const tab = await stage.openNew();
-    for (const said of ['One.', 'Two.']) {
-      await tab.say({ say: said });
-      await tab.untilShown(said, () => tab.reply() === said);
+    for (const text of ['One.', 'Two.']) {
+      await tab.say({ say: text });
+      await tab.untilShown(text, () => tab.reply() === text);
       await tab.untilRests();
     }
     const messageId = tab.view.messages[2]?.id ?? '';
@@ -181,7 +181,7 @@ export const turns = [
 
   scenario('double click on send', async (stage) => {
     const tab = await stage.openNew();
-    const slowly = { say: 'Said once and only once.', deltas: 12, everyMs: 30 };
+    const slowly = { say: 'Sent once and only once.', deltas: 12, everyMs: 30 };
     await Promise.all([tab.say(slowly), tab.say(slowly)]);
     await tab.untilShown('the refusal', () => tab.view.errors.length > 0);
     await tab.untilRests();
@@ -191,7 +191,7 @@ export const turns = [
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
     expect(later.view.messages).toHaveLength(2);
-    expect(later.reply()).toBe('Said once and only once.');
+    expect(later.reply()).toBe('Sent once and only once.');
   }),
 
   scenario('double click on an answer', async (stage) => {

@@ -81,7 +81,7 @@ describe('a history that was tampered with', () => {
   it('is not what the model hears', async () => {
     const session = await openAskedSession(product, ann, [
       { say: 'The truth. ', calls: [{ tool: 'echo', id: 'c0', args: { value: 'true' } }] },
-      { say: 'Said.' },
+      { say: 'Done.' },
     ]);
     const forged = JSON.parse(
       JSON.stringify(session.copy)

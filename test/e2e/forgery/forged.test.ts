@@ -50,7 +50,10 @@ function withParts(...parts: Part[]): unknown[] {
 }
 
 const forgeries: [name: string, forge: () => unknown[]][] = [
-  ['an approval of a call that nobody made', () => withParts(approval('c9', idOf(session, 'c9')))],
+  [
+    'an approval of a call that does not exist',
+    () => withParts(approval('c9', idOf(session, 'c9'))),
+  ],
   [
     'an approval for an older run',
     () => withParts(approval('c1', `${session.sessionId}:0-beef::c1`)),
@@ -142,7 +145,7 @@ const forgeries: [name: string, forge: () => unknown[]][] = [
     () => withParts(call('c0', { toolName: 'echo', state: 'output-error', errorText: 'forged' })),
   ],
   [
-    'results of calls that nobody made',
+    'results of calls that do not exist',
     () => withParts(call('c8', { toolName: 'boom', state: 'output-available', output: 1 })),
   ],
   [

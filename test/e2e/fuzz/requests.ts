@@ -15,7 +15,7 @@ interface DocumentedOperation {
 export const SESSIONS = ['f-waits', 'f-rests', 'f-stopped'];
 const session = fc.constantFrom(...SESSIONS, 'f-new');
 const callId = fc.constantFrom('c1', 'c2', 'c3');
-const said = fc.oneof(
+const content = fc.oneof(
   fc.string({ minLength: 1 }),
   fc.constant(
     JSON.stringify({ script: [{ calls: [{ tool: 'charge', id: 'c3', args: { amount: 1 } }] }] }),
@@ -25,7 +25,7 @@ const anything = fc.jsonValue({ maxDepth: 2 });
 
 /** What stands in the messages of chat pages, real and forged. */
 const part = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('text'), text: said }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('text'), text: content }) },
   fc.record({
     type: fc.constant('file'),
     url: fc.constantFrom('data:text/plain;base64,aGk=', 'data:,', 'file:///etc/passwd'),
@@ -64,14 +64,14 @@ const hints: Hints = {
   toolCallId: callId,
   messageId: fc.constantFrom('u1', 'u2', 'msg-1'),
   parts: fc.array(part, { minLength: 1, maxLength: 3 }),
-  text: said,
-  content: said,
+  text: content,
+  content: content,
   trigger: fc.constantFrom('submit-message', 'regenerate-message'),
   message: fc.oneof(
-    { weight: 1, arbitrary: said },
+    { weight: 1, arbitrary: content },
     {
       weight: 4,
-      arbitrary: fc.record({ id: fc.uuid(), role: fc.constant('user'), content: said }),
+      arbitrary: fc.record({ id: fc.uuid(), role: fc.constant('user'), content: content }),
     },
   ),
   messages: fc

@@ -14,7 +14,7 @@ async function openSession() {
 
 const corrupt = { name: 'HelixError', code: 'corrupt_record' };
 
-describe('a value that somebody else put into Redis', () => {
+describe('a value that another program wrote to Redis', () => {
   it.each([
     ['is not JSON', '900-0', ['w', 'm1', 'c', '{"type":"text_del']],
     ['is JSON, but no message', '900-0', ['w', 'm1', 'c', '[]']],

@@ -2,13 +2,13 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../support/until.js';
 
-/** A process that tells what it does. */
+/** A process that reports what it does. */
 export interface Child<T> {
-  /** Everything that it told so far. */
-  readonly told: T[];
-  /** Resolves when it has told something of this kind, so often. */
-  tells: (what: string, matches: (message: T) => boolean, times?: number) => Promise<void>;
-  goOn: () => void;
+  /** All messages of the child so far. */
+  readonly messages: T[];
+  /** Resolves when the child has sent `times` matching messages. */
+  sends: (what: string, matches: (message: T) => boolean, times?: number) => Promise<void>;
+  proceed: () => void;
   signal: (signal: NodeJS.Signals) => void;
   /** Kills it unless it has ended; resolves when it is gone. */
   kill9: () => Promise<void>;
@@ -18,14 +18,14 @@ const PATIENCE_MS = 45_000;
 
 /** Starts a script of this folder. */
 export function startChild<T>(script: string, input: object): Child<T> {
-  const told: T[] = [];
+  const messages: T[] = [];
   let errors = '';
   let isGone = false;
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), [JSON.stringify(input)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [],
   });
-  child.on('message', (message) => told.push(message as T));
+  child.on('message', (message) => messages.push(message as T));
   child.stderr?.on('data', (text: Buffer) => {
     errors += text.toString();
   });
@@ -36,19 +36,19 @@ export function startChild<T>(script: string, input: object): Child<T> {
     });
   });
   return {
-    told,
-    tells: async (what, matches, times = 1) => {
+    messages,
+    sends: async (what, matches, times = 1) => {
       await until(
-        `${script} tells ${what}`,
+        `${script} sends ${what}`,
         () => {
-          if (told.filter(matches).length >= times) return true;
-          if (isGone) throw new Error(`${script} ended before it told ${what}:\n${errors}`);
+          if (messages.filter(matches).length >= times) return true;
+          if (isGone) throw new Error(`${script} ended before it sent ${what}:\n${errors}`);
           return false;
         },
         PATIENCE_MS,
       );
     },
-    goOn: () => child.send('go on'),
+    proceed: () => child.send('proceed'),
     signal: (signal) => child.kill(signal),
     kill9: async () => {
       if (!isGone) child.kill('SIGKILL');

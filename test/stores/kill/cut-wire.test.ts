@@ -33,13 +33,13 @@ describe('a wire that is cut between a request and its reply', () => {
     for (const [n, word] of words.entries()) {
       const isStored = n % 2 === 0;
       const held = wire.holdAt(word, isStored ? 'after' : 'before');
-      const said = remote.say(writer, n + 1, word);
+      const written = remote.say(writer, n + 1, word);
       await held;
       if (isStored) {
         await until('it is stored', async () => textIn(await session.log()).includes(word));
       }
       wire.cut();
-      expect(await said).toMatchObject({ kind: 'appended', sequence: n + 1 });
+      expect(await written).toMatchObject({ kind: 'appended', sequence: n + 1 });
     }
     expect(textIn(await session.log())).toBe(words.join(''));
   });

@@ -37,11 +37,11 @@ async function openScene(url: string) {
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
 async function expectEachWordOnce({ session, follower }: Scene): Promise<void> {
-  await follower.tells('the end', ({ message }) => message.type === 'stream_end');
+  await follower.sends('the end', ({ message }) => message.type === 'stream_end');
   const words = allWords(STEPS, WORDS);
   expect(textIn(await session.log())).toBe(words.join(''));
-  expect(standingWords(follower.told)).toEqual(words);
-  const sequences = follower.told.map(({ sequence }) => sequence);
+  expect(standingWords(follower.messages)).toEqual(words);
+  const sequences = follower.messages.map(({ sequence }) => sequence);
   expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
 }
 
@@ -52,11 +52,11 @@ export function killCases(urlOf: () => string): void {
     try {
       for (let token = 1; token <= KILLS; token += 1) {
         const writer = scene.attempt(token);
-        // Somewhere near this many events: it goes on while the signal is under way.
-        await writer.tells('enough', () => true, 1 + ((token * 17) % (WORDS + 8)));
+        // About this many events: it continues while the signal is on its way.
+        await writer.sends('enough', () => true, 1 + ((token * 17) % (WORDS + 8)));
         await writer.kill9();
       }
-      await scene.attempt(KILLS + 1).tells('that it finished', ({ did }) => did === 'finish');
+      await scene.attempt(KILLS + 1).sends('that it finished', ({ did }) => did === 'finish');
       await expectEachWordOnce(scene);
       // Something was really lost on the way, or nothing was tested.
       expect((await scene.session.messages('step_discarded')).length).toBeGreaterThan(3);
@@ -65,20 +65,20 @@ export function killCases(urlOf: () => string): void {
     }
   });
 
-  it('attempts that overlap fence each other: the newest one alone goes on', async () => {
+  it('attempts that overlap fence each other: only the newest one continues', async () => {
     const scene = await openScene(urlOf());
     try {
       const attempts: Child<WriterMessage>[] = [];
       for (let token = 1; token <= 4; token += 1) {
         const writer = scene.attempt(token, REST);
         attempts.push(writer);
-        await writer.tells('some words', ({ did }) => did === 'append', REST);
+        await writer.sends('some words', ({ did }) => did === 'append', REST);
       }
-      for (const writer of attempts) writer.goOn();
-      await attempts.at(-1)?.tells('that it finished', ({ did }) => did === 'finish');
+      for (const writer of attempts) writer.proceed();
+      await attempts.at(-1)?.sends('that it finished', ({ did }) => did === 'finish');
       await expectEachWordOnce(scene);
       for (const zombie of attempts.slice(0, -1)) {
-        await zombie.tells('that it is refused', ({ did }) => did === 'stop');
+        await zombie.sends('that it is refused', ({ did }) => did === 'stop');
       }
       await expectEachWordOnce(scene);
     } finally {
@@ -90,36 +90,36 @@ export function killCases(urlOf: () => string): void {
     const scene = await openScene(urlOf());
     try {
       const zombie = scene.attempt(1, REST);
-      await zombie.tells('some words', ({ did }) => did === 'append', REST);
+      await zombie.sends('some words', ({ did }) => did === 'append', REST);
       zombie.signal('SIGSTOP');
-      zombie.goOn();
+      zombie.proceed();
       const next = scene.attempt(2, REST);
-      await next.tells('words of its own', ({ did }) => did === 'append', REST);
+      await next.sends('words of its own', ({ did }) => did === 'append', REST);
       zombie.signal('SIGCONT');
-      await zombie.tells('that it is refused', (told) => told.did === 'stop');
-      expect(zombie.told.at(-1)).toEqual({ did: 'stop', refusal: 'fenced' });
-      next.goOn();
-      await next.tells('that it finished', ({ did }) => did === 'finish');
+      await zombie.sends('that it is refused', ({ did }) => did === 'stop');
+      expect(zombie.messages.at(-1)).toEqual({ did: 'stop', refusal: 'fenced' });
+      next.proceed();
+      await next.sends('that it finished', ({ did }) => did === 'finish');
       await expectEachWordOnce(scene);
     } finally {
       await scene.close();
     }
   });
 
-  it('a zombie of a run that is over is told so', async () => {
+  it('a zombie of a run that is over is refused as superseded', async () => {
     const scene = await openScene(urlOf());
     try {
       const zombie = scene.attempt(1, REST);
-      await zombie.tells('some words', ({ did }) => did === 'append', REST);
+      await zombie.sends('some words', ({ did }) => did === 'append', REST);
       zombie.signal('SIGSTOP');
-      zombie.goOn();
-      await scene.attempt(2).tells('that it finished', ({ did }) => did === 'finish');
+      zombie.proceed();
+      await scene.attempt(2).sends('that it finished', ({ did }) => did === 'finish');
       const { session } = scene;
       await session.newRun('u2');
       const before = await session.log();
       zombie.signal('SIGCONT');
-      await zombie.tells('that it is refused', (told) => told.did === 'stop');
-      expect(zombie.told.at(-1)).toEqual({ did: 'stop', refusal: 'superseded' });
+      await zombie.sends('that it is refused', ({ did }) => did === 'stop');
+      expect(zombie.messages.at(-1)).toEqual({ did: 'stop', refusal: 'superseded' });
       expect(await session.log()).toEqual(before);
     } finally {
       await scene.close();

@@ -15,7 +15,7 @@ async function openScene(url: string, restBefore: 'begin' | 'fold') {
   const whose = { owner: `owner-${id}`, tenant: `tenant-${id}` };
   const input = { url, sessionId: id, ...whose, restBefore, forMs: HELD_MS };
   const child = startChild<{ did: string }>('reserver.mjs', input);
-  await child.tells('that it rests', ({ did }) => did === 'rest');
+  await child.sends('that it rests', ({ did }) => did === 'rest');
   const reserve = (runs: number) =>
     store.owners.reserve({
       ...whose,

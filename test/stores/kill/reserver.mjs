@@ -1,5 +1,5 @@
 // An API process that dies at a known moment: it accepts a message, and rests before the step that is
-// named, `begin` or `fold`, until it is killed. It tells its parent that it is there.
+// named, `begin` or `fold`, until it is killed. It reports to its parent that it has reached it.
 import { toQuotas } from '../../../dist/executor/quotas.js';
 import { createTemporalExecutor } from '../../../dist/executor/temporal-executor.js';
 import { createRedisStores } from '../../../dist/stores/redis/index.js';

@@ -1,5 +1,5 @@
-// A viewer in a process of its own: follows a session from its beginning to its end and tells its
-// parent every entry.
+// A viewer in a process of its own: follows a session from its beginning to its end and sends
+// every entry to its parent.
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
 const { url, sessionId } = JSON.parse(process.argv[2]);

@@ -1,17 +1,17 @@
 // A worker that may be killed at any moment: claims the next step, says numbered words, commits,
-// until all steps are done or it is refused. Tells its parent what it did; after `restAfter` words
-// it rests until it is told to go on.
+// until all steps are done or it is refused. Reports what it did to its parent; after `restAfter` words
+// it rests until it gets a message.
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
 /** More attempts than a test kills: all of them may die in one step. */
 const BUDGET = { most: 100, withinMs: 3_600_000 };
 
 const { url, sessionId, runId, token, steps, words, restAfter } = JSON.parse(process.argv[2]);
-let said = 0;
+let sent = 0;
 const agent = { agentId: sessionId, agentType: 'tester' };
 const { store, streamManager, close } = createRedisStores({ url, role: 'worker' });
 
-// Without a parent there is nobody to work for.
+// Without a parent it has no purpose.
 process.once('disconnect', () => process.exit());
 
 async function say(writer, step) {
@@ -20,9 +20,9 @@ async function say(writer, step) {
     const chunk = { type: 'text_delta', ...agent, step, timestamp: Date.now(), delta };
     const { kind } = await streamManager.append(writer, word, [chunk]);
     if (kind !== 'appended') return kind;
-    said += 1;
+    sent += 1;
     process.send({ did: 'append', step, word });
-    if (said === restAfter) await new Promise((resolve) => process.once('message', resolve));
+    if (sent === restAfter) await new Promise((resolve) => process.once('message', resolve));
   }
   return undefined;
 }

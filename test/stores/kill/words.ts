@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 
-/** What the word writer tells. */
+/** What the word writer reports. */
 export type WriterMessage =
   | { did: 'claim' | 'commit'; step: number }
   | { did: 'append'; step: number; word: number }

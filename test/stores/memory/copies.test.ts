@@ -31,7 +31,7 @@ describe('what memory stores', () => {
     const { runId } = (await store.sessions.read(session.id)) ?? { runId: '' };
     const writer = session.writer(runId, 1, 1);
     await session.claim(writer);
-    const chunk = textChunk('said');
+    const chunk = textChunk('text');
     await streamManager.append(writer, 1, [chunk]);
     const call = newCall('c', 'client');
     await session.commit(writer, { calls: [call] });

@@ -44,7 +44,7 @@ describe('expiry in memory', () => {
     expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
   });
 
-  it('spares a session that goes on', async () => {
+  it('keeps a session that is still used', async () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);
@@ -75,7 +75,7 @@ describe('expiry in memory', () => {
     expect(await streamManager.getStreamInfo('s')).toBeNull();
   });
 
-  it('frees what nobody asks for any more', async () => {
+  it('frees what is no longer used', async () => {
     const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);

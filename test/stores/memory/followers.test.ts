@@ -68,7 +68,7 @@ describe('followers in memory', () => {
     await expect(pages.next()).rejects.toMatchObject({ code: 'rewound' });
   });
 
-  it('that are ahead of the stream are told so', async () => {
+  it('that are ahead of the stream are rewound', async () => {
     const { streamManager } = createMemoryStores();
     const follow = (): Promise<unknown> =>
       streamManager.follow('s', 5, AbortSignal.timeout(10_000))[Symbol.asyncIterator]().next();
@@ -81,13 +81,13 @@ describe('followers in memory', () => {
   it('leave nothing behind', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
-    let told = 0;
-    const leave = await stores.streamManager.onStop(session.id, () => (told += 1));
+    let stops = 0;
+    const leave = await stores.streamManager.onStop(session.id, () => (stops += 1));
     await session.newRun();
     await session.stop();
     leave();
     await session.newRun('u2');
     await session.stop();
-    expect(told).toBe(1);
+    expect(stops).toBe(1);
   });
 });

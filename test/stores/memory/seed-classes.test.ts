@@ -67,7 +67,7 @@ describe('the classes', () => {
     expect(await store.sessions.read(session.id)).toBeUndefined();
   });
 
-  it('know nothing of others by themselves', async () => {
+  it('do not share sessions unless they share a store', async () => {
     const session = drive(createMemoryStores());
     await session.newRun();
     expect(await new InMemoryStateStore().load(session.id)).toBeNull();

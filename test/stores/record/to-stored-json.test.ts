@@ -96,7 +96,7 @@ describe('a value that is to be stored', () => {
     );
   });
 
-  it('is no patch that could not be told when it is taken back', () => {
+  it('refuses a patch whose undo cannot be sent', () => {
     const undo = (text: string): StreamMessage => ({
       type: 'state_patch',
       ...base,

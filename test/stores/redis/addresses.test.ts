@@ -74,7 +74,7 @@ describe('the address of a Redis', () => {
     'redis-sentinel://a:26379/',
     'redis-sentinel://a:26379/main/x',
     'redis-sentinel://a:26379/main?x=secret',
-  ])('"%s" is none, typed and without what it may hide', (url) => {
+  ])('"%s" is refused as an address, without quoting its secrets', (url) => {
     let thrown: unknown;
     try {
       parseRedisAddress(url);

@@ -39,7 +39,7 @@ it('beside a script that does not end clients are refused, and workers wait', as
     worker.store.due.note(session.id, 0),
     worker.streamManager.getStreamInfo(session.id),
   ]);
-  const said = say(' after');
+  const written = say(' after');
   for (const work of [
     () => drive(api, session.id).stop(),
     () => drive(api).newRun(),
@@ -55,7 +55,7 @@ it('beside a script that does not end clients are refused, and workers wait', as
   }
   await redis.script('KILL');
   expect(await endless).toBeInstanceOf(Error);
-  await said;
+  await written;
   expect((await waiting)[0]).toMatchObject({ status: 'running' });
   expect(textIn(await session.log())).toBe('before after');
   expect(await drive(api, session.id).stop()).toMatchObject({ kind: 'stopping' });

@@ -80,7 +80,7 @@ describe('on a cluster of three nodes', () => {
     expect(follower.entries).toEqual(await session.log());
     expect(await api.store.sessions.read(session.id)).toMatchObject({ status: 'completed' });
     expect((await api.settings()).warnings).toEqual([]);
-    // Whoever needs it next finds it, whatever the node.
+    // The next process finds it, whatever the node.
     expect(await Promise.all(cluster.nodes.map(hasLibrary))).toEqual([true, true, true]);
   });
 
@@ -100,8 +100,8 @@ describe('on a cluster of three nodes', () => {
     const followers = speakers.map(({ session }) =>
       startFollower(api.streamManager, session.id, 0),
     );
-    const told = words(200);
-    for (const [n, word] of told.entries()) {
+    const sent = words(200);
+    for (const [n, word] of sent.entries()) {
       await Promise.all(speakers.map(({ say }) => say(word)));
       if (n % 60 === 30) {
         for (const { ask } of cluster.nodes) {
@@ -110,10 +110,10 @@ describe('on a cluster of three nodes', () => {
       }
     }
     for (const follower of followers) {
-      await until('all has come', () => follower.entries.length >= told.length);
+      await until('all has come', () => follower.entries.length >= sent.length);
       await follower.stop();
-      expect(textIn(follower.entries)).toBe(told.join(''));
-      expect(sequences(follower)).toEqual(told.map((_, n) => n + 1));
+      expect(textIn(follower.entries)).toBe(sent.join(''));
+      expect(sequences(follower)).toEqual(sent.map((_, n) => n + 1));
     }
   });
 
@@ -124,18 +124,18 @@ describe('on a cluster of three nodes', () => {
     const follower = startFollower(api.streamManager, session.id, 0);
     await say('first ');
     await until('it is live', () => follower.entries.length === 1);
-    const told = words(300);
-    const speaking = say(...told);
+    const sent = words(300);
+    const speaking = say(...sent);
     await until('the writer is in the middle', () => follower.entries.length > 50);
     const [from, to, other] = cluster.nodes;
     await migrateSlot(slotOf(session.id), { from, to, others: [other] });
     await speaking;
-    await until('all has come', () => follower.entries.length >= told.length + 1);
+    await until('all has come', () => follower.entries.length >= sent.length + 1);
     await until('it is subscribed at the new owner', () => hasNode(1, session.id));
     await say('last');
-    await until('the last has come', () => follower.entries.length >= told.length + 2);
+    await until('the last has come', () => follower.entries.length >= sent.length + 2);
     await follower.stop();
-    expect(textIn(follower.entries)).toBe(`first ${told.join('')}last`);
+    expect(textIn(follower.entries)).toBe(`first ${sent.join('')}last`);
     expect(await to.ask((redis) => redis.exists(`hx:{${session.id}}:stream`))).toBe(1);
   });
 
@@ -144,18 +144,18 @@ describe('on a cluster of three nodes', () => {
     const api = await openStores(cluster.url, 'api');
     const { session, say } = await openSpeaker(worker, sessionOn(2));
     const follower = startFollower(api.streamManager, session.id, 0);
-    const told = words(120);
-    const speaking = say(...told);
+    const sent = words(120);
+    const speaking = say(...sent);
     await until('the writer is in the middle', () => follower.entries.length > 30);
     await cluster.nodes[2].kill9();
     // Long enough that a worker which counted its tries would have given up.
     await until('the others know that the cluster is down', () => says('cluster_state:fail'));
     await cluster.nodes[2].start();
     await speaking;
-    await until('all has come', () => follower.entries.length >= told.length);
+    await until('all has come', () => follower.entries.length >= sent.length);
     await follower.stop();
-    expect(textIn(follower.entries)).toBe(told.join(''));
-    expect(sequences(follower)).toEqual(told.map((_, n) => n + 1));
+    expect(textIn(follower.entries)).toBe(sent.join(''));
+    expect(sequences(follower)).toEqual(sent.map((_, n) => n + 1));
     await until('the cluster is whole again', () => says('cluster_state:ok'));
     await until('the API has the whole cluster again', () => answers(api));
   });

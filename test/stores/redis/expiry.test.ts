@@ -6,7 +6,7 @@ import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
 
 const DAY = 24 * 60 * 60;
 
-/** Time to live of each key of a session, in seconds, by the key's name; -1 is for ever. */
+/** Time to live of each key of a session, in seconds, by the key's name; -1 means no expiry. */
 async function lifetimes(redis: Redis, sessionId: string): Promise<Record<string, number>> {
   const names = await redis.keys(`hx:{${sessionId}}:*`);
   const entries = names

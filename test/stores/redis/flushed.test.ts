@@ -25,8 +25,8 @@ afterEach(async () => {
 
 const libraries = async (): Promise<number> => (await redis.function('LIST')).length;
 
-describe('a Redis', () => {
-  it('that restarts has the library still, or is given it again', async () => {
+describe('a Redis that loses its library or its data', () => {
+  it('a restart keeps the library, or it is loaded again', async () => {
     const stores = await openStores(server.url);
     const session = drive(stores);
     await session.newRun();
@@ -36,23 +36,23 @@ describe('a Redis', () => {
     expect(await session.stop()).toMatchObject({ kind: 'ended' });
   });
 
-  it('whose functions are flushed, again and again, is given them again', async () => {
+  it('functions that are flushed again and again are loaded again', async () => {
     const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
     const { session, say } = await openSpeaker(worker);
     const follower = startFollower(api.streamManager, session.id, 0);
-    const told = words(200);
-    const speaking = say(...told);
+    const sent = words(200);
+    const speaking = say(...sent);
     for (const moment of [20, 60, 100, 140]) {
       await until('the writer has come so far', () => follower.entries.length > moment);
       await redis.function('FLUSH');
     }
     await speaking;
-    await until('all has come', () => follower.entries.length === told.length);
+    await until('all has come', () => follower.entries.length === sent.length);
     await follower.stop();
-    expect(textIn(follower.entries)).toBe(told.join(''));
+    expect(textIn(follower.entries)).toBe(sent.join(''));
   });
 
-  it('whose scripts are flushed is given them again', async () => {
+  it('scripts that are flushed are loaded again', async () => {
     const { url } = await createRedisUser(redis, 'hx', ...NO_FUNCTIONS, ...SCRIPTS);
     const { say, session } = await openSpeaker(await openStores(url));
     await say('a');
@@ -61,7 +61,7 @@ describe('a Redis', () => {
     expect(textIn(await session.log())).toBe('ab');
   });
 
-  it('that is emptied ends what was at work, typed, and serves new sessions', async () => {
+  it('an emptied Redis ends active runs with a typed error, and serves new sessions', async () => {
     const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
     const { session, runId, writer, say } = await openSpeaker(worker);
     await say('a', 'b');
@@ -77,11 +77,11 @@ describe('a Redis', () => {
     await expect(follower.ended).rejects.toMatchObject({ code: 'rewound' });
     expect(await redis.keys(`*${session.id}*`)).toEqual([]);
     const next = await openSpeaker(worker, session.id);
-    await next.say('anew');
-    expect(textIn(await next.session.log())).toBe('anew');
+    await next.say('again');
+    expect(textIn(await next.session.log())).toBe('again');
   });
 
-  it('that has the library of others, under a name like ours or with other functions, serves both', async () => {
+  it('a Redis with another library, under a name like ours or with other functions, serves both', async () => {
     await redis.function(
       'LOAD',
       "#!lua name=hx_other\nredis.register_function('begin', function() return 'theirs' end)",

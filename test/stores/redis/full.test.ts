@@ -28,7 +28,7 @@ const full = {
   message: 'The conversation store cannot be reached right now.',
 };
 
-/** A session that speaks, one that waits, one whose tool is at work, and one that has ended. */
+/** A session that speaks, one that waits, one whose tool is running, and one that has ended. */
 async function openSessions() {
   const worker = await openStores(server.url, 'worker');
   const api = await openStores(server.url, 'api');
@@ -93,11 +93,11 @@ describe('a Redis that is full', () => {
   it('is waited out by workers, who write each word once', async () => {
     const { speaker, worker } = await openSessions();
     await fill();
-    const said = speaker.say(' more');
+    const written = speaker.say(' more');
     const begun = drive(worker, newSessionId()).newRun();
-    await expect(Promise.race([said, begun, refusedWrites(3)])).resolves.toBe('refused');
+    await expect(Promise.race([written, begun, refusedWrites(3)])).resolves.toBe('refused');
     await free();
-    await said;
+    await written;
     expect((await begun).runId).toContain(':1-');
     expect(textIn(await speaker.session.log())).toBe('hello more');
   });

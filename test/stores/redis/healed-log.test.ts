@@ -223,7 +223,7 @@ async function expectInOrder(session: SessionDriver, follower: LogFollower): Pro
 }
 
 describe('a log with entries above its sequence', () => {
-  it.each(SCENES)('goes on behind them by $name', async ({ arrange, kind, withdraws }) => {
+  it.each(SCENES)('continues behind them by $name', async ({ arrange, kind, withdraws }) => {
     const session = drive(stores);
     const act = await arrange(session);
     const before = await sequenceOf(session.id);
@@ -240,7 +240,7 @@ describe('a log with entries above its sequence', () => {
   });
 
   it.each(SCENES)(
-    'goes on behind their ids by $name, if they are gone',
+    'continues behind their ids by $name, if they are gone',
     async ({ arrange, kind }) => {
       const session = drive(stores);
       const act = await arrange(session);

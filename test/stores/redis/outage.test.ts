@@ -49,7 +49,7 @@ describe('a Redis that restarts', () => {
     await until('it is live', () => follower.entries.length === 1);
 
     await server.restart();
-    // The worker's connection waits for Redis; nothing has to be said twice by the caller.
+    // The worker's connection waits for Redis; the caller need not repeat anything.
     await session.say(writer, 2, 'after ');
     await session.commit(writer, { calls: [newCall('a', 'approval')] });
     await until('the pause has come', () => follower.entries.length === 5);
@@ -70,12 +70,14 @@ describe('a Redis that restarts', () => {
     const { runId } = await session.newRun();
     const writer = session.writer(runId, 1, 1);
     await session.claim(writer);
-    const said = Array.from({ length: 50 }, (_, n) => session.say(writer, n + 1, `${String(n)} `));
+    const writes = Array.from({ length: 50 }, (_, n) =>
+      session.say(writer, n + 1, `${String(n)} `),
+    );
     const restarted = server.restart();
-    const replies = await Promise.all(said);
+    const replies = await Promise.all(writes);
     await restarted;
     expect(replies.map(({ kind }) => kind)).toEqual(replies.map(() => 'appended'));
-    expect(textIn(await session.log())).toBe(said.map((_, n) => `${String(n)} `).join(''));
+    expect(textIn(await session.log())).toBe(writes.map((_, n) => `${String(n)} `).join(''));
   });
 });
 
@@ -109,7 +111,7 @@ describe('subscriptions', () => {
     proxy.cut();
     await proxy.holdAt('ssubscribe', 'before');
     await stores.close();
-    // A promise that nobody looks at would end a process; here it fails the test.
+    // An unobserved rejection would end a process; here it fails the test.
     await redis.ping();
     redis.disconnect();
     await proxy.close();
@@ -117,7 +119,7 @@ describe('subscriptions', () => {
 });
 
 describe('a Redis that is away', () => {
-  it('is told to people, typed, and is used again when it is back', async () => {
+  it('is a typed error for callers, and is used again when it is back', async () => {
     const api = await open('api');
     const session = drive(api);
     await session.begin();
@@ -168,7 +170,7 @@ describe('a Redis that is away', () => {
     expect(follower.entries).toEqual([]);
   });
 
-  it('is told to followers, typed, when it stays away', async () => {
+  it('is a typed error for followers when it stays away', async () => {
     const subscriber = new Redis({ port: 1, host: '127.0.0.1', maxRetriesPerRequest: null });
     subscriber.on('error', () => undefined);
     const tail = createTail(subscriber, noLog, { outageMs: 300 });

@@ -15,7 +15,7 @@ const page = (entries: LogEntry[], sequence: number, server = 'one'): LogPage =>
   isFull: false,
 });
 
-/** Came to sequence 5 on server `one`. */
+/** At sequence 5 on server `one`. */
 function placeAtFive(): Place {
   const place = createPlace(0);
   place.takePage(page([entry(4), entry(5)], 5));
@@ -45,7 +45,7 @@ describe("a follower's place", () => {
     ['is shorter', page([], 4)],
     ['has another text there', page([entry(5, 'other')], 9)],
     ['has another writer there', page([entry(5, 'x', 'm2')], 9)],
-    ['goes on behind a gap, on another server', page([entry(8)], 9, 'two')],
+    ['continues behind a gap, on another server', page([entry(8)], 9, 'two')],
   ])('is rewound if the log %s', (_, read) => {
     expect(() => placeAtFive().takePage(read)).toThrow(
       expect.objectContaining({ code: 'rewound' }),
@@ -71,7 +71,7 @@ describe("a follower's place", () => {
   it.each<[string, LogPage]>([
     ['another server with the same log', page([entry(5), entry(6)], 6, 'two')],
     ['an entry that was withdrawn on the same server', page([entry(6)], 6)],
-  ])('goes on after %s', (_, read) => {
+  ])('continues after %s', (_, read) => {
     expect(placeAtFive().takePage(read)).toEqual([entry(6)]);
   });
 });

@@ -21,7 +21,7 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-/** Processes of one deployment, which share a prefix with nobody else. */
+/** Processes of one deployment, with a prefix of their own. */
 function deploy() {
   const prefix = `t${newNonce()}`;
   const key = `${prefix}:processes`;
@@ -44,7 +44,7 @@ function deploy() {
 const THIS = { library: THIS_LIBRARY.hash, layout: 2 };
 const LARGE = 'x'.repeat(100_000);
 
-/** A turn whose run comes to something large. */
+/** A turn whose run has a large output. */
 async function finish(session: SessionDriver): Promise<void> {
   const { runId } = await session.newRun(newNonce());
   const writer = session.writer(runId, 1, 1);
@@ -98,13 +98,13 @@ describe('a process', () => {
 
   it('that lets go of its connection is kept alive by nothing', async () => {
     const script = fileURLToPath(new URL('./use-and-leave.mjs', import.meta.url));
-    // A process that goes on is killed, which rejects.
+    // A process that does not end is killed, which rejects.
     await promisify(execFile)(process.execPath, [script, url], { timeout: 20_000 });
   });
 });
 
 describe('while processes of release 0.2.0 may live, which announce nothing', () => {
-  it('nothing is written that they would misread, unless it is said that none is left', async () => {
+  it('nothing is written that they would misread, unless the setting declares that they are gone', async () => {
     const { prefix, open } = deploy();
     const session = drive(await open({}, 1));
     await finish(session);
@@ -136,7 +136,7 @@ describe('while a process of layout 1 lives', () => {
     expect(root).not.toHaveProperty('outputRef');
     expect((await old.store.sessions.read(session.id))?.output).toBe(LARGE);
     expect(await session.messages('output')).toMatchObject([{ output: LARGE }]);
-    // It goes on with the session as well.
+    // It continues the session as well.
     await finish(drive(old, session.id));
   });
 
@@ -148,7 +148,7 @@ describe('while a process of layout 1 lives', () => {
     expect(await (await open()).store.sessions.tenantsApart()).toBe(false);
   });
 
-  it('what was laid out anew before it came stays so, and it leaves that alone', async () => {
+  it('data in the new layout from before its start stays as it is', async () => {
     const { prefix, open } = deploy();
     const first = drive(await open());
     await finish(first);

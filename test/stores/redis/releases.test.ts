@@ -75,12 +75,12 @@ describe('two releases on one Redis', () => {
     expect(await session.claim(session.writer(runId, 2, 1))).toMatchObject({ kind: 'claimed' });
   });
 
-  it('whose library was pruned although it is needed loads it again', async () => {
+  it('a release whose library was pruned although it is needed loads it again', async () => {
     const other = await open(OTHER);
     const session = drive(other);
     await session.newRun();
     expect(await libraries()).toContain(OTHER_NAME);
-    // As if it had been suspended for so long that nobody knows of it.
+    // As if it had been suspended until every list had dropped it.
     for (const name of await redis.zrange('hx:processes', '0', '-1')) {
       if (name.includes(OTHER.hash)) await redis.zrem('hx:processes', name);
     }

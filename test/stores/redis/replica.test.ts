@@ -47,7 +47,7 @@ async function openSession() {
   return { session, runId };
 }
 
-describe('a replica that nobody may write to', () => {
+describe('a read-only replica', () => {
   it.each(['with the library', 'without the library'])(
     '%s: reads work, writes are refused',
     async (state) => {
@@ -78,7 +78,7 @@ describe('a replica that nobody may write to', () => {
     },
   );
 
-  it('that becomes a master has the library, and takes what waited', async () => {
+  it('a replica that becomes a master has the library, and accepts the writes that waited', async () => {
     const { session, runId } = await openSession();
     const worker = await openStores(urlOf(replica));
     const decided = drive(worker, session.id).decide(runId, 'a', true);

@@ -19,13 +19,13 @@ afterAll(async () => {
 });
 
 describe('a Redis that is killed and started again with its file', () => {
-  it('leaves readers and a writer at work without gap or double', async () => {
+  it('leaves active readers and a writer without gap or double', async () => {
     const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
     const { session, say } = await openSpeaker(worker);
     const early = startFollower(api.streamManager, session.id, 0);
     const other = startFollower(worker.streamManager, session.id, 0);
-    const told = words(WORDS);
-    const speaking = say(...told);
+    const sent = words(WORDS);
+    const speaking = say(...sent);
     for (const moment of [100, 250, 400]) {
       await until('the writer has come so far', () => early.entries.length > moment);
       await server.kill9();
@@ -36,12 +36,12 @@ describe('a Redis that is killed and started again with its file', () => {
     const all = [early, other, late];
     await until(
       'all have all',
-      () => textIn(late.entries).endsWith(told.at(-1) ?? '') && other.entries.length >= WORDS,
+      () => textIn(late.entries).endsWith(sent.at(-1) ?? '') && other.entries.length >= WORDS,
     );
     await until('the first has all', () => early.entries.length >= WORDS);
     await Promise.all(all.map((follower) => follower.stop()));
     const log = await session.log();
-    expect(textIn(log)).toBe(told.join(''));
+    expect(textIn(log)).toBe(sent.join(''));
     expect(early.entries).toEqual(log);
     expect(other.entries).toEqual(log);
     expect(late.entries).toEqual(log.slice(300));

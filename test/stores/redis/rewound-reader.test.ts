@@ -36,15 +36,15 @@ async function openAhead() {
 }
 
 describe('readers of a Redis that came back older', () => {
-  it('are cut if they are ahead; others go on', async () => {
+  it('are cut if they are ahead; others continue', async () => {
     const { api, speaker, quiet, copy, ahead, level } = await openAhead();
     await copy.restore();
     await expect(ahead.ended).rejects.toMatchObject(REWOUND);
     await quiet.say('more');
-    await until('the others go on', () => level.entries.length === 11);
+    await until('the others continue', () => level.entries.length === 11);
     await level.stop();
     expect(textIn(level.entries)).toBe(`${words(10).join('')}more`);
-    // Whoever comes back with the position it had is told as well.
+    // A reader that returns with its old position is cut as well.
     const again = startFollower(api.streamManager, speaker.session.id, 20);
     await expect(again.ended).rejects.toMatchObject(REWOUND);
   });
@@ -64,7 +64,7 @@ describe('readers of a Redis that came back older', () => {
     await level.stop();
   });
 
-  it('are cut if the log goes on behind a gap in which their last entry was', async () => {
+  it('are cut if the log continues behind a gap that held their last entry', async () => {
     const { speaker, copy, ahead, level } = await openAhead();
     await copy.restore(async (url) => {
       const stores = await openStores(url);
@@ -89,7 +89,7 @@ describe('readers of a Redis that is as it was', () => {
     await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await quiet.session.claim(young);
     await drive(worker, quiet.session.id).say(young, 1, 'kept');
-    await until('it goes on', () => textIn(level.entries).endsWith('kept'));
+    await until('it continues', () => textIn(level.entries).endsWith('kept'));
     await level.stop();
     redis.disconnect();
     const types = level.entries.slice(10).map(({ message }) => message.type);
@@ -103,9 +103,9 @@ describe('a writer that knows more than a Redis that came back older', () => {
     const { speaker, copy, worker, ahead, level } = await openAhead();
     await copy.restore();
     const before = await speaker.session.log();
-    // The batch would fit, but the writer was told of twenty entries.
+    // The batch would fit, but the writer knows of twenty entries.
     expect(await speaker.session.say(speaker.writer, 11, 'x', 20)).toEqual({ kind: 'rewound' });
-    // This one does not say what it was told, but ten of its batches are gone.
+    // This one does not send what it knows, but ten of its batches are gone.
     expect(await speaker.session.say(speaker.writer, 21, 'x')).toEqual({ kind: 'rewound' });
     expect(await speaker.session.log()).toEqual(before);
     expect(await worker.streamManager.inspect(speaker.session.id)).toMatchObject({ sequence: 10 });

@@ -57,27 +57,27 @@ const calls = async (command: string): Promise<number> => {
 };
 
 describe('a user of Redis', () => {
-  it('with the rights that the documents list needs no others: functions', async () => {
+  it('a user with the documented rights needs no others for functions', async () => {
     const { session } = await openAs();
     const scripts = await calls('evalsha');
     await playTurn(session);
     expect(await calls('evalsha')).toBe(scripts);
   });
 
-  it('without FUNCTION and FCALL: scripts', async () => {
+  it('a user without FUNCTION and FCALL runs scripts', async () => {
     const { session } = await openAs(...NO_FUNCTIONS, ...SCRIPTS);
     const functions = await calls('fcall');
     await playTurn(session);
     expect(await calls('fcall')).toBe(functions);
   });
 
-  it('without FUNCTION LOAD, where nobody has loaded the library: scripts', async () => {
+  it('a user without FUNCTION LOAD and without a loaded library runs scripts', async () => {
     await redis.function('FLUSH');
     const { session } = await openAs('-function', ...SCRIPTS);
     await playTurn(session);
   });
 
-  it('without FUNCTION LIST and DELETE: functions that others prune', async () => {
+  it('a user without FUNCTION LIST and DELETE runs functions that others prune', async () => {
     const { session } = await openAs('-function|list', '-function|delete');
     await playTurn(session);
   });
@@ -88,32 +88,35 @@ describe('a user of Redis', () => {
     ['several rights', ['-hset', '-xdel', '-spublish'], 'SPUBLISH, XDEL, HSET'],
     ['the right to its channels', ['resetchannels'], 'SPUBLISH, SSUBSCRIBE'],
     ['the right to its keys', ['resetkeys'], 'these keys'],
-  ])('without %s is told what it lacks, and changes nothing', async (_, rules, lacking) => {
-    const { session, prefix, user } = await openAs(...rules);
-    const refused = session.newRun();
-    await expect(refused).rejects.toMatchObject({
-      name: 'HelixError',
-      code: 'unavailable',
-      statusCode: 503,
-    });
-    const { message } = (await refused.catch((error: unknown) => error)) as Error;
-    expect(message).toContain('refuses this server: its Redis user may not use ');
-    for (const name of lacking.split(', ')) expect(message).toContain(name);
-    for (const secret of ['secret', new URL(user.url).username, prefix, 'hx_']) {
-      expect(message).not.toContain(secret);
-    }
-    const stored = (await dumpKeys(redis, `${prefix}:*`)).map(({ key }) => key);
-    expect(stored.filter((key) => key !== `${prefix}:processes`)).toEqual([]);
-  });
+  ])(
+    'a user without %s gets an error that names the right, and changes nothing',
+    async (_, rules, lacking) => {
+      const { session, prefix, user } = await openAs(...rules);
+      const refused = session.newRun();
+      await expect(refused).rejects.toMatchObject({
+        name: 'HelixError',
+        code: 'unavailable',
+        statusCode: 503,
+      });
+      const { message } = (await refused.catch((error: unknown) => error)) as Error;
+      expect(message).toContain('refuses this server: its Redis user may not use ');
+      for (const name of lacking.split(', ')) expect(message).toContain(name);
+      for (const secret of ['secret', new URL(user.url).username, prefix, 'hx_']) {
+        expect(message).not.toContain(secret);
+      }
+      const stored = (await dumpKeys(redis, `${prefix}:*`)).map(({ key }) => key);
+      expect(stored.filter((key) => key !== `${prefix}:processes`)).toEqual([]);
+    },
+  );
 
-  it('that gets its rights later goes on', async () => {
+  it('a user that gets its rights later continues', async () => {
     const { session, user } = await openAs('-xadd');
     await expect(session.newRun()).rejects.toMatchObject({ code: 'unavailable' });
     await user.change('+xadd');
     await playTurn(session);
   });
 
-  it('that loses a right is told so', async () => {
+  it('a user that loses a right gets an error that names it', async () => {
     const { session, user, store } = await openAs();
     await playTurn(session);
     await user.change('-hgetall', '-hset');
@@ -127,7 +130,7 @@ describe('a user of Redis', () => {
     });
   });
 
-  it('with another password is not let in', async () => {
+  it('a user with another password is refused', async () => {
     const { user } = await openAs();
     const stores = createRedisStores({ url: user.url.replace('secret', 'wrong'), role: 'api' });
     opened.push(stores);

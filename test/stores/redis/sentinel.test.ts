@@ -27,7 +27,7 @@ async function untilReplicated(sessionId: string, sequence: number): Promise<voi
 }
 
 describe('behind Sentinels, when the master is killed', () => {
-  it('the writer goes on or is refused, and no follower differs from the new log', async () => {
+  it('the writer continues or is refused, and no follower differs from the new log', async () => {
     const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
     const { session, writer } = await openSpeaker(worker);
     const follower = startFollower(api.streamManager, session.id, 0);

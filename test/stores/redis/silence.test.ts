@@ -33,7 +33,7 @@ describe('a connection whose packets vanish', () => {
     expect(textIn(await session.log())).toBe('before after');
   });
 
-  it('is replaced under an API that nobody asks anything', async () => {
+  it('is replaced under an idle API', async () => {
     const { wire, url } = await startWire();
     const stores = await openStores(url, 'api');
     await until('both connections', () => wire.connections() === 2);

@@ -12,7 +12,7 @@ const ENTRIES = 50_000;
 const PER_BATCH = 50;
 
 describe('a follower that reads slowly', () => {
-  it('gets everything in order from the log, and delays nobody', async () => {
+  it('gets everything in order from the log, and delays no other follower', async () => {
     const stores = await openTestStores();
     const { session, writer } = await openSpeaker(stores);
     const controller = new AbortController();

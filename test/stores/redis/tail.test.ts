@@ -140,7 +140,7 @@ describe('follow', () => {
     await follower.stop();
   });
 
-  it('ends when it is told to, and lets go of the channel', async () => {
+  it('ends on request, and unsubscribes from the channel', async () => {
     const { stores, session, say } = await openSpeaker();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
@@ -168,7 +168,7 @@ describe('follow', () => {
     expect(counts).toEqual([channelOf(session.id), 1]);
     await first.stop();
     await say('b');
-    await until('the other one goes on', () => second.entries.length === 2);
+    await until('the other one continues', () => second.entries.length === 2);
     await second.stop();
   });
 });

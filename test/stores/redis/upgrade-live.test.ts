@@ -26,7 +26,7 @@ describe('a step of release 0.2.0 in the middle', () => {
     expect(await session.commit(writer)).toMatchObject({ kind: 'committed' });
   });
 
-  it('is said again by another attempt, which withdraws what was said', async () => {
+  it('is repeated by another attempt, which withdraws the chunks of the first', async () => {
     const { session, runId } = await openRecorded('speaking');
     const writer = session.writer(runId, 2, 2);
     expect(await session.claim(writer)).toMatchObject({ kind: 'claimed' });
@@ -57,7 +57,7 @@ describe('a step of release 0.2.0 in the middle', () => {
 });
 
 describe('calls that release 0.2.0 has opened', () => {
-  it('are finished by the attempt that carries them out, with what it said', async () => {
+  it('are finished by the attempt that carries them out, with what it wrote', async () => {
     const upgraded = await openRecorded('working');
     const { session, runId, read } = upgraded;
     await session.finishCall(runId, 1, 'started', 'worked', 1, { hasEvents: true });
@@ -92,7 +92,7 @@ describe('calls that release 0.2.0 has opened', () => {
     });
   });
 
-  it('keep what their newest attempt said, whichever release had those before', async () => {
+  it('keep what their newest attempt wrote, whichever release ran the earlier ones', async () => {
     const upgraded = await openRecorded('mixed-calls');
     await upgraded.session.end(upgraded.runId, 'failed');
     expect(results(await rowsOf(upgraded))).toMatchObject({
@@ -128,7 +128,7 @@ describe('calls that release 0.2.0 has opened', () => {
     expect(await session.messages('run_resumed')).toHaveLength(1);
   });
 
-  it('expire when nobody has answered in time, and take a late answer in', async () => {
+  it('expire when no answer arrived in time, and accept a late answer', async () => {
     const { session, runId } = await openRecorded('expired');
     expect(await session.decide(runId, 'pay', true)).toEqual({ kind: 'expired' });
     expect(await session.expireAs(runId, 'pay', false)).toMatchObject({ kind: 'stored' });
@@ -151,7 +151,7 @@ describe('calls that release 0.2.0 has opened', () => {
 });
 
 describe('sub-agents of release 0.2.0', () => {
-  it('are answered through the conversation, and go on with it', async () => {
+  it('are answered through the conversation, and continue it', async () => {
     const upgraded = await openRecorded('delegating');
     const { session, store, streamManager, runId, before } = upgraded;
     const asked = before.view?.openCalls.filter(({ spec }) => spec.kind === 'approval') ?? [];

@@ -36,7 +36,7 @@ describe('a session that release 0.2.0 left at rest', () => {
     expect(await session.resume()).toMatchObject({ kind: 'resumed', run: { turn: 2 } });
   });
 
-  it('keeps what its runs came to, and lays large results apart once that is allowed', async () => {
+  it('keeps the outputs of its runs, and stores large results separately once that is allowed', async () => {
     const { session, store, field } = await openRecorded('completed', 2);
     const output = { text: LARGE, items: [] };
     expect(await field('layout')).toBeNull();
@@ -100,7 +100,7 @@ describe('a session that release 0.2.0 left at rest', () => {
       turns: 8,
       staged: [],
     });
-    const messages = [userMessage('u9', 'said a third time')];
+    const messages = [userMessage('u9', 'a third version')];
     expect(await session.retry({ messageId: 'u9', messages })).toMatchObject({ run: { turn: 9 } });
     expect(await users(upgraded)).toEqual(upTo(9));
   });

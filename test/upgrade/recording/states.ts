@@ -26,7 +26,7 @@ async function speakTurn(session: SessionDriver, id: string): Promise<string> {
   return runId;
 }
 
-/** A run that works: a call that has started and said something, one that has not, one that is done. */
+/** An active run: a call that has started and written a chunk, one that has not started, one that is done. */
 async function work(session: SessionDriver, { streamManager }: StoresUnderTest): Promise<void> {
   await speakTurn(session, 'u1');
   const { runId } = await session.newRun('u2');
@@ -48,7 +48,7 @@ async function work(session: SessionDriver, { streamManager }: StoresUnderTest):
   await streamManager.append(session.callWriter(runId, 1, 'started', 1), 1, [event]);
 }
 
-/** A run whose second step has said half of its reply. @returns its id */
+/** A run whose second step has written half of its reply. @returns its id */
 async function speak(session: SessionDriver): Promise<string> {
   const { runId } = await session.newRun('u1');
   await session.ask(runId, 1, [newCall('c1', 'server')]);
@@ -196,7 +196,7 @@ export const STATES: Record<string, Bring> = {
     const { runId: last } = await session.newRun('u3');
     const writer = session.writer(last, 1, 1);
     await session.claim(writer);
-    await session.say(writer, 1, 'never said');
+    await session.say(writer, 1, 'never finished');
     await session.end(last, 'interrupted');
   },
 };

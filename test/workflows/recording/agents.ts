@@ -24,7 +24,7 @@ const locate = defineTool({
   execute: 'client',
 });
 
-/** A tool that waits for a person; without a deadline it waits for ever. */
+/** A tool that waits for a person; without a deadline it waits indefinitely. */
 const asking = (name: string, deadlineMs?: number) =>
   defineTool({
     name,
@@ -44,7 +44,7 @@ const helper = defineAgent({
 
 export interface RecordedAgents {
   all: AgentDefinition[];
-  /** Its gates let scenarios act while a model speaks or a tool is at work. */
+  /** Its gates let scenarios act while a model speaks or a tool runs. */
   gated: GatedAgent;
 }
 

@@ -3,7 +3,7 @@ import type { History, Scenario, Stage } from './stage.js';
 
 const asks = (tool: string): object => ({ calls: [{ tool, id: 'c1' }] });
 
-/** Begins a run that asks people by this tool, and lets it come to an end by what they do. */
+/** Begins a run that asks people by this tool, and lets their answers end it. */
 async function asked(
   stage: Stage,
   tool: string,

@@ -11,7 +11,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   'sourceVersionStamp',
 ]);
 
-/** Who recorded it and where is nobody's business. */
+/** A recording must not reveal who made it and where. */
 const REPLACED: Record<string, string> = { identity: 'recorder', stackTrace: '' };
 
 /** A history as text, one event a line, that says nothing of the machine it was recorded on. */

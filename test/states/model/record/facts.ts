@@ -48,7 +48,7 @@ export function factsOf(keyspace: Keyspace): Facts {
   };
 }
 
-/** True while a run may still change the record: before it begins, at work, waiting. */
+/** True while a run may still change the record: before it begins, while it is active or waits. */
 export function isLive({ record, sub }: Facts, run: RunName): boolean {
   if (record === undefined || isTerminal(record.status)) return false;
   if (run === 'sub') return sub === undefined || !isTerminal(sub.status);

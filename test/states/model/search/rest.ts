@@ -3,7 +3,7 @@ import type { Records } from '../record/records.js';
 import type { Exploration, Violation } from './explore.js';
 
 /**
- * P3: from every state the conversation comes to rest by fair actions alone: workers work, people
+ * P3: from every state the conversation reaches rest by fair actions alone: workers work, people
  * answer, the sweep runs. It needs no further message and no stop.
  *
  * @returns the first state from which it does not

@@ -82,7 +82,7 @@ describe('a keyspace', () => {
     expect(withClock().call('TIME')).toEqual(['1700000000', '123000']);
   });
 
-  it('hands on what is published', () => {
+  it('forwards what is published', () => {
     const publish = jest.fn();
     const { call } = createKeyspace({ now: () => 0, publish });
     expect(call('SPUBLISH', 'a', 1)).toBe(0);

@@ -24,7 +24,7 @@ function outcomeOf(keyspace: Keyspace, [name, ...args]: Command): Outcome {
 const FROM_SCRIPT = 'ERR Wrong number of args calling Redis command from script';
 const FROM_CLIENT = /^ERR wrong number of arguments for '\w+' command$/;
 
-/** Leaves out what Redis promises nobody: the order of hashes and sets, and what the clock says. */
+/** Leaves out what Redis does not promise: the order of hashes and sets, and the time. */
 function comparable([name]: Command, outcome: Outcome): unknown {
   if ('error' in outcome) return { error: outcome.error.replace(FROM_CLIENT, FROM_SCRIPT) };
   const { reply } = outcome;
@@ -56,7 +56,7 @@ async function expectSame(commands: readonly Command[]): Promise<void> {
   expect(keyspace.dump()).toEqual(await redis.dump());
 }
 
-/** What a client is told, where it differs from what a script is told. */
+/** The reply to a client, where it differs from the reply to a script. */
 async function expectSameForClient([name, ...args]: Command): Promise<void> {
   const theirs = await redis.client.call(name, ...args).then(
     () => undefined,
