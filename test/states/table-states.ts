@@ -1,7 +1,7 @@
 import { newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import type { World } from './world.js';
 
-/** A state of a conversation, and how one comes to it. Calls are named `s`, `a` and `c` after their kinds. */
+/** A state of a conversation, and the steps that lead to it. Calls are named `s`, `a` and `c` after their kinds. */
 export interface TableState {
   name: string;
   reach: (session: SessionDriver, world: World) => Promise<unknown>;
