@@ -1,5 +1,6 @@
 export { COMMON_METADATA_KEYS } from '../protocol/metadata-keys.js';
 export { findExpiredPending } from '../protocol/expired-pending.js';
+export type { FrontendSnapshot } from '../protocol/http.js';
 export { ANONYMOUS } from '../protocol/ids.js';
 export { convertToUIMessages, type ConvertOptions } from './parts/convert-messages.js';
 export {
@@ -55,7 +56,6 @@ export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot, toPendingQuestions } from './reply/build-snapshot.js';
 export type {
-  FrontendSnapshot,
   PastSnapshotParams,
   SnapshotDeps,
   SnapshotParams,

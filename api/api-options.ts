@@ -3,9 +3,8 @@ import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { TemporalAgentExecutor } from '../executor/create-agent-executor.js';
-import type { ApiDeps, ApiSettings } from './deps.js';
+import type { ApiDeps, ApiSettings, ReadinessChecks } from './deps.js';
 import type { ApiLogger } from './middleware/refusals.js';
-import type { ReadinessChecks } from './routes/health.js';
 
 /** The stores of `createRedisStores`. */
 interface ApiStores {

@@ -1,20 +1,26 @@
 import express from 'express';
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import { toApiDeps, type ApiOptions } from './api-options.js';
-import { createCrossOrigin } from './middleware/cross-origin.js';
-import { createJsonBody } from './middleware/json-body.js';
-import { createLimits, STREAM_ROUTES } from './middleware/limits.js';
-import { createCsrfGuard } from './middleware/csrf-guard.js';
-import { createDnsRebindingGuard, requireHost } from './middleware/dns-rebinding-guard.js';
-import { createSecurityHeaders } from './middleware/security-headers.js';
-import { sendRefusal, type SendRefusal } from './middleware/send-refusal.js';
+import type { RouteDeps } from './deps.js';
 import { createCountKey, createIdentityReader } from './identity.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
-import { countRuns } from './metrics/count-runs.js';
-import { createMountNote, createRequestObserver } from './metrics/observe-requests.js';
-import { nameSession } from './session-access.js';
-import { createErrorResponder, refuseUnknown } from './middleware/refusals.js';
-import { createRouters } from './routes/index.js';
+import { countRuns, createRequestObserver } from './metrics/instrumentation.js';
+import { createCrossOrigin } from './middleware/cross-origin.js';
+import { createCsrfGuard } from './middleware/csrf-guard.js';
+import { createDnsRebindingGuard, requireHost } from './middleware/dns-rebinding-guard.js';
+import { createLimits, type Limits } from './middleware/limits.js';
+import {
+  createErrorResponder,
+  refuseUnknown,
+  sendRefusal,
+  type SendRefusal,
+} from './middleware/refusals.js';
+import { createSecurityHeaders } from './middleware/security-headers.js';
+import { createOpenApi } from './openapi.js';
+import { createReadiness } from './readiness.js';
+import { ROUTES, routesOf } from './routes/index.js';
+import { isWrite, mayStream, type Route } from './routes/route.js';
+import { nameSession, sessionPaths } from './session-access.js';
 
 /**
  * The HTTP side as an Express app, without a port.
@@ -22,14 +28,18 @@ import { createRouters } from './routes/index.js';
  * @throws Error without `authenticate`, unless `allowUnauthenticated` says that none is wanted
  */
 export function createApi(options: ApiOptions): Express {
-  const given = toApiDeps(options);
-  const metrics = given.metrics ?? createApiMetrics();
-  const deps = { ...given, metrics, executor: countRuns(given.executor, metrics) };
+  const deps = toRouteDeps(options);
+  const { metrics, readIdentity } = deps;
   const refuse: SendRefusal = (request, response, refusal) => {
     metrics.refused(refusal.code);
     sendRefusal(request, response, refusal);
   };
-  const readIdentity = createIdentityReader(deps);
+  const mount = (route: Route, guards: RequestHandler[] = []): void => {
+    app[route.method](route.path, ...guards, (request, response) =>
+      route.answer(deps, request, response),
+    );
+  };
+  const routes = routesOf(deps);
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -38,31 +48,45 @@ export function createApi(options: ApiOptions): Express {
   app.use(createSecurityHeaders(), requireHost);
   const { hostNames = deps.authenticate === undefined ? [] : undefined } = deps;
   if (hostNames !== undefined) app.use(createDnsRebindingGuard(hostNames));
-  const routers = createRouters(deps, readIdentity);
   const crossOrigin = createCrossOrigin(deps);
   if (crossOrigin !== undefined) app.use('/api', crossOrigin);
-  for (const { path, router } of routers.open) {
-    app.use(path, createMountNote(path), router);
-  }
-  app.use('/api', nameSession);
+  for (const route of routes) if (route.access === 'everyone') mount(route);
+  app.use(sessionPaths(routes), nameSession);
   app.use('/api', createCsrfGuard(deps.allowedOrigins ?? []));
-  // Who it is comes first: nobody's body is read for nothing.
+  // The caller comes before limits and body: no body of a stranger is read.
   app.use('/api', async (request, _response, next) => {
     await readIdentity(request);
     next();
   });
   const limits = createLimits(deps, createCountKey(deps, readIdentity));
-  if (limits.requests !== undefined) app.use('/api', limits.requests);
-  if (limits.streams !== undefined) {
-    for (const path of STREAM_ROUTES.get) app.get(path, limits.streams);
-    for (const path of STREAM_ROUTES.post) app.post(path, limits.streams);
-  }
-  app.use('/api', createJsonBody(limits.bodies));
-  for (const { path, router } of routers.own) {
-    app.use(path, createMountNote(path), router);
+  for (const route of routes) {
+    if (route.access !== 'everyone') mount(route, toGuards(route, limits));
   }
   if (deps.webRoot !== undefined) app.use(express.static(deps.webRoot));
   app.use(refuseUnknown);
   app.use(createErrorResponder(deps.logger, refuse));
   return app;
+}
+
+function toRouteDeps(options: ApiOptions): RouteDeps {
+  const deps = toApiDeps(options);
+  const metrics = deps.metrics ?? createApiMetrics();
+  let openApi: string | undefined;
+  return {
+    ...deps,
+    metrics,
+    executor: countRuns(deps.executor, metrics),
+    readIdentity: createIdentityReader(deps),
+    readReadiness: createReadiness(deps.checks),
+    readOpenApi: () => (openApi ??= JSON.stringify(createOpenApi(ROUTES))),
+  };
+}
+
+/** What a request passes before its route, in this order: a refusal reads no body. */
+function toGuards(route: Route, { requests, streams, bodies }: Limits): RequestHandler[] {
+  return [
+    isWrite(route) ? requests : undefined,
+    mayStream(route) ? streams : undefined,
+    route.body === undefined ? undefined : bodies,
+  ].filter((guard) => guard !== undefined);
 }

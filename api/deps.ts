@@ -1,14 +1,20 @@
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { AgentExecutor } from '../executor/agent-executor.js';
 import type { BusyPolicy } from '../protocol/busy.js';
+import type { ReadinessReply } from '../protocol/replies.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { CrossOriginOptions } from './middleware/cross-origin.js';
 import type { ApiLimits } from './middleware/limits.js';
-import type { IdentityOptions } from './identity.js';
+import type { IdentityOptions, ReadIdentity } from './identity.js';
 import type { ApiMetrics } from './metrics/api-metrics.js';
-import type { ReadinessChecks } from './routes/health.js';
 import type { ApiLogger } from './middleware/refusals.js';
+
+/**
+ * Each resolves when its part answers, and rejects when it does not. `redis`, where everything is
+ * stored, has to answer; the others must have answered once: messages are taken without them.
+ */
+export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 /** How an API behaves; everything has a default. */
 export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
@@ -39,7 +45,7 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   keepAliveMs?: number | undefined;
 }
 
-/** What the routes work with. */
+/** The options of an app, complete. */
 export interface ApiDeps extends ApiSettings {
   executor: AgentExecutor;
   stateStore: Pick<Store, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'> & {
@@ -57,4 +63,14 @@ export interface ApiDeps extends ApiSettings {
   namespace: string;
   checks: ReadinessChecks;
   logger: ApiLogger;
+}
+
+/** What the handlers of routes work with. */
+export interface RouteDeps extends ApiDeps {
+  metrics: ApiMetrics;
+  readIdentity: ReadIdentity;
+  /** Which parts answer, and whether this process takes messages. */
+  readReadiness: () => Promise<ReadinessReply>;
+  /** The OpenAPI document as JSON. */
+  readOpenApi: () => string;
 }

@@ -5,14 +5,14 @@ export type { CrossOriginOptions } from './middleware/cross-origin.js';
 export type { ApiLimits } from './middleware/limits.js';
 export type { Authenticate, IdentityOptions } from './identity.js';
 export { createApiMetrics } from './metrics/api-metrics.js';
-export { createMetricsApp } from './metrics/create-metrics-app.js';
+export { createMetricsApp } from './create-metrics-app.js';
 export type { ApiMetrics, StreamMeter } from './metrics/api-metrics.js';
 export { createJwtAuthenticator } from './jwt-authenticator.js';
 export type { JwtOptions } from './jwt-authenticator.js';
 export { pipeToExpress } from './pipe-to-express.js';
 export type { PipeOptions } from './pipe-to-express.js';
 export type { ApiLogger } from './middleware/refusals.js';
-export type { ReadinessChecks } from './routes/health.js';
+export type { ReadinessChecks } from './deps.js';
 
 /** Shapes of requests and replies. */
 export {

@@ -19,7 +19,7 @@ import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
 import { readQuotas } from './quotas-from-config.js';
-import { createMetricsApp } from './metrics/create-metrics-app.js';
+import { createMetricsApp } from './create-metrics-app.js';
 
 const CLOSE_MS = 5_000;
 /** Runs that are being started when the process is told to end get this long. */

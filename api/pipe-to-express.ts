@@ -20,7 +20,8 @@ const STALL_MS = 10_000;
 /** Timers take no longer time. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
+/** SSE text that follows a log until the signal aborts. */
+export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
 
 /**
  * Writes a reply to an Express response: that of `handleChatStream`, or SSE text, one write for what

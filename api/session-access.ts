@@ -1,38 +1,33 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { readOwned, toReplyHeaders } from '../ai-sdk/index.js';
+import type { RequestHandler, Response } from 'express';
+import { readOwned, toReplyHeaders, type Caller } from '../ai-sdk/index.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
-import type { Identity, ReadIdentity } from './identity.js';
 
 /**
- * Finds the caller's own session, and names it and its newest run in the headers of the reply,
- * whatever becomes of the request.
+ * Loads the caller's own session, and names it and its newest run in the headers of the reply, so
+ * that refusals name them too.
  *
  * @throws HelixError `not_found`, to strangers as well
  */
-export type LoadOwnSession = (
-  request: Request,
-  response: Response,
+export async function loadOwnSession(
+  store: Pick<Store, 'sessions'>,
   sessionId: string,
-) => Promise<{ record: SessionRecord; caller: Identity }>;
-
-export function createSessionLoader(
-  { stateStore }: { stateStore: Pick<Store, 'sessions'> },
-  readIdentity: ReadIdentity,
-): LoadOwnSession {
-  return async (request, response, sessionId) => {
-    const caller = await readIdentity(request);
-    const record = await readOwned(stateStore, sessionId, caller);
-    response.set(toReplyHeaders(sessionId, record));
-    return { record, caller };
-  };
+  caller: Caller,
+  response: Response,
+): Promise<SessionRecord> {
+  const record = await readOwned(store, sessionId, caller);
+  response.set(toReplyHeaders(sessionId, record));
+  return record;
 }
 
-/** Paths below `/api` that name a conversation. */
-const NAMED = /^\/(?:chat|sessions)\/([^/]+)/i;
+/** The paths, up to the session id, of all routes that name their session in the path. */
+export function sessionPaths(routes: readonly { path: string }[]): string[] {
+  const paths = routes.flatMap(({ path }) => /^.*?\/:sessionId/.exec(path) ?? []);
+  return [...new Set(paths)];
+}
 
-/** Names the conversation of a path in every reply, also in refusals before it is looked at. */
-export const nameSession: RequestHandler = (request, response, next) => {
-  response.set(toReplyHeaders(NAMED.exec(request.path)?.[1] ?? ''));
+/** Names the session of the path in every reply, including refusals before it is loaded. */
+export const nameSession: RequestHandler<{ sessionId: string }> = (request, response, next) => {
+  response.set(toReplyHeaders(request.params.sessionId));
   next();
 };

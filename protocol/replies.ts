@@ -247,7 +247,8 @@ export const FrontendSnapshot = z
     queue: z.array(QueuedMessages).optional(),
   })
   .meta({ id: 'FrontendSnapshot' });
-export type FrontendSnapshot<M = unknown> = Omit<
+/** `State` is the agent's own state, as it declares it. */
+export type FrontendSnapshot<Message = unknown, State = Record<string, unknown>> = Omit<
   z.infer<typeof FrontendSnapshot>,
-  'messages' | 'queue'
-> & { messages: M[]; queue?: QueuedMessages<M>[] };
+  'state' | 'messages' | 'queue'
+> & { state: State | null; messages: Message[]; queue?: QueuedMessages<Message>[] };

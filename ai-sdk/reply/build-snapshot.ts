@@ -1,5 +1,5 @@
 import type { AgentExecutor } from '../../executor/agent-executor.js';
-import type { FrontendSnapshot as Snapshot, PendingQuestion } from '../../protocol/http.js';
+import type { FrontendSnapshot, PendingQuestion } from '../../protocol/http.js';
 import type { Row } from '../../protocol/rows.js';
 import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
@@ -16,14 +16,6 @@ import { isOngoing, toAllMessages, toSettledMessages } from '../turns/ui-history
 import { findOwnSession, isOwner, type Caller } from './access.js';
 import { toQueue } from './queue.js';
 import { toRuns, type RunsOf } from './types.js';
-
-/** What `useChat` and the request preparers start from; `State` is the type of the agent's own state. */
-export type FrontendSnapshot<State = Record<string, unknown>> = Omit<
-  Snapshot<UIMessage>,
-  'state'
-> & {
-  state: State | null;
-};
 
 export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
@@ -55,12 +47,12 @@ export async function buildSnapshot<State = Record<string, unknown>>(
     includePartialContent = deps.contentReplayEnabled === false,
     caller,
   }: SnapshotParams,
-): Promise<FrontendSnapshot<State> | null> {
+): Promise<FrontendSnapshot<UIMessage, State> | null> {
   for (;;) {
     const view = await readCurrent(deps, sessionId, caller);
     if (view === undefined) return null;
     const snapshot = await toSnapshot(deps, view, includePartialContent);
-    if (await isCurrent(deps, view)) return snapshot as FrontendSnapshot<State>;
+    if (await isCurrent(deps, view)) return snapshot as FrontendSnapshot<UIMessage, State>;
   }
 }
 
@@ -76,7 +68,7 @@ async function toSnapshot(
   deps: SnapshotDeps,
   view: SessionView,
   includePartialContent: boolean,
-): Promise<Snapshot<UIMessage>> {
+): Promise<FrontendSnapshot<UIMessage>> {
   const { record, openCalls } = view;
   const isActive = record.stream === 'active';
   await noteSnapshot(deps, record);
@@ -158,7 +150,7 @@ export interface PastSnapshotParams {
 export async function buildPastSnapshot(
   { stateStore }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> },
   { sessionId, checkpointId, caller }: PastSnapshotParams,
-): Promise<Snapshot<UIMessage> | null> {
+): Promise<FrontendSnapshot<UIMessage> | null> {
   const record = await findOwnSession(stateStore, sessionId, caller);
   if (record === undefined) return null;
   const view = await stateStore.sessions.view(record.sessionId);

@@ -1,17 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { BodyBudget, BodyShare } from './body-budget.js';
 import { createJsonMeter, type JsonBounds } from './json-size.js';
-import { readBody, tooLarge } from './read-body.js';
 import { replaceLoneSurrogates } from './lone-surrogates.js';
+
+/** What one request takes of its sender's budget. */
+export interface BodyShare {
+  /** Counts bytes that have come. @throws HelixError `too_many_requests` if they are more than is left */
+  take: (bytes: number) => void;
+  /** Gives all of it back. */
+  release: () => void;
+}
+
+export type BodyBudget = (request: Request) => Promise<BodyShare>;
 
 /** Clients of the AI SDK's workflow transport send JSON as text. */
 const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
-
-/** Methods whose bodies are read. */
-const TAKING = new Set(['POST', 'PATCH']);
 
 /** What is larger is worked on in steps, between which other requests have their turn. */
 const LARGE_BYTES = 256 * 1024;
@@ -28,7 +36,7 @@ const BOUNDS: JsonBounds = { depth: LIMITS.jsonDepth, values: LIMITS.jsonValues 
 export function createJsonBody(budget: BodyBudget = unlimited): RequestHandler {
   return async (request, _response, next) => {
     if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw tooLarge();
-    if (TAKING.has(request.method) && hasBody(request)) {
+    if (hasBody(request)) {
       refuseUnread(request);
       const share = await budget(request);
       try {
@@ -107,4 +115,79 @@ function invalid(text: string, cause?: unknown): HelixError {
 
 function unsupported(text: string): HelixError {
   return new HelixError('unsupported_media_type', text);
+}
+
+const UNPACKERS = new Map([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/**
+ * Reads a request's body, unpacked, and lets go of it as soon as it turns out to be larger than the
+ * limit, or `look`, which is given every piece as it comes, throws.
+ *
+ * @throws HelixError `body_too_large`, `unsupported_media_type` for a packing that is not known,
+ * `validation_error` for one that is broken and for a sender that leaves; whatever `look` throws
+ */
+function readBody(
+  request: IncomingMessage,
+  limit: number,
+  look: (bytes: Buffer) => void,
+): Promise<Buffer> {
+  const { unpacked, letGo } = unpack(request);
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let received = 0;
+    const stop = (error?: Error): void => {
+      unpacked.off('data', take).off('end', finish);
+      request.off('close', leave);
+      letGo();
+      if (error === undefined) resolve(Buffer.concat(pieces, received));
+      else reject(error);
+    };
+    const take = (bytes: Buffer): void => {
+      received += bytes.length;
+      try {
+        if (received > limit) throw tooLarge();
+        look(bytes);
+        pieces.push(bytes);
+      } catch (error) {
+        stop(error as Error);
+      }
+    };
+    const finish = (): void => {
+      stop();
+    };
+    const fail = (cause: unknown): void => {
+      stop(new HelixError('validation_error', 'The request body cannot be read.', { cause }));
+    };
+    const leave = (): void => {
+      if (!request.complete) fail(undefined);
+    };
+    unpacked.on('data', take).on('end', finish).on('error', fail);
+    request.on('close', leave);
+  });
+}
+
+function tooLarge(): HelixError {
+  return new HelixError('body_too_large', 'The request body is too large.');
+}
+
+/** What a body is when it is unpacked, and how to stop that: the request itself stays, for the reply. */
+function unpack(request: IncomingMessage): { unpacked: Readable; letGo: () => void } {
+  const { 'content-encoding': packing = 'identity' } = request.headers;
+  if (packing.toLowerCase() === 'identity') return { unpacked: request, letGo: () => undefined };
+  const create = UNPACKERS.get(packing.toLowerCase());
+  if (create === undefined) {
+    throw new HelixError('unsupported_media_type', 'The request body is packed in an unknown way.');
+  }
+  const unpacked = request.pipe(create());
+  const letGo = (): void => {
+    request.unpipe(unpacked);
+    unpacked.destroy();
+    // What is left of it is read on, so that the connection can be used again.
+    request.resume();
+  };
+  return { unpacked, letGo };
 }

@@ -1,18 +1,17 @@
 import type { Request, RequestHandler } from 'express';
-import type { Store } from 'express-rate-limit';
+import { rateLimit, type Store } from 'express-rate-limit';
+import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { IdentityOptions } from '../identity.js';
+import { createJsonBody, type BodyBudget } from './json-body.js';
 import type { ApiLogger } from './refusals.js';
-import { createBodyBudget, type BodyBudget } from './body-budget.js';
-import { createRequestRate } from './request-rate.js';
-import { createStreamSlots } from './stream-slots.js';
 
 /**
- * How much one sender may ask for, that is one user of one tenant, or one address where there are no
- * accounts. 0 is no limit.
+ * How much one sender may ask for: a user of a tenant, or an address where there are no accounts.
+ * 0 = unlimited.
  */
 export interface ApiLimits {
-  /** Requests in a minute that may change something. Default: 120. */
+  /** Requests per minute that may change something. Default: 120. */
   requestsPerMinute?: number | undefined;
   /** Streams that are open at once, in each process. Default: 100. */
   openStreams?: number | undefined;
@@ -22,45 +21,134 @@ export interface ApiLimits {
   store?: Store | undefined;
 }
 
-/** Twice a second, all the time, is no person; a page that posts without end does so eight times. */
+/** A page that posts in a loop sends eight a second; no person sends two a second for a minute. */
 const REQUESTS_PER_MINUTE = 120;
 const OPEN_STREAMS = 100;
 const BODY_BYTES = 4 * LIMITS.bodyBytes;
 
-/** Routes whose replies may be streams. */
-export const STREAM_ROUTES = {
-  get: [
-    '/api/chat/:sessionId',
-    '/api/chat/:sessionId/stream',
-    '/api/chat/:sessionId/events',
-    '/api/agent/sse',
-  ],
-  post: ['/api/chat', '/api/chat/:sessionId'],
-};
+const WINDOW_MS = 60_000;
+
+/** When a reader without a free slot may try again, s. */
+const RETRY_SECONDS = 5;
+
+/** Names the sender whose requests are counted together. */
+type KeyOf = (request: Request) => Promise<string>;
+
+/** What bounds the requests of routes; an absent guard is unlimited. */
+export interface Limits {
+  requests: RequestHandler | undefined;
+  streams: RequestHandler | undefined;
+  /** Reads the body within its bounds. */
+  bodies: RequestHandler;
+}
 
 interface LimitsOptions extends IdentityOptions {
   limits?: ApiLimits | undefined;
   logger: ApiLogger;
 }
 
-/** The limits of an app; where nobody has an account there are none, unless they are asked for. */
+/** The limits of an app. Where nobody signs in, only those that its options set apply. */
 export function createLimits(
   { authenticate, limits = {}, logger }: LimitsOptions,
-  keyOf: (request: Request) => Promise<string>,
-): { requests?: RequestHandler; streams?: RequestHandler; bodies?: BodyBudget } {
+  keyOf: KeyOf,
+): Limits {
   const byDefault = (value: number): number => (authenticate === undefined ? 0 : value);
   const perMinute = limits.requestsPerMinute ?? byDefault(REQUESTS_PER_MINUTE);
   const openStreams = limits.openStreams ?? byDefault(OPEN_STREAMS);
   const bodyBytes = limits.bodyBytes ?? byDefault(BODY_BYTES);
-  const { store } = limits;
   const onStoreError = (err: unknown): void => {
     logger.warn({ err }, 'requests cannot be counted');
   };
   return {
-    ...(perMinute > 0 && {
-      requests: createRequestRate({ perMinute, keyOf, store, onStoreError }),
-    }),
-    ...(openStreams > 0 && { streams: createStreamSlots(openStreams, keyOf) }),
-    ...(bodyBytes > 0 && { bodies: createBodyBudget(bodyBytes, keyOf) }),
+    requests:
+      perMinute > 0
+        ? createRequestRate({ perMinute, keyOf, store: limits.store, onStoreError })
+        : undefined,
+    streams: openStreams > 0 ? createStreamSlots(openStreams, keyOf) : undefined,
+    bodies: createJsonBody(bodyBytes > 0 ? createBodyBudget(bodyBytes, keyOf) : undefined),
+  };
+}
+
+interface RequestRateOptions {
+  perMinute: number;
+  keyOf: KeyOf;
+  /** Absent: this process counts alone. */
+  store: Store | undefined;
+  onStoreError: (error: unknown) => void;
+}
+
+/** Refuses a sender's requests above a number per minute. */
+function createRequestRate(options: RequestRateOptions): RequestHandler {
+  const { perMinute, keyOf, store, onStoreError } = options;
+  return rateLimit({
+    windowMs: WINDOW_MS,
+    limit: perMinute,
+    keyGenerator: keyOf,
+    standardHeaders: 'draft-8',
+    legacyHeaders: false,
+    identifier: 'requests',
+    // A count that cannot be kept must not take the product down with it.
+    passOnStoreError: true,
+    logger: { error: onStoreError, warn: onStoreError },
+    handler: (_request, _response, next) => {
+      next(new HelixError('too_many_requests', 'Too many requests; wait a little.'));
+    },
+    // The library takes an undefined store for a store.
+    ...(store !== undefined && { store }),
+  });
+}
+
+/**
+ * Refuses a sender's requests that may become streams above a number of open ones in this process. A
+ * request takes its slot before its route decides anything, so a refusal begins no run, and frees it
+ * when its response closes, for whatever reason.
+ */
+function createStreamSlots(limit: number, keyOf: KeyOf): RequestHandler {
+  const open = new Map<string, number>();
+  return async (request, response, next) => {
+    const key = await keyOf(request);
+    const count = open.get(key) ?? 0;
+    if (count >= limit) {
+      response.set('retry-after', String(RETRY_SECONDS));
+      throw new HelixError('too_many_streams', 'Too many open streams; close some.');
+    }
+    // A response that is closed already emits no `close` that would free the slot.
+    if (response.destroyed) return;
+    open.set(key, count + 1);
+    response.once('close', () => {
+      const left = (open.get(key) ?? 1) - 1;
+      if (left === 0) open.delete(key);
+      else open.set(key, left);
+    });
+    next();
+  };
+}
+
+/** Bounds the unpacked bytes of bodies that one sender has in flight, in this process. */
+function createBodyBudget(limit: number, keyOf: KeyOf): BodyBudget {
+  const taken = new Map<string, number>();
+  return async (request) => {
+    const key = await keyOf(request);
+    let own = 0;
+    const change = (by: number): void => {
+      own += by;
+      const all = (taken.get(key) ?? 0) + by;
+      if (all === 0) taken.delete(key);
+      else taken.set(key, all);
+    };
+    return {
+      take: (bytes) => {
+        if ((taken.get(key) ?? 0) + bytes > limit) {
+          throw new HelixError(
+            'too_many_requests',
+            'Too much is being sent at once; wait a little.',
+          );
+        }
+        change(bytes);
+      },
+      release: () => {
+        change(-own);
+      },
+    };
   };
 }

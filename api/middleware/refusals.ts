@@ -1,6 +1,6 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { toProblem } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import type { SendRefusal } from './send-refusal.js';
 
 /** The part of a logger that the API uses. */
 export interface ApiLogger {
@@ -47,4 +47,59 @@ function toRefusal(error: unknown): HelixError {
 
 function toFields(error: unknown): { status?: unknown } {
   return typeof error === 'object' && error !== null ? error : {};
+}
+
+/** Bodies up to this size are read to their end, so that the connection can be used again. */
+const SMALL_BYTES = 64 * 1024;
+/** What is read of a larger one behind a refusal, and for how long: senders look up late. */
+const READ_ON_BYTES = 1024 * 1024;
+const LINGER_MS = 1_000;
+/** When to try again, s. */
+const RETRY_SECONDS = '1';
+
+/** Answers with a refusal. */
+export type SendRefusal = (request: Request, response: Response, refusal: HelixError) => void;
+
+/** Answers with a refusal: at once, whether or not the request's body has come. */
+export const sendRefusal: SendRefusal = (request, response, refusal) => {
+  const { statusCode } = refusal;
+  response.status(statusCode).set('cache-control', 'no-store');
+  if (statusCode === 401) response.set('www-authenticate', 'Bearer');
+  const isForLater = statusCode === 503 || statusCode === 429;
+  if (isForLater && !response.hasHeader('retry-after')) {
+    response.set('retry-after', RETRY_SECONDS);
+  }
+  if (request.complete || isSmall(request)) response.json(toProblem(refusal));
+  else sendAndCut(request, response, JSON.stringify(toProblem(refusal)));
+};
+
+function isSmall({ headers }: Request): boolean {
+  if (headers['transfer-encoding'] !== undefined) return false;
+  return Number(headers['content-length'] ?? 0) <= SMALL_BYTES;
+}
+
+/**
+ * The reply is complete by its length, but ends only when the sender has stopped, or after a while:
+ * a connection that is closed on somebody who is still sending is reset, and the reply lost.
+ */
+function sendAndCut(request: Request, response: Response, text: string): void {
+  response.set({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(text)),
+    connection: 'close',
+  });
+  response.write(text);
+  let read = 0;
+  const end = (): void => {
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  response.once('close', () => {
+    clearTimeout(timer);
+  });
+  request.once('end', end);
+  request.on('data', (bytes: Buffer) => {
+    read += bytes.length;
+    if (read > READ_ON_BYTES) request.pause();
+  });
 }

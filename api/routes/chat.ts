@@ -1,109 +1,124 @@
-import { Router } from 'express';
-import type { Request, Response } from 'express';
-import {
-  decideReply,
-  StreamBrokenError,
-  toReplyHeaders,
-  type HandleChatStreamParams,
-} from '../../ai-sdk/index.js';
+import type { Request } from 'express';
+import { decideReply, toReplyHeaders, type HandleChatStreamParams } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { ChatQuery, ChatRequest, HEADERS } from '../../protocol/http.js';
-import type { ApiDeps } from '../deps.js';
-import type { ReadIdentity } from '../identity.js';
-import { pipeToExpress } from '../pipe-to-express.js';
+import { ChatQuery, ChatRequest, HEADERS, SessionPath } from '../../protocol/http.js';
 import { readSnapshotCookie } from '../snapshot-cookie.js';
-import { parseBody, parseQuery, parseSessionId } from '../validate.js';
+import { streamReply } from '../stream-reply.js';
+import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
 
-/** The chat itself: `POST` says something or answers a call, `GET` follows the turn at work. */
-export function createChatRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
-  const router = Router();
-  router.post('/', async (request, response) => {
-    const body = takeBody(request);
-    const { id } = body;
-    if (id === undefined) throw new HelixError('validation_error', 'The body needs an id.');
-    response.set(toReplyHeaders(id));
-    await say(request, response, id, body);
-  });
-  router.post('/:sessionId', async (request, response) => {
-    await say(request, response, parseSessionId(request), takeBody(request));
-  });
-  router.get('/:sessionId', follow);
-  router.get('/:sessionId/stream', follow);
-  return router;
+const STREAM = {
+  description: "The turn as a UI message stream of the AI SDK; an event's id is its sequence.",
+  content: { events: 'Frames `data: <part>` as JSON, at the end `data: [DONE]`.' },
+  headers: SESSION_AND_RUN,
+};
+const NOTHING = { description: 'There is nothing to follow.', headers: SESSION };
+const POSITION = ['resumeFromSequence', 'lastEventId', 'resumeAt', 'profile'] as const;
 
-  async function say(
-    request: Request,
-    response: Response,
-    sessionId: string,
-    body: ChatRequest,
-  ): Promise<void> {
-    const query = parseQuery(ChatQuery, request);
-    if (body.id !== undefined && body.id !== sessionId) {
-      throw new HelixError('validation_error', "The body's id is not the id of the path.");
-    }
-    const messages = body.messages ?? (body.message === undefined ? [] : [body.message]);
-    await answer(request, response, {
-      sessionId,
-      messages,
-      trigger: body.trigger,
-      messageId: body.messageId,
-      agent: body.agent ?? query.agent,
-      busy: body.busy ?? query.busy,
-    });
-  }
+const say = {
+  method: 'post',
+  summary: 'Says something, answers calls, edits a message, or asks for another reply',
+  query: ChatQuery,
+  headers: [...POSITION, 'existingMessageId'],
+  body: ChatRequest,
+  replies: { 200: STREAM, 204: NOTHING },
+  refusals: [
+    ...(['agent_not_found', 'agent_required', 'agent_mismatch', 'agent_already_running'] as const),
+    ...(['queue_full', 'quota_exceeded', 'message_conflict', 'message_not_found'] as const),
+    ...(['checkpoint_not_found', 'nothing_to_do', 'message_too_large', 'not_found'] as const),
+    ...(['client_out_of_step', 'answer_too_large', 'invalid_result', 'invalid_input'] as const),
+    ...(['not_resumable', 'stale_state', 'already_completed', 'not_pending'] as const),
+    ...(['kind_mismatch', 'stale_run', 'expired', 'late_answer_after_timeout'] as const),
+    ...(['rewound', 'stream_truncated'] as const),
+  ],
+} as const;
 
-  async function follow(request: Request, response: Response): Promise<void> {
-    await answer(request, response, {
-      sessionId: parseSessionId(request),
+const follow = {
+  method: 'get',
+  summary: 'Follows the turn at work; nothing for strangers',
+  params: SessionPath,
+  headers: POSITION,
+  replies: { 200: STREAM, 204: NOTHING },
+  refusals: ['rewound', 'stream_truncated'],
+  handle: (call: ChatCall & { params: SessionPath }) =>
+    reply(call, {
+      sessionId: call.params.sessionId,
       messages: [],
-      sawActiveSince: readSnapshotCookie(request),
-    });
-  }
+      sawActiveSince: readSnapshotCookie(call.request),
+    }),
+} as const;
 
-  async function answer(
-    request: Request,
-    response: Response,
-    asked: HandleChatStreamParams,
-  ): Promise<void> {
-    const { sessionId } = asked;
-    response.set(toReplyHeaders(sessionId));
-    const { userId, tenantId, revoked } = await readIdentity(request);
-    const reply = await decideReply(deps, {
-      ...asked,
-      userId,
-      tenantId,
-      request: { method: request.method, headers: toHeaders(request) },
-    });
-    const headers = toReplyHeaders(sessionId, reply);
-    response.set(headers);
-    if (reply.kind === 'refused') throw reply.error;
-    if (reply.kind === 'nothing') {
-      response.status(204).end();
-      return;
-    }
-    const { keepAliveMs, metrics } = deps;
-    try {
-      const meter = metrics?.streams;
-      await pipeToExpress(reply.frames, response, { headers, keepAliveMs, meter, revoked });
-    } catch (error) {
-      // The reader was cut and comes back; nothing is lost.
-      if (error instanceof StreamBrokenError) {
-        deps.logger.info({ sessionId, reason: error.message }, 'a stream was cut');
-      } else {
-        deps.logger.warn({ err: error, sessionId }, 'a stream was cut');
+/** The chat itself. The bridge checks the owner: what strangers get depends on the request. */
+export const CHAT_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...say,
+    path: '/api/chat',
+    id: 'postChat',
+    handle: async (call) => {
+      const { id } = call.body;
+      if (id === undefined) throw new HelixError('validation_error', 'The body needs an id.');
+      await reply(call, { sessionId: id, ...toParams(call) });
+    },
+  }),
+  defineRoute({
+    ...say,
+    path: '/api/chat/:sessionId',
+    id: 'postChatSession',
+    params: SessionPath,
+    handle: async (call) => {
+      const { sessionId } = call.params;
+      const { id = sessionId } = call.body;
+      if (id !== sessionId) {
+        throw new HelixError('validation_error', "The body's id is not the id of the path.");
       }
-    }
+      await reply(call, { sessionId, ...toParams(call) });
+    },
+  }),
+  defineRoute({ ...follow, path: '/api/chat/:sessionId', id: 'followChat' }),
+  defineRoute({ ...follow, path: '/api/chat/:sessionId/stream', id: 'followChatStream' }),
+];
+
+type ChatCall = Pick<Call<'caller', never, never, never>, 'deps' | 'request' | 'response' | 'caller'>;
+
+/** What a request asks of the bridge. */
+function toParams({
+  body,
+  query,
+}: {
+  body: ChatRequest;
+  query: ChatQuery;
+}): Omit<HandleChatStreamParams, 'sessionId'> {
+  const { messages, message, trigger, messageId } = body;
+  return {
+    messages: messages ?? (message === undefined ? [] : [message]),
+    trigger,
+    messageId,
+    agent: body.agent ?? query.agent,
+    busy: body.busy ?? query.busy,
+  };
+}
+
+async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<void> {
+  const { deps, request, response } = call;
+  const { sessionId } = params;
+  response.set(toReplyHeaders(sessionId));
+  const { userId, tenantId } = call.caller;
+  const decided = await decideReply(deps, {
+    ...params,
+    userId,
+    tenantId,
+    request: { method: request.method, headers: toHeaders(request) },
+  });
+  const headers = toReplyHeaders(sessionId, decided);
+  response.set(headers);
+  if (decided.kind === 'refused') throw decided.error;
+  if (decided.kind === 'nothing') {
+    response.status(204).end();
+    return;
   }
+  await streamReply(call, decided.frames, { sessionId, headers });
 }
 
-/** What was posted, of which no more is kept than what is used: a reply may take hours. */
-function takeBody(request: Request): ChatRequest {
-  const body = parseBody(ChatRequest, request);
-  request.body = undefined;
-  return body;
-}
-
-/** Those headers that the bridge reads. */
+/** The headers that the bridge reads. */
 function toHeaders(request: Request): Headers {
   const headers = new Headers();
   for (const name of Object.values(HEADERS)) {

@@ -1,46 +1,76 @@
-import { Router, type Response } from 'express';
+import type { Response } from 'express';
 import { editQueuedMessage, notQueued, toQueue } from '../../ai-sdk/index.js';
-import { QueueEdit, QueueQuery } from '../../protocol/http.js';
-import type { ApiDeps } from '../deps.js';
-import type { LoadOwnSession } from '../session-access.js';
-import { parseBody, parseQuery, parseSessionId } from '../validate.js';
+import { QueueEdit, QueueQuery, SessionPath } from '../../protocol/http.js';
+import { QueueReply } from '../../protocol/replies.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { RouteDeps } from '../deps.js';
+import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
-/** Messages that wait for their turn: `GET` lists them, `PATCH` edits one, `DELETE` removes one or all. */
-export function createQueueRoutes(deps: ApiDeps, loadOwnSession: LoadOwnSession): Router {
-  const { stateStore: store } = deps;
-  const router = Router();
-  const path = '/:sessionId/queue';
+const queue = {
+  path: '/api/chat/:sessionId/queue',
+  access: 'owner',
+  params: SessionPath,
+  replies: {
+    200: {
+      description: 'What waits for its turn now.',
+      content: { json: QueueReply },
+      headers: SESSION_AND_RUN,
+    },
+  },
+} as const;
 
-  router.use(path, async (request, response, next) => {
-    response.set('cache-control', 'no-store');
-    const { record } = await loadOwnSession(request, response, parseSessionId(request));
-    response.locals['session'] = record.sessionId;
-    next();
-  });
+/** Messages that wait for their turn. */
+export const QUEUE_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...queue,
+    method: 'get',
+    id: 'getQueue',
+    summary: 'Lists the messages that wait',
+    handle: sendQueue,
+  }),
+  defineRoute({
+    ...queue,
+    method: 'patch',
+    id: 'editQueue',
+    summary: 'Gives a message that waits another text',
+    body: QueueEdit,
+    refusals: ['message_not_found', 'message_too_large'],
+    handle: async (call) => {
+      const { sessionId } = call.record;
+      await editQueuedMessage(call.deps.stateStore, { sessionId, ...call.body });
+      await sendQueue(call);
+    },
+  }),
+  defineRoute({
+    ...queue,
+    method: 'delete',
+    id: 'clearQueue',
+    summary: 'Takes back one message that waits, or all',
+    query: QueueQuery,
+    refusals: ['message_not_found'],
+    handle: async (call) => {
+      const { sessionId } = call.record;
+      const { id: messageId } = call.query;
+      const { count } = await call.deps.stateStore.queue.remove({
+        sessionId,
+        messageId,
+        now: Date.now(),
+      });
+      if (messageId !== undefined && count === 0) throw notQueued();
+      await sendQueue(call);
+    },
+  }),
+];
 
-  router.get(path, async (_request, response) => {
-    response.json({ queue: toQueue(await store.queue.read(sessionOf(response))) });
-  });
-
-  router.patch(path, async (request, response) => {
-    const sessionId = sessionOf(response);
-    await editQueuedMessage(store, { sessionId, ...parseBody(QueueEdit, request) });
-    response.json({ queue: toQueue(await store.queue.read(sessionId)) });
-  });
-
-  router.delete(path, async (request, response) => {
-    const sessionId = sessionOf(response);
-    const { id: messageId } = parseQuery(QueueQuery, request);
-    const one = messageId === undefined ? {} : { messageId };
-    const { count } = await store.queue.remove({ sessionId, ...one, now: Date.now() });
-    if (messageId !== undefined && count === 0) throw notQueued();
-    response.json({ queue: toQueue(await store.queue.read(sessionId)) });
-  });
-
-  return router;
-}
-
-/** The session whose owner was checked. */
-function sessionOf(response: Response): string {
-  return String(response.locals['session']);
+async function sendQueue({
+  deps: { stateStore: store },
+  record,
+  response,
+}: {
+  deps: RouteDeps;
+  record: SessionRecord;
+  response: Response;
+}): Promise<void> {
+  const waiting = toQueue(await store.queue.read(record.sessionId));
+  response.set('cache-control', 'no-store').json({ queue: waiting } satisfies QueueReply);
 }

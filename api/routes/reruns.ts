@@ -1,71 +1,108 @@
 import { randomUUID } from 'node:crypto';
-import { Router } from 'express';
 import { findSession, requireAddressable, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
-import { BranchBody, CheckpointQuery, HEADERS, RetryBody } from '../../protocol/http.js';
-import type { ApiDeps } from '../deps.js';
-import type { LoadOwnSession } from '../session-access.js';
-import { parseBody, parseQuery, parseSessionId } from '../validate.js';
+import { BranchBody, CheckpointQuery, HEADERS, RetryBody, SessionPath } from '../../protocol/http.js';
+import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
+import type { RouteDeps } from '../deps.js';
+import { defineRoute, SESSION, SESSION_AND_RUN, type Route } from './route.js';
 
-/** Doing turns again, and the points to which a conversation can go back. */
-export function createRerunRoutes(deps: ApiDeps, loadOwnSession: LoadOwnSession): Router {
-  const router = Router();
+const owned = { access: 'owner', params: SessionPath } as const;
 
-  router.post('/:sessionId/retry', async (request, response) => {
-    const { checkpointId, messageId } = parseBody(RetryBody, request);
-    const sessionId = parseSessionId(request);
-    const { record, caller } = await loadOwnSession(request, response, sessionId);
-    requireAddressable(deps.agents, record.agent);
-    const { runId } = await deps.executor.retry({
-      sessionId: record.sessionId,
-      by: caller.userId,
-      ...(checkpointId !== undefined && { checkpointId }),
-      ...(messageId !== undefined && { messageId }),
-    });
-    response.status(202).set(HEADERS.runId, runId).json({ runId });
+const RERUN = ['message_not_found', 'checkpoint_not_found', 'nothing_to_do'] as const;
+
+/** Turns that are run again, and the checkpoints to which a conversation can go back. */
+export const RERUN_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...owned,
+    method: 'post',
+    path: '/api/chat/:sessionId/retry',
+    id: 'retryChat',
+    summary: 'Does a turn again, or goes on behind a checkpoint',
+    body: RetryBody,
+    replies: {
+      202: {
+        description: 'The run that does it.',
+        content: { json: RetryReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [
+      ...RERUN,
+      ...(['agent_already_running', 'agent_not_found', 'not_resumable', 'quota_exceeded'] as const),
+    ],
+    handle: async ({ deps, response, body, record: { sessionId, agent }, caller }) => {
+      requireAddressable(deps.agents, agent);
+      const { runId } = await deps.executor.retry({ sessionId, by: caller.userId, ...body });
+      response
+        .status(202)
+        .set(HEADERS.runId, runId)
+        .json({ runId } satisfies RetryReply);
+    },
+  }),
+  defineRoute({
+    ...owned,
+    method: 'post',
+    path: '/api/chat/:sessionId/branch',
+    id: 'branchChat',
+    summary: 'Copies the conversation, up to a checkpoint or a message',
+    body: BranchBody,
+    replies: {
+      201: { description: 'The copy.', content: { json: BranchReply }, headers: SESSION },
+    },
+    refusals: [...RERUN, 'session_exists', 'quota_exceeded'],
+    handle: async ({ deps, response, body, record, caller }) => {
+      const { checkpointId, messageIndex, sessionId = `s-${randomUUID()}` } = body;
+      const copy = await deps.executor.branch({
+        sessionId: record.sessionId,
+        by: caller.userId,
+        checkpointId,
+        messageIndex,
+        newSessionId: await findFreeId(deps, sessionId, caller),
+      });
+      // The reply is about the copy, which has no run yet.
+      response.removeHeader(HEADERS.runId);
+      const shown = { ...copy, sessionId: toShownSessionId(copy.sessionId) };
+      response
+        .status(201)
+        .set(HEADERS.sessionId, shown.sessionId)
+        .json(shown satisfies BranchReply);
+    },
+  }),
+  defineRoute({
+    ...owned,
+    method: 'get',
+    path: '/api/chat/:sessionId/checkpoints',
+    id: 'listCheckpoints',
+    summary: 'Where one can go back to',
+    query: CheckpointQuery,
+    replies: {
+      200: {
+        description: 'A page, newest first.',
+        content: { json: CheckpointsReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    handle: async ({ deps, response, query, record }) => {
+      const page = await deps.stateStore.checkpoints.list(record.sessionId, query);
+      response.set('cache-control', 'no-store').json(page satisfies CheckpointsReply);
+    },
+  }),
+];
+
+/**
+ * The stored id of a copy.
+ *
+ * @throws HelixError `session_exists`, also for a session of release 0.2.0 under the bare id
+ */
+async function findFreeId(
+  { stateStore }: RouteDeps,
+  sessionId: string,
+  caller: Caller,
+): Promise<string> {
+  const { storedId, record } = await findSession(stateStore, sessionId, caller);
+  if (record === undefined) return storedId;
+  throw new HelixError('session_exists', 'There is a session of that id.', {
+    detail: { sessionId },
   });
-
-  router.post('/:sessionId/branch', async (request, response) => {
-    const { checkpointId, messageIndex, sessionId: chosen } = parseBody(BranchBody, request);
-    const sessionId = parseSessionId(request);
-    const { record, caller } = await loadOwnSession(request, response, sessionId);
-    const newSessionId = await addressCopy(chosen ?? `s-${randomUUID()}`, caller);
-    const copy = await deps.executor.branch({
-      sessionId: record.sessionId,
-      by: caller.userId,
-      ...(checkpointId !== undefined && { checkpointId }),
-      ...(messageIndex !== undefined && { messageIndex }),
-      newSessionId,
-    });
-    // The reply is about the copy, which has no run yet.
-    response.removeHeader(HEADERS.runId);
-    const shown = toShownSessionId(copy.sessionId);
-    response
-      .status(201)
-      .set(HEADERS.sessionId, shown)
-      .json({ ...copy, sessionId: shown });
-  });
-
-  router.get('/:sessionId/checkpoints', async (request, response) => {
-    const { limit, cursor } = parseQuery(CheckpointQuery, request);
-    const sessionId = parseSessionId(request);
-    const { record } = await loadOwnSession(request, response, sessionId);
-    const page = await deps.stateStore.checkpoints.list(record.sessionId, {
-      ...(limit !== undefined && { limit }),
-      ...(cursor !== undefined && { cursor }),
-    });
-    response.set('cache-control', 'no-store').json(page);
-  });
-
-  return router;
-
-  /** Where a copy goes. @throws HelixError `session_exists`, also for one of before under the bare id */
-  async function addressCopy(sessionId: string, caller: Caller): Promise<string> {
-    const { storedId, record } = await findSession(deps.stateStore, sessionId, caller);
-    if (record === undefined) return storedId;
-    throw new HelixError('session_exists', 'There is a session of that id.', {
-      detail: { sessionId },
-    });
-  }
 }

@@ -1,5 +1,3 @@
-import { Router } from 'express';
-import type { Response } from 'express';
 import {
   buildPastSnapshot,
   buildSnapshot,
@@ -10,96 +8,128 @@ import {
 import {
   HEADERS,
   MessagesQuery,
+  SessionPath,
   SnapshotQuery,
   StopBody,
-  type MessagesReply,
 } from '../../protocol/http.js';
-import type { ApiDeps } from '../deps.js';
-import type { ReadIdentity } from '../identity.js';
-import type { LoadOwnSession } from '../session-access.js';
-import { pipeToExpress } from '../pipe-to-express.js';
+import { FrontendSnapshot, MessagesReply, StopReply } from '../../protocol/replies.js';
+import { loadOwnSession } from '../session-access.js';
 import { createSessionEvents } from '../session-events.js';
 import { writeSnapshotCookie } from '../snapshot-cookie.js';
-import { parseBody, parseQuery, parseSessionId } from '../validate.js';
+import { streamReply } from '../stream-reply.js';
+import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+
+const owned = { access: 'owner', params: SessionPath } as const;
 
 /** What can be asked of one session beside talking to it. */
-export function createSessionRoutes(
-  deps: ApiDeps,
-  readIdentity: ReadIdentity,
-  loadOwnSession: LoadOwnSession,
-): Router {
-  const router = Router();
-
-  router.get('/:sessionId/snapshot', async (request, response) => {
-    const sessionId = parseSessionId(request);
-    const caller = await readIdentity(request);
-    const { checkpointId, includePartialContent } = parseQuery(SnapshotQuery, request);
-    if (checkpointId !== undefined) {
-      await loadOwnSession(request, response, sessionId);
-      const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
-      if (past === null) throw notFound();
-      response.set('cache-control', 'no-store').json(past);
-      return;
-    }
-    const snapshot = await buildSnapshot(deps, {
-      sessionId,
-      caller,
-      includePartialContent: includePartialContent === 'true',
-    });
-    if (snapshot === null) throw notFound();
-    writeSnapshotCookie(request, response, sessionId, snapshot);
-    if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);
-    response.set('cache-control', 'no-store').json(snapshot);
-  });
-
-  router.get('/:sessionId/messages', async (request, response: Response<MessagesReply>) => {
-    const sessionId = parseSessionId(request);
-    const { hidden, ...page } = parseQuery(MessagesQuery, request);
-    const { record } = await loadOwnSession(request, response, sessionId);
-    const options = { ...page, filterHidden: hidden !== 'true' };
-    response.set('cache-control', 'no-store');
-    response.json(await loadUIMessages(deps.stateStore, record.sessionId, options));
-  });
-
-  router.post('/:sessionId/stop', async (request, response) => {
-    const sessionId = parseSessionId(request);
-    const { mode, reason } = parseBody(StopBody, request);
-    const { record, caller } = await loadOwnSession(request, response, sessionId);
-    const said = reason === undefined ? {} : { reason };
-    const stop = await deps.executor.stop(record.sessionId, { mode, ...said, by: caller.userId });
-    response.status(202).json({ result: stop.kind, runId: record.runId });
-  });
-
-  router.get('/:sessionId/events', async (request, response) => {
-    const sessionId = parseSessionId(request);
-    const { record, caller } = await loadOwnSession(request, response, sessionId);
-    const headers = toReplyHeaders(sessionId, record);
-    const { keepAliveMs, metrics } = deps;
-    try {
-      await pipeToExpress(
-        (signal) => createSessionEvents(deps, record.sessionId, signal),
-        response,
-        {
-          headers,
-          keepAliveMs,
-          meter: metrics?.streams,
-          until: caller.expiresAt,
-          revoked: caller.revoked,
-        },
-      );
-    } catch (error) {
-      // The reader was cut and comes back; it is told how things stand then.
-      deps.logger.info({ err: error, sessionId }, 'a stream was cut');
-    }
-  });
-
-  router.delete('/:sessionId', async (request, response) => {
-    const sessionId = parseSessionId(request);
-    const { record, caller } = await loadOwnSession(request, response, sessionId);
-    await deps.executor.deleteSession(record.sessionId, caller.userId);
-    deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
-    response.status(204).end();
-  });
-
-  return router;
-}
+export const SESSION_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/chat/:sessionId/snapshot',
+    id: 'getSnapshot',
+    summary: 'What a page needs to start, now or as of a checkpoint',
+    params: SessionPath,
+    query: SnapshotQuery,
+    replies: {
+      200: {
+        description: 'History, state, what waits, and where the stream stands.',
+        content: { json: FrontendSnapshot },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: ['not_found', 'checkpoint_not_found'],
+    handle: async ({ deps, request, response, params: { sessionId }, query, caller }) => {
+      response.set('cache-control', 'no-store');
+      const { checkpointId } = query;
+      if (checkpointId !== undefined) {
+        await loadOwnSession(deps.stateStore, sessionId, caller, response);
+        const past = await buildPastSnapshot(deps, { sessionId, checkpointId, caller });
+        if (past === null) throw notFound();
+        response.json(past);
+        return;
+      }
+      // The snapshot checks its owner in the read that it is made of.
+      const includePartialContent = query.includePartialContent === 'true';
+      const snapshot = await buildSnapshot(deps, { sessionId, caller, includePartialContent });
+      if (snapshot === null) throw notFound();
+      writeSnapshotCookie(request, response, sessionId, snapshot);
+      if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);
+      response.json(snapshot);
+    },
+  }),
+  defineRoute({
+    ...owned,
+    method: 'get',
+    path: '/api/chat/:sessionId/messages',
+    id: 'listMessages',
+    summary: 'History, page by page',
+    query: MessagesQuery,
+    replies: {
+      200: {
+        description: 'A page, oldest first.',
+        content: { json: MessagesReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    handle: async ({ deps, response, query: { hidden, ...page }, record }) => {
+      const options = { ...page, filterHidden: hidden !== 'true' };
+      const messages = await loadUIMessages(deps.stateStore, record.sessionId, options);
+      response.set('cache-control', 'no-store').json(messages satisfies MessagesReply);
+    },
+  }),
+  defineRoute({
+    ...owned,
+    method: 'get',
+    path: '/api/chat/:sessionId/events',
+    id: 'followSession',
+    summary: 'How the session stands, now and whenever that changes, over pauses and turns',
+    replies: {
+      200: {
+        description: 'Stays open until the session is erased.',
+        content: { events: 'Frames `data: <SessionEvent>` as JSON; the id is its sequence.' },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    handle: async (call) => {
+      const { deps, params, record } = call;
+      await streamReply(call, (signal) => createSessionEvents(deps, record.sessionId, signal), {
+        sessionId: params.sessionId,
+        headers: toReplyHeaders(params.sessionId, record),
+        isEndless: true,
+      });
+    },
+  }),
+  defineRoute({
+    ...owned,
+    method: 'delete',
+    path: '/api/chat/:sessionId',
+    id: 'deleteChat',
+    summary: 'Stops what runs, and erases the session',
+    replies: { 204: { description: 'It is gone.', headers: SESSION_AND_RUN } },
+    handle: async ({ deps, response, params: { sessionId }, record, caller }) => {
+      await deps.executor.deleteSession(record.sessionId, caller.userId);
+      deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
+      response.status(204).end();
+    },
+  }),
+  defineRoute({
+    ...owned,
+    method: 'post',
+    path: '/api/chat/:sessionId/stop',
+    id: 'stopChat',
+    summary: 'Stops the run at work; its partial reply is kept',
+    body: StopBody,
+    replies: {
+      202: {
+        description: 'What became of it.',
+        content: { json: StopReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    handle: async ({ deps, response, body: { mode, reason }, record, caller }) => {
+      const { sessionId, runId } = record;
+      const stop = await deps.executor.stop(sessionId, { mode, reason, by: caller.userId });
+      response.status(202).json({ result: stop.kind, runId } satisfies StopReply);
+    },
+  }),
+];

@@ -1,86 +1,122 @@
-import { Router } from 'express';
-import type { Response } from 'express';
 import {
   convertToUIMessages,
   isOwner,
   notFound,
-  readOwned,
   toPendingQuestions,
   toReplyHeaders,
-  type Caller,
 } from '../../ai-sdk/index.js';
-import { WaitingQuery, type SessionPending, type WaitingSessions } from '../../protocol/http.js';
+import { ConversationsQuery, SessionPath, WaitingQuery } from '../../protocol/http.js';
 import { toShownSessionId } from '../../protocol/ids.js';
+import { Conversations, SessionPending, WaitingSessions } from '../../protocol/replies.js';
 import type { SessionCalls } from '../../stores/contract/sessions.js';
 import type { WaitingSession } from '../../stores/contract/waiting.js';
-import type { ApiDeps } from '../deps.js';
-import type { ReadIdentity } from '../identity.js';
-import { parseQuery, parseSessionId } from '../validate.js';
+import type { RouteDeps } from '../deps.js';
+import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
-/** What waits for people, for inboxes: over all sessions of the caller, and in one of them. */
-export function createSessionsRoutes(deps: ApiDeps, readIdentity: ReadIdentity): Router {
-  const { stateStore: store, executor } = deps;
-  const router = Router();
+/** The caller's conversations, and what waits for people in them, for inboxes. */
+export const SESSIONS_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'get',
+    path: '/api/conversations',
+    id: 'listConversations',
+    summary: 'All conversations of the caller',
+    query: ConversationsQuery,
+    replies: {
+      200: {
+        description: 'A page, the newest change first.',
+        content: { json: Conversations },
+      },
+    },
+    handle: async ({ deps, response, query, caller }) => {
+      const owner = { owner: caller.userId, tenant: caller.tenantId };
+      const { conversations, ...page } = await deps.stateStore.owners.page(owner, query);
+      const shown = conversations.map((each) => ({
+        ...each,
+        sessionId: toShownSessionId(each.sessionId),
+      }));
+      response
+        .set('cache-control', 'no-store')
+        .json({ ...page, conversations: shown } satisfies Conversations);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/sessions',
+    id: 'listWaiting',
+    summary: 'What waits for people, in all sessions of the caller',
+    query: WaitingQuery,
+    replies: {
+      200: {
+        description: 'A page, those first that have waited longest.',
+        content: { json: WaitingSessions },
+      },
+    },
+    handle: async ({ deps, response, query, caller }) => {
+      const owner = { owner: caller.userId, tenant: caller.tenantId };
+      const { sessions, cursor } = await deps.stateStore.waiting.page(owner, query);
+      const shown = await Promise.all(sessions.map((found) => toWaiting(deps, found)));
+      response
+        .set('cache-control', 'no-store')
+        .json({ sessions: shown.flat(), cursor } satisfies WaitingSessions);
+    },
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/api/sessions/:sessionId/pending',
+    id: 'getPending',
+    summary: 'What waits for people in one session',
+    access: 'owner',
+    params: SessionPath,
+    replies: {
+      200: {
+        description: 'The questions, with the time they have.',
+        content: { json: SessionPending },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    handle: async ({ deps, response, params, record, caller }) => {
+      const found = await deps.stateStore.sessions.withCalls(record.sessionId);
+      if (found === undefined || !isOwner(found.record, caller)) throw notFound();
+      const current = (await expire(deps, found)) ?? found;
+      const pending = { ...toPending(current), ...(await readHidden(deps, current)) };
+      response
+        .set(toReplyHeaders(params.sessionId, current.record))
+        .set('cache-control', 'no-store')
+        .json(pending satisfies SessionPending);
+    },
+  }),
+];
 
-  router.get('/', async (request, response: Response<WaitingSessions>) => {
-    const { userId: owner, tenantId: tenant } = await readIdentity(request);
-    const whose = { owner, ...(tenant !== undefined && { tenant }) };
-    const { limit, cursor } = parseQuery(WaitingQuery, request);
-    const more = cursor === undefined ? {} : { cursor };
-    const page = await store.waiting.page(whose, { limit, ...more });
-    const sessions = await Promise.all(page.sessions.map(toWaiting));
-    response.set('cache-control', 'no-store').json({
-      sessions: sessions.flat(),
-      ...(page.cursor !== undefined && { cursor: page.cursor }),
-    });
-  });
+/** A person who decides must see everything that the model saw. */
+async function readHidden(
+  { stateStore: store }: RouteDeps,
+  { record }: SessionCalls,
+): Promise<Pick<SessionPending, 'hiddenMessages'>> {
+  const rows = await store.sessions.rows(record.sessionId, record.turnStartRow);
+  const hidden = rows.filter((row) => row.role === 'user' && row.hidden === true);
+  if (hidden.length === 0) return {};
+  return { hiddenMessages: convertToUIMessages(hidden, { filterHidden: false }) };
+}
 
-  router.get('/:sessionId/pending', async (request, response: Response<SessionPending>) => {
-    const sessionId = parseSessionId(request);
-    const caller = await readIdentity(request);
-    const found = await readCurrent(sessionId, caller);
-    response
-      .set(toReplyHeaders(sessionId, found.record))
-      .set('cache-control', 'no-store')
-      .json({ ...toPending(found), ...(await readHidden(found)) });
-  });
+/** Settles calls that are overdue. Returns the session as it is then, or nothing if none was. */
+async function expire(
+  { stateStore: store, executor }: RouteDeps,
+  { record }: SessionCalls,
+): Promise<SessionCalls | undefined> {
+  const { sessionId, deadline = Infinity } = record;
+  if (deadline > Date.now() || !(await executor.expireCalls(sessionId))) return undefined;
+  return store.sessions.withCalls(sessionId);
+}
 
-  return router;
-
-  /** A person who decides must see all that the model saw. */
-  async function readHidden({
-    record,
-  }: SessionCalls): Promise<Pick<SessionPending, 'hiddenMessages'>> {
-    const rows = await store.sessions.rows(record.sessionId, record.turnStartRow);
-    const hidden = rows.filter((row) => row.role === 'user' && row.hidden === true);
-    if (hidden.length === 0) return {};
-    return { hiddenMessages: convertToUIMessages(hidden, { filterHidden: false }) };
-  }
-
-  /** @throws HelixError `not_found`, to strangers as well */
-  async function readCurrent(sessionId: string, caller: Caller): Promise<SessionCalls> {
-    const own = await readOwned(store, sessionId, caller);
-    const found = await store.sessions.withCalls(own.sessionId);
-    if (found === undefined || !isOwner(found.record, caller)) throw notFound();
-    return (await expired(found)) ?? found;
-  }
-
-  /** What is overdue is settled first; nothing comes back if it was nothing. */
-  async function expired({ record }: SessionCalls): Promise<SessionCalls | undefined> {
-    const { sessionId, deadline = Infinity } = record;
-    if (deadline > Date.now() || !(await executor.expireCalls(sessionId))) return undefined;
-    return store.sessions.withCalls(sessionId);
-  }
-
-  /** Nothing, if its questions were overdue. */
-  async function toWaiting(found: WaitingSession): Promise<WaitingSessions['sessions']> {
-    const current = (await expired(found)) ?? found;
-    const { deadline, agent } = current.record;
-    const body = toPending(current);
-    if (body.pending.length === 0) return [];
-    const { since } = found;
-    return [{ ...body, agent, since, ...(deadline !== undefined && { deadline }) }];
-  }
+/** Empty if all its questions were overdue. */
+async function toWaiting(
+  deps: RouteDeps,
+  found: WaitingSession,
+): Promise<WaitingSessions['sessions']> {
+  const current = (await expire(deps, found)) ?? found;
+  const { deadline, agent } = current.record;
+  const body = toPending(current);
+  return body.pending.length === 0 ? [] : [{ ...body, agent, since: found.since, deadline }];
 }
 
 function toPending({ record, openCalls }: SessionCalls): SessionPending {

@@ -112,7 +112,7 @@ const sizes = [
   },
   {
     defence: 'Edge: nor is one that turns out to be, also when it is unpacked',
-    file: 'api/middleware/read-body.ts',
+    file: 'api/middleware/json-body.ts',
     edits: without('if (received > limit) throw tooLarge();'),
     suite: BODIES,
     test: 'a body that is too large is refused when it has no length and turns out to be',
@@ -177,7 +177,7 @@ const limits = [
   {
     defence: 'Edge: requests that change something are limited',
     file: 'api/middleware/limits.ts',
-    edits: [['...(perMinute > 0 && {', '...(false && {']],
+    edits: [['perMinute > 0', 'false']],
     suite: LIMITS,
     test: 'requests that change something are refused when one sender sends too many, and nobody else',
   },
@@ -190,21 +190,21 @@ const limits = [
   },
   {
     defence: 'Edge: a count that cannot be kept takes nothing down',
-    file: 'api/middleware/request-rate.ts',
+    file: 'api/middleware/limits.ts',
     edits: [['passOnStoreError: true,', 'passOnStoreError: false,']],
     suite: LIMITS,
     test: 'requests that change something pass when they cannot be counted, and the log says so',
   },
   {
     defence: 'Edge: open streams are limited',
-    file: 'api/middleware/stream-slots.ts',
+    file: 'api/middleware/limits.ts',
     edits: [['if (count >= limit) {', 'if (false) {']],
     suite: LIMITS,
     test: 'open streams are refused beyond a number, before anything is begun; and given back when readers leave',
   },
   {
     defence: 'Edge: a stream gives its place back',
-    file: 'api/middleware/stream-slots.ts',
+    file: 'api/middleware/limits.ts',
     edits: without('if (left === 0) open.delete(key);\n      else open.set(key, left);'),
     suite: LIMITS,
     test: 'open streams give their slot back however they end',
@@ -317,6 +317,8 @@ const lows = [
   {
     defence: 'Edge: readiness checks are cached',
     file: 'api/routes/health.ts',
+    defence: 'Edge: whoever asks what is ready does not make it be looked at each time',
+    file: 'api/readiness.ts',
     edits: [['looking ??= runChecks(checks)', 'looking = runChecks(checks)']],
     suite: ACCESS,
     test: 'when something breaks looks at one time once what is ready, however many ask',
@@ -333,7 +335,7 @@ const revocation = [
   },
   {
     defence: 'Limits: one sender does not fill the memory with bodies',
-    file: 'api/middleware/body-budget.ts',
+    file: 'api/middleware/limits.ts',
     edits: [['(taken.get(key) ?? 0) + bytes > limit', 'false']],
     suite: LIMITS,
     test: 'bodies that are on their way are bounded for one sender, and for nobody else, until they are read',
@@ -348,14 +350,14 @@ const revocation = [
   {
     defence: 'Edge: a person who decides sees what the model saw',
     file: 'api/routes/sessions.ts',
-    edits: without(', ...(await readHidden(found))'),
+    edits: without(', ...(await readHidden(deps, current))'),
     suite: 'test/api/waiting.test.ts',
     test: 'who decides sees what the model was told beside what the conversation shows',
   },
   {
     defence: 'Edge: metrics on a port of their own are not on the public one',
     file: 'api/routes/index.ts',
-    edits: [['deps.publicMetrics === false', 'false']],
+    edits: [['publicMetrics ? ROUTES', 'publicMetrics !== undefined ? ROUTES']],
     suite: 'test/api/metrics.test.ts',
     test: '/metrics is not served where it has a port of its own',
   },
@@ -480,16 +482,17 @@ const owners = [
   {
     defence: 'Owners: pending calls of another person’s session are hidden',
     file: 'api/routes/sessions.ts',
+    defence: 'Owners: a route of owners loads the session of its caller only',
+    file: 'api/session-access.ts',
     edits: [
       [
-        'const own = await readOwned(store, sessionId, caller);',
-        'const own = { sessionId: (await findSession(store, sessionId, caller)).storedId };',
+        'const record = await readOwned(store, sessionId, caller);',
+        'const record = (await findSession(store, sessionId, caller)).record as SessionRecord;',
       ],
-      ['  readOwned,', '  findSession,'],
-      [' || !isOwner(found.record, caller)', ''],
+      ['import { readOwned,', 'import { findSession,'],
     ],
     suite: OWNERS,
-    test: `a session of today: getPending ${STRANGER}`,
+    test: `a session of today: getQueue ${STRANGER}`,
   },
 ];
 

@@ -271,7 +271,7 @@ export const workers = [
   },
   {
     defence: 'Readiness: what is away after it was seen takes no process out',
-    file: 'api/routes/health.ts',
+    file: 'api/readiness.ts',
     edits: [['away.every((name) => name !== NEEDED && seen.has(name))', 'away.length === 0']],
     suite: 'test/api/access.test.ts',
     test: 'when something breaks is ready once everything was seen, as long as Redis answers; what is away is named',

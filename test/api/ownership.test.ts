@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
-import type { Operation } from '../../api/openapi/operation.js';
-import { OPERATIONS } from '../../api/openapi/document.js';
+import { ROUTES } from '../../api/routes/index.js';
+import type { Route } from '../../api/routes/route.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createTemporalExecutor } from '../../executor/temporal-executor.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
@@ -128,19 +128,19 @@ const OF_NO_SESSION = [
   'getMetrics',
 ];
 
-const aboutSessions = OPERATIONS.filter(({ id }) => !OF_NO_SESSION.includes(id));
+const aboutSessions = ROUTES.filter(({ id }) => !OF_NO_SESSION.includes(id));
 const reads = new Set(['followChat', 'followChatStream']);
 /** They create a session that does not exist. */
 const beginning = new Set(['postChat', 'postChatSession', 'startAgent']);
 
-async function ask(operation: Operation, sessionId: string, user: string): Promise<Answered> {
-  const { query = '', body } = ASKED[operation.id]?.(sessionId) ?? {};
-  const path = operation.path
+async function ask(route: Route, sessionId: string, user: string): Promise<Answered> {
+  const { query = '', body } = ASKED[route.id]?.(sessionId) ?? {};
+  const path = route.path
     .replace(':sessionId', sessionId)
-    .replace(':toolCallId', operation.id === 'leaseCall' ? 'c2' : 'c1');
+    .replace(':toolCallId', route.id === 'leaseCall' ? 'c2' : 'c1');
   const leave = new AbortController();
   const response = await fetch(api.url + path + query, {
-    method: operation.method.toUpperCase(),
+    method: route.method.toUpperCase(),
     headers: {
       ...(user !== '' && { 'x-user': user }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -172,27 +172,27 @@ const picture = async (): Promise<string> =>
 
 it('the table names every route', () => {
   const named = [...Object.keys(ASKED), ...OF_NO_SESSION].sort();
-  expect(named).toEqual(OPERATIONS.map(({ id }) => id).sort());
+  expect(named).toEqual(ROUTES.map(({ id }) => id).sort());
 });
 
 const cases = KINDS.flatMap(([kind, storedId]) =>
-  aboutSessions.map((operation) => [kind, operation.id, operation, storedId] as const),
+  aboutSessions.map((route) => [kind, route.id, route, storedId] as const),
 );
 
-describe.each(cases)('%s: %s', (_kind, id, operation, storedId) => {
+describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
   beforeEach(() => begin(storedId));
 
   it('serves the owner', async () => {
-    const answered = await ask(operation, 'mine', 'ann@acme');
+    const answered = await ask(route, 'mine', 'ann@acme');
     // Whatever becomes of a request, its reply says what it is about.
     const isOfCopy = id === 'branchChat';
     expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
     expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
     if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
-    else expect(operation.replies[answered.status]).toBeDefined();
+    else expect(route.replies[answered.status]).toBeDefined();
     if (answered.text === '') return;
     // What is described is what comes, and nothing comes that is not described.
-    describedBody(operation, answered.status).parse(JSON.parse(answered.text));
+    describedBody(route, answered.status).parse(JSON.parse(answered.text));
   });
 
   it.each([
@@ -204,8 +204,8 @@ describe.each(cases)('%s: %s', (_kind, id, operation, storedId) => {
     // An id that another tenant uses is free, and using it reveals nothing.
     const isFree =
       beginning.has(id) && (user === 'ann@other' || (user === 'ann' && session.id !== 'mine'));
-    const unknown = isFree ? await ask(operation, 'unknown', user) : undefined;
-    const answered = await ask(operation, 'mine', user);
+    const unknown = isFree ? await ask(route, 'unknown', user) : undefined;
+    const answered = await ask(route, 'mine', user);
     const refused = reads.has(id) ? [204, undefined] : [404, 'not_found'];
     const expected = unknown === undefined ? refused : [unknown.status, unknown.code];
     expect([answered.status, answered.code]).toEqual(expected);
@@ -216,16 +216,16 @@ describe.each(cases)('%s: %s', (_kind, id, operation, storedId) => {
 
   it('is closed to whoever does not say who he is', async () => {
     const before = await picture();
-    const answered = await ask(operation, 'mine', '');
+    const answered = await ask(route, 'mine', '');
     expect(answered).toMatchObject({ status: 401, code: 'unauthorized' });
-    const isInPath = operation.path.includes(':sessionId');
+    const isInPath = route.path.includes(':sessionId');
     expect(answered.headers.get('x-session-id')).toBe(isInPath ? 'mine' : null);
     expect(await picture()).toBe(before);
   });
 
   it('is about conversations, not about the sessions of sub-agents', async () => {
     const child = formatChildSessionId('mine', 1, 'abc');
-    expect(await ask(operation, child, 'ann@acme')).toMatchObject({
+    expect(await ask(route, child, 'ann@acme')).toMatchObject({
       status: 400,
       code: 'validation_error',
     });

@@ -22,7 +22,7 @@ interface Answer {
   text: string;
 }
 
-async function send({ operation, path, query, headers, body }: FuzzRequest): Promise<Answer> {
+async function send({ route, path, query, headers, body }: FuzzRequest): Promise<Answer> {
   const leave = new AbortController();
   const timer = setTimeout(() => {
     leave.abort(new Error('no answer'));
@@ -30,7 +30,7 @@ async function send({ operation, path, query, headers, body }: FuzzRequest): Pro
   try {
     const search = query.length === 0 ? '' : `?${new URLSearchParams(query).toString()}`;
     const response = await fetch(product.url + path + search, {
-      method: operation.method.toUpperCase(),
+      method: route.method.toUpperCase(),
       headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: leave.signal,
@@ -45,17 +45,17 @@ async function send({ operation, path, query, headers, body }: FuzzRequest): Pro
 }
 
 /** Every reply is one that the description allows, and refusals say why. */
-function check({ operation, isPathGood }: FuzzRequest, { status, isStream, text }: Answer): void {
-  const reply = operation.replies[status];
+function check({ route, isPathGood }: FuzzRequest, { status, isStream, text }: Answer): void {
+  const reply = route.replies[status];
   if (status < 300 && reply !== undefined) {
     const { content } = reply;
     if (isStream) expect(content).toHaveProperty('events');
     else if (content === undefined) expect(text).toBe('');
-    else if ('json' in content) describedBody(operation, status).parse(JSON.parse(text));
+    else if ('json' in content) describedBody(route, status).parse(JSON.parse(text));
     return;
   }
   // Another path may be another route, or none.
-  if (isPathGood) describedBody(operation, status).parse(JSON.parse(text));
+  if (isPathGood) describedBody(route, status).parse(JSON.parse(text));
   const { error, code } = JSON.parse(text) as { error: string; code: ErrorCode };
   expect(error).toEqual(expect.stringMatching(/./));
   expect(error).not.toMatch(/node_modules|\.js:|\.ts:|redis|lua/i);
@@ -143,9 +143,9 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
 });
 
 /** A fault says nothing to clients; the log of the API does. */
-async function explain({ operation, path, body }: FuzzRequest): Promise<never> {
+async function explain({ route, path, body }: FuzzRequest): Promise<never> {
   const logged = await product.apiSays('Something went wrong on our side.');
-  const asked = `${operation.id} ${path} ${JSON.stringify(body)}`;
+  const asked = `${route.id} ${path} ${JSON.stringify(body)}`;
   throw new Error(`${asked} is a fault: ${JSON.stringify(logged)}`);
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { readOpenApi } from '../../api/openapi/document.js';
-import type { Operation } from '../../api/openapi/operation.js';
+import { createOpenApi } from '../../api/openapi.js';
+import { ROUTES } from '../../api/routes/index.js';
+import type { Route } from '../../api/routes/route.js';
 
 interface Described {
   components: { schemas: Record<string, JsonSchema> };
@@ -15,16 +16,16 @@ interface DescribedReply {
 type JsonSchema = Extract<Parameters<typeof z.fromJSONSchema>[0], object>;
 
 // As clients read it: no schema of ours, and definitions where JSON Schema has them.
-const text = JSON.stringify(readOpenApi()).replaceAll('#/components/schemas/', '#/$defs/');
+const text = JSON.stringify(createOpenApi(ROUTES)).replaceAll('#/components/schemas/', '#/$defs/');
 const document = JSON.parse(text) as Described;
 const made = new Map<string, z.ZodType>();
 
 /**
- * What the served document says of the JSON with which an operation replies with a status.
+ * The schema that the served document has for a route's JSON reply of a status.
  *
  * @throws Error if it describes no such reply
  */
-export function describedBody({ method, path, id }: Operation, status: number): z.ZodType {
+export function describedBody({ method, path, id }: Route, status: number): z.ZodType {
   const key = `${id} ${String(status)}`;
   const known = made.get(key);
   if (known !== undefined) return known;

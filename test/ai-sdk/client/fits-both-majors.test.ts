@@ -19,7 +19,7 @@ import {
   prepareHelixReconnectRequest,
   rebuildReply,
 } from '../../../ai-sdk/client/index.js';
-import type { FrontendSnapshot } from '../../../ai-sdk/index.js';
+import type { FrontendSnapshot, UIMessage } from '../../../ai-sdk/index.js';
 import {
   useAutoResync,
   useHelixChat,
@@ -37,7 +37,7 @@ interface State {
 }
 
 /** As a page gets it from `buildSnapshot`. */
-declare const snapshot: FrontendSnapshot<State>;
+declare const snapshot: FrontendSnapshot<UIMessage, State>;
 
 export const useLoaded = (): unknown => [
   snapshot.state?.notes,

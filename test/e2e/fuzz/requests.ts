@@ -1,9 +1,10 @@
 import fc from 'fast-check';
-import { OPERATIONS, readOpenApi } from '../../../api/openapi/document.js';
-import type { Operation } from '../../../api/openapi/operation.js';
+import { createOpenApi } from '../../../api/openapi.js';
+import { ROUTES } from '../../../api/routes/index.js';
+import type { Route } from '../../../api/routes/route.js';
 import { NASTY, valuesOf, type Hints, type JsonSchema } from '../../support/schema-values.js';
 
-const document = JSON.parse(JSON.stringify(readOpenApi())) as {
+const document = JSON.parse(JSON.stringify(createOpenApi(ROUTES))) as {
   paths: Record<string, Record<string, DocumentedOperation>>;
 };
 interface DocumentedOperation {
@@ -89,7 +90,7 @@ const nastyText = fc.constantFrom(
 
 /** A request that fits its description, or almost does. */
 export interface FuzzRequest {
-  operation: Operation;
+  route: Route;
   path: string;
   /** All parameters of the path are of the form that it asks for. */
   isPathGood: boolean;
@@ -99,11 +100,11 @@ export interface FuzzRequest {
 }
 
 /** Of every route. */
-export const requests = fc.oneof(...OPERATIONS.map(toRequests));
+export const requests = fc.oneof(...ROUTES.map(toRequests));
 
-function toRequests(operation: Operation): fc.Arbitrary<FuzzRequest> {
-  const path = operation.path.replace(/:(\w+)/g, '{$1}');
-  const { parameters = [], requestBody } = document.paths[path]?.[operation.method] ?? {};
+function toRequests(route: Route): fc.Arbitrary<FuzzRequest> {
+  const path = route.path.replace(/:(\w+)/g, '{$1}');
+  const { parameters = [], requestBody } = document.paths[path]?.[route.method] ?? {};
   const named = (
     place: string,
     values: (name: string) => fc.Arbitrary<unknown>,
@@ -115,7 +116,7 @@ function toRequests(operation: Operation): fc.Arbitrary<FuzzRequest> {
     );
   const inPath = fc.oneof(
     // What is there is not erased: others are to find it.
-    { weight: 8, arbitrary: operation.method === 'delete' ? fc.constant('f-new') : session },
+    { weight: 8, arbitrary: route.method === 'delete' ? fc.constant('f-new') : session },
     { weight: 1, arbitrary: nastyText },
   );
   const inPathAs: Record<string, fc.Arbitrary<string>> = {
@@ -148,11 +149,11 @@ function toRequests(operation: Operation): fc.Arbitrary<FuzzRequest> {
       body: schema === undefined ? fc.constant(undefined) : valuesOf(schema, document, hints),
     })
     .map(({ inPath: ids, inQuery: query, isTwice, headers, body }) => ({
-      operation,
+      route,
       path: Object.entries(ids).reduce(
         (at, [name, value]) =>
           at.replace(`:${name}`, encodeURIComponent(Buffer.from(value).toString())),
-        operation.path,
+        route.path,
       ),
       isPathGood: Object.values(ids).every((value) => /^[\w-]{1,128}$/.test(value)),
       query: Object.entries(query).flatMap(([name, value]): [string, string][] =>

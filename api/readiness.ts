@@ -1,39 +1,29 @@
-import { Router } from 'express';
+import type { ReadinessReply } from '../protocol/replies.js';
+import type { ReadinessChecks } from './deps.js';
 
-/**
- * Each resolves when its part answers, and rejects when it does not. `redis`, where everything is
- * stored, has to answer; the others must have answered once: messages are taken without them.
- */
-export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
-
-/** Without this one nothing can be taken. */
+/** Without this one no message can be taken. */
 const NEEDED = 'redis';
 
-/** A check that takes longer counts as failed. */
+/** A check that takes longer counts as failed, ms. */
 const CHECK_MS = 2_000;
 
-/** Liveness: this process answers. Readiness: it takes messages. */
-export function createHealthRoutes(checks: ReadinessChecks): Router {
-  const router = Router();
+/** Reads whether this process takes messages, and which parts are away. */
+export function createReadiness(checks: ReadinessChecks): () => Promise<ReadinessReply> {
   const seen = new Set<string>();
   let looking: Promise<CheckResult[]> | undefined;
-  router.get('/healthz', (_request, response) => {
-    response.json({ status: 'ok' });
-  });
-  router.get('/readyz', async (_request, response) => {
+  return async () => {
     const results = await look();
     const away = results.flatMap(([name, state]) => (state === 'ok' ? [] : [name]));
     for (const [name, state] of results) if (state === 'ok') seen.add(name);
     const isReady = away.every((name) => name !== NEEDED && seen.has(name));
-    response.status(isReady ? 200 : 503).json({
+    return {
       status: isReady ? 'ok' : 'unavailable',
-      ...(away.length > 0 && { away }),
+      away: away.length > 0 ? away : undefined,
       checks: Object.fromEntries(results),
-    });
-  });
-  return router;
+    };
+  };
 
-  /** Anybody may ask, as often as they like: one look serves all who ask meanwhile. */
+  /** Everyone may ask as often as they like: requests that come at the same time share one look. */
   function look(): Promise<CheckResult[]> {
     looking ??= runChecks(checks).finally(() => {
       looking = undefined;
@@ -50,7 +40,7 @@ function runChecks(checks: ReadinessChecks): Promise<CheckResult[]> {
   );
 }
 
-/** Why a check failed is for the log of what failed, not for whoever asks. */
+/** The reason of a failure is in the log of the part that failed; the reply does not show it. */
 async function runCheck(check: () => Promise<void>): Promise<'ok' | 'failed'> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'failed'>((resolve) => {

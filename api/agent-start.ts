@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { Response } from 'express';
+import {
+  findSession,
+  isAddressable,
+  isOwner,
+  notFound,
+  toReplyHeaders,
+  toUserMessages,
+  type Caller,
+} from '../ai-sdk/index.js';
+import { readState } from '../executor/agent-input.js';
+import { toBeginRefusal } from '../executor/begin-refusal.js';
+import { findRunOf } from '../executor/create-agent-executor.js';
+import type { AgentStarted, StartAgentBody, UserInputMessage } from '../protocol/agent-server.js';
+import { HelixError } from '../protocol/errors.js';
+import type { PostedMessage } from '../protocol/http.js';
+import { toShownSessionId } from '../protocol/ids.js';
+import type { RouteDeps } from './deps.js';
+
+interface StartParams {
+  sessionId: string;
+  body: StartAgentBody;
+  caller: Caller;
+}
+
+/**
+ * Starts a turn in a session of the caller, or in a new one. A message that was accepted before gets
+ * the run that it began then.
+ *
+ * @throws HelixError the refusals that `/agent/start` declares
+ */
+export async function startAgent(
+  deps: RouteDeps,
+  response: Response,
+  { sessionId, body, caller }: StartParams,
+): Promise<AgentStarted> {
+  const { executor, agents, stateStore: store, allowedFileHosts } = deps;
+  const { storedId, record: known } = await findSession(store, sessionId, caller);
+  if (known !== undefined && !isOwner(known, caller)) throw notFound();
+  response.set(toReplyHeaders(sessionId, known));
+  const agent = body.agent ?? body.agentType ?? known?.agent ?? deps.defaultAgent;
+  if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
+  if (!isAddressable(agents, agent)) {
+    throw new HelixError('agent_not_found', 'There is no agent of that name.');
+  }
+  const { metadata, state } = body;
+  const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts });
+  const definition = agents.get?.(agent, { sessionId: storedId, userId: caller.userId });
+  const result = await executor.execute({
+    sessionId: storedId,
+    agent,
+    owner: caller.userId,
+    tenant: caller.tenantId,
+    messages,
+    state: state && definition ? readState(definition, state) : state,
+  });
+  if (result.kind === 'begun') return toStarted(sessionId, result.run.runId);
+  if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
+  return toStarted(sessionId, await findRunOf(store, storedId, messages.at(-1)?.id ?? ''));
+}
+
+/** A run as clients know it. */
+export function toStarted(storedId: string, runId: string): AgentStarted {
+  const sessionId = toShownSessionId(storedId);
+  return { sessionId, streamId: sessionId, runId };
+}
+
+/** The messages of a body in the form that a chat client would post. */
+function toPosted({ message, input = [], messageId }: StartAgentBody): PostedMessage[] {
+  const given = message ?? input;
+  if (typeof given === 'string') return [toPostedMessage({ content: given, id: messageId })];
+  return (Array.isArray(given) ? given : [given]).map(toPostedMessage);
+}
+
+function toPostedMessage({ id, content, parts, metadata }: UserInputMessage): PostedMessage {
+  return {
+    role: 'user',
+    id: id ?? randomUUID(),
+    ...(parts === undefined ? { content: content ?? '' } : { parts }),
+    metadata,
+  };
+}

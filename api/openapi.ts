@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { createDocument, type oas31 } from 'zod-openapi';
+import { HTTP_STATUS, type ErrorCode } from '../protocol/errors.js';
+import { HEADERS } from '../protocol/http.js';
+import { ProblemBody } from '../protocol/replies.js';
+import { isWrite, mayStream, type Reply, type Route } from './routes/route.js';
+
+/** The OpenAPI document of routes, made of the schemas that they parse. */
+export function createOpenApi(routes: readonly Route[]): oas31.OpenAPIObject {
+  return createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'helix-temporal',
+      version: '1',
+      description:
+        'Chats with agents that wait for people. Refusals are `{error, code, detail?}`; PROTOCOL.md says what each code means.',
+    },
+    security: [{ bearer: [] }],
+    components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    paths: toPaths(routes),
+  });
+}
+
+/** The codes with which a route may refuse, by status. */
+export function refusalsOf(route: Route): Map<number, ErrorCode[]> {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of new Set(toCodes(route))) {
+    const status = HTTP_STATUS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+/** In one order for all routes: its guards, its limits, its access, its own, and faults. */
+function toCodes(route: Route): ErrorCode[] {
+  const { access, body, refusals = [] } = route;
+  if (access === 'everyone') return [];
+  return [
+    'validation_error',
+    'unauthorized',
+    ...(isWrite(route) ? (['too_many_requests'] as const) : []),
+    ...(mayStream(route) ? (['too_many_streams'] as const) : []),
+    ...(body === undefined ? [] : (['body_too_large', 'unsupported_media_type'] as const)),
+    ...(access === 'owner' ? (['not_found'] as const) : []),
+    ...refusals,
+    'unavailable',
+    'corrupt_record',
+    'internal_error',
+  ];
+}
+
+type Paths = NonNullable<Parameters<typeof createDocument>[0]['paths']>;
+
+function toPaths(routes: readonly Route[]): Paths {
+  const paths: Paths = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method]: toOperation(route) };
+  }
+  return paths;
+}
+
+function toOperation(route: Route): Paths[string]['get'] {
+  const { id, summary, access, params, query, headers = [], body } = route;
+  const named = Object.fromEntries(
+    headers.map((name) => [HEADERS[name], z.string().optional()] as const),
+  );
+  return {
+    operationId: id,
+    summary,
+    ...(access === 'everyone' && { security: [] }),
+    requestParams: {
+      path: params,
+      query,
+      header: headers.length > 0 ? z.object(named) : undefined,
+    },
+    ...(body && {
+      requestBody: {
+        // A body that may be empty may be left out.
+        required: !body.safeParse({}).success,
+        content: { 'application/json': { schema: body } },
+      },
+    }),
+    responses: { ...toReplies(route), ...toRefusals(route) },
+  };
+}
+
+function toReplies({ replies }: Route): Record<`2${string}`, object> {
+  return Object.fromEntries(
+    Object.entries(replies).map(([status, { description, content, headers }]) => [
+      status,
+      {
+        description,
+        ...(content && { content: toContent(content) }),
+        ...(headers && { headers: toHeaders(headers) }),
+      },
+    ]),
+  );
+}
+
+function toContent(content: NonNullable<Reply['content']>): object {
+  if ('json' in content) return { 'application/json': { schema: content.json } };
+  return 'events' in content
+    ? { 'text/event-stream': { schema: { type: 'string', description: content.events } } }
+    : { 'text/plain': { schema: { type: 'string', description: content.text } } };
+}
+
+function toHeaders(names: readonly (keyof typeof HEADERS)[]): oas31.HeadersObject {
+  const schema = { type: 'string' } as const;
+  return Object.fromEntries(names.map((name) => [HEADERS[name], { schema }]));
+}
+
+function toRefusals(route: Route): Record<`4${string}`, object> {
+  return Object.fromEntries(
+    [...refusalsOf(route)].map(([status, codes]) => [
+      status,
+      {
+        description: codes.join(', '),
+        content: {
+          'application/json': {
+            schema: ProblemBody.extend({ code: z.enum(codes as [ErrorCode, ...ErrorCode[]]) }),
+          },
+        },
+        ...((status === 429 || status === 503) && {
+          headers: {
+            'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer' } },
+          },
+        }),
+      },
+    ]),
+  );
+}

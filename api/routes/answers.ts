@@ -1,0 +1,96 @@
+import { toAnswerError } from '../../protocol/answers.js';
+import { HelixError } from '../../protocol/errors.js';
+import { AnswerBody, CallPath, ExtendBody, LeaseBody } from '../../protocol/http.js';
+import { AnswerReply, ExtendReply, LeaseReply } from '../../protocol/replies.js';
+import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
+
+const pendingCall = { method: 'post', access: 'owner', params: CallPath } as const;
+
+const UNANSWERED = ['not_pending', 'already_completed', 'stale_run'] as const;
+
+/** Answers from an inbox or another device. The run continues whether or not a chat is open. */
+export const ANSWER_ROUTES: readonly Route[] = [
+  defineRoute({
+    ...pendingCall,
+    path: '/api/chat/:sessionId/pending/:toolCallId',
+    id: 'answerCall',
+    summary: 'Answers a call that waits, from anywhere',
+    body: AnswerBody,
+    replies: {
+      202: {
+        description: 'The answer is taken.',
+        content: { json: AnswerReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [
+      ...UNANSWERED,
+      ...(['kind_mismatch', 'expired', 'late_answer_after_timeout', 'answer_too_large'] as const),
+      ...(['invalid_result', 'invalid_input'] as const),
+    ],
+    handle: async ({ deps, response, params: { toolCallId }, body, record, caller }) => {
+      const { sessionId } = record;
+      const target = { sessionId, toolCallId, by: caller.userId };
+      const result = await deps.executor.submitToolResult({ ...target, ...toAnswer(body) });
+      if (result.kind !== 'stored') throw toAnswerError(result.kind);
+      const { sequence, resume } = result;
+      const stored = { result: 'stored', sequence, resumed: resume !== undefined } as const;
+      response.status(202).json(stored satisfies AnswerReply);
+    },
+  }),
+  defineRoute({
+    ...pendingCall,
+    path: '/api/chat/:sessionId/pending/:toolCallId/extend',
+    id: 'extendDeadline',
+    summary: 'Gives more time for an answer',
+    body: ExtendBody,
+    replies: {
+      202: {
+        description: 'The new deadline.',
+        content: { json: ExtendReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [...UNANSWERED, 'no_deadline', 'deadline_too_far', 'expired'],
+    handle: async ({ deps, response, params, body: { byMs }, record, caller }) => {
+      const { sessionId, toolCallId } = params;
+      const call = { sessionId: record.sessionId, toolCallId };
+      const result = await deps.executor.extendDeadline({ ...call, byMs });
+      if (result.kind !== 'extended') throw toAnswerError(result.kind);
+      const { deadline } = result;
+      const entry = { sessionId, toolCallId, byMs, by: caller.userId };
+      deps.logger.info(entry, 'a deadline was extended');
+      response.status(202).json({ result: 'extended', deadline } satisfies ExtendReply);
+    },
+  }),
+  defineRoute({
+    ...pendingCall,
+    path: '/api/chat/:sessionId/pending/:toolCallId/lease',
+    id: 'leaseCall',
+    summary: 'Of several pages, lets one carry out a client tool for a while',
+    body: LeaseBody,
+    replies: {
+      200: {
+        description: 'The call is its own.',
+        content: { json: LeaseReply },
+        headers: SESSION_AND_RUN,
+      },
+    },
+    refusals: [...UNANSWERED, 'kind_mismatch', 'call_leased'],
+    handle: async ({ deps, response, params: { toolCallId }, body: { holder, forMs }, record }) => {
+      const call = { sessionId: record.sessionId, toolCallId };
+      const result = await deps.executor.leaseCall({ ...call, holder, forMs });
+      if (result.kind === 'held') {
+        const detail = { forMs: result.forMs };
+        throw new HelixError('call_leased', 'Another page carries out this call.', { detail });
+      }
+      if (result.kind !== 'leased') throw toAnswerError(result.kind);
+      response.json({ result: 'leased', forMs } satisfies LeaseReply);
+    },
+  }),
+];
+
+function toAnswer(body: AnswerBody): object {
+  if ('approved' in body) return { kind: 'approval-response', ...body };
+  return { kind: 'client-tool-result', ...body };
+}

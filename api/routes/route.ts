@@ -1,0 +1,125 @@
+import type { Request, Response } from 'express';
+import type { z } from 'zod';
+import type { ErrorCode } from '../../protocol/errors.js';
+import type { HEADERS } from '../../protocol/http.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
+import type { RouteDeps } from '../deps.js';
+import type { Identity } from '../identity.js';
+import { loadOwnSession } from '../session-access.js';
+import { parseBody, parsePath, parseQuery } from '../validate.js';
+
+/** Everyone, every caller that is signed in, or the owner of the session that the request names. */
+export type Access = 'everyone' | 'caller' | 'owner';
+
+/** The declaration of a route: the router, the limits, session access and OpenAPI are made of it. */
+export interface Route extends Declaration {
+  access: Access;
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  /** Parses the request, checks access to its session, and replies. @throws HelixError, a refusal */
+  answer: (deps: RouteDeps, request: Request, response: Response) => Promise<void>;
+}
+
+interface Declaration {
+  method: 'get' | 'post' | 'patch' | 'delete';
+  /** Express pattern from the root. */
+  path: string;
+  /** Operation id in the OpenAPI document. */
+  id: string;
+  summary: string;
+  /** Request headers that it reads. */
+  headers?: readonly (keyof typeof HEADERS)[];
+  /** By status. A reply with events makes the route a stream, which takes one of its sender's slots. */
+  replies: Record<number, Reply>;
+  /** Its own refusals, besides those of its access and its limits. */
+  refusals?: readonly ErrorCode[];
+}
+
+export interface Reply {
+  description: string;
+  /** Absent if there is no body. */
+  content?: Content;
+  /** Response headers. */
+  headers?: readonly (keyof typeof HEADERS)[];
+}
+
+type Content = { json: z.ZodType } | { events: string } | { text: string };
+
+/** Response headers that name the session. */
+export const SESSION = ['sessionId'] as const;
+/** Response headers that name the session and its newest run. */
+export const SESSION_AND_RUN = ['sessionId', 'runId'] as const;
+
+/** One request, parsed by the schemas of its route. */
+export interface Call<A, P, Q, B> {
+  deps: RouteDeps;
+  request: Request;
+  response: Response;
+  params: Parsed<P>;
+  query: Parsed<Q>;
+  body: Parsed<B>;
+  caller: A extends 'everyone' ? undefined : Identity;
+  /** The caller's own session; its id is the stored one. */
+  record: A extends 'owner' ? SessionRecord : undefined;
+}
+
+type Parsed<S> = S extends z.ZodType ? z.infer<S> : undefined;
+
+interface Declared<A, P, Q, B> extends Declaration {
+  /** Default: `caller`. */
+  access?: A;
+  params?: P;
+  query?: Q;
+  body?: B;
+  handle: (call: Call<A, P, Q, B>) => Promise<void> | void;
+}
+
+/** A route whose handler takes what its schemas parse. */
+export function defineRoute<
+  A extends Access = 'caller',
+  P extends z.ZodObject | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+>({ handle, ...declared }: Declared<A, P, Q, B>): Route {
+  const { access = 'caller', params, query, body } = declared;
+  return {
+    ...declared,
+    access,
+    answer: async (deps, request, response) => {
+      const parsed = {
+        params: params && parsePath(params, request),
+        query: query && parseQuery(query, request),
+        body: body && parseBody(body, request),
+      };
+      // Replies may take hours: only what the schema keeps of the body stays in memory.
+      request.body = undefined;
+      const caller = access === 'everyone' ? undefined : await deps.readIdentity(request);
+      const record =
+        access === 'owner' && caller !== undefined
+          ? await loadOwnSession(deps.stateStore, sessionOf(parsed), caller, response)
+          : undefined;
+      await handle({ deps, request, response, ...parsed, caller, record } as Call<A, P, Q, B>);
+    },
+  };
+}
+
+/** The session that a request is about: a body may name another one as its target. */
+function sessionOf({ params, query, body }: Record<'params' | 'query' | 'body', unknown>): string {
+  const { sessionId } = { ...toFields(body), ...toFields(query), ...toFields(params) };
+  return sessionId ?? '';
+}
+
+function toFields(value: unknown): { sessionId?: string } {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** True if a reply may be a stream. */
+export function mayStream({ replies }: Pick<Route, 'replies'>): boolean {
+  return Object.values(replies).some(({ content }) => content !== undefined && 'events' in content);
+}
+
+/** True if a request may change something; reads are not counted. */
+export function isWrite({ method }: Pick<Route, 'method'>): boolean {
+  return method !== 'get';
+}

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createApi, type ApiDeps } from '../../api/index.js';
+import { createOpenApi } from '../../api/openapi.js';
+import { ROUTES } from '../../api/routes/index.js';
+import { isWrite, mayStream, type Route } from '../../api/routes/route.js';
+import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+let api: ApiServer | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+async function start(options: Partial<ApiDeps> = {}, play?: Play): Promise<ApiServer> {
+  api = await startApi(createFakeRuntime(play), { defaultAgent: 'lab', ...options });
+  return api;
+}
+
+/** Asks for a path about a session that does not exist, with an empty body. */
+async function ask(
+  { url }: ApiServer,
+  { method, path }: { method: string; path: string },
+): Promise<{ status: number; code: string | undefined; error: string | undefined }> {
+  const response = await fetch(url + path.replace(/:\w+/g, 'other'), {
+    method: method.toUpperCase(),
+    ...(method !== 'get' && { headers: { 'content-type': 'application/json' }, body: '{}' }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('application/json') === true;
+  const { code, error } = (isJson ? JSON.parse(text) : {}) as { code?: string; error?: string };
+  return { status: response.status, code, error };
+}
+
+const named = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
+
+describe('a declared route', () => {
+  it.each(named)('%s answers over HTTP and is in the document', async (_name, route) => {
+    const { error = '' } = await ask(await start(), route);
+    expect(error).not.toMatch(/^There is no (GET|POST|PATCH|DELETE)/);
+    const { paths } = createOpenApi(ROUTES);
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    expect(paths?.[path]?.[route.method]).toMatchObject({ operationId: route.id });
+  });
+
+  it('declares its access: everyone else is asked to sign in', async () => {
+    const server = await start({ authenticate: () => undefined, allowUnauthenticated: false });
+    for (const route of ROUTES) {
+      const { code } = await ask(server, route);
+      expect([route.id, code === 'unauthorized']).toEqual([route.id, route.access !== 'everyone']);
+    }
+  });
+
+  it('takes a slot of its sender if it may reply with a stream', async () => {
+    const silent: Play = async (session) => {
+      session.step();
+      session.say('Hm.');
+      await Promise.resolve();
+    };
+    const server = await start({ limits: { openStreams: 1 } }, silent);
+    const open = await server.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
+    expect(open.status).toBe(200);
+    for (const route of ROUTES) {
+      const { code } = await ask(server, route);
+      expect([route.id, code === 'too_many_streams']).toEqual([route.id, mayStream(route)]);
+    }
+    await open.body?.cancel();
+  });
+
+  it('counts towards the requests of its sender if it may change something', async () => {
+    const server = await start({ limits: { requestsPerMinute: 1 } });
+    await server.post('/api/chat/s1/stop', {});
+    for (const route of ROUTES) {
+      const { code } = await ask(server, route);
+      expect([route.id, code === 'too_many_requests']).toEqual([route.id, isWrite(route)]);
+    }
+  });
+});
+
+describe('a path or method that no route declares', () => {
+  const declared = new Set(ROUTES.map(({ method, path }) => `${method} ${path}`));
+  const paths = [...new Set(ROUTES.map(({ path }) => path))];
+  const others = paths.flatMap((path) =>
+    METHODS.filter((method) => !declared.has(`${method} ${path}`)).map((method) => ({
+      method,
+      path,
+    })),
+  );
+
+  it('is not served', async () => {
+    const server = await start();
+    for (const other of [...others, { method: 'get', path: '/api/chat/other/nothing' }]) {
+      const answered = await ask(server, other);
+      expect([other, answered]).toMatchObject([other, { status: 404, code: 'not_found' }]);
+      expect(answered.error).toMatch(/^There is no /);
+    }
+  });
+
+  it('is not on the app either', () => {
+    const app = createApi({ ...createFakeRuntime(), allowUnauthenticated: true });
+    const { stack } = (app as unknown as { router: { stack: Layer[] } }).router;
+    // No router of its own stands beside the routes.
+    expect(stack.filter(({ handle }) => handle.stack !== undefined)).toEqual([]);
+    const mounted = stack.flatMap(({ route }) =>
+      route === undefined ? [] : [`${String(route.stack[0]?.method)} ${route.path}`],
+    );
+    expect(mounted.sort()).toEqual([...declared].sort());
+  });
+});
+
+interface Layer {
+  route?: Pick<Route, 'path'> & { stack: { method?: string }[] };
+  handle: { stack?: unknown };
+}

@@ -1,0 +1,70 @@
+import { afterEach, expect, it } from '@jest/globals';
+import type { FrontendSnapshot as OfApi } from '../../api/index.js';
+import { loadSnapshot, type FrontendSnapshot as OfClient } from '../../ai-sdk/client/index.js';
+import type { FrontendSnapshot as OfBridge, UIMessage } from '../../ai-sdk/index.js';
+import type { FrontendSnapshot as OfRoot } from '../../index.js';
+import type { FrontendSnapshot as OfProtocol } from '../../protocol/index.js';
+import { createFakeRuntime } from '../support/fake-runtime.js';
+import { say, startApi, type ApiServer } from './api-server.js';
+
+let api: ApiServer | undefined;
+afterEach(async () => {
+  await api?.close();
+  api = undefined;
+});
+
+interface State {
+  notes: string[];
+}
+
+/** Assignable in both directions; compiled, not run. */
+type Same<A, B> = [A, B] extends [B, A] ? true : never;
+
+it('Every entry exports the same type FrontendSnapshot<Message, State>.', () => {
+  const same: [
+    Same<OfApi<UIMessage, State>, OfProtocol<UIMessage, State>>,
+    Same<OfBridge<UIMessage, State>, OfProtocol<UIMessage, State>>,
+    Same<OfClient<UIMessage, State>, OfProtocol<UIMessage, State>>,
+    Same<OfRoot<UIMessage, State>, OfProtocol<UIMessage, State>>,
+    Same<OfApi, OfBridge>,
+    Same<OfProtocol<UIMessage, State>['state'], State | null>,
+    Same<OfProtocol<UIMessage>['messages'], UIMessage[]>,
+  ] = [true, true, true, true, true, true, true];
+  expect(same).not.toContain(false);
+});
+
+it('loadSnapshot gives an empty snapshot for a chat that has not begun, in the same shape as others.', async () => {
+  api = await startApi(
+    createFakeRuntime(async (session) => {
+      session.step();
+      session.say('Hello.');
+      session.commit();
+      session.end();
+      await Promise.resolve();
+    }),
+    { defaultAgent: 'lab' },
+  );
+  const options = { api: `${api.url}/api/chat` };
+  expect(await loadSnapshot('new', options)).toEqual({
+    state: null,
+    messages: [],
+    streamSequence: 0,
+    status: 'ended',
+    checkpointId: null,
+    timestamp: expect.any(Number),
+    pending: [],
+    queue: [],
+  });
+  // It only read: the chat begins with its first message.
+  expect(api.runtime.sessions.size).toBe(0);
+  const posted = await api.post('/api/chat/new', { messages: [say('u1', 'hi')] });
+  await posted.text();
+  const begun = await loadSnapshot('new', options);
+  expect(begun).toMatchObject({ status: 'ended', messages: [{ id: 'u1' }, { role: 'assistant' }] });
+});
+
+it('loadSnapshot does not take a refusal for a new chat.', async () => {
+  api = await startApi(createFakeRuntime(), { authenticate: () => undefined });
+  const loading = loadSnapshot('mine', { api: `${api.url}/api/chat` });
+  await expect(loading).rejects.toMatchObject({ statusCode: 401, code: 'unauthorized' });
+});
