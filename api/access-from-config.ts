@@ -14,16 +14,19 @@ type Access = Pick<
   | 'hostNames'
 >;
 
+/** The layout of records from which on tenants have session ids of their own. */
+const TENANTS_APART = 2;
+
 /**
- * Who may do how much, by the settings. Tokens count before everything else.
+ * Authentication, allowed origins and limits, from the settings. A token wins over everything else.
  *
- * @throws ConfigError if nobody could sign in, and nobody said that nobody has to
+ * @throws ConfigError if no key is set and `HELIX_ALLOW_UNAUTHENTICATED` is not set either
  */
 export function readAccess(config: Config): Access {
   const authenticate = createAuthenticator(config);
   if (authenticate === undefined && !config.HELIX_ALLOW_UNAUTHENTICATED) {
     throw new ConfigError(
-      'Bad configuration: set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or HELIX_ALLOW_UNAUTHENTICATED if everybody is to be the same user',
+      'Bad configuration: set JWT_SECRET, JWT_PUBLIC_KEY or JWT_JWKS_URL, or HELIX_ALLOW_UNAUTHENTICATED to make every caller the same user',
     );
   }
   return {
@@ -36,12 +39,24 @@ export function readAccess(config: Config): Access {
       openStreams: config.MAX_OPEN_STREAMS,
     },
     trustedProxies: config.TRUSTED_PROXIES,
-    // Names that others made to lead here are not served, wherever it listens: a container's port may
-    // be published on loopback only.
+    // Against DNS rebinding, wherever it listens: a container's port may be published on loopback only.
     ...(authenticate === undefined && {
       hostNames: config.PUBLIC_URL === undefined ? [] : [new URL(config.PUBLIC_URL).hostname],
     }),
   };
+}
+
+/** Settings that are valid but admit more callers than an operator may expect. */
+export function warnOfAccess(config: Config, hasAccounts: boolean): string[] {
+  if (!hasAccounts) return ['there is no sign-in: every caller that reaches the api is the same user'];
+  const warnings: string[] = [];
+  if (config.JWT_JWKS_URL !== undefined && config.JWT_AUDIENCE === undefined) {
+    warnings.push('JWT_AUDIENCE is not set: tokens for other applications of the issuer are accepted');
+  }
+  if (config.RECORD_LAYOUT < TENANTS_APART) {
+    warnings.push('tenants share the ids of their sessions until RECORD_LAYOUT is 2');
+  }
+  return warnings;
 }
 
 function createAuthenticator(config: Config): Authenticate | undefined {
@@ -52,7 +67,7 @@ function createAuthenticator(config: Config): Authenticate | undefined {
   try {
     return createJwtAuthenticator({
       secret: JWT_SECRET,
-      // Env files have no line breaks in their values.
+      // Values of env files have no line breaks.
       publicKey: JWT_PUBLIC_KEY?.replaceAll('\\n', '\n'),
       jwksUrl: JWT_JWKS_URL,
       issuer: config.JWT_ISSUER,

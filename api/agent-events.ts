@@ -9,15 +9,15 @@ import type { StreamManager } from '../stores/log/stream-manager.js';
 
 type Log = Pick<StreamManager, 'read' | 'follow'>;
 
-/** Entries in which the end of a run that has ended is looked for. */
+/** How many of the newest entries are searched for the end of a run that has ended. */
 const NEAR_END = 50;
 
 /**
- * A session's stream as wire events after a sequence: stays open across pauses, is complete with the
- * end of the run that was the newest one when it was asked for. Ends that were overtaken by then
- * (earlier turns, an interrupt that was resumed) are left out, since readers take an end for the end.
+ * A session's stream as wire events after a sequence. It stays open across pauses and completes with
+ * the end of the run that was the newest at the time of the request. Earlier ends (of other turns, or
+ * of an interrupt that was resumed) are left out, since a reader stops at the first end.
  *
- * @throws what breaks following off; the events are not complete then
+ * @throws the error that breaks off following; the events are incomplete then
  */
 export async function* createAgentEvents(
   log: Log,
@@ -28,7 +28,7 @@ export async function* createAgentEvents(
   const { sessionId } = record;
   const end = isTerminal(record.status) ? await findEnd(log, record) : undefined;
   if (end !== undefined && fromSequence >= end.sequence) {
-    // Its reader knows everything but, perhaps, that this is all.
+    // The reader has every event; it may only not know that the run has ended.
     yield formatWireEvent({ id: fromSequence, event: end.event });
     return;
   }
@@ -36,10 +36,10 @@ export async function* createAgentEvents(
   for await (const entries of log.follow(sessionId, fromSequence, signal)) {
     let text = '';
     for (const entry of entries) {
-      for (const told of toWireEvents({ ...entry, message: toShown(entry.message) })) {
-        const isEnd = told.event.type === 'end' || told.event.type === 'fail';
+      for (const wire of toWireEvents({ ...entry, message: toShown(entry.message) })) {
+        const isEnd = wire.event.type === 'end' || wire.event.type === 'fail';
         if (isEnd && entry.sequence < firstEnd) continue;
-        text += formatWireEvent(told);
+        text += formatWireEvent(wire);
         if (!isEnd) continue;
         yield text;
         return;
@@ -49,7 +49,7 @@ export async function* createAgentEvents(
   }
 }
 
-/** A chunk as clients know its agents: those that follow a stream tell its own by the session's id. */
+/** A chunk with the ids that clients know: a client compares `agentId` with the session's id. */
 function toShown<M extends StreamMessage>(message: M): M {
   const named: Partial<Record<'agentId' | 'subSessionId', string>> = {};
   if ('agentId' in message) named.agentId = toShownSessionId(message.agentId);
@@ -57,7 +57,7 @@ function toShown<M extends StreamMessage>(message: M): M {
   return { ...message, ...named };
 }
 
-/** The end of a run that has ended; made up from the record if its entry has expired. */
+/** The end of a run that has ended; rebuilt from the record if its entry has expired. */
 async function findEnd(
   log: Log,
   { sessionId, sequence, status, error, output }: SessionRecord,
@@ -65,12 +65,12 @@ async function findEnd(
   const near = await log.read(sessionId, Math.max(0, sequence - NEAR_END), LIMITS.replayPage);
   for (const entry of near.reverse()) {
     if (entry.message.type !== 'stream_end' || entry.sequence > sequence) continue;
-    const [told] = toWireEvents(entry);
-    if (told !== undefined) return { sequence: entry.sequence, event: told.event };
+    const [wire] = toWireEvents(entry);
+    if (wire !== undefined) return { sequence: entry.sequence, event: wire.event };
   }
   const hasFailed = status === 'failed' || status === 'aborted';
   const event: StreamEvent = hasFailed
     ? { type: 'fail', error: error?.message ?? 'The run failed.' }
-    : { type: 'end', ...(output !== undefined && { finalOutput: output }) };
+    : { type: 'end', finalOutput: output };
   return { sequence, event };
 }

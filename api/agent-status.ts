@@ -4,7 +4,7 @@ import type { SessionView } from '../stores/contract/sessions.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import { toPendingCalls } from '../stores/record/session-summaries.js';
 
-/** How a session's newest run stands. */
+/** The state of a session's newest run. */
 export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentStatus {
   const { sessionId, agent, runId, turn, status, stream, error, output, usage } = record;
   const { waitingFor } = toRunStanding(record, Date.now());
@@ -20,8 +20,8 @@ export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentSt
       status,
       stepCount: record.committedStep,
       startedAt: record.runStartedAt,
-      ...(waitingFor && { waitingFor }),
-      ...(usage && { usage }),
+      waitingFor,
+      usage,
     },
     status,
     stream,
@@ -31,7 +31,7 @@ export function toAgentStatus({ record, rows, openCalls }: SessionView): AgentSt
     pauseSequence: record.pauseSequence,
     pending: pending.filter(({ response }) => response === undefined),
     text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-    ...(error && { error }),
-    ...(output !== undefined && { output }),
+    error,
+    output,
   };
 }

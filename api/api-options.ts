@@ -13,14 +13,14 @@ interface ApiStores {
   ping?: () => Promise<void>;
 }
 
-/** What an app gives `createApi`. */
+/** Options of `createApi`. */
 export type ApiOptions = ApiSettings & {
   /** `createAgentExecutor(…)`. */
   executor: TemporalAgentExecutor | AgentExecutor;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
   /** For links into the Temporal UI. Default: the executor's. */
   namespace?: string;
-  /** What `/readyz` asks. Default: the stores, Temporal, and a worker. */
+  /** Checks of `/readyz`. Default: the stores, Temporal, and a worker. */
   checks?: ReadinessChecks;
   /** Default: warnings and errors as JSON lines on stdout. */
   logger?: ApiLogger;
@@ -29,7 +29,7 @@ export type ApiOptions = ApiSettings & {
     | { stateStore: ApiStores['store']; streamManager: ApiStores['streamManager'] }
   );
 
-/** The options with what they leave out. */
+/** The options, with defaults for those that are absent. */
 export function toApiDeps(options: ApiOptions): ApiDeps {
   const { executor } = options;
   const known = 'runs' in executor ? executor : undefined;
@@ -47,6 +47,7 @@ export function toApiDeps(options: ApiOptions): ApiDeps {
     defaultAgent: options.defaultAgent ?? onlyAgent(agents),
     namespace: options.namespace ?? known?.namespace ?? 'default',
     checks: options.checks ?? {
+      // An absent check must not be a key: `/readyz` runs every key.
       ...(stores.ping && { redis: stores.ping }),
       ...known?.checks,
     },

@@ -23,9 +23,27 @@ import { isWrite, mayStream, type Route } from './routes/route.js';
 import { nameSession, sessionPaths } from './session-access.js';
 
 /**
- * The HTTP side as an Express app, without a port.
+ * The HTTP API as an Express app that does not listen yet.
  *
- * @throws Error without `authenticate`, unless `allowUnauthenticated` says that none is wanted
+ * @throws Error without `authenticate`, unless `allowUnauthenticated` is set
+ * @example
+ * import { Connection } from '@temporalio/client';
+ * import { defineAgent } from 'helix-temporal';
+ * import { createApi, createJwtAuthenticator } from 'helix-temporal/api';
+ * import { createAgentExecutor } from 'helix-temporal/executor';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const helper = defineAgent({
+ *   name: 'helper',
+ *   systemPrompt: 'Help.',
+ *   llmConfig: { model: 'scripted' },
+ * });
+ * const agents = [helper];
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', role: 'api' });
+ * const connection = await Connection.connect({ address: 'localhost:7233' });
+ * const executor = await createAgentExecutor({ connection, taskQueue: 'chat', agents, stores });
+ * const authenticate = createJwtAuthenticator({ secret: process.env['JWT_SECRET'] });
+ * createApi({ executor, stores, agents, authenticate }).listen(3000);
  */
 export function createApi(options: ApiOptions): Express {
   const deps = toRouteDeps(options);

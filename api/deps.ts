@@ -11,37 +11,38 @@ import type { ApiMetrics } from './metrics/api-metrics.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
 /**
- * Each resolves when its part answers, and rejects when it does not. `redis`, where everything is
- * stored, has to answer; the others must have answered once: messages are taken without them.
+ * Checks by name; each resolves if its part answers and rejects if it does not. `redis`, which stores
+ * everything, must answer; of the others one answer since the start is enough: messages are accepted
+ * while they are away.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
-/** How an API behaves; everything has a default. */
+/** Settings of an API; each has a default. */
 export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
-  /** For first contacts that name none. Default: the agent that people may talk to, if there is only one. */
+  /** The agent of a first message that names none. Default: the only agent that people may address. */
   defaultAgent?: string | undefined;
-  /** Hosts from which files may be named by URL. */
+  /** Hosts whose files messages may name by URL. */
   allowedFileHosts?: readonly string[] | undefined;
-  /** For messages that come while a run is active, unless the request says. Default: `reject`. */
+  /** For messages that arrive while a run is active and name no policy. Default: `reject`. */
   busyPolicy?: BusyPolicy | undefined;
-  /** For links out of the page. */
+  /** Base URL of the page's links into the Temporal UI. */
   temporalUi?: string | undefined;
-  /** Folder of the built page, if it is served here. */
+  /** Folder of the built page. Default: no page is served. */
   webRoot?: string | undefined;
-  /** Where this app counts. Default: metrics of its own, without those of the process. */
+  /** Default: metrics of this app alone, without those of the process. */
   metrics?: ApiMetrics | undefined;
-  /** Whether this app serves `/metrics`; `createMetricsApp` does it on a port of its own. Default: true. */
+  /** False if `createMetricsApp` serves `/metrics` on another port. Default: true. */
   publicMetrics?: boolean | undefined;
-  /** How much one sender may ask for. Default: off without `authenticate`, see there otherwise. */
+  /** Limits per sender. Default: those of `ApiLimits`; without `authenticate` unlimited. */
   limits?: ApiLimits | undefined;
-  /** Proxies in front whose word about the sender's address and host is taken: their number, or addresses. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted: their number, or their addresses. */
   trustedProxies?: number | readonly string[] | undefined;
   /**
-   * Names of the public DNS under which it is reached; requests by other names are refused. Default:
-   * any, without `authenticate` none.
+   * Public DNS names of this server; requests to other ones are refused. Default: any name, without
+   * `authenticate` none.
    */
   hostNames?: readonly string[] | undefined;
-  /** Silence after which a stream gets a comment, ms. */
+  /** Silence after which a stream gets a comment that keeps it open, ms. */
   keepAliveMs?: number | undefined;
 }
 
@@ -54,10 +55,10 @@ export interface ApiDeps extends ApiSettings {
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {
     has: (name: string) => boolean;
-    /** Which of them people may talk to. Default: all. */
+    /** False for an agent that people may not address. Default: every agent may be. */
     isPublic?: (name: string) => boolean;
     getRegisteredTypes: () => string[];
-    /** For agents whose sessions are given a state. */
+    /** The definition, for the schema of its state. */
     get?: (name: string, scope?: AgentScope) => AgentDefinition | undefined;
   };
   namespace: string;

@@ -3,35 +3,35 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { HelixError } from '../protocol/errors.js';
 
-/** Who sends a request, and until when that can be taken for granted. */
+/** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {
-  /** Ms since the epoch; streams without an end of their own are cut then. */
+  /** ms since the epoch; streams that only their reader ends are cut then. */
   expiresAt?: number;
-  /** Aborts when it is taken back before that, as by a sign-out: open streams are cut. */
+  /** Aborts when the identity is revoked earlier, as by a sign-out: open streams are cut. */
   revoked?: AbortSignal;
 }
 
 /**
- * Tells who sends a request; undefined refuses it. Is asked before the body is read. What it throws
- * is a fault (500), unless it is a HelixError: `unavailable` says that it can be tried again.
+ * Returns the caller of a request, or undefined to refuse it. It runs before the body is read. An
+ * error that it throws is a fault (500), unless it is a HelixError: `unavailable` asks to try again.
  */
 export type Authenticate = (
   request: Request,
 ) => Identity | undefined | Promise<Identity | undefined>;
 
-/** Who sends this request; asked once for each. @throws HelixError `unauthorized` */
+/** Returns the caller; a request is authenticated once. @throws HelixError `unauthorized` */
 export type ReadIdentity = (request: Request) => Promise<Identity>;
 
 export interface IdentityOptions {
   authenticate?: Authenticate | undefined;
-  /** Everybody is the same user. Has to be said out loud. */
+  /** True makes every caller the same user. Required without `authenticate`. */
   allowUnauthenticated?: boolean | undefined;
 }
 
 /**
- * The authenticator of an app.
+ * The authentication of an app.
  *
- * @throws Error if there is none and nobody said that none is wanted
+ * @throws Error if `authenticate` is missing and `allowUnauthenticated` is not set
  */
 export function createIdentityReader(options: IdentityOptions): ReadIdentity {
   const { authenticate, allowUnauthenticated = false } = options;
@@ -53,7 +53,7 @@ async function identify(authenticate: Authenticate, request: Request): Promise<I
   return caller;
 }
 
-/** What requests are counted by: who sends them, or without accounts where they come from. */
+/** The key by which limits count requests: the user, or without accounts the address. */
 export function createCountKey(
   options: IdentityOptions,
   readIdentity: ReadIdentity,

@@ -19,23 +19,23 @@ export interface JwtOptions {
   secret?: string | undefined;
   /** Public key as PEM (SPKI) or certificate. */
   publicKey?: string | undefined;
-  /** Where the issuer publishes its keys; they are kept for ten minutes, an unknown one is looked up. */
+  /** URL of the issuer's key set. Keys are cached for ten minutes; an unknown one is fetched. */
   jwksUrl?: string | undefined;
-  /** Who must have issued a token. Default: anybody who has the key. */
+  /** Required `iss` claim. Default: any issuer that has the key. */
   issuer?: string | readonly string[] | undefined;
-  /** Whom a token must be meant for. Name one when the issuer serves other applications as well. */
+  /** Required `aud` claim. Set it if the issuer serves other applications as well. */
   audience?: string | readonly string[] | undefined;
-  /** Default: the HMAC ones with a secret, those of signatures otherwise; the two are never mixed. */
+  /** Default: HMAC with a secret, signatures otherwise; the two are never mixed. */
   algorithms?: readonly string[] | undefined;
-  /** How far clocks may be apart, s. Default: 5. */
+  /** Tolerated clock difference, s. Default: 5. */
   clockToleranceSeconds?: number | undefined;
   /** Claim that names the user. Default: `sub`. */
   userClaim?: string | undefined;
-  /** Claim that names the tenant, if a token has one. Default: `tenant_id`. */
+  /** Claim that names the tenant; a token need not have it. Default: `tenant_id`. */
   tenantClaim?: string | undefined;
-  /** Cookie that is looked at when there is no `Authorization` header. Default: none. */
+  /** Cookie with the token of requests without an `Authorization` header. Default: none. */
   cookie?: string | undefined;
-  /** An unknown key makes the set be fetched again at most this often, ms. Default: 30,000. */
+  /** Least time between two fetches for unknown keys, ms. Default: 30,000. */
   jwksCooldownMs?: number | undefined;
 }
 
@@ -49,10 +49,19 @@ const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
- * An authenticator for signed tokens, from `Authorization: Bearer` or a cookie. What is wrong with a
- * token is not told. Keys that cannot be fetched are `unavailable`, since the token may be good.
+ * An authenticator for signed tokens, from `Authorization: Bearer` or a cookie. A refusal does not
+ * reveal what is wrong with a token. If the key set cannot be fetched, the refusal is `unavailable`,
+ * since the token may be good.
  *
- * @throws Error if the options name no key or several, a short secret, or no key at all
+ * @throws Error if the options name no key or several, a short secret, or a malformed key
+ * @example
+ * import { createJwtAuthenticator } from 'helix-temporal/api';
+ *
+ * export const authenticate = createJwtAuthenticator({
+ *   jwksUrl: 'https://id.example.com/.well-known/jwks.json',
+ *   issuer: 'https://id.example.com/',
+ *   audience: 'chat',
+ * });
  */
 export function createJwtAuthenticator(options: JwtOptions): Authenticate {
   const { userClaim = 'sub', tenantClaim = 'tenant_id', issuer, audience, cookie } = options;
@@ -63,8 +72,8 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
     clockTolerance: tolerance,
     // A token without an expiry would stay valid for anyone who finds it.
     requiredClaims: ['exp'],
-    ...(issuer !== undefined && { issuer: toList(issuer) }),
-    ...(audience !== undefined && { audience: toList(audience) }),
+    issuer: issuer && toList(issuer),
+    audience: audience && toList(audience),
   };
   return async (request) => {
     const token = readToken(request, cookie);
@@ -74,7 +83,7 @@ export function createJwtAuthenticator(options: JwtOptions): Authenticate {
       const { exp } = payload;
       return {
         ...toCaller(payload, userClaim, tenantClaim),
-        ...(exp !== undefined && { expiresAt: (exp + tolerance) * 1_000 }),
+        expiresAt: exp && (exp + tolerance) * 1_000,
       };
     } catch (error) {
       if (HelixError.isInstance(error)) throw error;
@@ -90,7 +99,7 @@ function createKeySource(options: JwtOptions): JWTVerifyGetKey {
   if (jwksUrl !== undefined) {
     const url = new URL(jwksUrl);
     if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
-      throw new Error('The keys are fetched by https: only, or from this machine.');
+      throw new Error('jwksUrl must be https:, or an address of this machine.');
     }
     const options = { cooldownDuration: jwksCooldownMs, [customFetch]: fetchKeys };
     const keys = createRemoteJWKSet(url, options);
@@ -99,7 +108,7 @@ function createKeySource(options: JwtOptions): JWTVerifyGetKey {
   if (publicKey !== undefined) {
     if (/-----BEGIN [A-Z ]*PRIVATE KEY/.test(publicKey)) {
       throw new Error(
-        'This is a private key: whoever has it can sign tokens. Give the public one.',
+        'publicKey is a private key, which can sign tokens. Give the public one.',
       );
     }
     const key = createPublicKey(publicKey);
@@ -114,7 +123,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Fetches a key set that is no larger than such a set is. */
+/** Fetches a key set of a bounded size. */
 const fetchKeys: FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
   const pieces: Uint8Array[] = [];
@@ -127,24 +136,24 @@ const fetchKeys: FetchImplementation = async (url, options) => {
   return new Response(Buffer.concat(pieces), response);
 };
 
-/** A key that the set does not have makes the token bad; no set says nothing about the token. */
+/** A token whose key is not in the set is bad; without a set nothing is known about the token. */
 function refuseKey(error: unknown): never {
   const isOfToken =
     error instanceof errors.JWKSNoMatchingKey ||
     error instanceof errors.JWKSMultipleMatchingKeys ||
     error instanceof errors.JOSENotSupported;
   if (isOfToken) throw error;
-  throw new HelixError('unavailable', 'Signing in does not work just now.', { cause: error });
+  throw new HelixError('unavailable', 'Signing in is not possible at the moment.', { cause: error });
 }
 
 function readAlgorithms({ secret, algorithms }: JwtOptions): string[] {
   const possible = secret === undefined ? SIGNATURES : HMAC;
   const wrong = algorithms?.find((name) => !possible.includes(name));
-  if (wrong !== undefined) throw new Error(`The key is none for the algorithm ${wrong}.`);
+  if (wrong !== undefined) throw new Error(`The key does not fit the algorithm ${wrong}.`);
   return [...(algorithms ?? possible)];
 }
 
-/** A header that is there counts, even a bad one: it must not fall back to whoever has the cookie. */
+/** A header wins even if it is malformed: it must not fall back to the user of the cookie. */
 function readToken(request: Request, cookie: string | undefined): string | undefined {
   const header = request.get('authorization');
   if (header !== undefined) return BEARER.exec(header)?.[1];

@@ -6,26 +6,26 @@ import { answerMalformedRequest } from './middleware/malformed-request.js';
 /** An HTTP server that accepts requests. */
 export interface Listening {
   port: number;
-  /** Accepts no more, and cuts what is open: readers of a running turn come back elsewhere. */
+  /** Stops accepting and closes open connections: readers of a running turn reconnect elsewhere. */
   close: () => Promise<void>;
 }
 
-/** How long a request may take to come in, ms: 16 MB over a slow line. Replies may take for ever. */
+/** How long a request may take to arrive, ms: 16 MB over a slow line. Replies have no limit. */
 const REQUEST_MS = 120_000;
 const HEADERS_MS = 20_000;
-/** Longer than the 60 s of usual load balancers: they must be the ones who close idle connections. */
+/** Longer than the usual 60 s of load balancers: they must be the side that closes idle connections. */
 const IDLE_MS = 65_000;
-/** Connections at once; each takes memory before anybody knows whose it is. */
+/** Connections at once; each takes memory before its caller is known. */
 const CONNECTIONS = 10_000;
 
-/** @throws StartupError when the port is taken, or the address cannot be used */
+/** @throws StartupError if the port is in use, or the address cannot be used */
 export async function listen(app: Express, port: number, host: string): Promise<Listening> {
   const timeouts = {
     requestTimeout: REQUEST_MS,
     headersTimeout: HEADERS_MS,
     keepAliveTimeout: IDLE_MS,
   };
-  // What Node would refuse with an empty reply is refused by the app, in its words.
+  // Node would refuse a request without a host with an empty reply; the app replies with a problem.
   const server = createServer({ ...timeouts, requireHostHeader: false }, app);
   server.maxConnections = CONNECTIONS;
   server.on('checkExpectation', app);

@@ -13,8 +13,7 @@ import { createTemporalExecutor } from '../executor/temporal-executor.js';
 import { createTemporalChecks } from '../executor/worker-check.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
 import { createRedisStores } from '../stores/redis/index.js';
-import { readAccess } from './access-from-config.js';
-import { warnOfAccess } from './access-warnings.js';
+import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
 import { createApiMetrics } from './metrics/api-metrics.js';
 import { listen } from './listen.js';
@@ -22,7 +21,7 @@ import { readQuotas } from './quotas-from-config.js';
 import { createMetricsApp } from './create-metrics-app.js';
 
 const CLOSE_MS = 5_000;
-/** Runs that are being started when the process is told to end get this long. */
+/** How long a process that is stopping waits for runs that are being started, ms. */
 const STARTS_MS = 1_000;
 
 async function main(): Promise<void> {
@@ -95,14 +94,14 @@ async function main(): Promise<void> {
   closeWithGrace({ delay: CLOSE_MS, logger: toGraceLogger(logger) }, async ({ err }) => {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
     await Promise.all([server.close(), metricsServer?.close()]);
-    // What is not started by then is started by a worker.
+    // A worker starts the others.
     await Promise.race([executor.idle(), setTimeout(STARTS_MS, undefined, { ref: false })]);
     await redis.close();
     await connection.close();
   });
 }
 
-/** The agents by name: this process checks names and starts runs, it executes nothing. */
+/** The agents by name: this process checks names and starts runs; workers execute them. */
 function createAgents(config: Config, hasAccounts: boolean): AgentRegistry {
   const agents = new AgentRegistry(
     createExampleAgents({

@@ -6,30 +6,42 @@ export interface PipeOptions {
   headers?: Record<string, string>;
   /** Silence after which a comment is sent, ms. */
   keepAliveMs?: number | undefined;
-  /** A reader that takes nothing for this long is cut, ms. */
+  /** A reader that accepts nothing for this long is cut, ms. Default: 10,000. */
   stallMs?: number;
-  /** When the reader is cut, ms since the epoch: its token has ended, and it must come back with another. */
+  /** When the reader's token expires, ms since the epoch: it is cut, and must reconnect with another. */
   until?: number | undefined;
-  /** Cuts the reader when it aborts: who reads may not any more. */
+  /** Cuts the reader when it aborts: its access was revoked. */
   revoked?: AbortSignal | undefined;
-  /** Told of everything that is written. */
+  /** Counts what is written. */
   meter?: StreamMeter | undefined;
 }
 
 const STALL_MS = 10_000;
-/** Timers take no longer time. */
+/** Longest delay that `setTimeout` accepts, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** SSE text that follows a log until the signal aborts. */
 export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
 
 /**
- * Writes a reply to an Express response: that of `handleChatStream`, or SSE text, one write for what
- * arrived together. Ends the response only when the reply is complete; if it breaks off, or the
- * reader is too slow, the socket is destroyed, so that no client takes half a reply for a whole one.
- * When the reader leaves, following stops.
+ * Writes a reply to an Express response: the web `Response` of `handleChatStream`, or SSE text, one
+ * write for what arrived together. The response ends only if the reply is complete; if it breaks off,
+ * or the reader is too slow, the socket is destroyed, so that no client takes half a reply for a whole
+ * one. Following stops when the reader disconnects.
  *
- * @throws what made the reply break off
+ * @throws the error that broke the reply off
+ * @example
+ * import express from 'express';
+ * import { handleChatStream, type HandleChatStreamDeps } from 'helix-temporal/ai-sdk';
+ * import { pipeToExpress } from 'helix-temporal/api';
+ *
+ * declare const deps: HandleChatStreamDeps;
+ *
+ * express().get('/chat/:id', async (request, response) => {
+ *   const { id: sessionId } = request.params;
+ *   const reply = await handleChatStream(deps, { sessionId, messages: [], userId: 'ann' });
+ *   await pipeToExpress(reply, response);
+ * });
  */
 export async function pipeToExpress(
   reply: globalThis.Response | Frames,
@@ -66,7 +78,7 @@ async function* readBody(
 
 async function pipeFrames(frames: Frames, response: Response, options: PipeOptions): Promise<void> {
   if (response.req.method === 'HEAD') {
-    // A body that nobody is sent would keep the connection open.
+    // A HEAD has no body to wait for.
     response.end();
     return;
   }
@@ -109,7 +121,7 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   }
 }
 
-/** True when the reader takes more; false if it stalls or leaves. */
+/** True when the reader accepts more; false if it stalls or disconnects. */
 function waitForDrain(response: Response, signal: AbortSignal, stallMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (drained: boolean) => (): void => {

@@ -4,8 +4,8 @@ import { toQuotas, type Quotas } from '../executor/quotas.js';
 const MEGABYTE = 1024 * 1024;
 
 /**
- * What users and tenants may have, by the settings. On the open server that only this machine
- * reaches nothing is refused, unless a limit is set.
+ * The quotas of users and tenants, from the settings. An open server that only this machine reaches
+ * is unlimited unless a quota is set.
  */
 export function readQuotas(config: Config, { isOpen }: { isOpen: boolean }): Quotas | 'unlimited' {
   const { QUOTA_RUNS, QUOTA_QUEUED, QUOTA_SESSIONS, QUOTA_MB, QUOTA_TENANT_FACTOR } = config;

@@ -11,11 +11,11 @@ export interface SessionEventDeps {
   streamManager: Pick<StreamManager, 'follow'>;
 }
 
-/** What the stream does not tell of, a deadline that was put off, is seen after at most this long. */
+/** Interval of the check for changes that have no entry in the stream, as an extended deadline, ms. */
 const RECHECK_MS = 15_000;
 
-/** Entries after which a session may stand otherwise than before. */
-const TELLING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type']>([
+/** Types of entries that may change what the event shows. */
+const CHANGING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type']>([
   'step_start',
   'step_discarded',
   'run_paused',
@@ -35,10 +35,10 @@ const TELLING: ReadonlySet<StreamMessage['type']> = new Set<StreamMessage['type'
 ]);
 
 /**
- * How a session stands, as SSE: now, and whenever that changes, over pauses, ends and new turns. Ends
+ * The state of a session as SSE: now, and at each change, across pauses, ends and new turns. It ends
  * when the session is erased.
  *
- * @throws StreamBrokenError, and what following the log throws; a reader that comes back misses nothing
+ * @throws StreamBrokenError, and errors of following the log; a reader that reconnects misses nothing
  */
 export async function* createSessionEvents(
   deps: SessionEventDeps,
@@ -48,38 +48,38 @@ export async function* createSessionEvents(
   const first = await readEvent(deps, sessionId);
   if (first === undefined) return;
   yield format(first);
-  let told = withoutPlace(first);
+  let sent = withoutSequence(first);
   const log = deps.streamManager.follow(sessionId, first.sequence, signal);
   const entries = log[Symbol.asyncIterator]();
   let next = takeNext(entries);
-  let recheck = passing(RECHECK_MS, signal);
+  let recheck = delay(RECHECK_MS, signal);
   for (;;) {
     const read = await Promise.race([next, recheck]);
     if (signal.aborted) return;
     if (read === undefined) {
-      recheck = passing(RECHECK_MS, signal);
+      recheck = delay(RECHECK_MS, signal);
     } else {
       if (read.done === true) throw new StreamBrokenError('the log broke off');
       next = takeNext(entries);
-      if (!read.value.some(({ message }) => TELLING.has(message.type))) continue;
+      if (!read.value.some(({ message }) => CHANGING.has(message.type))) continue;
     }
     const event = await readEvent(deps, sessionId);
     if (event === undefined) return;
-    const standing = withoutPlace(event);
-    if (standing === told) continue;
-    told = standing;
+    const state = withoutSequence(event);
+    if (state === sent) continue;
+    sent = state;
     yield format(event);
   }
 }
 
-/** The next of an iterator; that it fails is told to whoever awaits it, and to nobody if none does. */
+/** The next item. If it fails while nothing awaits it, that is not an unhandled rejection. */
 function takeNext<T>(iterator: AsyncIterator<T>): Promise<IteratorResult<T>> {
   const next = iterator.next();
   next.catch(() => undefined);
   return next;
 }
 
-/** Undefined if there is no such session. */
+/** Undefined if the session does not exist. */
 async function readEvent(
   { stateStore }: SessionEventDeps,
   sessionId: string,
@@ -107,12 +107,12 @@ function format(event: SessionEvent): string {
   return `id: ${String(event.sequence)}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-function withoutPlace({ sequence: _place, ...standing }: SessionEvent): string {
-  return JSON.stringify(standing);
+function withoutSequence({ sequence: _sequence, ...state }: SessionEvent): string {
+  return JSON.stringify(state);
 }
 
-/** Resolves after a time, or at once when the signal fires. */
-function passing(ms: number, signal: AbortSignal): Promise<undefined> {
+/** Resolves after a time, or at once when the signal aborts. */
+function delay(ms: number, signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

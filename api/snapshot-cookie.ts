@@ -3,15 +3,15 @@ import type { FrontendSnapshot } from '../protocol/http.js';
 import { readCookie } from './middleware/read-cookie.js';
 
 /**
- * Remembers in the viewer whether its newest snapshot showed a turn at work: its GET may come after
- * the turn has paused or ended, and must then still be given the whole turn.
+ * Records in the viewer whether its newest snapshot showed an active turn. The GET that follows may
+ * arrive after the turn has paused or ended, and must then still replay the whole turn.
  */
 const COOKIE = 'helix-snapshot';
 const SECONDS = 60;
 
 /**
- * Notes what a snapshot showed, the start of the turn at work or `none`, for the session's own paths.
- * They are made of what was read from the URL: its query could name other attributes of the cookie.
+ * Sets the start sequence of the active turn that a snapshot showed, or `none`, for the paths of its
+ * session. The path is made of parsed values: raw text could add attributes to the cookie.
  */
 export function writeSnapshotCookie(
   { baseUrl }: Request,
@@ -22,11 +22,11 @@ export function writeSnapshotCookie(
   const seen = snapshot.status === 'active' ? String(snapshot.startSequence ?? 0) : 'none';
   response.append(
     'set-cookie',
-    `${COOKIE}=${seen}; Path=${baseUrl}/${sessionId}; Max-Age=${String(SECONDS)}; HttpOnly; SameSite=Lax`,
+    `${COOKIE}=${seen}; Path=${baseUrl}/api/chat/${sessionId}; Max-Age=${String(SECONDS)}; HttpOnly; SameSite=Lax`,
   );
 }
 
-/** Start sequence of the turn seen at work, null if none was; undefined if the viewer remembers nothing. */
+/** Start sequence of the active turn that the viewer saw, null if it saw none; undefined without the cookie. */
 export function readSnapshotCookie(request: Request): number | null | undefined {
   const seen = readCookie(request, COOKIE);
   if (seen === 'none') return null;

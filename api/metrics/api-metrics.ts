@@ -1,15 +1,15 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ErrorCode } from '../../protocol/errors.js';
 
-/** What a stream's writer reports; called for each write, so it only counts. */
+/** Counts what streams write; it is called for each write. */
 export interface StreamMeter {
   opened: () => void;
-  /** Of text its length, of bytes their number. */
+  /** Length of a text, or number of bytes. */
   wrote: (size: number) => void;
   closed: () => void;
 }
 
-/** What this process has done, for Prometheus. */
+/** Metrics of one process, for Prometheus. */
 export interface ApiMetrics {
   readonly contentType: string;
   /** In Prometheus' text format. */
@@ -33,8 +33,13 @@ const REQUEST_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const STREAM_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 
 /**
- * Metrics of one API process. `processMetrics` adds those of Node itself, for which there should be
- * one such set in a process.
+ * Metrics of one API process. `processMetrics` adds those of Node itself; use it once per process.
+ *
+ * @example
+ * import { createApiMetrics } from 'helix-temporal/api';
+ *
+ * const metrics = createApiMetrics({ processMetrics: true });
+ * console.log(await metrics.read());
  */
 export function createApiMetrics(options: { processMetrics?: boolean } = {}): ApiMetrics {
   const registry = new Registry();
@@ -93,7 +98,7 @@ export function createApiMetrics(options: { processMetrics?: boolean } = {}): Ap
   };
 }
 
-/** Plain numbers, handed over when somebody asks: it stands on the path of every token. */
+/** Plain numbers that Prometheus reads on demand: every token passes here. */
 function createStreamMeter(registry: Registry): StreamMeter {
   const now = { open: 0, writes: 0, size: 0 };
   const registers = [registry];

@@ -3,25 +3,25 @@ import type { RequestHandler } from 'express';
 import { isOrigin } from '../../protocol/origin.js';
 import { HEADERS } from '../../protocol/http.js';
 
-/** A browser asks again after this long, s. */
+/** How long a browser caches a preflight, s. */
 const PREFLIGHT_SECONDS = 600;
 
 export interface CrossOriginOptions {
-  /** Origins, like `https://app.example.com`, whose pages may use this API. Default: none but its own. */
+  /** Origins, like `https://app.example.com`, whose pages may use this API. Default: only its own. */
   allowedOrigins?: readonly string[] | undefined;
   /** Their requests may carry cookies. Default: false. */
   allowCredentials?: boolean | undefined;
 }
 
 /**
- * Lets the pages of other origins in, by a list; undefined if there is none.
+ * CORS for the listed origins; undefined if the list is empty.
  *
- * @throws Error for what is no origin: a path or a `*` would never match, or match everything
+ * @throws Error for an entry that is not an origin: a path would never match, `*` would match all
  */
 export function createCrossOrigin(options: CrossOriginOptions): RequestHandler | undefined {
   const { allowedOrigins = [], allowCredentials = false } = options;
   for (const origin of allowedOrigins) {
-    if (!isOrigin(origin)) throw new Error(`allowedOrigins: ${origin} is no origin.`);
+    if (!isOrigin(origin)) throw new Error(`allowedOrigins: ${origin} is not an origin.`);
   }
   if (allowedOrigins.length === 0) return undefined;
   const { sessionId, runId, ...asked } = HEADERS;

@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 
-/** Methods that change nothing; what other sites read is the browser's and CORS's business. */
+/** Methods that change nothing; CORS decides what other sites may read. */
 const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses requests by which another site acts through a visitor's browser, that is with the
- * visitor's cookies, or with his place in the network. A request that brings its own token is none:
- * only a page that CORS lets in can make a browser send one.
+ * Guards against CSRF: refuses cross-site requests that ride on the visitor's cookies or network
+ * position. A request with a token is not one: only a page that CORS allows can make a browser send
+ * that header.
  */
 export function createCsrfGuard(allowedOrigins: readonly string[]): RequestHandler {
   const allowed = new Set(allowedOrigins);
@@ -20,7 +20,7 @@ export function createCsrfGuard(allowedOrigins: readonly string[]): RequestHandl
   };
 }
 
-/** By what the browser says of the page; programs say nothing. */
+/** Decided by the headers that browsers set; other programs do not send them. */
 function isCrossSite(request: Request, allowed: ReadonlySet<string>): boolean {
   const origin = request.get('origin');
   if (origin !== undefined && allowed.has(origin)) return false;

@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
 
 /**
- * HTTP/1.1 asks for one host; Node would refuse a request without one with an empty reply, and takes
- * the first of two, where a proxy in front may have looked at the other.
+ * HTTP/1.1 requires exactly one host. Node would refuse a request without one with an empty reply,
+ * and takes the first of two, where a proxy in front may have checked the other.
  */
 export const requireHost: RequestHandler = (request, _response, next) => {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) {
@@ -17,8 +17,8 @@ export const requireHost: RequestHandler = (request, _response, next) => {
 };
 
 /**
- * Refuses requests that came by a name of the public DNS other than the given ones. A page of any
- * site can have its name point to this machine, and is then, for the browser, of this origin.
+ * Guards against DNS rebinding: refuses requests to public DNS names other than the given ones. Any
+ * site can point its own name to this machine; for the browser its page is then of this origin.
  */
 export function createDnsRebindingGuard(names: readonly string[]): RequestHandler {
   const known = new Set(names.map((name) => name.toLowerCase()));

@@ -8,11 +8,11 @@ import { LIMITS } from '../../protocol/limits.js';
 import { createJsonMeter, type JsonBounds } from './json-size.js';
 import { replaceLoneSurrogates } from './lone-surrogates.js';
 
-/** What one request takes of its sender's budget. */
+/** The share that one request has of its sender's budget. */
 export interface BodyShare {
-  /** Counts bytes that have come. @throws HelixError `too_many_requests` if they are more than is left */
+  /** Counts bytes that arrived. @throws HelixError `too_many_requests` if the budget is exceeded */
   take: (bytes: number) => void;
-  /** Gives all of it back. */
+  /** Frees the whole share. */
   release: () => void;
 }
 
@@ -21,16 +21,15 @@ export type BodyBudget = (request: Request) => Promise<BodyShare>;
 /** Clients of the AI SDK's workflow transport send JSON as text. */
 const JSON_TYPES = ['application/json', 'application/*+json', 'text/plain'];
 
-/** What is larger is worked on in steps, between which other requests have their turn. */
+/** A larger body is parsed in steps, between which other requests are served. */
 const LARGE_BYTES = 256 * 1024;
 
 const BOUNDS: JsonBounds = { depth: LIMITS.jsonDepth, values: LIMITS.jsonValues };
 
 /**
- * Reads JSON bodies that are not too large, too deep or of too many values; text in them is whole
- * characters.
+ * Reads JSON bodies up to the limits of size, depth and number of values, without lone surrogates.
  *
- * @param budget what one sender may have on the way; without it as much as he likes
+ * @param budget bytes that one sender may have in flight. Default: unlimited
  * @throws HelixError `body_too_large`, `too_many_requests`, `unsupported_media_type`, `validation_error`
  */
 export function createJsonBody(budget: BodyBudget = unlimited): RequestHandler {
@@ -57,7 +56,7 @@ function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** What is not read must not be taken for nothing: an abort would become an interrupt. */
+/** An unread body must not pass for an empty one: an abort would become an interrupt. */
 function refuseUnread(request: Request): void {
   if (request.is(JSON_TYPES) === false) {
     throw unsupported('Send JSON as application/json.');
@@ -65,7 +64,7 @@ function refuseUnread(request: Request): void {
   const type = request.get('content-type') ?? '';
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1] ?? 'utf-8';
   if (charset.toLowerCase() !== 'utf-8') {
-    throw unsupported('The request body has an encoding that is not read.');
+    throw unsupported('The request body must be UTF-8.');
   }
 }
 
@@ -81,7 +80,7 @@ function createBoundsCheck(share: BodyShare): (bytes: Buffer) => void {
   };
 }
 
-/** The object or array that a body is; undefined for an empty one. */
+/** The object or array of a body; undefined for an empty one. */
 async function parse(body: Buffer): Promise<unknown> {
   if (body.length === 0) return undefined;
   const rest = async (): Promise<void> => {
@@ -117,32 +116,32 @@ function unsupported(text: string): HelixError {
   return new HelixError('unsupported_media_type', text);
 }
 
-const UNPACKERS = new Map([
+const DECOMPRESSORS = new Map([
   ['gzip', createGunzip],
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ]);
 
 /**
- * Reads a request's body, unpacked, and lets go of it as soon as it turns out to be larger than the
- * limit, or `look`, which is given every piece as it comes, throws.
+ * Reads a request's body, decompressed. It stops as soon as the body exceeds the limit, or `look`,
+ * which gets every chunk as it arrives, throws.
  *
- * @throws HelixError `body_too_large`, `unsupported_media_type` for a packing that is not known,
- * `validation_error` for one that is broken and for a sender that leaves; whatever `look` throws
+ * @throws HelixError `body_too_large`, `unsupported_media_type` for an unknown compression,
+ * `validation_error` for a corrupt one and for a sender that disconnects; what `look` throws
  */
 function readBody(
   request: IncomingMessage,
   limit: number,
   look: (bytes: Buffer) => void,
 ): Promise<Buffer> {
-  const { unpacked, letGo } = unpack(request);
+  const { decompressed, release } = decompress(request);
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let received = 0;
     const stop = (error?: Error): void => {
-      unpacked.off('data', take).off('end', finish);
+      decompressed.off('data', take).off('end', finish);
       request.off('close', leave);
-      letGo();
+      release();
       if (error === undefined) resolve(Buffer.concat(pieces, received));
       else reject(error);
     };
@@ -165,7 +164,7 @@ function readBody(
     const leave = (): void => {
       if (!request.complete) fail(undefined);
     };
-    unpacked.on('data', take).on('end', finish).on('error', fail);
+    decompressed.on('data', take).on('end', finish).on('error', fail);
     request.on('close', leave);
   });
 }
@@ -174,20 +173,20 @@ function tooLarge(): HelixError {
   return new HelixError('body_too_large', 'The request body is too large.');
 }
 
-/** What a body is when it is unpacked, and how to stop that: the request itself stays, for the reply. */
-function unpack(request: IncomingMessage): { unpacked: Readable; letGo: () => void } {
-  const { 'content-encoding': packing = 'identity' } = request.headers;
-  if (packing.toLowerCase() === 'identity') return { unpacked: request, letGo: () => undefined };
-  const create = UNPACKERS.get(packing.toLowerCase());
+/** The decompressed body, and how to stop reading it: the request itself stays open for the reply. */
+function decompress(request: IncomingMessage): { decompressed: Readable; release: () => void } {
+  const { 'content-encoding': encoding = 'identity' } = request.headers;
+  if (encoding.toLowerCase() === 'identity') return { decompressed: request, release: () => undefined };
+  const create = DECOMPRESSORS.get(encoding.toLowerCase());
   if (create === undefined) {
-    throw new HelixError('unsupported_media_type', 'The request body is packed in an unknown way.');
+    throw new HelixError('unsupported_media_type', 'The compression of the request body is not supported.');
   }
-  const unpacked = request.pipe(create());
-  const letGo = (): void => {
-    request.unpipe(unpacked);
-    unpacked.destroy();
-    // What is left of it is read on, so that the connection can be used again.
+  const decompressed = request.pipe(create());
+  const release = (): void => {
+    request.unpipe(decompressed);
+    decompressed.destroy();
+    // The rest is read and dropped, so that the connection can be reused.
     request.resume();
   };
-  return { unpacked, letGo };
+  return { decompressed, release };
 }

@@ -1,18 +1,18 @@
-/** What a JSON text may hold at most. */
+/** Upper bounds of a JSON text. */
 export interface JsonBounds {
-  /** Arrays and objects within each other. */
+  /** Nesting of arrays and objects. */
   depth: number;
-  /** Values: literals, strings, arrays and objects; names of members do not count. */
+  /** Literals, strings, arrays and objects; member names do not count. */
   values: number;
 }
 
 /**
- * Measures a JSON text while it comes: takes the next bytes, and returns the bound that the text
- * exceeds by then, if any.
+ * Measures a JSON text as it arrives: takes the next bytes and returns the bound that the text
+ * exceeds so far, if any.
  */
 export type JsonMeter = (bytes: Uint8Array) => keyof JsonBounds | undefined;
 
-/** What a byte is outside of strings. */
+/** Kinds of bytes outside of strings. */
 const LITERAL = 0;
 const BETWEEN = 1;
 const QUOTE = 2;
@@ -30,9 +30,9 @@ KINDS[0x3a] = COLON;
 KINDS[QUOTE_BYTE] = QUOTE;
 
 /**
- * A meter for one JSON text in UTF-8. It reads bytes, before there are values: values are walked by
- * recursion in many places, and a list of small ones takes thirty times the memory of its text. Bytes
- * that are not JSON are left to the parser, which reads no further than to them.
+ * A meter for one JSON text in UTF-8. It scans bytes before anything is parsed: later code walks
+ * values by recursion, and a list of small ones takes thirty times the memory of its text. Bytes that
+ * are not JSON are left to the parser, which stops at them.
  */
 export function createJsonMeter(bounds: JsonBounds): JsonMeter {
   let depth = 0;
@@ -41,7 +41,7 @@ export function createJsonMeter(bounds: JsonBounds): JsonMeter {
   let isEscaped = false;
   let isInLiteral = false;
 
-  /** Where the string ends that the bytes begin within, or their length. */
+  /** The index at which the current string ends, or the length if it continues. */
   function skipString(bytes: Uint8Array, from: number): number {
     const { length } = bytes;
     let at = from;
@@ -55,7 +55,7 @@ export function createJsonMeter(bounds: JsonBounds): JsonMeter {
       if (byte === BACKSLASH) at += 1;
     }
     isInString = at >= length;
-    // The escaped byte comes with the next bytes.
+    // The escaped byte is the first of the next ones.
     isEscaped = at > length;
     return at;
   }
@@ -74,7 +74,7 @@ export function createJsonMeter(bounds: JsonBounds): JsonMeter {
         if (kind === BETWEEN) continue;
         if (kind === CLOSE) depth -= 1;
         else if (kind === COLON) {
-          // The string before was a name.
+          // The string before it was a member name.
           values -= 1;
         } else {
           values += 1;

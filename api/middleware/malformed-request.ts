@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
 import type { ProblemBody } from '../../protocol/http.js';
 
-/** What is no HTTP, by Node's name for it; everything else is a bad request. */
+/** Replies by Node's error code; any other one is a bad request. */
 const STATUS: Record<string, [line: string, error: string] | undefined> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long.'],
 };
 
-/** Answers bytes that are no request, in the words of every other refusal, and hangs up. */
+/** Replies to bytes that are not an HTTP request, in the form of every refusal, and closes. */
 export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const [line, text] = STATUS[error.code ?? ''] ?? ['400 Bad Request', 'This is no HTTP request.'];
+  const [line, text] = STATUS[error.code ?? ''] ?? ['400 Bad Request', 'This is not an HTTP request.'];
   const problem: ProblemBody = { error: text, code: 'validation_error' };
   const body = JSON.stringify(problem);
   const head = [

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-/** A cookie's value as it was sent; undefined without it. */
+/** The raw value of a cookie; undefined if the request has none of that name. */
 export function readCookie(request: Request, name: string): string | undefined {
   for (const pair of (request.get('cookie') ?? '').split(';')) {
     const at = pair.indexOf('=');

@@ -9,12 +9,12 @@ export interface ApiLogger {
   error: (fields: object, message: string) => void;
 }
 
-/** Answers what no route has answered. */
+/** Refuses a request that no route answers. */
 export const refuseUnknown: RequestHandler = (request) => {
   throw new HelixError('not_found', `There is no ${request.method} ${request.path}.`);
 };
 
-/** The one place where errors become replies: typed refusals as they are, all else without internals. */
+/** Turns errors into replies: typed refusals as they are, any other error without its details. */
 export function createErrorResponder(
   logger: ApiLogger,
   sendRefusal: SendRefusal,
@@ -26,7 +26,7 @@ export function createErrorResponder(
       logger.error(fields, refusal.message);
     }
     if (response.headersSent) {
-      // Too late for a status: a broken reply must not look finished.
+      // The status is sent already; a broken reply must not look complete.
       response.destroy();
       next();
       return;
@@ -35,7 +35,7 @@ export function createErrorResponder(
   };
 }
 
-/** Any error as a refusal; what Express throws for a path that it cannot read carries a status. */
+/** Any error as a refusal; an error of Express for a malformed path carries a status. */
 function toRefusal(error: unknown): HelixError {
   if (HelixError.isInstance(error)) return error;
   const { status } = toFields(error);
@@ -49,18 +49,18 @@ function toFields(error: unknown): { status?: unknown } {
   return typeof error === 'object' && error !== null ? error : {};
 }
 
-/** Bodies up to this size are read to their end, so that the connection can be used again. */
+/** Bodies up to this size are read to their end, so that the connection can be reused. */
 const SMALL_BYTES = 64 * 1024;
-/** What is read of a larger one behind a refusal, and for how long: senders look up late. */
+/** How much of a larger body is read after a refusal, and for how long: senders notice it late. */
 const READ_ON_BYTES = 1024 * 1024;
 const LINGER_MS = 1_000;
-/** When to try again, s. */
+/** `Retry-After`, s. */
 const RETRY_SECONDS = '1';
 
-/** Answers with a refusal. */
+/** Sends a refusal. */
 export type SendRefusal = (request: Request, response: Response, refusal: HelixError) => void;
 
-/** Answers with a refusal: at once, whether or not the request's body has come. */
+/** Sends a refusal at once, whether or not the request's body has arrived. */
 export const sendRefusal: SendRefusal = (request, response, refusal) => {
   const { statusCode } = refusal;
   response.status(statusCode).set('cache-control', 'no-store');
@@ -79,8 +79,8 @@ function isSmall({ headers }: Request): boolean {
 }
 
 /**
- * The reply is complete by its length, but ends only when the sender has stopped, or after a while:
- * a connection that is closed on somebody who is still sending is reset, and the reply lost.
+ * The reply is complete by its length, but the response ends only when the sender has stopped, or
+ * after a time: closing a connection while the sender still sends resets it, and the reply is lost.
  */
 function sendAndCut(request: Request, response: Response, text: string): void {
   response.set({

@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 
 /**
- * What browsers are told not to do. The page loads nothing but its own files. Whether a host is reached by HTTPS only is for
- * those to say who end TLS, so neither HSTS nor upgrades are asked for here.
+ * Security headers. The page loads its own files only. Neither HSTS nor upgrades are set here: the
+ * server that terminates TLS decides whether the host is reached by HTTPS only.
  */
 export function createSecurityHeaders(): RequestHandler {
   return helmet({

@@ -46,7 +46,7 @@ const access = [
     defence: 'Edge: a list of origins cannot match everything',
     file: 'api/middleware/cross-origin.ts',
     edits: without(
-      'if (!isOrigin(origin)) throw new Error(`allowedOrigins: ${origin} is no origin.`);',
+      'if (!isOrigin(origin)) throw new Error(`allowedOrigins: ${origin} is not an origin.`);',
     ),
     suite: ORIGINS,
     test: 'pages of other origins are not named by *',
@@ -229,14 +229,14 @@ const tokens = [
   {
     defence: 'Tokens: their issuer is checked',
     file: 'api/jwt-authenticator.ts',
-    edits: without('...(issuer !== undefined && { issuer: toList(issuer) }),'),
+    edits: without('issuer: issuer && toList(issuer),'),
     suite: TOKENS,
     test: 'tokens with a shared secret refuse one of another issuer',
   },
   {
     defence: 'Tokens: so is whom they are for',
     file: 'api/jwt-authenticator.ts',
-    edits: without('...(audience !== undefined && { audience: toList(audience) }),'),
+    edits: without('audience: audience && toList(audience),'),
     suite: TOKENS,
     test: 'tokens with a shared secret refuse one for somebody else',
   },

@@ -91,7 +91,7 @@ describe('pages of other origins', () => {
   it.each(['*', 'app.test', 'https://app.test/', 'https://app.test/x', 'null'])(
     'are not named by %s',
     async (origin) => {
-      await expect(start({ allowedOrigins: [origin] })).rejects.toThrow('is no origin');
+      await expect(start({ allowedOrigins: [origin] })).rejects.toThrow('is not an origin');
     },
   );
 });

@@ -1,23 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { warnOfAccess } from '../../api/access-warnings.js';
+import { warnOfAccess } from '../../api/access-from-config.js';
 import { parseEnv } from '../../config/env.js';
 
 const warn = (env: Record<string, string>, hasAccounts = true): string[] =>
   warnOfAccess(parseEnv({ RECORD_LAYOUT: '2', ...env }), hasAccounts);
 
-describe('at its start the api warns', () => {
+describe('warnOfAccess', () => {
   const JWT_JWKS_URL = 'https://id.test/keys';
 
-  it('of nothing where users are apart', () => {
+  it('warns of nothing where every user has an account of their own', () => {
     expect(warn({ JWT_JWKS_URL, JWT_AUDIENCE: 'chat' })).toEqual([]);
     expect(warn({ JWT_SECRET: 'of this application alone' })).toEqual([]);
   });
 
   it.each([
-    ['that nobody signs in', {}, false, 'nobody signs in'],
+    ['of a server without accounts', {}, false, 'there is no sign-in'],
     ['of tokens for other applications', { JWT_JWKS_URL }, true, 'JWT_AUDIENCE is not set'],
     ['of ids that tenants share', { RECORD_LAYOUT: '1' }, true, 'until RECORD_LAYOUT is 2'],
-  ])('%s', (_what, env, hasAccounts, text) => {
+  ])('warns %s', (_what, env, hasAccounts, text) => {
     expect(warn(env, hasAccounts)).toEqual([expect.stringContaining(text)]);
   });
 });
