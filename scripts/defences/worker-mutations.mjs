@@ -274,7 +274,7 @@ export const workers = [
     file: 'api/readiness.ts',
     edits: [['away.every((name) => name !== NEEDED && seen.has(name))', 'away.length === 0']],
     suite: 'test/api/access.test.ts',
-    test: 'when something breaks is ready once everything was seen, as long as Redis answers; what is away is named',
+    test: 'failures and readiness the server is ready once every part was seen, while Redis answers, and names parts that are away',
   },
   {
     defence: 'Answers: those of another run than the one that asked are not taken',

@@ -35,14 +35,14 @@ function createHello(): FakeRuntime {
   });
 }
 
-describe('who may do what', () => {
-  it('no app without an authenticator, unless said out loud', () => {
+describe('access', () => {
+  it('createApi throws without an authenticator, unless allowUnauthenticated is set', () => {
     const deps = { ...createFakeRuntime(), namespace: 'default', checks: {}, logger };
     expect(() => createApi(deps)).toThrow('authenticate');
     expect(() => createApi({ ...deps, allowUnauthenticated: true })).not.toThrow();
   });
 
-  it('strangers learn nothing of a session', async () => {
+  it('a stranger learns nothing about a session', async () => {
     api = await startApi(createHello(), {
       defaultAgent: 'lab',
       allowUnauthenticated: false,
@@ -70,7 +70,7 @@ describe('who may do what', () => {
     expect((await api.post('/api/chat/s1/stop', {}, ann)).status).toBe(202);
   });
 
-  it('without accounts, other sites may not act through a browser', async () => {
+  it('a server without accounts refuses requests that other sites make through a browser', async () => {
     api = await startApi(createHello(), { defaultAgent: 'lab' });
     const response = await api.post(
       '/api/chat/s1',
@@ -82,7 +82,7 @@ describe('who may do what', () => {
   });
 });
 
-describe('a server for this machine only', () => {
+describe('a server without accounts', () => {
   it.each([
     ['localhost:3000', 200],
     ['127.0.0.1', 200],
@@ -90,18 +90,18 @@ describe('a server for this machine only', () => {
     ['chat.localhost', 200],
     ['api:3000', 200],
     ['chat.example.com', 200],
-    // A page that has its own name point here would be of this origin for the browser.
+    // DNS rebinding: a page whose own name points here is of this origin for the browser.
     ['rebound.evil.test:3000', 401],
     ['localhost.evil.test', 401],
     ['127.0.0.1.evil.test', 401],
-  ])('asked as %s → %d', async (host, status) => {
+  ])('a request for host %s gets status %d', async (host, status) => {
     api = await startApi(createHello(), readAccess(parseEnv(SETTINGS)));
     const connection = await connectRaw(api.url);
     connection.send(`GET /api/config HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect((await connection.reply).status).toBe(status);
   });
 
-  it('has a name of its own wherever it listens, as in a container, unless it knows who asks', () => {
+  it('the settings allow only the host of PUBLIC_URL on any address, unless there are accounts', () => {
     for (const HOST of ['0.0.0.0', '::', '127.0.0.1', '10.0.0.5']) {
       const { hostNames } = readAccess(parseEnv({ ...SETTINGS, HOST }));
       expect(hostNames).toEqual(['chat.example.com']);
@@ -110,7 +110,7 @@ describe('a server for this machine only', () => {
     expect(readAccess(parseEnv({ ...SETTINGS, JWT_SECRET })).hostNames).toBeUndefined();
   });
 
-  it('has no foreign name either if it is a part of another program', async () => {
+  it('createApi without accounts refuses foreign host names', async () => {
     api = await startApi(createHello());
     const connection = await connectRaw(api.url);
     connection.send('GET /api/config HTTP/1.1\r\nhost: evil.test\r\nconnection: close\r\n\r\n');
@@ -131,7 +131,7 @@ describe('agents that are only sub-agents', () => {
     define('hidden', { public: false }),
   ]);
 
-  it('are not listed and not talked to, unless they are public', async () => {
+  it('a sub-agent is neither listed nor addressable unless it is public', async () => {
     api = await startApi(createHello(), { agents });
     const config = (await (await api.get('/api/config')).json()) as { agents: string[] };
     expect(config.agents).toEqual(['parent', 'open']);
@@ -153,14 +153,14 @@ describe('agents that are only sub-agents', () => {
     }
   });
 
-  it('are not talked to in conversations of before either', async () => {
+  it('a sub-agent is not addressable in an older conversation either', async () => {
     api = await startApi(createHello(), { agents });
     api.runtime.sessions.set('s1', new FakeSession('s1', 'secret'));
     const response = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] });
     expect(response.status).toBe(400);
   });
 
-  it('can be once they are registered by themselves', () => {
+  it('a sub-agent is addressable once it is registered as an agent', () => {
     const all = new AgentRegistry([define('parent', { tools }), secret]);
     expect(all.isPublic('secret')).toBe(true);
     all.unregister('secret');
@@ -168,8 +168,8 @@ describe('agents that are only sub-agents', () => {
   });
 });
 
-describe('when something breaks', () => {
-  it('an outage is 503, typed', async () => {
+describe('failures and readiness', () => {
+  it('an outage gets a typed 503', async () => {
     const runtime = createHello();
     runtime.executor.execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
     api = await startApi(runtime, { defaultAgent: 'lab' });
@@ -178,7 +178,7 @@ describe('when something breaks', () => {
     expect(await response.json()).toEqual({ error: 'Not now.', code: 'unavailable' });
   });
 
-  it('an unexpected error shows no internals, and is logged with all of them', async () => {
+  it('an unexpected error shows no internals and is logged with its details', async () => {
     const runtime = createHello();
     runtime.stateStore.sessions.read = () =>
       Promise.reject(new Error('secret: redis://:password@host'));
@@ -191,7 +191,7 @@ describe('when something breaks', () => {
     expect(api.logged).toHaveLength(1);
   });
 
-  it('looks at one time once what is ready, however many ask', async () => {
+  it('requests for readiness at the same time share one check', async () => {
     let looks = 0;
     let open = (): void => undefined;
     const opened = new Promise<void>((resolve) => (open = resolve));
@@ -202,7 +202,7 @@ describe('when something breaks', () => {
     api = await startApi(createHello(), { checks: { redis } });
     const { get } = api;
     const asked = Array.from({ length: 50 }, () => get('/readyz'));
-    // Asked behind them on connections of their own: by then the first have been heard.
+    // Sent after them on other connections: once these have replied, the first have arrived.
     await Promise.all(asked.map(() => get('/healthz')));
     open();
     expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
@@ -210,7 +210,7 @@ describe('when something breaks', () => {
     expect((await get('/readyz')).status).toBe(200);
   });
 
-  it('is ready once everything was seen, as long as Redis answers; what is away is named', async () => {
+  it('the server is ready once every part was seen, while Redis answers, and names parts that are away', async () => {
     const away = new Set(['worker', 'temporal']);
     const check = (name: string) => (): Promise<void> =>
       away.has(name) ? Promise.reject(new Error('away')) : Promise.resolve();

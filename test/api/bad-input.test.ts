@@ -16,7 +16,7 @@ interface Refusal {
 
 const refusals: Refusal[] = [
   { name: 'malformed JSON', body: '{"messages": [', status: 400, code: 'validation_error' },
-  { name: 'JSON that is no object', body: '"hello"', status: 400, code: 'validation_error' },
+  { name: 'JSON that is not an object', body: '"hello"', status: 400, code: 'validation_error' },
   { name: 'an array', body: [], status: 400, code: 'validation_error' },
   { name: 'no body', body: '', status: 400, code: 'validation_error' },
   { name: 'no messages', body: {}, status: 400, code: 'validation_error' },
@@ -45,7 +45,7 @@ const refusals: Refusal[] = [
     code: 'validation_error',
   },
   {
-    name: 'an id that is too long',
+    name: 'a message id that is too long',
     body: { messages: [say('u'.repeat(257), 'x')] },
     status: 400,
     code: 'validation_error',
@@ -57,7 +57,7 @@ const refusals: Refusal[] = [
     code: 'validation_error',
   },
   {
-    name: 'text that is no string',
+    name: 'text that is not a string',
     body: { messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 7 }] }] },
     status: 400,
     code: 'validation_error',
@@ -94,7 +94,7 @@ const refusals: Refusal[] = [
     status: 400,
     code: 'validation_error',
   },
-  { name: 'no messages to speak of', body: { messages: [] }, status: 400, code: 'nothing_to_do' },
+  { name: 'an empty list of messages', body: { messages: [] }, status: 400, code: 'nothing_to_do' },
   {
     name: 'an assistant message without answers',
     body: { messages: [{ id: 'msg-1', role: 'assistant', parts: [] }] },
@@ -131,13 +131,13 @@ const refusals: Refusal[] = [
   { name: 'no agent', body: { messages: hello }, status: 400, code: 'agent_required' },
   {
     name: 'an unknown agent',
-    body: { agent: 'nobody', messages: hello },
+    body: { agent: 'unknown', messages: hello },
     status: 400,
     code: 'agent_not_found',
   },
   {
     name: 'an unknown agent in the query',
-    path: '/api/chat/s1?agent=nobody',
+    path: '/api/chat/s1?agent=unknown',
     body: { messages: hello },
     status: 400,
     code: 'agent_not_found',
@@ -162,7 +162,7 @@ const refusals: Refusal[] = [
     status: 415,
     code: 'unsupported_media_type',
   },
-  // As curl says it, unless it is told otherwise. Unread, this would be another stop.
+  // The default type of curl. Unread, this would be another kind of stop.
   {
     name: 'JSON under the type of a form',
     path: '/api/chat/s1/stop',
@@ -171,7 +171,7 @@ const refusals: Refusal[] = [
     status: 415,
     code: 'unsupported_media_type',
   },
-  { name: 'a path that is none', path: '/api/nothing', body: {}, status: 404, code: 'not_found' },
+  { name: 'an unknown path', path: '/api/nothing', body: {}, status: 404, code: 'not_found' },
   {
     name: 'a stop of a wrong kind',
     path: '/api/chat/s1/stop',
@@ -196,7 +196,7 @@ describe('bad input', () => {
   afterAll(() => api.close());
 
   it.each(refusals)(
-    '$name → $status $code',
+    '$name is refused with $status $code',
     async ({ path = '/api/chat/s1', body, status, code, headers }) => {
       const response = await api.post(path, body, headers);
       expect(response.status).toBe(status);
@@ -206,7 +206,7 @@ describe('bad input', () => {
     },
   );
 
-  it('a body over 16 MB → 413 body_too_large', async () => {
+  it('a body over 16 MB is refused with 413 body_too_large', async () => {
     const body = JSON.stringify({ agent: 'lab', messages: hello, x: 'x'.repeat(16 * 1024 * 1024) });
     const response = await api.post('/api/chat/s1', body);
     expect(response.status).toBe(413);
@@ -214,15 +214,15 @@ describe('bad input', () => {
     expect(api.runtime.sessions.size).toBe(0);
   });
 
-  it('GET of a bad session id is refused, of an unknown one answered with 204', async () => {
+  it('a GET of a malformed session id is refused, of an unknown one it gets 204', async () => {
     expect((await api.get('/api/chat/a%20b')).status).toBe(400);
-    expect((await api.get('/api/chat/nobody')).status).toBe(204);
-    expect((await api.get('/api/chat/nobody/stream')).status).toBe(204);
-    expect((await api.get('/api/chat/nobody/snapshot')).status).toBe(404);
+    expect((await api.get('/api/chat/unknown')).status).toBe(204);
+    expect((await api.get('/api/chat/unknown/stream')).status).toBe(204);
+    expect((await api.get('/api/chat/unknown/snapshot')).status).toBe(404);
   });
 });
 
-describe('what is no bad input', () => {
+describe('unusual input', () => {
   const play = createFakeRuntime(async (session) => {
     session.step();
     session.say('Hello.');
@@ -236,7 +236,7 @@ describe('what is no bad input', () => {
   });
   afterAll(() => api.close());
 
-  it('takes one message, the id in the body, and old-fashioned content', async () => {
+  it('a post may have a single message, the session id in the body, and plain content', async () => {
     const message = { id: 'u1', role: 'user', content: 'hi' };
     const response = await api.post('/api/chat', { id: 'one', message });
     expect(response.status).toBe(200);
@@ -245,14 +245,14 @@ describe('what is no bad input', () => {
     expect(await response.text()).toContain('Hello.');
   });
 
-  it('takes JSON as text, as the workflow transport sends it', async () => {
+  it('a post may have JSON as text/plain, as the workflow transport sends it', async () => {
     const type = { 'content-type': 'text/plain;charset=UTF-8' };
     const response = await api.post('/api/chat/two', { messages: hello }, type);
     expect(response.status).toBe(200);
     await response.text();
   });
 
-  it('drops metadata that is too large, and keeps the message', async () => {
+  it('metadata that is too large is dropped and its message is kept', async () => {
     const metadata = { note: 'x'.repeat(70_000) };
     const response = await api.post('/api/chat/three', {
       messages: [{ ...say('u1', 'hi'), metadata }],
@@ -266,7 +266,7 @@ describe('what is no bad input', () => {
     });
   });
 
-  it('refuses other content under an accepted id', async () => {
+  it('other content under an accepted message id is refused', async () => {
     await (await api.post('/api/chat/four', { messages: [say('u1', 'hi')] })).text();
     const response = await api.post('/api/chat/four', { messages: [say('u1', 'ho')] });
     expect(response.status).toBe(409);
@@ -274,7 +274,7 @@ describe('what is no bad input', () => {
     expect(response.headers.get('x-run-id')).toBe('four:1-abc');
   });
 
-  it('keeps a session with its agent', async () => {
+  it('a message for another agent than the session’s is refused', async () => {
     await (await api.post('/api/chat/five', { messages: hello })).text();
     const response = await api.post('/api/chat/five', {
       agent: 'support',

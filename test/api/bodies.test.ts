@@ -38,7 +38,7 @@ const head = (...lines: string[]): string =>
   ].join('\r\n');
 
 describe('a body that is too large', () => {
-  it('is refused by its length, before any of it has come', async () => {
+  it('a body is refused by its declared length before any of it arrives', async () => {
     const connection = await connectRaw(api.url);
     connection.send(head(`content-length: ${String(40 * MB)}`));
     const { status, body, headers } = await connection.reply;
@@ -50,17 +50,17 @@ describe('a body that is too large', () => {
     await connection.closed;
   });
 
-  it('is not read to its end, whoever goes on sending', async () => {
+  it('a body that is too large is not read to its end while its sender continues', async () => {
     const connection = await connectRaw(api.url);
     connection.send(head(`content-length: ${String(40 * MB)}`));
     for (let n = 0; n < 40; n += 1) connection.send(Buffer.alloc(MB, ' '));
     expect((await connection.reply).status).toBe(413);
     await connection.closed;
-    // What was read on, and what the kernels hold.
+    // The bytes that were still read, and those in the buffers of the kernel.
     expect(connection.taken()).toBeLessThan(16 * MB);
   });
 
-  it('is refused when it has no length and turns out to be', async () => {
+  it('a body without a declared length is refused as soon as it is too large', async () => {
     const connection = await connectRaw(api.url);
     connection.send(head('transfer-encoding: chunked'));
     const chunk = Buffer.concat([
@@ -78,7 +78,7 @@ describe('a body that is too large', () => {
     expect(connection.taken()).toBeLessThan(36 * MB);
   });
 
-  it('is refused when it is large once it is unpacked', async () => {
+  it('a compressed body is refused if it is too large when decompressed', async () => {
     const response = await fetch(`${api.url}/api/chat/s1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
@@ -88,7 +88,7 @@ describe('a body that is too large', () => {
     expect(await response.json()).toMatchObject({ code: 'body_too_large' });
   });
 
-  it('of a stranger is not read either', async () => {
+  it('the body of a stranger is not read', async () => {
     const connection = await connectRaw(closed.url);
     connection.send(head(`content-length: ${String(15 * MB)}`));
     const { status, body } = await connection.reply;
@@ -100,7 +100,7 @@ describe('a body that is too large', () => {
   });
 });
 
-describe('a body that is taken', () => {
+describe('a body that is accepted', () => {
   const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
     fetch(`${api.url}/api/chat/${crypto.randomUUID()}`, {
       method: 'POST',
@@ -108,7 +108,7 @@ describe('a body that is taken', () => {
       body,
     });
 
-  it('may be a long conversation, of which the end is used', async () => {
+  it('a body may be a long conversation, of which only the end is used', async () => {
     const old = {
       id: 'old',
       role: 'assistant',
@@ -119,15 +119,15 @@ describe('a body that is taken', () => {
     expect(await response.text()).toContain('Hello.');
   });
 
-  it('is looked at from its last reply on', async () => {
-    const unread = [1, {}, say('u0', ''), { id: 'a0', role: 'nobody' }];
+  it('a conversation is checked from its last reply on', async () => {
+    const unread = [1, {}, say('u0', ''), { id: 'a0', role: 'unknown' }];
     const reply = { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'Hi.' }] };
     const response = await post(JSON.stringify({ messages: [...unread, reply, say('u1', 'hi')] }));
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('Hello.');
   });
 
-  it('has no more new messages than are worked through in no time', async () => {
+  it('a body with too many new messages is refused', async () => {
     const messages = Array.from({ length: LIMITS.newMessages + 1 }, (_, n) =>
       say(`u${String(n)}`, 'hi'),
     );
@@ -136,21 +136,21 @@ describe('a body that is taken', () => {
     expect(await response.json()).toMatchObject({ code: 'validation_error' });
   });
 
-  it('has no more members than are told of', async () => {
+  it('a body with too many members is refused in a short text', async () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`k${String(n)}`, n]));
     const response = await post(JSON.stringify({ ...many, messages: [say('u1', 'hi')] }));
     expect(response.status).toBe(400);
     expect((await response.text()).length).toBeLessThan(500);
   });
 
-  it('may be packed', async () => {
+  it('a body may be compressed', async () => {
     const packed = new Uint8Array(gzipSync(JSON.stringify({ messages: [say('u1', 'hi')] })));
     const response = await post(packed, { 'content-encoding': 'gzip' });
     expect(response.status).toBe(200);
     await response.text();
   });
 
-  it('leaves the connection for the next request, refused or not', async () => {
+  it('a refused body leaves the connection open for the next request', async () => {
     const connection = await connectRaw(api.url);
     const bad = '{"messages":';
     connection.send(head(`content-length: ${String(bad.length)}`) + bad);
@@ -161,14 +161,14 @@ describe('a body that is taken', () => {
   });
 });
 
-describe('half characters', () => {
+describe('lone surrogates', () => {
   const mend = (json: string): string => {
     const bytes = Buffer.from(json);
     replaceLoneSurrogates(bytes);
     return bytes.toString();
   };
 
-  it('of any JSON are replaced as the text itself would be, also in names', () => {
+  it('lone surrogates of any JSON are replaced as toWellFormed does, in names too', () => {
     const unit = fc.constantFrom(
       '\ud83d',
       '\ude00',
@@ -224,7 +224,7 @@ describe('JSON', () => {
       headers,
     );
 
-  it.each([LIMITS.jsonDepth, 10_000, 2_000_000])('that is %d deep is refused', async (depth) => {
+  it.each([LIMITS.jsonDepth, 10_000, 2_000_000])('JSON that is nested %d deep is refused', async (depth) => {
     const response = await post(nested(depth));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({
@@ -233,13 +233,13 @@ describe('JSON', () => {
     });
   });
 
-  it('that is as deep as may be is taken', async () => {
+  it('JSON of the greatest depth is accepted', async () => {
     const response = await post(nested(LIMITS.jsonDepth - 4));
     expect(response.status).toBe(200);
     await response.text();
   });
 
-  it('of another encoding is refused, since it could hide how deep it is', async () => {
+  it('JSON of another encoding is refused, since the depth check would not see its brackets', async () => {
     const response = await fetch(`${api.url}/api/chat/s1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json; charset=utf-16le' },
@@ -249,7 +249,7 @@ describe('JSON', () => {
     expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  it('of more values than are taken is refused, long before its end', async () => {
+  it('JSON with too many values is refused long before its end', async () => {
     const connection = await connectRaw(api.url);
     connection.send(head(`content-length: ${String(15 * MB)}`));
     connection.send(`{"messages":[${'1,'.repeat(LIMITS.jsonValues)}`);
@@ -261,14 +261,14 @@ describe('JSON', () => {
     await connection.closed;
   });
 
-  it('of as many values as are taken is read', async () => {
+  it('JSON with the greatest number of values is accepted', async () => {
     // The body, its list, the message with four, and the metadata.
     const response = await post(`[${'1,'.repeat(LIMITS.jsonValues - 9)}1]`);
     expect(response.status).toBe(200);
     await response.text();
   });
 
-  it.each([1, 2, 3, 7, 100])('is measured alike in pieces of %d bytes', (size) => {
+  it.each([1, 2, 3, 7, 100])('JSON in pieces of %d bytes has the depth and values of the whole', (size) => {
     const anyJson = fc.jsonValue({ maxDepth: 5 });
     const check = (value: unknown, space: number): void => {
       const json = Buffer.from(JSON.stringify(value, undefined, space));
@@ -293,13 +293,13 @@ describe('JSON', () => {
     ['["never closed [[[[', 1, false],
     ['{"a":{"b":[1]}}', 2, true],
     ['', 1, false],
-  ])('%s against a depth of %d', (json, limit, isDeeper) => {
+  ])('%s is compared with a depth of %d', (json, limit, isDeeper) => {
     const measure = createJsonMeter({ depth: limit, values: Infinity });
     expect(measure(Buffer.from(json))).toBe(isDeeper ? 'depth' : undefined);
   });
 });
 
-/** What a meter says of a text that comes in pieces. */
+/** The bound that a text in pieces exceeds, if any. */
 function findExcess(json: Buffer, bounds: JsonBounds, size: number): string | undefined {
   const measure = createJsonMeter(bounds);
   for (let at = 0; at < json.length; at += size) {
@@ -322,7 +322,7 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...membersOf(value).map(depthOf));
 }
 
-describe('what is no request', () => {
+describe('malformed requests', () => {
   it.each([
     ['no HTTP', 'hello\r\n\r\n', 400],
     ['a line feed in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\nc\r\n\r\n', 400],
@@ -338,7 +338,7 @@ describe('what is no request', () => {
       'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
       400,
     ],
-  ])('%s is answered like everything else', async (_name, bytes, expected) => {
+  ])('%s gets a typed refusal', async (_name, bytes, expected) => {
     const connection = await connectRaw(api.url);
     connection.send(bytes);
     const { status, body } = await connection.reply;

@@ -26,11 +26,11 @@ beforeEach(async () => {
 });
 afterEach(() => api.close());
 
-async function newConversation(said: string, owner: string, tenant?: string): Promise<string> {
+async function newConversation(text: string, owner: string, tenant?: string): Promise<string> {
   const id = newSessionId();
   const session = drive(stores, toStoredSessionId(id, tenant));
   const whose = { owner, ...(tenant !== undefined && { tenant }) };
-  await session.begin({ ...whose, messages: [userMessage('u1', said)] });
+  await session.begin({ ...whose, messages: [userMessage('u1', text)] });
   await stores.store.owners.fold(session.id);
   return id;
 }
@@ -54,7 +54,7 @@ async function refused(user: string, query: string): Promise<[number, string]> {
 }
 
 describe('GET /api/conversations', () => {
-  it('lists what the caller has: title, agent, last change, status', async () => {
+  it('the list has title, agent, last change and status of the caller’s conversations', async () => {
     const id = await newConversation('Where is my parcel?', 'ann');
     expect(await list('ann')).toEqual({
       conversations: [
@@ -69,7 +69,7 @@ describe('GET /api/conversations', () => {
     });
   });
 
-  it('shows nobody what is another’s, in one tenant what is of another, or without a name', async () => {
+  it('the list shows nothing of other users or tenants, and nothing without a sign-in', async () => {
     const own = await newConversation('one', 'ann');
     const acme = await newConversation('two', 'ann', 'acme');
     expect(await idsOf('ann')).toEqual([own]);
@@ -77,13 +77,13 @@ describe('GET /api/conversations', () => {
     expect(await idsOf('ann@other')).toEqual([]);
     expect(await idsOf('bob')).toEqual([]);
     expect(await refused('', '')).toEqual([401, 'unauthorized']);
-    // A cursor says where to read on, never whose list it is.
+    // A cursor is a position, never an owner.
     await newConversation('three', 'ann');
     const { cursor } = await list('ann', '?limit=1');
     expect((await list('bob', `?cursor=${cursor ?? ''}`)).conversations).toEqual([]);
   });
 
-  it('comes in pages', async () => {
+  it('the list comes in pages', async () => {
     const all: string[] = [];
     for (let n = 0; n < 3; n += 1) all.push(await newConversation(`message ${String(n)}`, 'ann'));
     const first = await list('ann', '?limit=2');
@@ -95,13 +95,13 @@ describe('GET /api/conversations', () => {
   });
 
   it.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=%00', '?limit=1&limit=2'])(
-    'refuses %s',
+    'the query %s is refused',
     async (query) => {
       expect(await refused('ann', query)).toEqual([400, 'validation_error']);
     },
   );
 
-  it('shows an erased conversation no more', async () => {
+  it('the list omits an erased conversation', async () => {
     const id = await newConversation('forget me', 'ann');
     await stores.store.sessions.erase(id);
     expect(await list('ann')).toEqual({ conversations: [] });

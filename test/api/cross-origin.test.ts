@@ -28,7 +28,7 @@ const preflight = (server: ApiServer, origin: string): Promise<Response> =>
 const words = (text: string | null): string[] => (text ?? '').split(',').map((word) => word.trim());
 
 describe('pages of other origins', () => {
-  it('are not let in by default', async () => {
+  it('pages of other origins are not allowed by default', async () => {
     const server = await start();
     const response = await preflight(server, APP);
     expect(response.headers.get('access-control-allow-origin')).toBeNull();
@@ -36,7 +36,7 @@ describe('pages of other origins', () => {
     expect(read.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('are let in by a list, with the headers that resuming needs', async () => {
+  it('pages of listed origins are allowed, with the headers that resuming needs', async () => {
     const server = await start({ allowedOrigins: [APP] });
     const response = await preflight(server, APP);
     expect(response.status).toBe(204);
@@ -62,7 +62,7 @@ describe('pages of other origins', () => {
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('need no identity to ask whether they are let in, and one for all else', async () => {
+  it('a preflight needs no identity, any other request needs one', async () => {
     const server = await start({ authenticate: () => undefined, allowedOrigins: [APP] });
     expect((await preflight(server, APP)).status).toBe(204);
     const response = await server.get('/api/config', { origin: APP });
@@ -70,13 +70,13 @@ describe('pages of other origins', () => {
     expect(response.headers.get('access-control-allow-origin')).toBe(APP);
   });
 
-  it('may send cookies only if that is said', async () => {
+  it('pages of listed origins may send cookies only with allowCredentials', async () => {
     const server = await start({ allowedOrigins: [APP], allowCredentials: true });
     const response = await preflight(server, APP);
     expect(response.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
-  it('may act if they are on the list, or bring a token, and not otherwise', async () => {
+  it('a page of another origin may write only if it is listed or sends a token', async () => {
     const server = await start({ allowedOrigins: [APP] });
     const stop = async (headers: Record<string, string>): Promise<number> =>
       (await server.post('/api/chat/s1/stop', {}, { 'sec-fetch-site': 'cross-site', ...headers }))
@@ -89,16 +89,16 @@ describe('pages of other origins', () => {
   });
 
   it.each(['*', 'app.test', 'https://app.test/', 'https://app.test/x', 'null'])(
-    'are not named by %s',
+    '%s is not accepted as an origin',
     async (origin) => {
       await expect(start({ allowedOrigins: [origin] })).rejects.toThrow('is not an origin');
     },
   );
 });
 
-describe('every reply', () => {
+describe('security headers', () => {
   it.each(['/healthz', '/api/config', '/api/nowhere', '/'])(
-    'of %s tells browsers what not to do',
+    'the reply of %s has the security headers',
     async (path) => {
       const { headers } = await (await start()).get(path);
       expect(headers.get('x-content-type-options')).toBe('nosniff');

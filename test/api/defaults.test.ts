@@ -45,7 +45,7 @@ it('a single agent answers messages that name none', async () => {
   await response.body?.cancel();
 });
 
-it('of several agents one has to be named', async () => {
+it('a message must name one of several agents', async () => {
   const other = defineAgent({ ...helper, name: 'other' });
   const response = await post(await startApi([helper, other], () => Promise.resolve()));
   expect(response.status).toBe(400);

@@ -61,7 +61,7 @@ function sign(
 
 const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 
-/** Status and code of a request that only somebody who is signed in may make: 404, or 401 and 503. */
+/** Status and code of a request that needs a sign-in: 404 with one, 401 or 503 without. */
 async function ask(server: ApiServer, headers: Record<string, string>): Promise<[number, string]> {
   const response = await server.get('/api/chat/nothing/snapshot', headers);
   return [response.status, ((await response.json()) as { code: string }).code];
@@ -113,12 +113,12 @@ async function startIssuer(): Promise<Issuer> {
 }
 
 describe('tokens with a shared secret', () => {
-  it('let in whoever has a good one', async () => {
+  it('a valid token signs its user in', async () => {
     const server = await start({ secret: SECRET });
     expect(await ask(server, bearer(await sign()))).toEqual(SIGNED_IN);
   });
 
-  it('keep users and tenants apart', async () => {
+  it('tokens keep users and tenants apart', async () => {
     const runtime = createFakeRuntime();
     api = await startApi(runtime, {
       allowUnauthenticated: false,
@@ -149,8 +149,8 @@ describe('tokens with a shared secret', () => {
     ['what is no token', () => bearer('a.b.c')],
     ['one that has expired', async () => bearer(await sign({ exp: 1_000_000 }))],
     ['one that is not valid yet', async () => bearer(await sign({ nbf: 4_000_000_000 }))],
-    ['one for somebody else', async () => bearer(await sign({ aud: 'shop' }))],
-    ['one for nobody', async () => bearer(await sign({ aud: undefined }))],
+    ['one for another audience', async () => bearer(await sign({ aud: 'shop' }))],
+    ['one without an audience', async () => bearer(await sign({ aud: undefined }))],
     ['one of another issuer', async () => bearer(await sign({ iss: 'https://evil.test' }))],
     [
       'one of another key',
@@ -160,7 +160,7 @@ describe('tokens with a shared secret', () => {
     ['one with a number for a user', async () => bearer(await sign({ sub: 7 }))],
     ['one with a user without end', async () => bearer(await sign({ sub: 'x'.repeat(257) }))],
     ['one with a list of tenants', async () => bearer(await sign({ tenant_id: ['a', 'b'] }))],
-    ['one that nobody signed', () => bearer(new UnsecuredJWT({ sub: 'ann' }).encode())],
+    ['one without a signature', () => bearer(new UnsecuredJWT({ sub: 'ann' }).encode())],
     [
       'a larger hash than was agreed on',
       async () => bearer(await sign({}, hmac, { alg: 'HS512' })),
@@ -168,7 +168,7 @@ describe('tokens with a shared secret', () => {
     ['one in a cookie, when none is looked at', async () => ({ cookie: `token=${await sign()}` })],
   ];
 
-  it.each(bad)('refuse %s', async (_name, headers) => {
+  it.each(bad)('the authenticator refuses %s', async (_name, headers) => {
     const server = await start({
       secret: SECRET,
       audience: 'chat',
@@ -182,7 +182,7 @@ describe('tokens with a shared secret', () => {
     expect(await response.text()).not.toMatch(/exp|aud|signature|claim/i);
   });
 
-  it('are given a little time for clocks that differ', async () => {
+  it('a token is accepted within the clock tolerance', async () => {
     const late = Math.floor(Date.now() / 1000) - 20;
     const server = await start({ secret: SECRET, clockToleranceSeconds: 60 });
     expect(await ask(server, bearer(await sign({ exp: late })))).toEqual(SIGNED_IN);
@@ -190,7 +190,7 @@ describe('tokens with a shared secret', () => {
 });
 
 describe('tokens with a public key', () => {
-  it('let in who was signed for with the private one, and nobody else', async () => {
+  it('only a token that was signed with the private key is accepted', async () => {
     const pem = await exportSPKI(first.publicKey);
     const server = await start({ publicKey: pem });
     const es = { alg: 'ES256' };
@@ -202,11 +202,11 @@ describe('tokens with a public key', () => {
   });
 });
 
-describe('tokens of an issuer who publishes keys', () => {
+describe('tokens of an issuer with a key set', () => {
   const signFor = (kid: string, key: KeyPair): Promise<string> =>
     sign({}, key.privateKey, { alg: 'ES256', kid });
 
-  it('are checked with the key that they name, which is fetched once', async () => {
+  it('a token is verified with the key that it names, which is fetched once', async () => {
     const issuing = await startIssuer();
     issuing.keys = [{ kid: 'one', key: first.publicKey }];
     const server = await start({ jwksUrl: issuing.url });
@@ -217,7 +217,7 @@ describe('tokens of an issuer who publishes keys', () => {
     expect(issuing.asked).toBe(1);
   });
 
-  it('may be signed with a new key, as soon as it is published', async () => {
+  it('a token may be signed with a new key as soon as it is published', async () => {
     const issuing = await startIssuer();
     issuing.keys = [{ kid: 'one', key: first.publicKey }];
     const server = await start({ jwksUrl: issuing.url, jwksCooldownMs: 0 });
@@ -228,7 +228,7 @@ describe('tokens of an issuer who publishes keys', () => {
     expect(await ask(server, bearer(await signFor('one', first)))).toEqual(REFUSED);
   });
 
-  it('do not make the keys be fetched over and over', async () => {
+  it('tokens with unknown keys do not fetch the set repeatedly', async () => {
     const issuing = await startIssuer();
     issuing.keys = [{ kid: 'one', key: first.publicKey }];
     const server = await start({ jwksUrl: issuing.url });
@@ -238,7 +238,7 @@ describe('tokens of an issuer who publishes keys', () => {
     expect(issuing.asked).toBe(1);
   });
 
-  it('may be good when the keys cannot be fetched: try again', async () => {
+  it('a token gets 503 while the key set cannot be fetched', async () => {
     const issuing = await startIssuer();
     issuing.keys = undefined;
     const server = await start({ jwksUrl: issuing.url });
@@ -249,7 +249,7 @@ describe('tokens of an issuer who publishes keys', () => {
     expect(await response.text()).not.toMatch(/jwk|127\.0\.0\.1/i);
     issuing.keys = [{ kid: 'one', key: first.publicKey }];
     expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
-    // Nobody listens any more, and what is no token is refused all the same.
+    // The issuer is gone; a malformed token is refused all the same.
     await issuing.close();
     const other = await start({ jwksUrl: issuing.url });
     expect(await ask(other, bearer(token))).toEqual([503, 'unavailable']);
@@ -259,7 +259,7 @@ describe('tokens of an issuer who publishes keys', () => {
 });
 
 describe('tokens in a cookie', () => {
-  it('count when there is no header, and only for pages of this site', async () => {
+  it('a token in a cookie counts only without a header and for pages of this site', async () => {
     const server = await start({ secret: SECRET, cookie: 'token' });
     const cookie = `a=b; token=${await sign()}; tokens=x`;
     expect(await ask(server, { cookie })).toEqual(SIGNED_IN);
@@ -281,7 +281,7 @@ describe('tokens in a cookie', () => {
   });
 });
 
-describe('an authenticator', () => {
+describe('options of createJwtAuthenticator', () => {
   it.each<[string, JwtOptions]>([
     ['no key', {}],
     ['two keys', { secret: SECRET, jwksUrl: 'https://id.test/keys' }],
@@ -289,13 +289,13 @@ describe('an authenticator', () => {
     ['a secret and an algorithm of signatures', { secret: SECRET, algorithms: ['RS256'] }],
     ['keys and an algorithm of secrets', { jwksUrl: 'https://i.test', algorithms: ['HS256'] }],
     ['the algorithm none', { secret: SECRET, algorithms: ['none'] }],
-    ['a key that is none', { publicKey: 'key' }],
-  ])('is not made of %s', (_name, options) => {
+    ['a malformed key', { publicKey: 'key' }],
+  ])('createJwtAuthenticator throws for %s', (_name, options) => {
     expect(() => createJwtAuthenticator(options)).toThrow();
   });
 });
 
-it('says until when a token is taken', async () => {
+it('the identity of a token expires with it', async () => {
   const authenticate = createJwtAuthenticator({ secret: SECRET, clockToleranceSeconds: 7 });
   const exp = Math.floor(Date.now() / 1_000) + 60;
   const token = await sign({ exp });
@@ -303,20 +303,20 @@ it('says until when a token is taken', async () => {
   expect(await authenticate(request)).toEqual({ userId: 'ann', expiresAt: (exp + 7) * 1_000 });
 });
 
-describe('what is no safe key', () => {
+describe('unsafe keys', () => {
   it.each(['http://id.test/keys', 'http://127.0.0.1.id.test/keys', 'ftp://id.test/keys'])(
-    'is not fetched from %s',
+    'a key set is not fetched from %s',
     (jwksUrl) => {
       expect(() => createJwtAuthenticator({ jwksUrl })).toThrow('https');
     },
   );
 
-  it('is a private one, which would be spread with the settings', async () => {
+  it('a private key is not accepted as publicKey', async () => {
     const publicKey = await exportPKCS8(first.privateKey);
     expect(() => createJwtAuthenticator({ publicKey })).toThrow('private key');
   });
 
-  it('is one of a set that is larger than such sets are', async () => {
+  it('a key set above the size limit is not accepted', async () => {
     const issuing = await startIssuer();
     issuing.keys = [{ kid: 'a', key: first.publicKey }];
     issuing.padding = 2 * 1024 * 1024;
@@ -325,7 +325,7 @@ describe('what is no safe key', () => {
     expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
   });
 
-  it('is any for a token that never ends', async () => {
+  it('a token without an expiry is refused', async () => {
     const target = await start({ secret: SECRET });
     const claims = { sub: 'ann', aud: 'chat', iss: 'https://id.test' };
     const endless = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(hmac);

@@ -32,8 +32,8 @@ async function stop(server: ApiServer, headers = as('ann')): Promise<Response> {
   return response;
 }
 
-describe('requests that change something', () => {
-  it('are refused when one sender sends too many, and nobody else', async () => {
+describe('requests that may change something', () => {
+  it('the requests of a sender above the limit are refused, those of others are not', async () => {
     const server = await start({ authenticate, limits: { requestsPerMinute: 2 } });
     const allowed = await stop(server);
     expect(allowed.status).toBe(404);
@@ -45,27 +45,27 @@ describe('requests that change something', () => {
     expect(await refused.json()).toMatchObject({ code: 'too_many_requests' });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(refused.headers.get('ratelimit-policy')).toMatch(/q=2/);
-    // The same name elsewhere is somebody else, and reading is free.
+    // The same name in another tenant is another user, and reads are free.
     expect((await stop(server, as('bob'))).status).toBe(404);
     expect((await stop(server, as('ann@acme'))).status).toBe(404);
     expect((await server.get('/api/chat/s1/snapshot', as('ann'))).status).toBe(404);
   });
 
-  it('are counted before their body is read, and not for strangers', async () => {
+  it('requests are counted before their body is read, and not for strangers', async () => {
     const server = await start({ authenticate, limits: { requestsPerMinute: 1 } });
     expect((await stop(server, {})).status).toBe(401);
     expect((await server.post('/api/chat/s1', '{', as('ann'))).status).toBe(400);
     expect((await server.post('/api/chat/s1', '{', as('ann'))).status).toBe(429);
   });
 
-  it('stop a page that posts without end within the first minute, by default', async () => {
+  it('the default limit stops a page that posts in a loop within the first minute', async () => {
     const server = await start({ authenticate });
     const statuses: number[] = [];
     for (let n = 0; n < 125; n += 1) statuses.push((await stop(server)).status);
     expect(statuses.filter((status) => status !== 429)).toHaveLength(120);
   });
 
-  it('are counted in common by processes that share a store', async () => {
+  it('processes that share a store count requests together', async () => {
     const store = new MemoryStore();
     const limits = { requestsPerMinute: 1, store };
     const one = await start({ authenticate, limits });
@@ -74,7 +74,7 @@ describe('requests that change something', () => {
     expect((await stop(two)).status).toBe(429);
   });
 
-  it('pass when they cannot be counted, and the log says so', async () => {
+  it('requests pass while they cannot be counted, and the log says so', async () => {
     const broken = new MemoryStore();
     broken.increment = () => Promise.reject(new Error('the store is away'));
     const server = await start({ authenticate, limits: { requestsPerMinute: 1, store: broken } });
@@ -83,7 +83,7 @@ describe('requests that change something', () => {
     expect(server.logged.join()).toContain('requests cannot be counted');
   });
 
-  it('have no limit without accounts, unless one is asked for; it counts by address then', async () => {
+  it('requests without accounts are unlimited unless a limit is set, which counts by address', async () => {
     const open = await start({});
     for (let n = 0; n < 130; n += 1) expect((await stop(open)).status).toBe(404);
     const limited = await start({ limits: { requestsPerMinute: 1 }, trustedProxies: 1 });
@@ -94,7 +94,7 @@ describe('requests that change something', () => {
   });
 });
 
-describe('bodies that are on their way', () => {
+describe('bodies in flight', () => {
   const KB = 1024;
   const body = JSON.stringify({ reason: 'x'.repeat(700 * KB) });
   const sockets: Socket[] = [];
@@ -106,7 +106,7 @@ describe('bodies that are on their way', () => {
     },
   };
 
-  /** A body of which all but the end has come. */
+  /** Sends a body without its last byte. */
   async function sendMost(server: ApiServer, user: string): Promise<RawConnection> {
     const connection = await connectRaw(server.url);
     const head = [
@@ -118,15 +118,15 @@ describe('bodies that are on their way', () => {
     ];
     const before = sockets.length;
     connection.send(`${head.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`);
-    await until('it has come', () => (sockets[before]?.bytesRead ?? 0) >= body.length);
+    await until('the body has arrived', () => (sockets[before]?.bytesRead ?? 0) >= body.length);
     return connection;
   }
 
-  it('are bounded for one sender, and for nobody else, until they are read', async () => {
+  it('the bytes in flight of one sender are bounded until they are read, those of others are not', async () => {
     const server = await start(options);
     const post = async (user: string): Promise<number> =>
       (await server.post('/api/chat/s1/stop', body, as(user))).status;
-    // By itself each is taken, and refused only for what it says.
+    // One alone is read, and refused for its content only.
     expect(await post('ann')).toBe(400);
     const slow = await sendMost(server, 'ann');
     expect(await post('ann')).toBe(429);
@@ -136,18 +136,18 @@ describe('bodies that are on their way', () => {
     expect(await post('ann')).toBe(400);
   });
 
-  it('are given back by a sender that leaves', async () => {
+  it('a sender that disconnects frees its bytes in flight', async () => {
     const server = await start(options);
     const post = (): Promise<Response> => server.post('/api/chat/s1/stop', body, as('ann'));
     const slow = await sendMost(server, 'ann');
     expect(await (await post()).json()).toMatchObject({ code: 'too_many_requests' });
     slow.socket.destroy();
-    await until('all is given back', async () => (await post()).status === 400);
+    await until('the bytes are freed', async () => (await post()).status === 400);
   });
 });
 
 describe('open streams', () => {
-  /** Says something and then nothing, until it is stopped. */
+  /** Writes some text and stays silent until it is stopped. */
   const silent: Play = async (session) => {
     session.step();
     session.say('Hm.');
@@ -161,7 +161,7 @@ describe('open streams', () => {
       signal,
     });
 
-  it('are refused beyond a number, before anything is begun; and given back when readers leave', async () => {
+  it('a stream above the limit is refused before a run begins, and a reader that leaves frees its slot', async () => {
     const server = await start({ authenticate, limits: { openStreams: 2 } }, silent);
     const readers = [new AbortController(), new AbortController(), new AbortController()] as const;
     expect((await open(server, 's1', readers[0].signal)).status).toBe(200);
@@ -173,7 +173,7 @@ describe('open streams', () => {
     expect([...server.runtime.sessions.keys()]).toEqual(['s1', 's2']);
     expect((await server.get('/api/chat/s1', as('ann'))).status).toBe(429);
     expect((await server.get('/api/agent/sse?sessionId=s1', as('ann'))).status).toBe(429);
-    // Everything that is no stream goes on, and so do others.
+    // Other requests pass, and so do other users' streams.
     expect((await server.get('/api/chat/s1/snapshot', as('ann'))).status).toBe(200);
     expect((await open(server, 's4', readers[2].signal, 'bob')).status).toBe(200);
 
@@ -185,7 +185,7 @@ describe('open streams', () => {
     for (const reader of readers) reader.abort();
   });
 
-  it('give their slot back however they end', async () => {
+  it('a stream frees its slot however it ends', async () => {
     let end: 'done' | 'cut' | 'wait' = 'done';
     const play: Play = async (session) => {
       session.step();
@@ -204,8 +204,8 @@ describe('open streams', () => {
       }
     };
     const { signal } = new AbortController();
-    /** Whether the one slot is free, told by a request that would need it. */
-    const isFree = async () => (await server.get('/api/chat/nobody', as('ann'))).status === 204;
+    /** Whether the one slot is free, by a request that needs it. */
+    const isFree = async () => (await server.get('/api/chat/unknown', as('ann'))).status === 204;
 
     await (await open(server, 'ends', signal)).text();
     await until('the slot is free after an end', isFree);

@@ -12,7 +12,7 @@ afterEach(async () => {
   api = undefined;
 });
 
-/** The value of a sample, by its name with labels; undefined if there is none. */
+/** The value of a sample, by its name with labels; undefined if it does not exist. */
 async function read(server: ApiServer, sample: string): Promise<number | undefined> {
   const text = await (await server.get('/metrics')).text();
   const line = text.split('\n').find((each) => each.startsWith(`${sample} `));
@@ -20,7 +20,7 @@ async function read(server: ApiServer, sample: string): Promise<number | undefin
 }
 
 describe('/metrics', () => {
-  it('counts requests by pattern, runs, refusals and streams', async () => {
+  it('requests are counted by route pattern, and so are runs, refusals and streams', async () => {
     let end: () => void = () => undefined;
     const runtime = createFakeRuntime(async (session) => {
       session.step();
@@ -74,7 +74,7 @@ describe('/metrics', () => {
     expect(all).toContain('helix_http_request_duration_seconds_bucket');
   });
 
-  it('is not served where it has a port of its own', async () => {
+  it('/metrics is not served on the public port if it has a port of its own', async () => {
     api = await startApi(createFakeRuntime(), { publicMetrics: false });
     expect((await api.get('/metrics')).status).toBe(404);
   });
@@ -84,7 +84,7 @@ describe('/metrics', () => {
     ['chat.test', ['chat.test'], 200],
     ['metrics.test', undefined, 200],
   ])(
-    'asked for by %s on its own port, which is for %j, answers %d',
+    '/metrics for host %s on its own port with host names %j gets status %d',
     async (host, hostNames, status) => {
       const ignore = (): void => undefined;
       const logger = { info: ignore, warn: ignore, error: ignore };
@@ -103,14 +103,14 @@ describe('/metrics', () => {
     },
   );
 
-  it('counts what the limits refuse', async () => {
+  it('refusals of limits are counted', async () => {
     const server = await startApi(createFakeRuntime(), { limits: { requestsPerMinute: 1 } });
     api = server;
     for (let n = 0; n < 3; n += 1) await server.post('/api/chat/s1/stop', {});
     expect(await read(server, 'helix_refusals_total{code="too_many_requests"}')).toBe(2);
   });
 
-  it('counts an open stream once, however it ends', async () => {
+  it('an open stream is counted once, however it ends', async () => {
     const runtime = createFakeRuntime(async (session) => {
       session.step();
       session.say('Hello.');

@@ -9,7 +9,7 @@ import { startApi } from './api-server.js';
 const document = JSON.parse(JSON.stringify(createOpenApi(ROUTES))) as Json;
 
 describe('the OpenAPI document', () => {
-  it('is served to everyone', async () => {
+  it('the document is served to everyone', async () => {
     const api = await startApi(createFakeRuntime(), { authenticate: () => undefined });
     const response = await api.get('/api/openapi.json');
     expect(response.status).toBe(200);
@@ -17,7 +17,7 @@ describe('the OpenAPI document', () => {
     await api.close();
   });
 
-  it('is one by the schema of OpenAPI 3.1, and its references lead somewhere', async () => {
+  it('the document is valid OpenAPI 3.1, and its references resolve', async () => {
     const validator = new Validator();
     expect(await validator.validate(structuredClone(document))).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
@@ -26,7 +26,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has unique ids, and declares the parameters of paths', () => {
+  it('operation ids are unique and path parameters are declared', () => {
     const ids = new Set<string>();
     for (const [path, item] of Object.entries(document['paths'] as Json)) {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -42,7 +42,7 @@ describe('the OpenAPI document', () => {
     expect(ids.size).toBe(ROUTES.length);
   });
 
-  it('says with which codes a route refuses', () => {
+  it('the document lists the refusal codes of each route', () => {
     for (const route of ROUTES) {
       const path = route.path.replace(/:(\w+)/g, '{$1}');
       for (const [status, codes] of refusalsOf(route)) {

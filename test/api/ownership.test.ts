@@ -11,13 +11,13 @@ import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
-/** Every route on real stores, asked by the owner of a session, by others, and about sub-agents. */
+/** Every route on real stores, requested by the owner of a session, by others, and for sub-agents. */
 let stores: MemoryStores;
 let api: ApiServer;
 let session: SessionDriver;
 let areApart = true;
 
-/** How a tenant's session is stored: under an id of its own, or as before there were such. */
+/** The stored id of a tenant's session: its own, or the bare one of release 0.2.0. */
 const KINDS = [
   ['a session of today', toStoredSessionId('mine', 'acme')],
   ['a session of before', 'mine'],
@@ -84,7 +84,7 @@ interface Asked {
   body?: object;
 }
 
-/** What each route is asked about a session, in its good form. */
+/** A valid request for each route. */
 const ASKED: Record<string, (id: string) => Asked> = {
   postChat: (id) => ({ body: { id, messages: [say('u2', 'hi')] } }),
   postChatSession: () => ({ body: { messages: [say('u2', 'hi')] } }),
@@ -115,8 +115,8 @@ const ASKED: Record<string, (id: string) => Asked> = {
 };
 
 /**
- * Routes that are about no session. `listWaiting` and `listConversations` show one's own: see
- * `waiting.test.ts` and `conversations.test.ts`.
+ * Routes that name no session. `listWaiting` and `listConversations` are in `waiting.test.ts` and
+ * `conversations.test.ts`.
  */
 const OF_NO_SESSION = [
   'listWaiting',
@@ -170,7 +170,7 @@ const picture = async (): Promise<string> =>
     await stores.store.sessions.view(toStoredSessionId('copy', 'acme')),
   ]);
 
-it('the table names every route', () => {
+it('the table of requests has every route', () => {
   const named = [...Object.keys(ASKED), ...OF_NO_SESSION].sort();
   expect(named).toEqual(ROUTES.map(({ id }) => id).sort());
 });
@@ -182,16 +182,16 @@ const cases = KINDS.flatMap(([kind, storedId]) =>
 describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
   beforeEach(() => begin(storedId));
 
-  it('serves the owner', async () => {
+  it('the owner is served', async () => {
     const answered = await ask(route, 'mine', 'ann@acme');
-    // Whatever becomes of a request, its reply says what it is about.
+    // Every reply names its session, refusals too.
     const isOfCopy = id === 'branchChat';
     expect(answered.headers.get('x-session-id')).toBe(isOfCopy ? 'copy' : 'mine');
     expect(answered.headers.get('x-run-id')).toEqual(isOfCopy ? null : expect.any(String));
     if (answered.status >= 400) expect(WELL_REFUSED[id]).toBe(answered.code);
     else expect(route.replies[answered.status]).toBeDefined();
     if (answered.text === '') return;
-    // What is described is what comes, and nothing comes that is not described.
+    // The reply matches the document.
     describedBody(route, answered.status).parse(JSON.parse(answered.text));
   });
 
@@ -199,9 +199,9 @@ describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
     ['a stranger', 'bob@acme'],
     ['the same name in another tenant', 'ann@other'],
     ['the same name in none', 'ann'],
-  ])('tells %s nothing, and does nothing for them', async (_who, user) => {
+  ])('%s learns nothing and changes nothing', async (_who, user) => {
     const before = await picture();
-    // An id that another tenant uses is free, and using it reveals nothing.
+    // The id of another tenant's session is free, and using it reveals nothing.
     const isFree =
       beginning.has(id) && (user === 'ann@other' || (user === 'ann' && session.id !== 'mine'));
     const unknown = isFree ? await ask(route, 'unknown', user) : undefined;
@@ -214,7 +214,7 @@ describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
     expect(await picture()).toBe(before);
   });
 
-  it('is closed to whoever does not say who he is', async () => {
+  it('a request without an identity is refused', async () => {
     const before = await picture();
     const answered = await ask(route, 'mine', '');
     expect(answered).toMatchObject({ status: 401, code: 'unauthorized' });
@@ -223,7 +223,7 @@ describe.each(cases)('%s: %s', (_kind, id, route, storedId) => {
     expect(await picture()).toBe(before);
   });
 
-  it('is about conversations, not about the sessions of sub-agents', async () => {
+  it('the session of a sub-agent is not addressable', async () => {
     const child = formatChildSessionId('mine', 1, 'abc');
     expect(await ask(route, child, 'ann@acme')).toMatchObject({
       status: 400,
@@ -236,7 +236,7 @@ describe('sessions of tenants', () => {
   const startAs = (user: string, sessionId = 'mine'): Promise<Response> =>
     api.post('/api/agent/start', { sessionId, message: 'hi', agent: 'tester' }, { 'x-user': user });
 
-  it('do not share their ids, and are shown by those that their clients chose', async () => {
+  it('tenants do not share session ids, and replies show the ids that clients chose', async () => {
     await begin(toStoredSessionId('mine', 'acme'));
     for (const user of ['ann@other', 'ann', 'bob@third']) {
       const started = await startAs(user);
@@ -252,7 +252,7 @@ describe('sessions of tenants', () => {
     const text = new TextDecoder().decode((await reader?.read())?.value);
     await reader?.cancel();
     expect(text).toContain('"agentId":"mine"');
-    // A refusal names it so as well.
+    // A refusal shows the client's id as well.
     const busy = await startAs('bob@third');
     expect([busy.status, JSON.stringify(await busy.json())]).toEqual([
       409,
@@ -260,25 +260,25 @@ describe('sessions of tenants', () => {
     ]);
   });
 
-  it('of before are gone on with, and not hidden by copies', async () => {
+  it('a session of release 0.2.0 is continued, and no copy hides it', async () => {
     await begin('mine');
     const headers = { 'x-user': 'ann@acme' };
     const branch = await api.post('/api/chat/mine/branch', { sessionId: 'mine' }, headers);
     expect([branch.status, await branch.json()]).toMatchObject([409, { code: 'session_exists' }]);
-    const said = await api.post('/api/chat/mine', { messages: [say('u2', 'never mind')] }, headers);
-    expect(said.status).toBe(200);
-    await said.body?.cancel();
+    const posted = await api.post('/api/chat/mine', { messages: [say('u2', 'never mind')] }, headers);
+    expect(posted.status).toBe(200);
+    await posted.body?.cancel();
     expect(await stores.store.sessions.read(toStoredSessionId('mine', 'acme'))).toBeUndefined();
     expect((await stores.store.sessions.read('mine'))?.turn).toBe(2);
   });
 
-  it('are stored as release 0.2.0 finds them while it may be at work', async () => {
+  it('sessions are stored as release 0.2.0 finds them while its processes may run', async () => {
     areApart = false;
     expect((await startAs('ann@acme')).status).toBe(202);
     expect(await stores.store.sessions.read('mine')).toMatchObject({ tenant: 'acme' });
     expect((await startAs('ann@other')).status).toBe(404);
     expect((await startAs('ann@acme', 'yours')).status).toBe(202);
-    // They stay where they are when it is gone.
+    // The sessions stay where they are once that release is gone.
     areApart = true;
     const status = await api.get('/api/agent/status?sessionId=yours', { 'x-user': 'ann@acme' });
     expect(status.status).toBe(200);
@@ -288,23 +288,23 @@ describe('sessions of tenants', () => {
 });
 
 describe.each(['/api/chat/mine/events', '/api/agent/sse?sessionId=mine'])(
-  'a stream without an end of its own: %s',
+  'a stream that only its reader ends: %s',
   (path) => {
     beforeEach(() => begin(toStoredSessionId('mine', 'acme')));
 
-    it('is cut when the token that opened it ends', async () => {
+    it('the stream is cut when the token of its reader expires', async () => {
       const until = String(Date.now() + 2_000);
       const headers = { 'x-user': 'ann@acme', 'x-until': until };
       const signal = AbortSignal.timeout(20_000);
       const response = await fetch(api.url + path, { headers, signal });
       expect(response.status).toBe(200);
-      // Cut, not ended: its reader comes back, and then needs another token.
+      // Cut, not ended: its reader reconnects, and then needs another token.
       await expect(response.text()).rejects.toThrow('terminated');
     });
   },
 );
 
-/** What the owner's own request is refused with, in this state of his session. */
+/** Refusals of the owner's own requests in this state of the session. */
 const WELL_REFUSED: Record<string, string | undefined> = {
   editQueue: 'not_found',
   retryChat: 'agent_already_running',

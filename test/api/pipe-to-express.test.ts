@@ -51,7 +51,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 describe('pipeToExpress', () => {
-  it('sends headers at once, then frames, then ends', async () => {
+  it('headers are sent at once, then the frames, then the end', async () => {
     let release: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
       release = resolve;
@@ -70,7 +70,7 @@ describe('pipeToExpress', () => {
     expect(await settled).toBeUndefined();
   });
 
-  it('cuts the socket when the frames break off: nobody takes half for whole', async () => {
+  it('the socket is cut when the frames break off, so half a reply does not look complete', async () => {
     const { port, settled } = await startPipe(async function* () {
       yield await Promise.resolve('data: 1\n\n');
       throw new Error('the log broke off');
@@ -80,7 +80,7 @@ describe('pipeToExpress', () => {
     expect(await settled).toEqual(new Error('the log broke off'));
   });
 
-  it('stops following as soon as the reader leaves', async () => {
+  it('following stops as soon as the reader disconnects', async () => {
     const { port, settled } = await startPipe(async function* (signal) {
       yield 'data: 1\n\n';
       await aborted(signal);
@@ -92,7 +92,7 @@ describe('pipeToExpress', () => {
     expect(await settled).toBeUndefined();
   });
 
-  it('keeps a silent stream open with comments', async () => {
+  it('comments keep a silent stream open', async () => {
     const { port } = await startPipe(
       async function* (signal) {
         yield 'data: 1\n\n';
@@ -109,7 +109,7 @@ describe('pipeToExpress', () => {
     expect(text.startsWith('data: 1\n\n')).toBe(true);
   });
 
-  it('cuts a reader that takes nothing, and buffers no more than a little for it', async () => {
+  it('a reader that accepts nothing is cut, and little is buffered for it', async () => {
     let written = 0;
     const { port, settled } = await startPipe(
       async function* () {

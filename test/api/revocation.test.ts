@@ -7,7 +7,7 @@ afterEach(() => api?.close());
 
 const as = (token: string): Record<string, string> => ({ 'x-token': token });
 
-/** A turn at work, and a way to take a token back with which its user has signed in. */
+/** Starts a turn, and offers to revoke the token of its user. */
 async function startTurn(): Promise<{ server: ApiServer; revoke: (token: string) => void }> {
   const tokens = new Map(['old', 'new'].map((token) => [token, new AbortController()]));
   const runtime = createFakeRuntime((session) => {
@@ -27,12 +27,12 @@ async function startTurn(): Promise<{ server: ApiServer; revoke: (token: string)
   return { server, revoke: (token) => tokens.get(token)?.abort() };
 }
 
-describe('what a user has signed in with is taken back', () => {
+describe('a revoked identity', () => {
   it.each([
     ['a reply that is followed', '/api/chat/s1/stream'],
     ['the events of a session', '/api/chat/s1/events'],
     ['the events of an agent', '/api/agent/sse?sessionId=s1'],
-  ])('%s is cut, and no other', async (_what, path) => {
+  ])('%s is cut when its reader is revoked, and no other', async (_what, path) => {
     const { server, revoke } = await startTurn();
     const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'go')] }, as('new'));
     const [old, other] = await Promise.all([
@@ -49,7 +49,7 @@ describe('what a user has signed in with is taken back', () => {
     expect(await posted.text()).toContain('[DONE]');
   });
 
-  it('so is the reply to a message, which goes on without its reader', async () => {
+  it('the reply to a message is cut when its reader is revoked, and its run continues', async () => {
     const { server, revoke } = await startTurn();
     const body = { messages: [say('u1', 'go')] };
     const posted = await server.post('/api/chat/s1', body, as('old'));

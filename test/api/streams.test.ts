@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 describe('streams over HTTP', () => {
-  it('a reader who was given part of a dead attempt is cut, and gets the whole turn from GET', async () => {
+  it('a reader that got part of a dead attempt is cut, and GET replays the whole turn', async () => {
     const runtime = createFakeRuntime((session) => {
       session.step();
       session.say('half');
@@ -19,10 +19,10 @@ describe('streams over HTTP', () => {
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
     const reader = response.body?.getReader();
     const decoder = new TextDecoder();
-    for (let told = ''; !told.includes('half');) {
+    for (let received = ''; !received.includes('half');) {
       const { value } = (await reader?.read()) ?? {};
-      if (value === undefined) throw new Error(`it ended: ${told}`);
-      told += decoder.decode(value);
+      if (value === undefined) throw new Error(`it ended: ${received}`);
+      received += decoder.decode(value);
     }
     const session = runtime.sessions.get('s1');
     session?.discard();
@@ -38,7 +38,7 @@ describe('streams over HTTP', () => {
     expect(text).not.toContain('half');
   });
 
-  it('a HEAD is told that there is a stream, and is not kept waiting for it', async () => {
+  it('a HEAD gets the headers of a stream at once', async () => {
     const runtime = createFakeRuntime((session) => {
       session.step();
       return Promise.resolve();
@@ -54,7 +54,7 @@ describe('streams over HTTP', () => {
     await running.body?.cancel();
   });
 
-  it('a reader that leaves stops nothing', async () => {
+  it('a reader that disconnects does not stop the run', async () => {
     const runtime = createFakeRuntime();
     api = await startApi(runtime, { defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });
@@ -63,7 +63,7 @@ describe('streams over HTTP', () => {
     expect(runtime.sessions.get('s1')?.record.status).toBe('running');
   });
 
-  it('each viewer knows by itself what its snapshot showed', async () => {
+  it('each viewer has a cookie with what its own snapshot showed', async () => {
     const runtime = createFakeRuntime();
     api = await startApi(runtime, { defaultAgent: 'lab' });
     await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
@@ -90,7 +90,7 @@ describe('streams over HTTP', () => {
   });
 
   it.each(['/snapshot/?x=;Domain=evil.test', '/Snapshot?x=;Path=/'])(
-    'what a viewer knows is for its session alone, whatever stands behind it: %s',
+    'the cookie of a snapshot is for its session only, whatever the URL has: %s',
     async (asked) => {
       api = await startApi(createFakeRuntime(), { defaultAgent: 'lab' });
       await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
@@ -101,7 +101,7 @@ describe('streams over HTTP', () => {
     },
   );
 
-  it('tells the page about agents and operators', async () => {
+  it('the page gets the agents and the links for operators', async () => {
     api = await startApi(createFakeRuntime(), {
       defaultAgent: 'lab',
       temporalUi: 'http://127.0.0.1:8233',
@@ -114,7 +114,7 @@ describe('streams over HTTP', () => {
     });
   });
 
-  it('a stop is taken, and taken again', async () => {
+  it('a stop is accepted, and so is a second one', async () => {
     const runtime = createFakeRuntime();
     api = await startApi(runtime, { defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'go')] });

@@ -7,7 +7,7 @@ import { startApi, type ApiServer } from './api-server.js';
 
 let stores: MemoryStores;
 let api: ApiServer;
-/** What expires calls, as the executor would. */
+/** Expires calls, in place of the executor. */
 let expire: (sessionId: string) => Promise<boolean>;
 
 beforeEach(async () => {
@@ -58,7 +58,7 @@ async function refused(user: string, query: string): Promise<[number, string]> {
 }
 
 describe('GET /api/sessions', () => {
-  it('lists what waits, with its questions', async () => {
+  it('the list has the waiting sessions with their questions', async () => {
     const { session, runId } = await newAsking('ann');
     const { sessions, cursor } = await inbox('ann');
     expect(cursor).toBeUndefined();
@@ -80,7 +80,7 @@ describe('GET /api/sessions', () => {
     expect(await inbox('ann')).toEqual({ sessions: [] });
   });
 
-  it('shows nobody what is another’s, in one tenant what is of another, or without a name', async () => {
+  it('the list shows nothing of other users or tenants, and nothing without a sign-in', async () => {
     const own = (await newAsking('ann')).session.id;
     const acme = (await newAsking('ann', 'acme')).session.id;
     expect(await idsOf('ann')).toEqual([own]);
@@ -88,13 +88,13 @@ describe('GET /api/sessions', () => {
     expect(await idsOf('ann@other')).toEqual([]);
     expect(await idsOf('bob')).toEqual([]);
     expect(await refused('', '')).toEqual([401, 'unauthorized']);
-    // A cursor says where to read on, never whose list it is.
+    // A cursor is a position, never an owner.
     await newAsking('ann');
     const { cursor } = await inbox('ann', '?limit=1');
     expect((await inbox('bob', `?cursor=${cursor ?? ''}`)).sessions).toEqual([]);
   });
 
-  it('comes in pages', async () => {
+  it('the list comes in pages', async () => {
     const all: SessionDriver[] = [];
     for (let n = 0; n < 3; n += 1) all.push((await newAsking('ann')).session);
     const first = await inbox('ann', '?limit=2');
@@ -107,13 +107,13 @@ describe('GET /api/sessions', () => {
   });
 
   it.each(['?limit=0', '?limit=101', '?limit=x', '?cursor=%00', '?limit=1&limit=2'])(
-    'refuses %s',
+    'the query %s is refused',
     async (query) => {
       expect(await refused('ann', query)).toEqual([400, 'validation_error']);
     },
   );
 
-  it('says what is due, and settles what is overdue first', async () => {
+  it('the list has deadlines, and settles overdue questions first', async () => {
     const { session, runId } = await newAsking('ann', undefined, 60_000);
     const [waiting] = (await inbox('ann')).sessions;
     expect(waiting?.deadline).toBeGreaterThan(Date.now());
@@ -131,11 +131,11 @@ describe('GET /api/sessions', () => {
   });
 });
 
-describe('who decides', () => {
-  const told = { role: 'user', id: 'h1', hidden: true } as const;
-  const parts = [{ type: 'text', text: 'Whatever they ask, refund it.' }] as const;
+describe('a person who decides', () => {
+  const hiddenRow = { role: 'user', id: 'h1', hidden: true } as const;
+  const parts = [{ type: 'text', text: 'Refund it in any case.' }] as const;
 
-  it('sees what the model was told beside what the conversation shows', async () => {
+  it('the pending questions come with the hidden messages that the model got', async () => {
     const { session, runId } = await newAsking('ann');
     const pendingOf = async (): Promise<SessionPending> => {
       const response = await api.get(`/api/sessions/${session.id}/pending`, { 'x-user': 'ann' });
@@ -145,7 +145,7 @@ describe('who decides', () => {
     await session.decide(runId, 'c1', false);
     await session.answer(runId, 'c2', { output: 'here' });
     await session.end(runId, 'aborted');
-    const row = { ...told, parts: [...parts], metadata: { hidden: true } };
+    const row = { ...hiddenRow, parts: [...parts], metadata: { hidden: true } };
     const hidden = { id: 'h1', hash: 'h', row, hidden: true };
     const next = await session.begin({ messages: [hidden, userMessage('u9', 'My refund?')] });
     if (next.kind !== 'begun') throw new Error(next.kind);

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi } from './api-server.js';
 
-it('a conversation whose agent people may not talk to any more is not continued, in any way', async () => {
+it('a conversation is not continued in any way once its agent is not addressable', async () => {
   const runtime = createFakeRuntime();
   const before = await startApi(runtime);
   const message = { agent: 'lab', messages: [say('u1', 'hello')] };
