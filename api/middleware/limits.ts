@@ -47,7 +47,7 @@ interface LimitsOptions extends IdentityOptions {
   logger: ApiLogger;
 }
 
-/** The limits of an app. Where nobody signs in, only those that its options set apply. */
+/** The limits of an app. Without accounts only those apply that its options set. */
 export function createLimits(
   { authenticate, limits = {}, logger }: LimitsOptions,
   keyOf: KeyOf,

@@ -75,7 +75,7 @@ export const AGENT_ROUTES: readonly Route[] = [
         sendStarted(response, toStarted(sessionId, run.runId));
         return;
       }
-      // Answers resume a run by themselves: one that has not ended is left alone.
+      // A run that has not ended needs no resume: its answers wake it.
       const result = await deps.executor.resume({ sessionId, by, mode, checkpointId });
       const { runId } = result.kind === 'resumed' ? result.run : result;
       sendStarted(response, toStarted(sessionId, runId));
