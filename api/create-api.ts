@@ -53,9 +53,9 @@ export function createApi(options: ApiOptions): Express {
     sendRefusal(request, response, refusal);
   };
   const mount = (route: Route, guards: RequestHandler[] = []): void => {
-    app[route.method](route.path, ...guards, (request, response) =>
-      route.answer(deps, request, response),
-    );
+    app
+      .route(route.path)
+      [route.method](...guards, (request, response) => route.answer(deps, request, response));
   };
   const routes = routesOf(deps);
   const app = express();
