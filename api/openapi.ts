@@ -13,7 +13,7 @@ export function createOpenApi(routes: readonly Route[]): oas31.OpenAPIObject {
       title: 'helix-temporal',
       version: '1',
       description:
-        'Chats with agents that wait for people. Refusals are `{error, code, detail?}`; PROTOCOL.md says what each code means.',
+        'Chats with agents that wait for people. Refusals are `{error, code, detail?}`; PROTOCOL.md explains each code.',
     },
     security: [{ bearer: [] }],
     components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },

@@ -25,7 +25,7 @@ import { defineRoute, SESSION_AND_RUN, type Route } from './route.js';
 
 const STARTED = {
   202: {
-    description: 'The run at work.',
+    description: 'The active run.',
     content: { json: AgentStarted },
     headers: SESSION_AND_RUN,
   },
@@ -36,13 +36,13 @@ const BEGIN = [
   ...(['quota_exceeded', 'nothing_to_do', 'chunk_too_large', 'message_not_found'] as const),
 ] as const;
 
-/** The surface for programs, and for agents that delegate to this one. */
+/** Routes for programs, and for agents that delegate to this one. */
 export const AGENT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',
     path: '/api/agent/start',
     id: 'startAgent',
-    summary: 'Starts a turn, in a new session unless one is named',
+    summary: 'Start a turn, in a new session unless one is named',
     body: StartAgentBody,
     replies: STARTED,
     refusals: BEGIN,
@@ -55,7 +55,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/resume',
     id: 'resumeAgent',
-    summary: 'Goes on with an interrupted run, leaves one at work alone; or does a turn again',
+    summary: 'Resume an interrupted run, or run a turn again; an active run is left alone',
     access: 'owner',
     body: ResumeAgentBody,
     replies: STARTED,
@@ -85,12 +85,12 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/submit-tool-result',
     id: 'submitToolResult',
-    summary: 'Answers a call that waits; the run goes on by itself',
+    summary: 'Answer a pending call; the run continues without a resume',
     access: 'owner',
     body: SubmitToolResultBody,
     replies: {
       202: {
-        description: 'The answer is taken.',
+        description: 'The answer is stored.',
         content: { json: ToolResultTaken },
         headers: SESSION_AND_RUN,
       },
@@ -109,13 +109,13 @@ export const AGENT_ROUTES: readonly Route[] = [
       response.status(202).json(taken satisfies ToolResultTaken);
     },
   }),
-  defineStop('interrupt', 'interruptAgent', 'Stops the run; it can be resumed'),
-  defineStop('abort', 'abortAgent', 'Stops the run for good'),
+  defineStop('interrupt', 'interruptAgent', 'Stop the run; it can be resumed'),
+  defineStop('abort', 'abortAgent', 'Stop the run; it cannot be resumed'),
   defineRoute({
     method: 'get',
     path: '/api/agent/status',
     id: 'getAgentStatus',
-    summary: 'How the newest run of a session stands',
+    summary: 'Get the state of the newest run of a session',
     access: 'owner',
     query: AgentTarget,
     replies: {
@@ -136,7 +136,7 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/agent/sse',
     id: 'followAgent',
-    summary: 'The stream as wire events; open across pauses, complete with the end of the run',
+    summary: 'Follow the stream as wire events, across pauses, to the end of the run',
     access: 'owner',
     query: AgentEventsQuery,
     headers: ['lastEventId'],
@@ -152,7 +152,7 @@ export const AGENT_ROUTES: readonly Route[] = [
       const { deps, request, query, record } = call;
       const from = readCursor(request, query.fromSequence) ?? record.turnStartSequence;
       if (from > record.sequence) {
-        throw new HelixError('rewound', 'This stream has not come that far.');
+        throw new HelixError('rewound', 'The stream has not reached this sequence.');
       }
       const { streamManager } = deps;
       await streamReply(
@@ -178,7 +178,7 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
     body: StopAgentBody,
     replies: {
       202: {
-        description: 'What became of it.',
+        description: 'The effect of the stop.',
         content: { json: StopReply },
         headers: SESSION_AND_RUN,
       },

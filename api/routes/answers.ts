@@ -14,11 +14,11 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId',
     id: 'answerCall',
-    summary: 'Answers a call that waits, from anywhere',
+    summary: 'Answer a pending call from anywhere',
     body: AnswerBody,
     replies: {
       202: {
-        description: 'The answer is taken.',
+        description: 'The answer is stored.',
         content: { json: AnswerReply },
         headers: SESSION_AND_RUN,
       },
@@ -42,7 +42,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId/extend',
     id: 'extendDeadline',
-    summary: 'Gives more time for an answer',
+    summary: 'Extend the deadline of a pending call',
     body: ExtendBody,
     replies: {
       202: {
@@ -67,11 +67,11 @@ export const ANSWER_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId/lease',
     id: 'leaseCall',
-    summary: 'Of several pages, lets one carry out a client tool for a while',
+    summary: 'Claim a client tool call for one of several pages',
     body: LeaseBody,
     replies: {
       200: {
-        description: 'The call is its own.',
+        description: 'The page holds the call.',
         content: { json: LeaseReply },
         headers: SESSION_AND_RUN,
       },

@@ -16,7 +16,7 @@ const POSITION = ['resumeFromSequence', 'lastEventId', 'resumeAt', 'profile'] as
 
 const say = {
   method: 'post',
-  summary: 'Says something, answers calls, edits a message, or asks for another reply',
+  summary: 'Send a message, answer calls, edit a message, or ask for another reply',
   query: ChatQuery,
   headers: [...POSITION, 'existingMessageId'],
   body: ChatRequest,
@@ -34,7 +34,7 @@ const say = {
 
 const follow = {
   method: 'get',
-  summary: 'Follows the turn at work; nothing for strangers',
+  summary: 'Follow the active turn; strangers get 204',
   params: SessionPath,
   headers: POSITION,
   replies: { 200: STREAM, 204: NOTHING },

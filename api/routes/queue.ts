@@ -12,7 +12,7 @@ const queue = {
   params: SessionPath,
   replies: {
     200: {
-      description: 'What waits for its turn now.',
+      description: 'The messages that wait for their turn.',
       content: { json: QueueReply },
       headers: SESSION_AND_RUN,
     },
@@ -25,14 +25,14 @@ export const QUEUE_ROUTES: readonly Route[] = [
     ...queue,
     method: 'get',
     id: 'getQueue',
-    summary: 'Lists the messages that wait',
+    summary: 'List queued messages',
     handle: sendQueue,
   }),
   defineRoute({
     ...queue,
     method: 'patch',
     id: 'editQueue',
-    summary: 'Gives a message that waits another text',
+    summary: 'Edit a queued message',
     body: QueueEdit,
     refusals: ['message_not_found', 'message_too_large'],
     handle: async (call) => {
@@ -45,7 +45,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     ...queue,
     method: 'delete',
     id: 'clearQueue',
-    summary: 'Takes back one message that waits, or all',
+    summary: 'Remove one queued message, or all',
     query: QueueQuery,
     refusals: ['message_not_found'],
     handle: async (call) => {

@@ -18,11 +18,11 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/retry',
     id: 'retryChat',
-    summary: 'Does a turn again, or goes on behind a checkpoint',
+    summary: 'Run a turn again, or continue after a checkpoint',
     body: RetryBody,
     replies: {
       202: {
-        description: 'The run that does it.',
+        description: 'The new run.',
         content: { json: RetryReply },
         headers: SESSION_AND_RUN,
       },
@@ -45,7 +45,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/branch',
     id: 'branchChat',
-    summary: 'Copies the conversation, up to a checkpoint or a message',
+    summary: 'Copy the conversation, up to a checkpoint or a message',
     body: BranchBody,
     replies: {
       201: { description: 'The copy.', content: { json: BranchReply }, headers: SESSION },
@@ -74,7 +74,7 @@ export const RERUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/checkpoints',
     id: 'listCheckpoints',
-    summary: 'Where one can go back to',
+    summary: 'List checkpoints',
     query: CheckpointQuery,
     replies: {
       200: {

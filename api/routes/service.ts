@@ -5,14 +5,14 @@ import { ConfigReply, ReadinessReply } from '../../protocol/replies.js';
 import type { ApiMetrics } from '../metrics/api-metrics.js';
 import { defineRoute, type Route } from './route.js';
 
-/** What is about this server, not about a session. */
+/** Routes about this server, not about a session. */
 export const SERVICE_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
     path: '/api/config',
     id: 'getConfig',
-    summary: 'What a page needs to know about this server',
-    replies: { 200: { description: 'Its agents, and links.', content: { json: ConfigReply } } },
+    summary: 'Get the settings of this server that a page needs',
+    replies: { 200: { description: 'Agents and links.', content: { json: ConfigReply } } },
     handle: ({ deps: { agents, defaultAgent, temporalUi, namespace }, response }) => {
       response.json({
         agents: agents.getRegisteredTypes().filter((name) => isAddressable(agents, name)),
@@ -26,7 +26,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/openapi.json',
     id: 'getOpenApi',
-    summary: 'This document',
+    summary: 'Get this document',
     access: 'everyone',
     replies: {
       200: {
@@ -42,11 +42,11 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/healthz',
     id: 'getHealth',
-    summary: 'Whether this process answers',
+    summary: 'Check whether this process answers',
     access: 'everyone',
     replies: {
       200: {
-        description: 'It does.',
+        description: 'The process answers.',
         content: { json: z.object({ status: z.literal('ok') }) },
       },
     },
@@ -58,12 +58,12 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/readyz',
     id: 'getReadiness',
-    summary: 'Whether this process takes messages, and what is away',
+    summary: 'Check whether this process accepts messages, and which parts are away',
     access: 'everyone',
     replies: {
       200: {
         description:
-          'It does: Redis answers, and Temporal and a worker were seen. What is away is named.',
+          'It does: Redis answers, and Temporal and a worker were seen. Parts that are away are named.',
         content: { json: ReadinessReply },
       },
       503: {
@@ -83,7 +83,7 @@ export const METRICS_ROUTE: Route = defineRoute({
   method: 'get',
   path: '/metrics',
   id: 'getMetrics',
-  summary: 'What this process has done',
+  summary: 'Get metrics of this process',
   access: 'everyone',
   replies: {
     200: { description: 'Metrics.', content: { text: "Prometheus' text format." } },

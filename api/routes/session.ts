@@ -27,12 +27,12 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/snapshot',
     id: 'getSnapshot',
-    summary: 'What a page needs to start, now or as of a checkpoint',
+    summary: 'Get what a page starts with, now or as of a checkpoint',
     params: SessionPath,
     query: SnapshotQuery,
     replies: {
       200: {
-        description: 'History, state, what waits, and where the stream stands.',
+        description: 'History, state, open questions, and the position of the stream.',
         content: { json: FrontendSnapshot },
         headers: SESSION_AND_RUN,
       },
@@ -62,7 +62,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/messages',
     id: 'listMessages',
-    summary: 'History, page by page',
+    summary: 'List messages, page by page',
     query: MessagesQuery,
     replies: {
       200: {
@@ -82,7 +82,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/chat/:sessionId/events',
     id: 'followSession',
-    summary: 'How the session stands, now and whenever that changes, over pauses and turns',
+    summary: 'Follow the state of the session, across pauses and turns',
     replies: {
       200: {
         description: 'Stays open until the session is erased.',
@@ -104,8 +104,8 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/api/chat/:sessionId',
     id: 'deleteChat',
-    summary: 'Stops what runs, and erases the session',
-    replies: { 204: { description: 'It is gone.', headers: SESSION_AND_RUN } },
+    summary: 'Stop the run and erase the session',
+    replies: { 204: { description: 'The session is erased.', headers: SESSION_AND_RUN } },
     handle: async ({ deps, response, params: { sessionId }, record, caller }) => {
       await deps.executor.deleteSession(record.sessionId, caller.userId);
       deps.logger.info({ sessionId, by: caller.userId }, 'a conversation was erased');
@@ -117,11 +117,11 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/chat/:sessionId/stop',
     id: 'stopChat',
-    summary: 'Stops the run at work; its partial reply is kept',
+    summary: 'Stop the active run; its partial reply is kept',
     body: StopBody,
     replies: {
       202: {
-        description: 'What became of it.',
+        description: 'The effect of the stop.',
         content: { json: StopReply },
         headers: SESSION_AND_RUN,
       },

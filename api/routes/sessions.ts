@@ -19,11 +19,11 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/conversations',
     id: 'listConversations',
-    summary: 'All conversations of the caller',
+    summary: 'List the conversations of the caller',
     query: ConversationsQuery,
     replies: {
       200: {
-        description: 'A page, the newest change first.',
+        description: 'A page, newest change first.',
         content: { json: Conversations },
       },
     },
@@ -43,11 +43,11 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/sessions',
     id: 'listWaiting',
-    summary: 'What waits for people, in all sessions of the caller',
+    summary: 'List the sessions of the caller that wait for people',
     query: WaitingQuery,
     replies: {
       200: {
-        description: 'A page, those first that have waited longest.',
+        description: 'A page, longest wait first.',
         content: { json: WaitingSessions },
       },
     },
@@ -64,12 +64,12 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/api/sessions/:sessionId/pending',
     id: 'getPending',
-    summary: 'What waits for people in one session',
+    summary: 'List the open questions of one session',
     access: 'owner',
     params: SessionPath,
     replies: {
       200: {
-        description: 'The questions, with the time they have.',
+        description: 'The questions, with their deadlines.',
         content: { json: SessionPending },
         headers: SESSION_AND_RUN,
       },
