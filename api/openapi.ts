@@ -69,10 +69,11 @@ function toOperation(route: Route): Paths[string]['get'] {
     operationId: id,
     summary,
     ...(access === 'everyone' && { security: [] }),
+    // The library reads every key that is there.
     requestParams: {
-      path: params,
-      query,
-      header: headers.length > 0 ? z.object(named) : undefined,
+      ...(params && { path: params }),
+      ...(query && { query }),
+      ...(headers.length > 0 && { header: z.object(named) }),
     },
     ...(body && {
       requestBody: {
