@@ -55,11 +55,7 @@ export {
 export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';
 export { extractResumePosition } from './reply/attach-turn.js';
 export { buildPastSnapshot, buildSnapshot, toPendingQuestions } from './reply/build-snapshot.js';
-export type {
-  PastSnapshotParams,
-  SnapshotDeps,
-  SnapshotParams,
-} from './reply/build-snapshot.js';
+export type { PastSnapshotParams, SnapshotDeps, SnapshotParams } from './reply/build-snapshot.js';
 export { decideReply } from './reply/decide-reply.js';
 export { handleChatStream, toProblem, toReplyHeaders } from './reply/handle-chat-stream.js';
 export { editQueuedMessage, toQueue } from './reply/queue.js';

@@ -48,10 +48,13 @@ export function readAccess(config: Config): Access {
 
 /** Settings that are valid but admit more callers than an operator may expect. */
 export function warnOfAccess(config: Config, hasAccounts: boolean): string[] {
-  if (!hasAccounts) return ['there is no sign-in: every caller that reaches the api is the same user'];
+  if (!hasAccounts)
+    return ['there is no sign-in: every caller that reaches the api is the same user'];
   const warnings: string[] = [];
   if (config.JWT_JWKS_URL !== undefined && config.JWT_AUDIENCE === undefined) {
-    warnings.push('JWT_AUDIENCE is not set: tokens for other applications of the issuer are accepted');
+    warnings.push(
+      'JWT_AUDIENCE is not set: tokens for other applications of the issuer are accepted',
+    );
   }
   if (config.RECORD_LAYOUT < TENANTS_APART) {
     warnings.push('tenants share the ids of their sessions until RECORD_LAYOUT is 2');

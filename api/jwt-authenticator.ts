@@ -107,9 +107,7 @@ function createKeySource(options: JwtOptions): JWTVerifyGetKey {
   }
   if (publicKey !== undefined) {
     if (/-----BEGIN [A-Z ]*PRIVATE KEY/.test(publicKey)) {
-      throw new Error(
-        'publicKey is a private key, which can sign tokens. Give the public one.',
-      );
+      throw new Error('publicKey is a private key, which can sign tokens. Give the public one.');
     }
     const key = createPublicKey(publicKey);
     return () => key;
@@ -143,7 +141,9 @@ function refuseKey(error: unknown): never {
     error instanceof errors.JWKSMultipleMatchingKeys ||
     error instanceof errors.JOSENotSupported;
   if (isOfToken) throw error;
-  throw new HelixError('unavailable', 'Signing in is not possible at the moment.', { cause: error });
+  throw new HelixError('unavailable', 'Signing in is not possible at the moment.', {
+    cause: error,
+  });
 }
 
 function readAlgorithms({ secret, algorithms }: JwtOptions): string[] {

@@ -176,10 +176,14 @@ function tooLarge(): HelixError {
 /** The decompressed body, and how to stop reading it: the request itself stays open for the reply. */
 function decompress(request: IncomingMessage): { decompressed: Readable; release: () => void } {
   const { 'content-encoding': encoding = 'identity' } = request.headers;
-  if (encoding.toLowerCase() === 'identity') return { decompressed: request, release: () => undefined };
+  if (encoding.toLowerCase() === 'identity')
+    return { decompressed: request, release: () => undefined };
   const create = DECOMPRESSORS.get(encoding.toLowerCase());
   if (create === undefined) {
-    throw new HelixError('unsupported_media_type', 'The compression of the request body is not supported.');
+    throw new HelixError(
+      'unsupported_media_type',
+      'The compression of the request body is not supported.',
+    );
   }
   const decompressed = request.pipe(create());
   const release = (): void => {

@@ -13,7 +13,10 @@ export function answerMalformedRequest(error: NodeJS.ErrnoException, socket: Dup
     socket.destroy();
     return;
   }
-  const [line, text] = STATUS[error.code ?? ''] ?? ['400 Bad Request', 'This is not an HTTP request.'];
+  const [line, text] = STATUS[error.code ?? ''] ?? [
+    '400 Bad Request',
+    'This is not an HTTP request.',
+  ];
   const problem: ProblemBody = { error: text, code: 'validation_error' };
   const body = JSON.stringify(problem);
   const head = [

@@ -155,15 +155,11 @@ export const AGENT_ROUTES: readonly Route[] = [
         throw new HelixError('rewound', 'The stream has not reached this sequence.');
       }
       const { streamManager } = deps;
-      await streamReply(
-        call,
-        (signal) => createAgentEvents(streamManager, record, from, signal),
-        {
-          sessionId: query.sessionId,
-          headers: toReplyHeaders(record.sessionId, record),
-          isEndless: true,
-        },
-      );
+      await streamReply(call, (signal) => createAgentEvents(streamManager, record, from, signal), {
+        sessionId: query.sessionId,
+        headers: toReplyHeaders(record.sessionId, record),
+        isEndless: true,
+      });
     },
   }),
 ];

@@ -77,7 +77,10 @@ export const CHAT_ROUTES: readonly Route[] = [
   defineRoute({ ...follow, path: '/api/chat/:sessionId/stream', id: 'followChatStream' }),
 ];
 
-type ChatCall = Pick<Call<'caller', never, never, never>, 'deps' | 'request' | 'response' | 'caller'>;
+type ChatCall = Pick<
+  Call<'caller', never, never, never>,
+  'deps' | 'request' | 'response' | 'caller'
+>;
 
 /** What a request asks of the bridge. */
 function toParams({

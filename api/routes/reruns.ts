@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { findSession, requireAddressable, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
-import { BranchBody, CheckpointQuery, HEADERS, RetryBody, SessionPath } from '../../protocol/http.js';
+import {
+  BranchBody,
+  CheckpointQuery,
+  HEADERS,
+  RetryBody,
+  SessionPath,
+} from '../../protocol/http.js';
 import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
 import type { RouteDeps } from '../deps.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Route } from './route.js';

@@ -224,14 +224,17 @@ describe('JSON', () => {
       headers,
     );
 
-  it.each([LIMITS.jsonDepth, 10_000, 2_000_000])('JSON that is nested %d deep is refused', async (depth) => {
-    const response = await post(nested(depth));
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      code: 'validation_error',
-      error: 'The request body is nested too deeply.',
-    });
-  });
+  it.each([LIMITS.jsonDepth, 10_000, 2_000_000])(
+    'JSON that is nested %d deep is refused',
+    async (depth) => {
+      const response = await post(nested(depth));
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        code: 'validation_error',
+        error: 'The request body is nested too deeply.',
+      });
+    },
+  );
 
   it('JSON of the greatest depth is accepted', async () => {
     const response = await post(nested(LIMITS.jsonDepth - 4));
@@ -268,20 +271,24 @@ describe('JSON', () => {
     await response.text();
   });
 
-  it.each([1, 2, 3, 7, 100])('JSON in pieces of %d bytes has the depth and values of the whole', (size) => {
-    const anyJson = fc.jsonValue({ maxDepth: 5 });
-    const check = (value: unknown, space: number): void => {
-      const json = Buffer.from(JSON.stringify(value, undefined, space));
-      const values = countValues(value);
-      expect(findExcess(json, { depth: 100, values }, size)).toBeUndefined();
-      expect(findExcess(json, { depth: 100, values: values - 1 }, size)).toBe('values');
-      const depth = depthOf(value);
-      expect(findExcess(json, { depth, values }, size)).toBeUndefined();
-      if (depth > 0) expect(findExcess(json, { depth: depth - 1, values }, size)).toBe('depth');
-    };
-    for (const hard of ['"', '\\', '\\"', '[{,:}]', { '"': ['\\'] }, {}, [[], {}]]) check(hard, 0);
-    fc.assert(fc.property(anyJson, fc.nat(2), check));
-  });
+  it.each([1, 2, 3, 7, 100])(
+    'JSON in pieces of %d bytes has the depth and values of the whole',
+    (size) => {
+      const anyJson = fc.jsonValue({ maxDepth: 5 });
+      const check = (value: unknown, space: number): void => {
+        const json = Buffer.from(JSON.stringify(value, undefined, space));
+        const values = countValues(value);
+        expect(findExcess(json, { depth: 100, values }, size)).toBeUndefined();
+        expect(findExcess(json, { depth: 100, values: values - 1 }, size)).toBe('values');
+        const depth = depthOf(value);
+        expect(findExcess(json, { depth, values }, size)).toBeUndefined();
+        if (depth > 0) expect(findExcess(json, { depth: depth - 1, values }, size)).toBe('depth');
+      };
+      for (const hard of ['"', '\\', '\\"', '[{,:}]', { '"': ['\\'] }, {}, [[], {}]])
+        check(hard, 0);
+      fc.assert(fc.property(anyJson, fc.nat(2), check));
+    },
+  );
 
   it.each([
     ['[[]]', 1, true],

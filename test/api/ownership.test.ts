@@ -265,7 +265,11 @@ describe('sessions of tenants', () => {
     const headers = { 'x-user': 'ann@acme' };
     const branch = await api.post('/api/chat/mine/branch', { sessionId: 'mine' }, headers);
     expect([branch.status, await branch.json()]).toMatchObject([409, { code: 'session_exists' }]);
-    const posted = await api.post('/api/chat/mine', { messages: [say('u2', 'never mind')] }, headers);
+    const posted = await api.post(
+      '/api/chat/mine',
+      { messages: [say('u2', 'never mind')] },
+      headers,
+    );
     expect(posted.status).toBe(200);
     await posted.body?.cancel();
     expect(await stores.store.sessions.read(toStoredSessionId('mine', 'acme'))).toBeUndefined();
