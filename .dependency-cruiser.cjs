@@ -67,10 +67,17 @@ module.exports = {
       'Examples use what users use.',
     ),
     {
+      name: 'product-knows-no-example',
+      comment: 'Only the processes of npm start compose them.',
+      severity: 'error',
+      from: { pathNot: '^(examples|test|bench|scripts)/|/main\\.ts$' },
+      to: { path: '^examples/' },
+    },
+    {
       name: 'agents-of-examples-are-plain',
       comment: 'Workers load them.',
       severity: 'error',
-      from: { path: '^examples/(lab|support|long-conversation)/' },
+      from: { path: '^examples/(lab|support|long-conversation)/|^examples/index\\.ts$' },
       to: { path: '^(ai-sdk|stores|worker)/' },
     },
     only('web', ['protocol'], 'The page speaks HTTP.'),

@@ -105,8 +105,7 @@ async function main(): Promise<void> {
 function createAgents(config: Config, hasAccounts: boolean): AgentRegistry {
   const agents = new AgentRegistry(
     createExampleAgents({
-      countCharge: () => Promise.reject(new Error('tools are executed by workers')),
-      lab: isLabServed({ said: config.LAB, hasAccounts, host: config.HOST }),
+      lab: isLabServed({ setting: config.LAB, hasAccounts, host: config.HOST }),
     }),
   );
   const name = config.DEFAULT_AGENT;

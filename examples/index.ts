@@ -12,8 +12,9 @@ export { createSupportAgent } from './support/agent.js';
 
 /** What the example agents need from their process. */
 export interface ExampleAgentsConfig {
-  readonly countCharge: CountCharge;
-  /** The model of agents for people; none, or the scripted one: they keep to their own rules. */
+  /** Required where tools are executed. Default: the lab agent's `charge` fails. */
+  readonly countCharge?: CountCharge;
+  /** The model of agents for people. Without one, or with the scripted one, they follow their own rules. */
   readonly model?: LanguageModel | undefined;
   /** Whether the lab agent is among them. Default: true. */
   readonly lab?: boolean;

@@ -3,6 +3,7 @@ import { AgentRegistry, modelFromSpec } from '../agents/index.js';
 import { parseEnv } from '../config/env.js';
 import { createLogger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
+import { createChargeCounter } from '../examples/charge-counter.js';
 import { createExampleAgents } from '../examples/index.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { createAgentWorker } from './create-worker.js';
@@ -11,7 +12,7 @@ async function main(): Promise<void> {
   endWithParent(process);
   const config = parseEnv(process.env);
   const logger = createLogger({ name: 'worker', level: config.LOG_LEVEL });
-  const model = modelFromSpec(config.MODEL, config);
+  const model = await modelFromSpec(config.MODEL, config);
   Runtime.install({
     logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
       const err: unknown = meta?.['error'];
@@ -33,9 +34,10 @@ async function main(): Promise<void> {
     NativeConnection.connect({ address }),
   );
 
+  const charges = createChargeCounter(config.REDIS_URL);
   const agents = new AgentRegistry(
     createExampleAgents({
-      countCharge: (key) => redis.countIn('lab:charges', key),
+      countCharge: charges.count,
       model,
       lab: config.LAB ?? true,
     }),
@@ -64,6 +66,7 @@ async function main(): Promise<void> {
     // Ends on SIGINT or SIGTERM, which Temporal's runtime listens for.
     await worker.run();
   } finally {
+    charges.close();
     await redis.close();
     await connection.close();
   }

@@ -21,16 +21,19 @@ import {
 
 /** What the lab agent needs from its process. */
 export interface LabAgentConfig {
-  readonly countCharge: CountCharge;
-  /** Default: the scripted model, which does what the user's message says. */
+  /** Required where tools are executed. Default: `charge` fails. */
+  readonly countCharge?: CountCharge;
+  /** Default: the scripted model, which performs the script in the user's message. */
   readonly model?: LanguageModel;
   /** For measurements that need turns beyond the usual limit. */
   readonly maxSteps?: number;
 }
 
+const CANNOT_COUNT: CountCharge = () => Promise.reject(new Error('tools are executed by workers'));
+
 /** The agent that drives every path of the runtime from outside, without a model key. */
 export function createLabAgent({
-  countCharge,
+  countCharge = CANNOT_COUNT,
   model = createScriptedModel(),
   maxSteps = DEFAULT_MAX_STEPS,
 }: LabAgentConfig): AgentDefinition {

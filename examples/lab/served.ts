@@ -1,7 +1,7 @@
-/** What the settings of an API say about it. */
+/** Settings of an API that decide about the lab agent. */
 export interface LabSettings {
-  /** What was said about the lab agent; undefined if nothing was. */
-  readonly said: boolean | undefined;
+  /** `LAB`; undefined if it is not set. */
+  readonly setting: boolean | undefined;
   /** Whether users sign in. */
   readonly hasAccounts: boolean;
   /** Where the API listens. */
@@ -9,11 +9,11 @@ export interface LabSettings {
 }
 
 /**
- * Whether the API lets the lab agent be addressed: it does what its messages say, for as long as they
- * say, so it is for the one user of a machine, and for others only where that was asked for. Pure.
+ * Whether users of the API may talk to the lab agent. It performs whatever its messages ask for, however long
+ * that takes, so by default only the one user of a machine may. Pure.
  */
-export function isLabServed({ said, hasAccounts, host }: LabSettings): boolean {
-  return said ?? (!hasAccounts && isLoopback(host));
+export function isLabServed({ setting, hasAccounts, host }: LabSettings): boolean {
+  return setting ?? (!hasAccounts && isLoopback(host));
 }
 
 function isLoopback(host: string): boolean {

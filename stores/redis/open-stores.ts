@@ -19,8 +19,6 @@ export interface RedisStores {
   settings: () => Promise<RedisSettings>;
   /** How long Redis has answered nothing while a command waits, ms; 0: all are answered. */
   unansweredMs: () => number;
-  /** Adds one to a field of a hash; for tools that count in Redis. */
-  countIn: (hash: string, field: string) => Promise<number>;
   close: () => Promise<void>;
 }
 
@@ -50,7 +48,6 @@ export function openRedisStores(
     },
     settings: () => reach(readRedisSettings(commands)),
     unansweredMs: context.unanswered.silentMs,
-    countIn: (hash, field) => reach(commands.hincrby(hash, field, 1)),
     close: async () => {
       await context.processes.close();
       for (const client of [commands, subscriber]) closeClient(client);

@@ -85,6 +85,6 @@ describe('the lab agent', () => {
     ['127.evil.example', false],
     ['192.168.1.5', false],
   ])('is served without accounts at %s: %s', (host, served) => {
-    expect(isLabServed({ said: undefined, hasAccounts: false, host })).toBe(served);
+    expect(isLabServed({ setting: undefined, hasAccounts: false, host })).toBe(served);
   });
 });

@@ -1,0 +1,24 @@
+import { closeClient } from '../stores/redis/clients.js';
+import { connectCommands } from '../stores/redis/connection.js';
+import { reach } from '../stores/redis/errors.js';
+import type { CountCharge } from './lab/tools.js';
+
+/** Hash in Redis: executions of the lab agent's `charge` by idempotency key. */
+const CHARGES = 'lab:charges';
+
+export interface ChargeCounter {
+  /** @throws HelixError `unavailable` */
+  count: CountCharge;
+  close: () => void;
+}
+
+/** Counts over a connection of its own, which is made by the first charge. */
+export function createChargeCounter(redisUrl: string): ChargeCounter {
+  const redis = connectCommands(redisUrl, 'worker');
+  return {
+    count: (idempotencyKey) => reach(redis.hincrby(CHARGES, idempotencyKey, 1)),
+    close: () => {
+      closeClient(redis);
+    },
+  };
+}
