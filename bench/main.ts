@@ -2,6 +2,7 @@ import { openBench, type Measurement } from './bench.js';
 import { answerLatency } from './measures/answer-latency.js';
 import { appendRate } from './measures/append-rate.js';
 import { attachToLongTurn } from './measures/attach.js';
+import { browserSizes } from './measures/browser-sizes.js';
 import { chunkLatency } from './measures/chunk-latency.js';
 import { concurrentRuns } from './measures/concurrent-runs.js';
 import { followers } from './measures/followers.js';
@@ -44,6 +45,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   snapshot,
   sseClients,
   transitions,
+  browserSizes,
 ];
 
 /**

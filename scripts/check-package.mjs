@@ -7,13 +7,14 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { build } from './build.mjs';
+import { BROWSER_ENTRIES, bundleForBrowser } from './package/browser-bundles.mjs';
 import { findUnreachable } from './package/find-unreachable.mjs';
 import { projectRoot } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
-/** Loaded by its path: the workflows' code runs in a sandbox of Temporal's. */
-const BESIDE = new Set(['dist/workflows/bundle.js']);
+/** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
+const BESIDE = new Set(['dist/workflows/bundle.js', 'dist/workflows/with-own.js']);
 /** The package is ESM only, which `require` and the oldest resolution of TypeScript cannot load. */
 const ESM_ONLY = new Set(['CJSResolvesToESM', 'NoResolution']);
 
@@ -28,6 +29,7 @@ await runMain(async () => {
     const faults = [
       ...(await lint(tarball)),
       ...(await checkTypes(contents)),
+      ...(await findNodeImports()),
       ...findUnreachable(files, (file) => contents.readFile(root + file))
         .filter((file) => !BESIDE.has(file))
         .map((file) => `${file} is in the package, and no entry leads to it`),
@@ -57,4 +59,12 @@ async function checkTypes(contents) {
   return problems
     .filter(({ kind, resolutionKind }) => !ESM_ONLY.has(kind) || resolutionKind === 'bundler')
     .map((problem) => `types: ${JSON.stringify(problem)}`);
+}
+
+/** What pages could not load. */
+async function findNodeImports() {
+  const bundles = await Promise.all(
+    BROWSER_ENTRIES.map((entry) => bundleForBrowser(projectRoot, entry)),
+  );
+  return bundles.flatMap(({ nodeImports }) => nodeImports);
 }

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import type { Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
+import type { BundlerPlugin, Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createFindClosed } from '../executor/find-closed.js';
@@ -21,7 +21,7 @@ import {
   type WorkerVersioning,
 } from './versioning.js';
 import { TOOL_SLOTS, toSlots, WORKER_SETTINGS } from './worker-settings.js';
-import { withWorkflows, type WorkflowSource } from './workflow-source.js';
+import { addAgentRun, withWorkflows, type WorkflowSource } from './workflow-source.js';
 
 export interface WorkerLogger {
   info: (fields: object, message: string) => void;
@@ -63,12 +63,13 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  * settings that fast recovery rests on (the worker's own settings win), and sweeps as long as the
  * worker runs. One plugin serves one worker.
  *
- * The worker needs a `connection`. If it has workflows of its own, these must export `agentRun` of
- * `helix-temporal/workflows` as well.
+ * The worker needs a `connection`. The workflow `agentRun` is added to the worker's own workflows. A worker
+ * with a prebuilt bundle needs it in there: give this plugin to `bundleWorkflowCode` too.
  *
- * @throws Error from `Worker.create` if the worker has no connection, or an activity of one of our names
+ * @throws Error from `Worker.create` if the worker has no connection, an activity with one of our names, or a
+ * workflow bundle without `agentRun`
  */
-export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
+export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
@@ -155,6 +156,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin {
       createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
       return withWorkflows(configured, options.workflows);
     },
+    configureBundler: addAgentRun,
     configureReplayWorker: (worker) => withWorkflows(worker as WorkerOptions, options.workflows),
     runWorker: async (worker: Worker, next) => {
       const life = new AbortController();

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { WorkerOptions } from '@temporalio/worker';
+import type { BundleOptions, WorkerOptions } from '@temporalio/worker';
+import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 
 /** Bundled workflow code, or the file to bundle. */
 export type WorkflowSource = { bundlePath: string } | { workflowsPath: string };
@@ -9,16 +12,64 @@ const BUILT: WorkflowSource = {
   bundlePath: fileURLToPath(new URL('../workflows/bundle.js', import.meta.url)),
 };
 
+/** Exports `agentRun` beside the workflows that the alias leads to. */
+const WITH_OWN = fileURLToPath(
+  new URL(`../workflows/with-own${extname(import.meta.url)}`, import.meta.url),
+);
+const OWN = 'workflows-of-this-worker';
+
+/** An export of this name, in the code of a bundler or of TypeScript's CommonJS. */
+const EXPORTED = new RegExp(
+  `\\b${WORKFLOW_TYPE}["']?\\s*:|exports\\.${WORKFLOW_TYPE}\\b|exports,\\s*["']${WORKFLOW_TYPE}["']`,
+);
+
 /**
- * The worker's workflow code. A worker has one bundle: an owner who brings workflows of their own
- * exports `agentRun` of `helix-temporal/workflows` along with them.
+ * The worker's workflow code: its own, or that of the package.
+ *
+ * @throws Error if the worker has a bundle already, and `agentRun` is not in it
  */
-export function withWorkflows(
+export async function withWorkflows(
   options: WorkerOptions,
   source: WorkflowSource = BUILT,
-): WorkerOptions {
-  if (options.workflowsPath !== undefined || options.workflowBundle !== undefined) return options;
+): Promise<WorkerOptions> {
+  const { workflowBundle, workflowsPath } = options;
+  if (workflowBundle !== undefined) await checkBundle(workflowBundle);
+  if (workflowBundle !== undefined || workflowsPath !== undefined) return options;
   return 'bundlePath' in source
     ? { ...options, workflowBundle: { codePath: source.bundlePath } }
     : { ...options, workflowsPath: source.workflowsPath };
+}
+
+/** Adds `agentRun` to workflows that are about to be bundled. */
+export function addAgentRun(options: BundleOptions): BundleOptions {
+  const { workflowsPath, webpackConfigHook } = options;
+  if (workflowsPath === WITH_OWN) return options;
+  return {
+    ...options,
+    workflowsPath: WITH_OWN,
+    webpackConfigHook: (config) => {
+      const own = webpackConfigHook?.(config) ?? config;
+      const { alias = {} } = own.resolve ?? {};
+      const all = Array.isArray(alias)
+        ? [...alias, { name: OWN, alias: workflowsPath, onlyModule: true }]
+        : { ...alias, [`${OWN}$`]: workflowsPath };
+      return { ...own, resolve: { ...own.resolve, alias: all } };
+    },
+  };
+}
+
+async function checkBundle(bundle: object): Promise<void> {
+  const code =
+    'codePath' in bundle ? await readFile(String(bundle.codePath), 'utf8') : readCode(bundle);
+  if (code === undefined || EXPORTED.test(code)) return;
+  throw new Error(
+    `The workflow bundle of this worker has no "${WORKFLOW_TYPE}", so no agent could run. Give ` +
+      'createAgentPlugin(…) to bundleWorkflowCode as one of its plugins, or export it from your ' +
+      `workflows: export { ${WORKFLOW_TYPE} } from 'helix-temporal/workflows';`,
+  );
+}
+
+/** Undefined for a bundle of a shape that this release does not know. */
+function readCode(bundle: object): string | undefined {
+  return 'code' in bundle && typeof bundle.code === 'string' ? bundle.code : undefined;
 }

@@ -1,0 +1,10 @@
+/** What a worker has that knows nothing of agents. */
+export function greet(name: string): Promise<string> {
+  return Promise.resolve(`hello ${name}`);
+}
+
+/** Temporal's fallback for types that are not exported by name. */
+// eslint-disable-next-line no-restricted-syntax -- Temporal looks it up as the default export.
+export default function anyOther(): Promise<string> {
+  return Promise.resolve('another type');
+}

@@ -1,0 +1,15 @@
+/**
+ * The workflows of a worker that has some of its own: those, and `agentRun`. A bundler replaces the name
+ * below by the owner's file or folder (`worker/workflow-source.ts`).
+ */
+export { agentRun } from './agent-run.js';
+// @ts-expect-error -- An alias of the bundler.
+// eslint-disable-next-line no-restricted-syntax -- The owner's names are not known here.
+export * from 'workflows-of-this-worker';
+// @ts-expect-error -- An alias of the bundler.
+import * as own from 'workflows-of-this-worker';
+
+// `export *` leaves the default out: the workflow that serves all unknown types. Read by reflection,
+// since bundlers refuse a named access to an export that may be missing.
+// eslint-disable-next-line no-restricted-syntax -- Temporal looks it up as the default export.
+export default Reflect.get(own as object, 'default') as unknown;
