@@ -21,6 +21,10 @@ RUN apt-get update \
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=runtime-packages /app/node_modules ./node_modules
+# Packages that MODEL names: optional for those who install the package, and so not of the runtime.
+COPY --from=packages /app/node_modules/@ai-sdk/openai ./node_modules/@ai-sdk/openai
+COPY --from=packages /app/node_modules/@ai-sdk/anthropic ./node_modules/@ai-sdk/anthropic
+COPY --from=packages /app/node_modules/@ai-sdk/openai-compatible ./node_modules/@ai-sdk/openai-compatible
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/scripts/temporal-ui ./scripts/temporal-ui
 COPY package.json ./

@@ -1,6 +1,6 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type * as Anthropic from '@ai-sdk/anthropic';
+import type * as OpenAI from '@ai-sdk/openai';
+import type * as OpenAICompatible from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { createScriptedModel } from './scripted/scripted-model.js';
 
@@ -14,51 +14,104 @@ export interface ModelEnvironment {
   readonly OPENAI_COMPATIBLE_BASE_URL?: string | undefined;
 }
 
-/** The configured model cannot be created; `variable` is the one to set or to correct. */
+/**
+ * The configured model cannot be created. `variable` is the one to set or to correct; `install` is the
+ * command that installs the provider's package, if that is what is missing.
+ */
 export class ModelConfigurationError extends Error {
   override readonly name = 'ModelConfigurationError';
   readonly variable: 'MODEL' | keyof ModelEnvironment;
+  readonly install: string | undefined;
 
-  constructor(variable: ModelConfigurationError['variable'], message: string) {
-    super(message);
+  constructor(
+    variable: ModelConfigurationError['variable'],
+    message: string,
+    options: ErrorOptions & { install?: string } = {},
+  ) {
+    super(message, options);
     this.variable = variable;
+    this.install = options.install;
   }
 }
 
-type Provider = (id: string, env: ModelEnvironment) => LanguageModelV4;
+/** Loads a package by its name. */
+export type LoadPackage = (name: string) => Promise<unknown>;
+
+// A name in a variable: bundlers would look for packages that an application need not have.
+const loadInstalled: LoadPackage = (name) => import(name);
+
+interface Provider {
+  package: string;
+  major: number;
+  /** @throws ModelConfigurationError */
+  check: (env: ModelEnvironment) => void;
+  create: (provider: never, id: string, env: ModelEnvironment) => LanguageModelV4;
+}
 
 const providers: Readonly<Record<string, Provider>> = {
-  // Chat completions rather than responses: a step's history is plain messages, where the responses
-  // API refers back to items it stored, which would tie a conversation to the provider's memory.
-  openai: (id, env) =>
-    createOpenAI({
-      apiKey: requireValue(env, 'OPENAI_API_KEY'),
-      baseURL: readUrl(env, 'OPENAI_BASE_URL'),
-    }).chat(id),
-  anthropic: (id, env) =>
-    createAnthropic({
-      apiKey: requireValue(env, 'ANTHROPIC_API_KEY'),
-      baseURL: readUrl(env, 'ANTHROPIC_BASE_URL'),
-    }).languageModel(id),
-  // Local servers accept requests without a key, so none is required.
-  'openai-compatible': (id, env) => {
-    requireValue(env, 'OPENAI_COMPATIBLE_BASE_URL');
-    return createOpenAICompatible({
-      name: 'openai-compatible',
-      baseURL: readUrl(env, 'OPENAI_COMPATIBLE_BASE_URL') ?? '',
-      ...(env.OPENAI_COMPATIBLE_API_KEY && { apiKey: env.OPENAI_COMPATIBLE_API_KEY }),
-      includeUsage: true,
-    }).chatModel(id);
+  openai: {
+    package: '@ai-sdk/openai',
+    major: 4,
+    check: (env) => {
+      requireValue(env, 'OPENAI_API_KEY');
+      readUrl(env, 'OPENAI_BASE_URL');
+    },
+    // Chat completions rather than responses: a step's history is plain messages, where the responses
+    // API refers back to items it stored, which would tie a conversation to the provider's memory.
+    create: ({ createOpenAI }: typeof OpenAI, id, env) =>
+      createOpenAI({ apiKey: env.OPENAI_API_KEY, baseURL: readUrl(env, 'OPENAI_BASE_URL') }).chat(id),
+  },
+  anthropic: {
+    package: '@ai-sdk/anthropic',
+    major: 4,
+    check: (env) => {
+      requireValue(env, 'ANTHROPIC_API_KEY');
+      readUrl(env, 'ANTHROPIC_BASE_URL');
+    },
+    create: ({ createAnthropic }: typeof Anthropic, id, env) =>
+      createAnthropic({
+        apiKey: env.ANTHROPIC_API_KEY,
+        baseURL: readUrl(env, 'ANTHROPIC_BASE_URL'),
+      }).languageModel(id),
+  },
+  'openai-compatible': {
+    package: '@ai-sdk/openai-compatible',
+    major: 3,
+    // Local servers accept requests without a key.
+    check: (env) => {
+      requireValue(env, 'OPENAI_COMPATIBLE_BASE_URL');
+      readUrl(env, 'OPENAI_COMPATIBLE_BASE_URL');
+    },
+    create: ({ createOpenAICompatible }: typeof OpenAICompatible, id, env) =>
+      createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL: readUrl(env, 'OPENAI_COMPATIBLE_BASE_URL') ?? '',
+        ...(env.OPENAI_COMPATIBLE_API_KEY && { apiKey: env.OPENAI_COMPATIBLE_API_KEY }),
+        includeUsage: true,
+      }).chatModel(id),
   },
 };
 
 /**
  * The model that `MODEL` names: `<provider>:<id>` with provider `openai`, `anthropic` or
- * `openai-compatible`; `scripted`, empty or undefined for the model that needs no key.
+ * `openai-compatible`, whose package `@ai-sdk/<provider>` the application installs; `scripted`, empty or
+ * undefined for the model that needs no key.
  *
- * @throws ModelConfigurationError that names the variable to set
+ * @throws ModelConfigurationError that names the variable to set, or the package to install
  */
-export function modelFromSpec(spec: string | undefined, env: ModelEnvironment): LanguageModelV4 {
+export function modelFromSpec(
+  spec: string | undefined,
+  env: ModelEnvironment,
+): Promise<LanguageModelV4> {
+  return createModel(spec, env, loadInstalled);
+}
+
+/** As `modelFromSpec`, with packages from elsewhere. */
+export async function createModel(
+  spec: string | undefined,
+  env: ModelEnvironment,
+  load: LoadPackage,
+): Promise<LanguageModelV4> {
   if (!spec || spec === 'scripted') return createScriptedModel();
   // At the first colon only: ids may contain colons.
   const [, name = '', id = ''] = /^([^:]*):(.+)$/s.exec(spec) ?? [];
@@ -70,7 +123,30 @@ export function modelFromSpec(spec: string | undefined, env: ModelEnvironment): 
       `MODEL is "${spec}"; it must be one of scripted, ${known.join(', ')}.`,
     );
   }
-  return provider(id, env);
+  provider.check(env);
+  return provider.create((await loadProvider(spec, provider, load)) as never, id, env);
+}
+
+async function loadProvider(
+  spec: string,
+  { package: name, major }: Provider,
+  load: LoadPackage,
+): Promise<unknown> {
+  try {
+    return await load(name);
+  } catch (cause) {
+    if (!isMissing(cause, name)) throw cause;
+    const install = `npm install ${name}@${String(major)}`;
+    const message = `MODEL is "${spec}", and its package is not installed. Run: ${install}`;
+    throw new ModelConfigurationError('MODEL', message, { install, cause });
+  }
+}
+
+/** True if the package is not there, as opposed to one that it needs itself. */
+function isMissing(error: unknown, name: string): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  const isNotFound = error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND';
+  return isNotFound && error.message.includes(`'${name}'`);
 }
 
 function requireValue(env: ModelEnvironment, variable: keyof ModelEnvironment): string {

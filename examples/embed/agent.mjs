@@ -14,5 +14,5 @@ export const timekeeper = defineAgent({
   name: 'timekeeper',
   systemPrompt: 'You tell the time. Use the clock.',
   tools: [clock],
-  llmConfig: { model: modelFromSpec(process.env.MODEL, process.env) },
+  llmConfig: { model: await modelFromSpec(process.env.MODEL, process.env) },
 });

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
 import { isScriptedModel, ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
+import { createModel } from '../../agents/model-spec.js';
 import {
   createOpenAIServer,
   type OpenAIReply,
@@ -22,7 +23,7 @@ function toSaid(parts: LanguageModelV4StreamPart[]): string[] {
   return toDeltas(parts).filter((delta) => delta !== '');
 }
 
-const specs: [string, (baseUrl: string) => LanguageModelV4][] = [
+const specs: [string, (baseUrl: string) => Promise<LanguageModelV4>][] = [
   [
     'openai',
     (url) => modelFromSpec('openai:gpt-test', { OPENAI_API_KEY: 'key', OPENAI_BASE_URL: url }),
@@ -37,10 +38,10 @@ const specs: [string, (baseUrl: string) => LanguageModelV4][] = [
   ],
 ];
 
-describe.each(specs)('a model of provider %s', (_, createModel) => {
+describe.each(specs)('a model of provider %s', (_, create) => {
   async function startModel(...replies: OpenAIReply[]): Promise<LanguageModelV4> {
     server = await createOpenAIServer((_, index) => replies[index] ?? { text: ['?'] });
-    return createModel(server.baseUrl);
+    return create(server.baseUrl);
   }
 
   it('streams text and usage, and sends key, model and messages', async () => {
@@ -131,17 +132,19 @@ describe.each(specs)('a model of provider %s', (_, createModel) => {
 });
 
 describe('modelFromSpec', () => {
-  it.each([undefined, '', 'scripted'])('takes %j for the scripted model', (spec) => {
-    expect(isScriptedModel(modelFromSpec(spec, {}))).toBe(true);
+  it.each([undefined, '', 'scripted'])('takes %j for the scripted model', async (spec) => {
+    expect(isScriptedModel(await modelFromSpec(spec, {}))).toBe(true);
   });
 
-  it('makes models of Anthropic, and takes ids with colons', () => {
-    const { modelId, provider } = modelFromSpec('anthropic:claude-test', {
+  it('makes models of Anthropic, and takes ids with colons', async () => {
+    const { modelId, provider } = await modelFromSpec('anthropic:claude-test', {
       ANTHROPIC_API_KEY: 'k',
     });
     expect([modelId, provider]).toEqual(['claude-test', 'anthropic.messages']);
     const env = { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1' };
-    expect(modelFromSpec('openai-compatible:llama3:8b', env).modelId).toBe('llama3:8b');
+    expect(await modelFromSpec('openai-compatible:llama3:8b', env)).toMatchObject({
+      modelId: 'llama3:8b',
+    });
   });
 
   it.each([
@@ -160,10 +163,38 @@ describe('modelFromSpec', () => {
     [':gpt-test', {}, 'MODEL'],
     ['toString:x', {}, 'MODEL'],
     ['unknown:model', {}, 'MODEL'],
-  ])('refuses %j with %j and names %s', (spec, env, variable) => {
-    const create = (): LanguageModelV4 => modelFromSpec(spec, env);
-    expect(create).toThrow(ModelConfigurationError);
-    expect(create).toThrow(expect.objectContaining({ variable }));
-    expect(create).toThrow(variable);
+  ])('refuses %j with %j and names %s', async (spec, env, variable) => {
+    const creation = modelFromSpec(spec, env);
+    await expect(creation).rejects.toThrow(ModelConfigurationError);
+    await expect(creation).rejects.toMatchObject({ variable });
+    await expect(creation).rejects.toThrow(variable);
+  });
+
+  it.each([
+    ['openai', { OPENAI_API_KEY: 'k' }, 'npm install @ai-sdk/openai@4'],
+    ['anthropic', { ANTHROPIC_API_KEY: 'k' }, 'npm install @ai-sdk/anthropic@4'],
+    [
+      'openai-compatible',
+      { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1' },
+      'npm install @ai-sdk/openai-compatible@3',
+    ],
+  ])('names the command that installs a missing package of %s', async (name, env, install) => {
+    const load = (missing: string): Promise<never> =>
+      Promise.reject(
+        Object.assign(new Error(`Cannot find package '${missing}' imported from here`), {
+          code: 'ERR_MODULE_NOT_FOUND',
+        }),
+      );
+    const creation = createModel(`${name}:x`, env, load);
+    await expect(creation).rejects.toThrow(ModelConfigurationError);
+    await expect(creation).rejects.toMatchObject({ variable: 'MODEL', install });
+    await expect(creation).rejects.toThrow(install);
+  });
+
+  it('passes on what else keeps a package from loading', async () => {
+    const fault = new Error("Cannot find package 'undici' imported from @ai-sdk/openai");
+    const load = (): Promise<never> =>
+      Promise.reject(Object.assign(fault, { code: 'ERR_MODULE_NOT_FOUND' }));
+    await expect(createModel('openai:x', { OPENAI_API_KEY: 'k' }, load)).rejects.toBe(fault);
   });
 });

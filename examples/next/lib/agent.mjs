@@ -15,5 +15,5 @@ export const agent = defineAgent({
   name: 'desk',
   systemPrompt: 'You help customers of a shop. Refunds are decided by a person.',
   tools: [refund],
-  llmConfig: { model: modelFromSpec(process.env.MODEL, process.env) },
+  llmConfig: { model: await modelFromSpec(process.env.MODEL, process.env) },
 });
