@@ -20,8 +20,12 @@ export default {
     '\\.ts$': ['@swc/jest', swcOptions({ tsx: false })],
     '\\.tsx$': ['@swc/jest', swcOptions({ tsx: true })],
   },
-  // Sources import each other by the names of the compiled files.
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    // Sources import each other by the names of the compiled files.
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    // An example imports the package by its name.
+    '^helix-temporal/ai-sdk$': '<rootDir>/ai-sdk/index.ts',
+  },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   // One real Redis and one real Temporal for the whole run.
   globalSetup: '<rootDir>/test/support/global-setup.mjs',

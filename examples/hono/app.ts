@@ -7,14 +7,15 @@ import {
   type HandleChatStreamDeps,
   type HandleChatStreamParams,
   type SnapshotDeps,
-} from '../../ai-sdk/index.js';
+} from 'helix-temporal/ai-sdk';
 
 type Body = Partial<Pick<HandleChatStreamParams, 'messages' | 'trigger' | 'messageId'>>;
 
 /**
- * A chat for Hono, on whatever runs it. The deps are those of `handleChatStream`:
- * `{ executor, stateStore, streamManager, agent }`. `getUser` says who asks, by the app's own session:
- * it is all that keeps people apart.
+ * A chat for Hono on any runtime.
+ *
+ * @param deps    those of `handleChatStream`: `{ executor, stateStore, streamManager, agent }`
+ * @param getUser the signed-in user of a request; nothing else keeps users apart
  */
 export function createChatApp(
   deps: HandleChatStreamDeps & SnapshotDeps,
@@ -25,13 +26,13 @@ export function createChatApp(
   app.post('/api/chat/:sessionId', async (c) => {
     const { messages = [], trigger, messageId } = await c.req.json<Body>();
     const sessionId = c.req.param('sessionId');
-    const said = { sessionId, messages, trigger, messageId, request: c.req.raw };
-    return handleChatStream(deps, { ...said, ...(await getUser(c.req.raw)) });
+    const params = { sessionId, messages, trigger, messageId, request: c.req.raw };
+    return handleChatStream(deps, { ...params, ...(await getUser(c.req.raw)) });
   });
 
   app.get('/api/chat/:sessionId', async (c) => {
-    const asked = { sessionId: c.req.param('sessionId'), messages: [], request: c.req.raw };
-    return handleChatStream(deps, { ...asked, ...(await getUser(c.req.raw)) });
+    const params = { sessionId: c.req.param('sessionId'), messages: [], request: c.req.raw };
+    return handleChatStream(deps, { ...params, ...(await getUser(c.req.raw)) });
   });
 
   app.get('/api/chat/:sessionId/snapshot', async (c) => {
@@ -44,7 +45,7 @@ export function createChatApp(
   });
 
   app.onError((error) => {
-    if (error instanceof SyntaxError) return Response.json({ error: 'No JSON' }, { status: 400 });
+    if (error instanceof SyntaxError) return Response.json({ error: 'The body is not JSON.' }, { status: 400 });
     if (!(error instanceof FrontendHandlerError)) throw error;
     const { message, code, statusCode } = error;
     return Response.json({ error: message, code }, { status: statusCode });

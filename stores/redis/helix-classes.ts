@@ -1,12 +1,12 @@
-import type { Cluster, Redis } from 'ioredis';
 import type { HelixStateStore } from '../contract/helix-state-store.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { createStreamManager } from '../log/create-stream-manager.js';
 import { toHelixStateStore } from '../record/helix-state-store.js';
-import { closeClient } from './clients.js';
+import { closeClient, type RedisConnection } from './clients.js';
 import { duplicateForSubscriptions } from './connection.js';
 import { createContext } from './create-context.js';
+import type { RedisClient } from './redis-client.js';
 import { createRedisSessionStore } from './session-store.js';
 import { createRedisStreamLog } from './stream-log.js';
 
@@ -34,7 +34,7 @@ export interface RedisStreamManagerOptions {
 /** A store on a connection of the caller's: by noun, and under the names of the Helix state store. */
 export const RedisStateStore = class RedisStateStore {
   constructor(
-    redis: Redis | Cluster,
+    redis: RedisClient,
     { prefix, ttl, streamTtl, maxChunks, recordLayout }: RedisStateStoreOptions = {},
   ) {
     const options = {
@@ -44,11 +44,13 @@ export const RedisStateStore = class RedisStateStore {
       ...(maxChunks !== undefined && { maxChunks }),
       ...(recordLayout !== undefined && { recordLayout }),
     };
-    const store = createRedisSessionStore(createContext(redis, options));
+    const store = createRedisSessionStore(
+      createContext(redis as RedisConnection, options),
+    );
     Object.assign(this, store, toHelixStateStore(store));
   }
 } as unknown as new (
-  redis: Redis | Cluster,
+  redis: RedisClient,
   options?: RedisStateStoreOptions,
 ) => HelixStateStore & Store;
 
@@ -57,18 +59,17 @@ export interface ClosableStreamManager extends StreamManager {
   close: () => Promise<void>;
 }
 
-type Subscriber = Redis | Cluster;
-
 /**
  * A stream manager on a connection of the caller's. Without a `subscriber` it opens one of its own
  * with the first reader; `close` ends that.
  */
 export const RedisStreamManager = class RedisStreamManager {
   constructor(
-    redis: Redis | Cluster,
-    second?: Subscriber | RedisStreamManagerOptions,
+    client: RedisClient,
+    second?: RedisClient | RedisStreamManagerOptions,
     third?: RedisStreamManagerOptions,
   ) {
+    const redis = client as RedisConnection;
     const given = isConnection(second) ? second : undefined;
     const { prefix, ttl } = third ?? (isConnection(second) ? {} : (second ?? {}));
     const context = createContext(redis, {
@@ -84,11 +85,11 @@ export const RedisStreamManager = class RedisStreamManager {
     });
   }
 } as unknown as new (
-  redis: Redis | Cluster,
-  subscriberOrOptions?: Subscriber | RedisStreamManagerOptions,
+  redis: RedisClient,
+  subscriberOrOptions?: RedisClient | RedisStreamManagerOptions,
   options?: RedisStreamManagerOptions,
 ) => ClosableStreamManager;
 
-function isConnection(value: object | undefined): value is Subscriber {
+function isConnection(value: object | undefined): value is RedisConnection {
   return value !== undefined && 'ssubscribe' in value;
 }

@@ -3,6 +3,7 @@ import { openRedisStores, type ConnectionOptions, type RedisStores } from './ope
 export { RedisStateStore, RedisStreamManager } from './helix-classes.js';
 export type { RedisStoreOptions } from './create-context.js';
 export type { RedisStores } from './open-stores.js';
+export type { RedisClient } from './redis-client.js';
 
 /**
  * Both stores on one Redis: a connection for commands, one for subscriptions. Connects in the

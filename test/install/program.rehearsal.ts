@@ -15,8 +15,64 @@ const ENDS: [name: string, packages: string[]][] = [
   ['the oldest packages that it takes', [...temporal('1.20.1'), 'zod@4.1.8']],
   ['the newest packages that it takes', []],
 ];
-const OPTIONAL = ['react', '@ai-sdk/react@4', 'fast-check@4', '@ai-sdk/openai@4'];
+const OPTIONAL = ['react', '@ai-sdk/react@4', 'fast-check@4', '@ai-sdk/openai@4', 'hono@4'];
+const CLIENTS_OF_REDIS = ['ioredis5@npm:ioredis@5', 'ioredis6@npm:ioredis@6'];
 const TYPES = ['typescript@6.0', '@types/node@22', '@types/react@19', '@types/express@5'];
+
+/** Both versions of ioredis as the client of the stores: `redis.ts`. */
+const BOTH_CLIENTS = `
+import * as five from 'ioredis5';
+import * as six from 'ioredis6';
+import { RedisStateStore, RedisStreamManager } from 'helix-temporal/store-redis';
+
+export const stores = [
+  (cluster: five.Cluster) => [new RedisStateStore(cluster), new RedisStreamManager(cluster)],
+  (cluster: six.Cluster) => [new RedisStateStore(cluster), new RedisStreamManager(cluster)],
+];
+const url = process.env.REDIS_URL ?? '';
+for (const redis of [new five.Redis(url), new six.Redis(url)]) {
+  const store = new RedisStateStore(redis, { prefix: 'either' });
+  const manager = new RedisStreamManager(redis, { prefix: 'either' });
+  console.log(await store.sessions.read('unknown'), await store.load('unknown'));
+  await manager.close();
+  redis.disconnect();
+}
+process.exit();
+`;
+
+/** What `MODEL=` says where its package is there, and where it is not: `models.mjs`. */
+const MODELS = `
+import { modelFromSpec } from 'helix-temporal';
+console.log((await modelFromSpec('openai:gpt', { OPENAI_API_KEY: 'k' })).modelId);
+await modelFromSpec('anthropic:claude', { ANTHROPIC_API_KEY: 'k' }).catch(({ name, install }) => {
+  console.log(name, install);
+});
+`;
+
+/** A conversation with the app of `examples/hono`: `talk.mjs`. */
+const TALK = `
+import { randomUUID } from 'node:crypto';
+import { Connection } from '@temporalio/client';
+import { createAgentExecutor } from 'helix-temporal/executor';
+import { createRedisStores } from 'helix-temporal/store-redis';
+import { timekeeper as agent } from './agent.mjs';
+import { createChatApp } from './built/app.js';
+
+const { TEMPORAL_ADDRESS, REDIS_URL, TASK_QUEUE: taskQueue } = process.env;
+const stores = createRedisStores({ url: REDIS_URL, role: 'worker' });
+const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
+const executor = await createAgentExecutor({ connection, taskQueue, agents: [agent], stores });
+const { store: stateStore, streamManager } = stores;
+const app = createChatApp({ executor, stateStore, streamManager, agent }, () => ({ userId: 'ann' }));
+
+const url = 'http://host/api/chat/' + randomUUID();
+const messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }];
+const headers = { 'content-type': 'application/json' };
+const reply = await app.request(url, { method: 'POST', headers, body: JSON.stringify({ messages }) });
+console.log(await reply.text());
+console.log((await (await app.request(url + '/snapshot')).json()).status);
+process.exit();
+`;
 
 const IMPORT_ALL = `
 import { readFileSync } from 'node:fs';
@@ -36,7 +92,7 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
 
   beforeAll(async () => {
     redis = await startRedis();
-    project = await installInto([...packages, ...OPTIONAL, ...TYPES], {
+    project = await installInto([...packages, ...OPTIONAL, ...CLIENTS_OF_REDIS, ...TYPES], {
       env: {
         TEMPORAL_ADDRESS: sharedTemporal(),
         REDIS_URL: redis.url,
@@ -45,6 +101,8 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
     });
     const examples = join(project.folder, 'node_modules/helix-temporal/examples');
     await cp(join(examples, 'embed'), project.folder, { recursive: true });
+    await cp(join(examples, 'hono/app.ts'), join(project.folder, 'app.ts'));
+    await project.start(process.execPath, ['worker.mjs'], "state: 'RUNNING'");
   }, 300_000);
 
   afterAll(async () => {
@@ -61,10 +119,33 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
   });
 
   it('a worker of its own and a program run an agent', async () => {
-    await project.start(process.execPath, ['worker.mjs'], "state: 'RUNNING'");
     const printed = await project.run(process.execPath, ['ask.mjs', 'hello']);
     expect(printed).toContain('hello');
     expect(printed).toMatch(/\ncompleted\n$/);
+  });
+
+  it('the example for Hono streams a reply and shows the conversation', async () => {
+    await project.run('npx', ['tsc', ...STRICT, ...NODENEXT, '--outDir', 'built', 'app.ts']);
+    await project.write('talk.mjs', TALK);
+    const printed = await project.run(process.execPath, ['talk.mjs']);
+    expect(printed).toContain('hello');
+    expect(printed).toMatch(/\[DONE\]\n+ended\n$/);
+  });
+
+  it('ioredis 5 and 6 are taken as clients, by the types and at work', async () => {
+    await project.write('redis.ts', BOTH_CLIENTS);
+    await project.run('npx', ['tsc', ...STRICT, ...NODENEXT, '--outDir', 'built', 'redis.ts']);
+    const printed = await project.run(process.execPath, ['built/redis.js']);
+    expect(printed.trim().split('\n')).toEqual(['undefined null', 'undefined null']);
+  });
+
+  it('a model of a provider that is not installed is refused with the command to install it', async () => {
+    await project.write('models.mjs', MODELS);
+    const printed = await project.run(process.execPath, ['models.mjs']);
+    expect(printed.trim().split('\n')).toEqual([
+      'gpt',
+      'ModelConfigurationError npm install @ai-sdk/anthropic@4',
+    ]);
   });
 
   it.each(['nodenext', 'bundler'])(
@@ -76,13 +157,16 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
       for (const [name, code] of snippets) await project.write(name, code);
       const files = ['types.ts', 'globals.d.ts', ...snippets.keys()];
       const module = kind === 'bundler' ? 'esnext' : kind;
-      const options = ['--moduleResolution', kind, '--module', module, '--target', 'es2023'];
-      const checks = ['--strict', '--noEmit', '--skipLibCheck', '--jsx', 'react-jsx'];
-      await project.run('npx', ['tsc', ...options, ...checks, '--types', 'node', ...files]);
+      const options = ['--moduleResolution', kind, '--module', module];
+      const checks = ['--noEmit', '--jsx', 'react-jsx'];
+      await project.run('npx', ['tsc', ...options, ...STRICT, ...checks, ...files]);
     },
     120_000,
   );
 });
+
+const STRICT = ['--strict', '--skipLibCheck', '--target', 'es2023', '--types', 'node'];
+const NODENEXT = ['--moduleResolution', 'nodenext', '--module', 'nodenext'];
 
 /** What the snippets leave to their reader. */
 const GLOBALS = `
