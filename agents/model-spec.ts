@@ -59,7 +59,9 @@ const providers: Readonly<Record<string, Provider>> = {
     // Chat completions rather than responses: a step's history is plain messages, where the responses
     // API refers back to items it stored, which would tie a conversation to the provider's memory.
     create: ({ createOpenAI }: typeof OpenAI, id, env) =>
-      createOpenAI({ apiKey: env.OPENAI_API_KEY, baseURL: readUrl(env, 'OPENAI_BASE_URL') }).chat(id),
+      createOpenAI({ apiKey: env.OPENAI_API_KEY, baseURL: readUrl(env, 'OPENAI_BASE_URL') }).chat(
+        id,
+      ),
   },
   anthropic: {
     package: '@ai-sdk/anthropic',

@@ -45,7 +45,8 @@ export function createChatApp(
   });
 
   app.onError((error) => {
-    if (error instanceof SyntaxError) return Response.json({ error: 'The body is not JSON.' }, { status: 400 });
+    if (error instanceof SyntaxError)
+      return Response.json({ error: 'The body is not JSON.' }, { status: 400 });
     if (!(error instanceof FrontendHandlerError)) throw error;
     const { message, code, statusCode } = error;
     return Response.json({ error: message, code }, { status: statusCode });

@@ -95,14 +95,14 @@ export const ports = [
   {
     defence: 'Lab: users with accounts do not reach it',
     file: 'examples/lab/served.ts',
-    edits: [['said ?? (!hasAccounts && isLoopback(host))', 'said ?? isLoopback(host)']],
+    edits: [['setting ?? (!hasAccounts && isLoopback(host))', 'setting ?? isLoopback(host)']],
     suite: 'test/e2e/lab-served.test.ts',
     test: 'the lab agent is not there for users with accounts, nor what works for it',
   },
   {
     defence: 'Lab: nor do others than those of this machine',
     file: 'examples/lab/served.ts',
-    edits: [['said ?? (!hasAccounts && isLoopback(host))', 'said ?? !hasAccounts']],
+    edits: [['setting ?? (!hasAccounts && isLoopback(host))', 'setting ?? !hasAccounts']],
     suite: 'test/e2e/lab-served.test.ts',
     test: 'the lab agent is served without accounts at 0.0.0.0: false',
   },

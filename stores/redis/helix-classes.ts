@@ -44,9 +44,7 @@ export const RedisStateStore = class RedisStateStore {
       ...(maxChunks !== undefined && { maxChunks }),
       ...(recordLayout !== undefined && { recordLayout }),
     };
-    const store = createRedisSessionStore(
-      createContext(redis as RedisConnection, options),
-    );
+    const store = createRedisSessionStore(createContext(redis as RedisConnection, options));
     Object.assign(this, store, toHelixStateStore(store));
   }
 } as unknown as new (
@@ -70,7 +68,7 @@ export const RedisStreamManager = class RedisStreamManager {
     third?: RedisStreamManagerOptions,
   ) {
     const redis = client as RedisConnection;
-    const given = isConnection(second) ? second : undefined;
+    const given = isConnection(second) ? (second as RedisConnection) : undefined;
     const { prefix, ttl } = third ?? (isConnection(second) ? {} : (second ?? {}));
     const context = createContext(redis, {
       ...(prefix !== undefined && { prefix }),
@@ -90,6 +88,6 @@ export const RedisStreamManager = class RedisStreamManager {
   options?: RedisStreamManagerOptions,
 ) => ClosableStreamManager;
 
-function isConnection(value: object | undefined): value is RedisConnection {
+function isConnection(value: object | undefined): value is RedisClient {
   return value !== undefined && 'ssubscribe' in value;
 }
