@@ -29,10 +29,8 @@ export const bridge = [
     test: 'ai 6.0.0: a page that is loaded at any point of: streamed-arguments',
   },
   {
-    defence: 'Bridge: a page that saw the turn at work gets it after its end',
-    file: 'ai-sdk/reply/attach-turn.ts',
     defence: 'Bridge: a page that saw the turn active gets it after its end',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [[': sawActiveSince === record.turnStartSequence;', ': false;']],
     suite: RELOADS,
     test: `${RELOADED} text-and-reasoning`,
@@ -78,12 +76,9 @@ export const bridge = [
     test: 'where a replay begins is the log, also when an agent with a state adds its defaults before it speaks',
   },
   {
-    defence: 'Bridge: what calls at work say is told from the log',
+    defence: 'Bridge: chunks of running calls are read from the log',
     file: 'ai-sdk/turns/turn-origin.ts',
     edits: [["if (message.type === 'custom' && unfinished.has(writer)) return true;", '']],
-    defence: 'Bridge: chunks of running calls are read from the log',
-    file: 'ai-sdk/turn-origin.ts',
-    edits: [["if (message.type === 'custom' && atWork.has(writer)) return true;", '']],
     suite: ORIGIN,
     test: 'where a replay begins is the transcript if the beginning is gone, and the log for what calls at work say',
   },
@@ -107,12 +102,9 @@ export const bridge = [
     test: 'on memory, beside a writer snapshots with as much of it as there is go on without a gap or a repetition',
   },
   {
-    defence: 'Bridge: nobody answers in another person’s session',
+    defence: 'Bridge: answers in another person’s session are refused',
     file: 'ai-sdk/reply/classify.ts',
     edits: [['if (session?.isOwn === false) return refuse(notFound());', '']],
-    defence: 'Bridge: answers in another person’s session are refused',
-    file: 'ai-sdk/decide-reply.ts',
-    edits: [['if (isForeign) throw notFound();', '']],
     suite: FORGED,
     test: 'strangers another person can neither answer nor learn',
   },
@@ -124,10 +116,8 @@ export const bridge = [
     test: 'forged history with a client tool’s result that claims to be the provider’s changes nothing',
   },
   {
-    defence: 'Bridge: a failure is told to a page that saw the turn at work',
-    file: 'ai-sdk/reply/attach-turn.ts',
     defence: 'Bridge: a failure is reported to a page that saw the turn active',
-    file: 'ai-sdk/attach-turn.ts',
+    file: 'ai-sdk/reply/attach-turn.ts',
     edits: [
       [
         "  if (record.stream === 'active') return true;\n",

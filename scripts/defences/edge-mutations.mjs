@@ -316,8 +316,6 @@ const lows = [
   },
   {
     defence: 'Edge: readiness checks are cached',
-    file: 'api/routes/health.ts',
-    defence: 'Edge: whoever asks what is ready does not make it be looked at each time',
     file: 'api/readiness.ts',
     edits: [['looking ??= runChecks(checks)', 'looking = runChecks(checks)']],
     suite: ACCESS,
@@ -410,16 +408,14 @@ const owners = [
     test: 'sessions of tenants sessions are stored as release 0.2.0 finds them while its processes may run',
   },
   {
-    defence: 'Owners: nobody acts on another person’s session',
-    file: 'ai-sdk/reply/access.ts',
     defence: 'Owners: actions on another person’s session are refused',
-    file: 'ai-sdk/session-address.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: [['return isOwner(record, caller) ? record : undefined;', 'return record;']],
     suite: OWNERS,
     test: `a session of today: deleteChat ${STRANGER}`,
   },
   {
-    defence: 'Owners: nobody follows it',
+    defence: 'Owners: another person’s session cannot be followed',
     file: 'ai-sdk/reply/classify.ts',
     edits: [
       [
@@ -427,17 +423,12 @@ const owners = [
         "return session !== undefined ? { kind: 'attach'",
       ],
     ],
-    defence: 'Owners: another person’s session cannot be followed',
-    file: 'ai-sdk/decide-reply.ts',
-    edits: [['if (isReading && (found === undefined || isForeign))', 'if (isReading && !found)']],
     suite: OWNERS,
     test: `a session of today: followChat ${STRANGER}`,
   },
   {
-    defence: 'Owners: nobody loads it',
-    file: 'ai-sdk/reply/build-snapshot.ts',
     defence: 'Owners: another person’s session cannot be loaded',
-    file: 'ai-sdk/build-snapshot.ts',
+    file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [
       [
         'there are.\n  const record = await findOwnSession(stateStore, sessionId, caller);',
@@ -466,10 +457,8 @@ const owners = [
     test: 'buildSnapshot reads nothing of what belongs to others',
   },
   {
-    defence: 'Owners: who is not named is nobody',
-    file: 'ai-sdk/reply/access.ts',
     defence: 'Owners: a missing caller owns nothing',
-    file: 'ai-sdk/ownership.ts',
+    file: 'ai-sdk/reply/access.ts',
     edits: [
       [
         'if (session === undefined || !caller?.userId) return false;',
@@ -480,8 +469,6 @@ const owners = [
     test: 'buildSnapshot is null for a caller whom nobody names, as plain JavaScript may leave him out',
   },
   {
-    defence: 'Owners: pending calls of another person’s session are hidden',
-    file: 'api/routes/sessions.ts',
     defence: 'Owners: a route of owners loads the session of its caller only',
     file: 'api/session-access.ts',
     edits: [
