@@ -59,8 +59,8 @@ function convertHelixMessages(
     const index = converted.length;
     const id = generateId?.(index, message as never) ?? `msg-${String(index)}`;
     const parts = role === 'assistant' ? toReplyParts(message, results, options) : toTold(message);
-    const metadata = role === 'user' && message.metadata ? { metadata: message.metadata } : {};
-    converted.push({ id, role, parts, ...metadata });
+    const metadata = role === 'user' ? message.metadata : undefined;
+    converted.push({ id, role, parts, metadata });
   }
   return converted;
 }

@@ -75,10 +75,5 @@ function toOutcome(
 /** A changed input comes with the person who changed it; the part's own input is the model's. */
 function toApproval(id: string, decision: Decision | undefined): UIApproval {
   const { approved = true, reason, input, by } = decision ?? {};
-  return {
-    id,
-    approved,
-    ...(reason !== undefined && { reason }),
-    ...(input !== undefined && { input, ...(by !== undefined && { by }) }),
-  };
+  return { id, approved, reason, input, by: input === undefined ? undefined : by };
 }

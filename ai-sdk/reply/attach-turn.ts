@@ -96,7 +96,7 @@ function toTurnSpan(
     isTail: false,
     waiting: { calls: new Set(waiting.map(({ spec }) => spec.toolCallId)), asOf: sequence },
     profile,
-    ...(isInside(record, position) && { seenUpTo: position.sequence }),
+    seenUpTo: isInside(record, position) ? position.sequence : undefined,
   };
 }
 

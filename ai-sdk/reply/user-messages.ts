@@ -54,7 +54,7 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
     id,
     parts,
     metadata,
-    ...(hidden && { hidden }),
+    hidden: hidden || undefined,
   };
   return { id, hash, row, hidden };
 }

@@ -80,14 +80,14 @@ export const bridge = [
     file: 'ai-sdk/turns/turn-origin.ts',
     edits: [["if (message.type === 'custom' && unfinished.has(writer)) return true;", '']],
     suite: ORIGIN,
-    test: 'where a replay begins is the transcript if the beginning is gone, and the log for what calls at work say',
+    test: 'where a replay begins is the transcript if the beginning is gone, and the log for events of unfinished calls',
   },
   {
     defence: 'Bridge: the state of a replayed turn is that of its beginning',
     file: 'ai-sdk/reply/build-snapshot.ts',
     edits: [['isReplayed ? [] : changes', 'changes']],
     suite: SNAPSHOTS,
-    test: 'on memory, beside a writer snapshots without the reply go on without a gap or a repetition',
+    test: 'on memory, beside a writer snapshots without the reply continue without a gap or a repetition',
   },
   {
     defence: 'Bridge: the state beside a running message is that of its sequence',
@@ -99,7 +99,7 @@ export const bridge = [
       ],
     ],
     suite: SNAPSHOTS,
-    test: 'on memory, beside a writer snapshots with as much of it as there is go on without a gap or a repetition',
+    test: 'on memory, beside a writer snapshots with as much of it as there is continue without a gap or a repetition',
   },
   {
     defence: 'Bridge: answers in another person’s session are refused',

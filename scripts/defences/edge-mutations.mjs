@@ -466,7 +466,7 @@ const owners = [
       ],
     ],
     suite: SNAPSHOTS,
-    test: 'buildSnapshot is null for a caller whom nobody names, as plain JavaScript may leave him out',
+    test: 'buildSnapshot is null without a caller, whom JavaScript hosts may omit',
   },
   {
     defence: 'Owners: a route of owners loads the session of its caller only',

@@ -16,7 +16,7 @@ const turns = readRecordedTurns()
   .filter(({ name }) => !FOLLOWED.includes(name))
   .map(({ name, transitions }) => ({ name, transitions: splitAppends(transitions) }));
 
-/** How a turn is played beside a page, and what becomes of the page's connections. */
+/** How a turn is played beside a page, and the fate of the page's connections. */
 interface Schedule {
   turn: (typeof turns)[number];
   /** Transitions before the page is loaded, modulo those that there are. */
@@ -36,7 +36,7 @@ const schedules = fc.record<Schedule>({
   }),
 });
 
-/** Keeps a cursor, and goes on behind it. */
+/** Keeps a cursor, and continues behind it. */
 const cursor = (fetch: typeof globalThis.fetch): ChatTransport<UIMessage> =>
   createResumableChatTransport({
     api: 'http://chat.test/api/chat',
@@ -45,7 +45,7 @@ const cursor = (fetch: typeof globalThis.fetch): ChatTransport<UIMessage> =>
   });
 
 describe.each([
-  ['a page that goes on where it was', { transport: cursor }],
+  ['a page that continues where it was', { transport: cursor }],
   // A stock page rebuilds the message from its beginning whenever the connection is lost.
   ['a page that begins again', {}],
 ])('%s', (_name, chat) => {
@@ -77,7 +77,7 @@ describe.each([
           } else break;
           await page.rests();
         }
-        // A turn that has failed is told by the snapshot alone.
+        // Only the snapshot shows a turn that has failed.
         const record = await player.store.sessions.read(player.sessionId);
         if (record?.stream === 'failed') page = await load();
         await expectStored(page, player);
@@ -91,7 +91,7 @@ function isWithdrawn(message: string): boolean {
   return message === 'an attempt was withdrawn' || message === 'The reply has to be loaded again.';
 }
 
-/** On to where responses end: the next pause or end of the turn that is at work. */
+/** Plays to where responses end: the next pause or end of the active turn. */
 async function playToStop(player: Player, pace: readonly number[]): Promise<void> {
   const start = await player.store.sessions.read(player.sessionId);
   for (let n = 0; player.ahead().length > 0; n += 1) {

@@ -14,7 +14,7 @@ interface CallPlan {
 }
 
 interface StepPlan {
-  /** An earlier attempt died after it had said something. */
+  /** An earlier attempt died after its first output. */
   hadDeadAttempt: boolean;
   contents: { kind: 'say' | 'think'; deltas: string[] }[];
   calls: CallPlan[];
@@ -121,7 +121,7 @@ function streamInput(toolCallId: string): Happening[] {
 
 function toCall(id: string, { kind, becomes }: CallPlan): FakeCall {
   const call = { id, name: 'tool', input: { of: 1 } };
-  // Nobody is asked about a call that cannot be made.
+  // A call that cannot be made is not put to a person.
   return becomes === 'invalid'
     ? { ...call, kind: 'server', invalid: 'Invalid input' }
     : { ...call, kind };

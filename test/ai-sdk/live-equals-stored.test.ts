@@ -45,7 +45,7 @@ describe.each(MAJORS)('%s: live equals stored', (_name, library) => {
     const session = runtime.sessions.get('s1');
     if (session === undefined) throw new Error('no session');
     const stored = await readStored(runtime, 's1');
-    // As after a snapshot that was taken while the turn was at work.
+    // As after a snapshot that was taken while the turn was active.
     session.record.activeSnapshotTurn = 1;
     const { fetch } = createChatFetch(runtime);
     const chat = createStockChat(library, {
@@ -91,7 +91,7 @@ describe('a client of the v7 profile', () => {
     const chat = createStockChat(library, { id: 's1', fetch, messages });
     await chat.resumeStream();
     await untilReady(chat);
-    // It can be told of answers, so it has them too.
+    // It knows the parts with answers, so it gets them, too.
     expect(chat.messages).toEqual(stored);
   });
 
@@ -101,7 +101,7 @@ describe('a client of the v7 profile', () => {
       session.step();
       session.think('hm');
       session.say('Half a sen');
-      await until('that is told', () => texts[0]?.includes('Half a sen'));
+      await until('the half sentence arrives', () => texts[0]?.includes('Half a sen'));
       session.discard();
       session.step();
       session.say('Something else.');

@@ -29,7 +29,7 @@ describe('a recorded turn', () => {
   }, 60_000);
 
   it.each(Object.entries(recordedScenarios))(
-    '%s comes to the same in memory',
+    '%s has the same outcome in memory',
     async (name, scenario) => {
       const { sessionId } = await scenario(stage);
       const transitions = recorder.logOf(sessionId);

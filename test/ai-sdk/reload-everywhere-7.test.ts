@@ -9,7 +9,7 @@ await describeReloads('ai 7');
 describe('a page of the v7 profile that is loaded at any point', () => {
   const [, [, library]] = MAJORS;
   it.each(readRecordedTurns())('of: $name', async ({ transitions }) => {
-    // It is told of what is withdrawn, and keeps its connection.
+    // It learns what is withdrawn, and keeps its connection.
     const { cut } = await reloadEverywhere(transitions, { library, profile: 'v7' });
     expect(cut).toBe(0);
   });

@@ -7,7 +7,7 @@ import { FakeSession } from '../support/fake-session.js';
 import { createStockChat, MAJORS, untilReady } from '../support/stock-chat.js';
 import { turns, type Happening } from './fake-turn.js';
 
-const SAID = { role: 'user' as const, id: 'u1', parts: [{ type: 'text' as const, text: 'go' }] };
+const MESSAGE = { role: 'user' as const, id: 'u1', parts: [{ type: 'text' as const, text: 'go' }] };
 
 const PROFILES = MAJORS.flatMap(([name, library]) => [
   { name, library, profile: 'common' },
@@ -21,7 +21,7 @@ interface Attached {
 }
 
 describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
-  it('rebuilds from rows what the log would have told, and goes on live', async () => {
+  it('rebuilds from rows what the log would have sent, and continues live', async () => {
     await fc.assert(
       fc.asyncProperty(turns, fc.nat(), fc.nat(), async (turn, moment, loss) => {
         const joinAt = moment % (turn.length + 1);
@@ -44,10 +44,10 @@ describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
     const runtime = createFakeRuntime();
     const session = new FakeSession('s1');
     runtime.sessions.set('s1', session);
-    session.begin(SAID);
+    session.begin(MESSAGE);
     for (const happen of turn.slice(0, joinAt)) happen(session);
     prepare(session);
-    // As after a snapshot that was taken while the turn was at work.
+    // As after a snapshot that was taken while the turn was active.
     session.record.activeSnapshotTurn = 1;
     const { fetch, texts } = createChatFetch(runtime, { headers: { 'x-ai-sdk-profile': profile } });
     const chat = createStockChat(library, { id: 's1', fetch });

@@ -110,7 +110,7 @@ export const scenarios: Scenario[] = [
     session.commit();
     session.end();
   }),
-  turn('a stop before the model said anything', [], async (session) => {
+  turn('a stop before the model’s first output', [], async (session) => {
     session.end('interrupted');
   }),
   turn(

@@ -19,7 +19,7 @@ const call = (toolCallId: string, state: string, more: object = {}): object => (
   ...more,
 });
 
-describe('posting by itself', () => {
+describe('automatic posting', () => {
   it('says yes once for each set of answers', () => {
     const when = createHelixSendAutomaticallyWhen();
     const first = reply(call('c1', 'output-available'));

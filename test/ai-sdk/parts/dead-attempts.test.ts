@@ -18,7 +18,7 @@ describe('an attempt that died', () => {
     expect(message && transformer.transform(message).mustCut).toBe(true);
   });
 
-  it('goes on for a reader who was given nothing but the beginning of the step', () => {
+  it('continues for a reader that has only the beginning of the step', () => {
     const transformer = new StreamTransformer();
     const events = run(
       transformer,
@@ -65,11 +65,11 @@ describe('an attempt that died', () => {
     ['an event', { type: 'custom', eventName: 'progress', data: 1 }, true],
     ['a patch', { type: 'state_patch', patches: [], undo: '[]' }, true],
     ['nothing', undefined, undefined],
-  ])('cuts a client that was told %s of a call that begins again', (_, told, mustCut) => {
+  ])('cuts a client that has %s of a call that begins again', (_, sent, mustCut) => {
     const transformer = new StreamTransformer();
     const give = (writer: string, bare: Bare) =>
       transformer.transform({ sequence: 1, writer, message: at(1, bare) });
-    if (told !== undefined) expect(JSON.stringify(give('t:c1', told))).not.toContain('undo');
+    if (sent !== undefined) expect(JSON.stringify(give('t:c1', sent))).not.toContain('undo');
     const again = (toolCallId: string): Bare => ({
       type: 'stream_resync',
       checkpointId: '',

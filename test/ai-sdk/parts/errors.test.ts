@@ -49,7 +49,7 @@ describe('errors of the chat handler', () => {
   });
 });
 
-describe('what a host hands on from a request', () => {
+describe('fields that a host passes on from a request', () => {
   it.each([
     { messages: [null] },
     { messages: [{ role: 'user', parts: [] }] },
@@ -63,7 +63,7 @@ describe('what a host hands on from a request', () => {
       { ...createFakeRuntime(), defaultAgent: 'lab' },
       params,
     );
-    // A stream, had it been taken, would go on.
+    // A stream would continue.
     if (response.status === 200) await response.body?.cancel();
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ code: 'validation_error' });

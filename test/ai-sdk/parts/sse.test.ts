@@ -12,7 +12,7 @@ import {
 
 const delta = (text: string): UIStreamPart => ({ type: 'text-delta', id: 't', delta: text });
 
-async function* told(...events: SSEEvent[]): AsyncGenerator<SSEEvent> {
+async function* source(...events: SSEEvent[]): AsyncGenerator<SSEEvent> {
   for (const event of events) yield await Promise.resolve(event);
 }
 
@@ -23,7 +23,7 @@ afterEach(() => {
 describe('an SSE body of events', () => {
   it('gives events that have a place their id, and ends with [DONE]', async () => {
     const response = buildSSEResponse(
-      told(
+      source(
         { event: delta('Hello'), sequence: 1 },
         { event: delta(' world'), sequence: 2 },
         { type: 'finish', finishReason: 'stop' },
@@ -42,7 +42,7 @@ describe('an SSE body of events', () => {
     );
   });
 
-  it('is pulled: nothing is made that nobody reads', async () => {
+  it('is pulled: an event is made when it is read', async () => {
     let made = 0;
     async function* endless(): AsyncGenerator<SSEEvent> {
       for (;;) {

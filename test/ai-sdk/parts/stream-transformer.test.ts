@@ -37,12 +37,12 @@ describe('StreamTransformer', () => {
     }
     await streamManager.endStream('s1');
     const transformer = new StreamTransformer();
-    const told: [number | undefined, string[]][] = [];
+    const parts: [number | undefined, string[]][] = [];
     for await (const item of (await streamManager.createResumableReader('s1')) ?? []) {
       const { sequence, events } = transformer.transform(item);
-      told.push([sequence, events.map(({ type }) => type)]);
+      parts.push([sequence, events.map(({ type }) => type)]);
     }
-    expect(told).toEqual([
+    expect(parts).toEqual([
       [1, ['start', 'start-step', 'text-start', 'text-delta']],
       [2, ['text-delta']],
     ]);
@@ -97,7 +97,7 @@ describe('StreamTransformer', () => {
     expect(events.some(({ type }) => type === 'data-state-patch')).toBe(false);
   });
 
-  it('ends with an error when the run failed, and goes on after one that it survived', () => {
+  it('ends with an error when the run failed, and continues after one that it survived', () => {
     const failed = new StreamTransformer();
     run(failed, chunks(text('a'), { type: 'error', error: 'Too bad.', recoverable: false }));
     failed.transform({ ...end, status: 'failed' });
@@ -157,9 +157,9 @@ describe('StreamTransformer', () => {
   });
 
   it('tells its logger of chunks that it does not know, and of no other', () => {
-    const told: string[] = [];
+    const logged: string[] = [];
     const logger = {
-      debug: (message: string, fields: object) => told.push(message + JSON.stringify(fields)),
+      debug: (message: string, fields: object) => logged.push(message + JSON.stringify(fields)),
     };
     const transformer = new StreamTransformer({ logger });
     const newer = { type: 'from_the_future' } as unknown as Bare;
@@ -170,6 +170,6 @@ describe('StreamTransformer', () => {
     };
     const events = run(transformer, chunks(text('a'), newer, marker));
     expect(events.every(({ type }) => /^(start|text)/.test(type))).toBe(true);
-    expect(told).toEqual(['an unknown chunk was left out{"type":"from_the_future"}']);
+    expect(logged).toEqual(['an unknown chunk was left out{"type":"from_the_future"}']);
   });
 });

@@ -120,7 +120,7 @@ describe.each([false, true])('client tools, in strict mode: %s', (isStrict) => {
     expect(chat.outputs).toEqual([]);
   });
 
-  it('tells of what a handler throws', async () => {
+  it('reports what a handler throws', async () => {
     const failures: unknown[] = [];
     const chat = chatOf([call('c1')]);
     const locate = (): never => {
@@ -171,7 +171,7 @@ describe('client tools', () => {
     await until('it is begun', () => calls.length === 1);
   });
 
-  it('asks for a lease first, again after a while if told so, and then does not wait', async () => {
+  it('asks for a lease first, again after the time that the server names, and then does not wait', async () => {
     const { locate, calls } = createTool();
     const asked: string[] = [];
     const answers = new Map<string, (boolean | number)[]>([

@@ -48,24 +48,24 @@ function createServer(): { fetch: typeof globalThis.fetch; urls: string[] } {
 }
 
 describe('what a stream says beside its messages', () => {
-  it('is told once for each resync, from a list or by callback', async () => {
-    const told: number[] = [];
+  it('is called once for each resync, from a list or by callback', async () => {
+    const resyncs: number[] = [];
     const note = ({ data }: { data: { fromSequence: number } }): unknown =>
-      told.push(data.fromSequence);
+      resyncs.push(data.fromSequence);
     const listed = show(
       (data: readonly unknown[]) => useStreamResync(data, note),
       [] as readonly unknown[],
     );
     await untilShown(listed);
     listed.render([{ type: 'data-note', data: 1 }, resync(3)]);
-    await until('it is told', () => told.length === 1);
+    await until('it is called', () => resyncs.length === 1);
     // The same one again, as a replay brings it, and another.
     listed.current.onData(resync(3));
     listed.current.onData(resync(5));
-    expect(told).toEqual([3, 5]);
+    expect(resyncs).toEqual([3, 5]);
     const alone = show(() => useStreamResync(note), undefined);
     (await untilShown(alone)).onData(resync(7));
-    expect(told).toEqual([3, 5, 7]);
+    expect(resyncs).toEqual([3, 5, 7]);
   });
 
   it('is collected for hooks that take a list', async () => {

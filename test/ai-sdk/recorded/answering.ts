@@ -3,7 +3,7 @@ import type { SettleCallInput, SettleCallResult } from '../../../stores/contract
 import type { StockChat } from '../../support/stock-chat.js';
 import type { Transition } from './transitions.js';
 
-/** What a person said to one call. */
+/** A person's answer to one call. */
 export type GivenAnswer = { toolCallId: string } & ({ decision: Decision } | { row: ToolRow });
 
 /**

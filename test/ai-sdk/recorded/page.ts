@@ -21,7 +21,7 @@ export interface PageOptions {
   library: ChatLibrary;
   /** What the page's client can read. Default: what all can. */
   profile?: 'v7';
-  /** A page without cookies is told by what the session remembers. */
+  /** For a page without cookies the session's own memory of snapshots counts. */
   hasCookies?: boolean;
   /** How its responses reach it. */
   line?: (response: Response) => Response;
@@ -31,7 +31,7 @@ export interface PageOptions {
 /** A stock page that was loaded (again) from the conversation's snapshot. */
 export interface Page {
   chat: StockChat;
-  /** Sends the GET by which a page takes up what is at work, if it has to; resolves when that is answered. */
+  /** Sends the GET by which a page follows an active turn, if it has to; resolves when that is answered. */
   follow: () => Promise<void>;
   /** Resolves when the responses that the page had are over. */
   rests: () => Promise<void>;
@@ -41,7 +41,7 @@ export interface Page {
   expected: ('GET' | 'POST')[];
 }
 
-/** The bridge on a recorded conversation: what pages post is stored as ever, and wakes nobody. */
+/** The bridge on a recorded conversation: answers of pages are stored, and wake no workflow. */
 export function createBridge({ store, streamManager }: Player): ChatDeps {
   const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve() })]);
   const workflows = { answer: () => Promise.resolve() };

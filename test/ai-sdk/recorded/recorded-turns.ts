@@ -46,10 +46,10 @@ export function splitAppends(transitions: readonly Transition[]): Transition[] {
     return messages.map((message, index) => {
       const batch = (batches.get(attempt) ?? 0) + 1;
       batches.set(attempt, batch);
-      const told = index === 0 ? known : first + index - 1;
+      const seen = index === 0 ? known : first + index - 1;
       return {
         ...transition,
-        args: [writer, batch, [message], told],
+        args: [writer, batch, [message], seen],
         result: result.kind === 'appended' ? { ...result, sequence: first + index } : result,
       };
     });

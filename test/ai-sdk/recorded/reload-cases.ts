@@ -3,7 +3,7 @@ import { loadClientLibraries } from './client-libraries.js';
 import { readRecordedTurns } from './recorded-turns.js';
 import { reloadEverywhere } from './reload-everywhere.js';
 
-/** Turns of which a part was withdrawn after it had been told. */
+/** Turns of which a part was withdrawn after it had been sent. */
 const WITHDRAWN = ['attempt-taken-over', 'provider-fails-once'];
 
 /** Reloads pages of every version of one major everywhere; a file each, so that they run side by side. */

@@ -40,13 +40,13 @@ export async function reloadEverywhere(
   let following: Page[] = [];
   let late: { page: Page; after: number }[] = [];
   let behind: { page: Page; answers: readonly GivenAnswer[] }[] = [];
-  let told = 0;
+  let sent = 0;
 
   while (player.ahead().length > 0) {
     await player.play();
-    const entries = await player.streamManager.read(player.sessionId, told, 1_000);
+    const entries = await player.streamManager.read(player.sessionId, sent, 1_000);
     if (entries.length === 0 && reloaded.pages > 0) continue;
-    told = entries.at(-1)?.sequence ?? told;
+    sent = entries.at(-1)?.sequence ?? sent;
     const isStopped = entries.some((entry) => isStop(player, entry));
     // Where the next turn has begun the new page follows that one; for the others it is too late.
     const isOnItsWay = isStopped && (await isActive());
@@ -96,7 +96,7 @@ export async function reloadEverywhere(
     await giveAnswers(page.chat, answers);
   }
 
-  /** The GETs that are due; a stop lets nobody wait any longer. */
+  /** The GETs that are due; after a stop no page waits. */
   async function sendLate(isStopped: boolean): Promise<void> {
     for (const each of late) each.after -= 1;
     const due = late.filter(({ after }) => isStopped || after <= 0);

@@ -10,7 +10,7 @@ const say = (text: string, more: object = {}): object => ({
   ...more,
 });
 
-/** A script that runs to its end by itself. */
+/** A script that runs to its end without answers. */
 const alone =
   (...script: object[]): RecordedScenario =>
   async (stage) =>
@@ -31,7 +31,7 @@ const asking =
     return stage.untilOver(run);
   };
 
-/** What a turn says by itself. */
+/** Turns that need no answer. */
 const speaking: Record<string, RecordedScenario> = {
   'text-and-reasoning': alone(say('Four pieces of a text.', { think: 'What shall I say?' })),
   'streamed-arguments': alone(

@@ -19,7 +19,7 @@ export interface Stage {
   send: (run: RunRecord, script: object[], policy?: BusyPolicy) => Promise<void>;
   /** Resolves when people are asked. */
   untilAsked: (run: RunRecord) => Promise<unknown>;
-  /** Resolves when the conversation has been told this text, or a chunk of this type. */
+  /** Resolves when the conversation's log has this text, or a chunk of this type. */
   untilTold: (run: RunRecord, text: string) => Promise<unknown>;
   approve: (run: RunRecord, toolCallId: string, more?: Partial<ToolAnswerInput>) => Promise<void>;
   deny: (run: RunRecord, toolCallId: string, reason?: string) => Promise<void>;
@@ -30,7 +30,7 @@ export interface Stage {
 }
 
 export function setStage(runs: RunHarness, { store, streamManager }: TestStores): Stage {
-  let said = 0;
+  let extra = 0;
 
   async function answer(given: ToolAnswerInput): Promise<void> {
     const { kind } = await runs.executor.submitToolResult(given);
@@ -58,7 +58,7 @@ export function setStage(runs: RunHarness, { store, streamManager }: TestStores)
     begin: (script, agent = 'lab') =>
       runs.begin(runs.newSessionId(), agent, JSON.stringify({ script })),
     send: async ({ sessionId, agent }, script, policy) => {
-      const messages = [userMessage(`more-${String((said += 1))}`, JSON.stringify({ script }))];
+      const messages = [userMessage(`more-${String((extra += 1))}`, JSON.stringify({ script }))];
       const owner = { owner: 'ann', tenant: 'acme' };
       const given = { sessionId, agent, ...owner, messages };
       await runs.executor.execute(policy === undefined ? given : { ...given, policy });
@@ -66,12 +66,12 @@ export function setStage(runs: RunHarness, { store, streamManager }: TestStores)
     untilAsked: ({ sessionId }) =>
       runs.untilStatus(sessionId, 'waiting_approval', 'waiting_tool', 'waiting_children'),
     untilTold: ({ sessionId, startSequence }, text) =>
-      until(`"${text}" is told`, async () => {
+      until(`"${text}" is in the log`, async () => {
         const entries = await streamManager.read(sessionId, startSequence, 1_000);
-        const said = entries.map(({ message }) =>
+        const texts = entries.map(({ message }) =>
           message.type === 'text_delta' ? message.delta : ` ${message.type} `,
         );
-        return said.join('').includes(text);
+        return texts.join('').includes(text);
       }),
     approve: (run, toolCallId, more = {}) => decide(run, toolCallId, true, more),
     deny: (run, toolCallId, reason) =>

@@ -159,7 +159,7 @@ describe('answers (path 3)', () => {
     expect(runtime.sessions.get('s1')?.isWaiting).toBe(true);
   });
 
-  it('for a session that nobody knows, nothing is stored', async () => {
+  it('for an unknown session, nothing is stored', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const copy = await answered(runtime, { c1: true, c2: true });

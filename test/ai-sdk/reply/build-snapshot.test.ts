@@ -17,13 +17,13 @@ describe('buildSnapshot', () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     expect(await snapshotOf(runtime, 'other')).toBeNull();
-    for (const caller of [{ userId: 'somebody' }, { userId: 'anonymous', tenantId: 't' }]) {
+    for (const caller of [{ userId: 'stranger' }, { userId: 'anonymous', tenantId: 't' }]) {
       expect(await buildSnapshot(runtime, { sessionId: 's1', caller })).toBeNull();
     }
     expect(await snapshotOf(runtime, 's1')).not.toBeNull();
   });
 
-  it('is null for a caller whom nobody names, as plain JavaScript may leave him out', async () => {
+  it('is null without a caller, whom JavaScript hosts may omit', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const unnamed = [
@@ -46,7 +46,7 @@ describe('buildSnapshot', () => {
     const { stateStore } = runtime;
     const read = { ...stateStore.sessions, view: () => Promise.reject(new Error('it was read')) };
     const deps = { ...runtime, stateStore: { ...stateStore, sessions: read } };
-    const caller = { userId: 'somebody' };
+    const caller = { userId: 'stranger' };
     expect(await buildSnapshot(deps, { sessionId: 's1', caller })).toBeNull();
     const past = { sessionId: 's1', checkpointId: 'cpv1-s1-s1-1', caller };
     expect(await buildPastSnapshot(deps, past)).toBeNull();
@@ -71,7 +71,7 @@ describe('buildSnapshot', () => {
         { type: 'text', text: 'Half a sentence', state: 'streaming' },
       ],
     });
-    // The same for whoever does not replay turns.
+    // The same for hosts that do not replay turns.
     const off = { ...runtime, contentReplayEnabled: false };
     expect(await snapshotOf(off, 's1')).toMatchObject({
       messages: snapshot?.messages,
@@ -87,11 +87,11 @@ describe('buildSnapshot', () => {
       },
     );
     const reader = rest.body?.getReader();
-    let told = '';
-    while (!told.includes('sentence')) {
-      told += new TextDecoder().decode((await reader?.read())?.value);
+    let text = '';
+    while (!text.includes('sentence')) {
+      text += new TextDecoder().decode((await reader?.read())?.value);
     }
-    expect(told).not.toContain('Half');
+    expect(text).not.toContain('Half');
     await reader?.cancel();
     await running.body?.cancel();
   });
@@ -106,7 +106,7 @@ describe('buildSnapshot', () => {
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);
   });
 
-  it('is of one moment, also if the run goes on while the state is read', async () => {
+  it('is of one moment, even if the run continues while the state is read', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
     const begun = await session.begin({ state: { n: 1 } });

@@ -6,7 +6,7 @@ import { ask, asking, get, GUARD, user } from './ask.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 describe('user messages (paths 1, 2, 4)', () => {
-  it('a new message goes on in the same session', async () => {
+  it('a new message continues the same session', async () => {
     const runtime = createFakeRuntime((session) => {
       session.step();
       session.say('Hi.');
@@ -57,7 +57,7 @@ describe('user messages (paths 1, 2, 4)', () => {
 });
 
 describe('GET (paths 5, 6)', () => {
-  it('replays the turn at work from its beginning, and goes on', async () => {
+  it('replays the active turn from its beginning, and continues live', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const session = runtime.sessions.get('s1');
@@ -83,7 +83,7 @@ describe('GET (paths 5, 6)', () => {
     expect((await get(runtime, { 'x-resume-at': '3' })).text).toBe(posted.text);
   });
 
-  it('goes on exactly where a reader of raw events was', async () => {
+  it('continues exactly where a reader of raw events was', async () => {
     const runtime = createFakeRuntime((session) => {
       session.step();
       session.say('Hello ');
@@ -118,8 +118,8 @@ describe('GET (paths 5, 6)', () => {
   it.each(['paused', 'completed', 'failed'] as const)(
     'lets an EventSource, which comes back with its newest id, stop: %s',
     async (how) => {
-      const runtime = createFakeRuntime((session, said, answers) => {
-        if (how === 'paused') return asking(session, said, answers);
+      const runtime = createFakeRuntime((session, text, answers) => {
+        if (how === 'paused') return asking(session, text, answers);
         session.step();
         session.say('Hello.');
         session.commit();
@@ -135,7 +135,7 @@ describe('GET (paths 5, 6)', () => {
       expect(parseFrames(text).at(-1)).toMatchObject({ id: end, part: { type: 'finish' } });
       const again = await get(runtime, { 'last-event-id': end });
       expect([again.status, again.text]).toEqual([204, '']);
-      // One whose connection broke before that is told the rest once.
+      // A reader whose connection broke before that gets the rest once.
       const { text: rest } = await get(runtime, { 'last-event-id': '2' });
       expect(idIn(rest)).toBe(end);
     },
@@ -160,7 +160,7 @@ describe('GET (paths 5, 6)', () => {
     expect((await get(runtime)).status).toBe(204);
   });
 
-  it('gives the whole turn to a page whose snapshot was taken while it was at work', async () => {
+  it('gives the whole turn to a page whose snapshot was taken while it was active', async () => {
     const runtime = createFakeRuntime(asking);
     const posted = await ask(runtime, [user('u1')]);
     const session = runtime.sessions.get('s1');

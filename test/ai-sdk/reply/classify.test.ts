@@ -19,11 +19,11 @@ const REST = { status: 'completed', stream: 'ended' } as const;
 const PAUSED = { status: 'waiting_approval', stream: 'paused' } as const;
 const ACTIVE = { status: 'running', stream: 'active' } as const;
 
-const said = (...posted: PostedMessage[]): UserMessage[] => toUserMessages(posted);
-const [hello] = said(user('u1', 'hello'));
-const [other] = said(user('u1', 'other'));
-const [next] = said(user('u2'));
-const [unknown] = said(user('u9'));
+const accepted = (...posted: PostedMessage[]): UserMessage[] => toUserMessages(posted);
+const [hello] = accepted(user('u1', 'hello'));
+const [other] = accepted(user('u1', 'other'));
+const [next] = accepted(user('u2'));
+const [unknown] = accepted(user('u9'));
 
 const rows = [
   { ...hello?.row },

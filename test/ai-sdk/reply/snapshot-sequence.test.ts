@@ -92,7 +92,7 @@ async function readOn(stores: Stores, sessionId: string, isPartial: boolean): Pr
     stateStore: stores.store,
     streamManager: stores.streamManager,
     contentReplayEnabled: !isPartial,
-    executor: NOBODY,
+    executor: UNUSED,
     agents: { has: () => true },
   };
   const snapshot = await snapshotOf(deps, sessionId);
@@ -110,8 +110,8 @@ async function readOn(stores: Stores, sessionId: string, isPartial: boolean): Pr
   for (const { type, data } of parts) {
     if (type === 'data-state-patch') applyPatch(state, data?.patches ?? []);
   }
-  const told = parts.map(({ delta = '' }) => delta);
-  return { text: textOf(snapshot.messages) + told.join(''), state };
+  const deltas = parts.map(({ delta = '' }) => delta);
+  return { text: textOf(snapshot.messages) + deltas.join(''), state };
 }
 
 interface WirePart {
@@ -120,8 +120,8 @@ interface WirePart {
   data?: { patches?: Operation[] };
 }
 
-const unasked = (): Promise<never> => Promise.reject(new Error('nobody asked for this'));
-const NOBODY = {
+const unasked = (): Promise<never> => Promise.reject(new Error('this must not be called'));
+const UNUSED = {
   expireCalls: () => Promise.resolve(false),
   execute: unasked,
   retry: unasked,
@@ -135,7 +135,7 @@ describe.each([
   it.each([
     ['without the reply', false],
     ['with as much of it as there is', true],
-  ])('snapshots %s go on without a gap or a repetition', async (_kind, isPartial) => {
+  ])('snapshots %s continue without a gap or a repetition', async (_kind, isPartial) => {
     const stores = await open();
     const session = drive(stores);
     const progress = { isOver: false };

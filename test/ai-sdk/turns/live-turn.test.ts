@@ -14,7 +14,7 @@ interface Viewer {
   done: Promise<void>;
 }
 
-/** A turn at work, its viewers, and how often its log is followed. */
+/** An active turn, its viewers, and how often its log is followed. */
 function createTurn(profile: TurnSpan['profile'] = 'common') {
   const runtime = createFakeRuntime();
   const session = new FakeSession('s1');
@@ -86,13 +86,13 @@ async function soon(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-function said({ text }: Viewer): string {
+function textOf({ text }: Viewer): string {
   return parseFrames(text)
     .map(({ part }) => ('delta' in part ? part.delta : ''))
     .join('');
 }
 
-describe('viewers of a turn at work', () => {
+describe('viewers of an active turn', () => {
   it('follow it together, whenever they came, and each has all of it', async () => {
     const { session, followed, view } = createTurn();
     session.step();
@@ -107,7 +107,7 @@ describe('viewers of a turn at work', () => {
     session.commit();
     session.end();
     await Promise.all(viewers.map(({ done }) => done));
-    expect(viewers.map(said)).toEqual(viewers.map(() => 'a b c d end'));
+    expect(viewers.map(textOf)).toEqual(viewers.map(() => 'a b c d end'));
     for (const { text } of viewers) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(followed).toEqual({ ever: 1, now: 0 });
   });
@@ -135,7 +135,7 @@ describe('viewers of a turn at work', () => {
     second.leave();
     await Promise.all([first.done, second.done]);
     expect(second.text).toContain('[DONE]');
-    expect(said(second)).toBe('all');
+    expect(textOf(second)).toBe('all');
   });
 
   it('are followed for until the last of them has left', async () => {
@@ -148,7 +148,7 @@ describe('viewers of a turn at work', () => {
     session.step();
     session.say('still here');
     await soon();
-    expect(said(second)).toBe('still here');
+    expect(textOf(second)).toBe('still here');
     second.leave();
     await second.done;
     await soon();
@@ -165,7 +165,7 @@ describe('viewers of a turn at work', () => {
       session.say('x'.repeat(100_000));
       await soon();
     }
-    expect(said(quick)).toHaveLength(3_000_003);
+    expect(textOf(quick)).toHaveLength(3_000_003);
     slow.resume();
     await slow.done;
     expect(slow.error).toMatchObject({ name: 'StreamBrokenError' });
@@ -194,7 +194,7 @@ describe('viewers of a turn at work', () => {
     session.step();
     session.say('half');
     await soon();
-    // The attempt's parts are gone from the log already, and nobody has been told yet.
+    // The attempt's parts are gone from the log already, and no viewer knows it yet.
     const attempt = session.entries.splice(
       session.entries.findIndex(({ writer }) => writer === 'm2'),
     );
@@ -210,6 +210,6 @@ describe('viewers of a turn at work', () => {
     await Promise.all([early.done, late.done]);
     expect(early.text).toContain('reset-step');
     expect(late.text).not.toContain('reset-step');
-    expect(said(late)).toBe('whole');
+    expect(textOf(late)).toBe('whole');
   });
 });

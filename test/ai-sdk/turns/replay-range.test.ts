@@ -72,7 +72,7 @@ describe('replayRange', () => {
     expect(reader.counts.reads).toBe(10);
   });
 
-  it('reads a page anew for a viewer whose range ends elsewhere', async () => {
+  it('reads a page again for a viewer whose range ends elsewhere', async () => {
     const entries = [entry(1, text('a'))];
     const reader = createReader(entries);
     expect(says(await collect(replayRange(reader, 's1', 0, 1)))).toBe('a');

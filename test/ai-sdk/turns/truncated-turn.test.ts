@@ -42,8 +42,8 @@ it('a turn that was truncated cuts those who watched, and replays to those who c
 
   await session.say(writer, 2, 'kept');
   await session.commit(writer);
-  let told = '';
-  for await (const text of await view()) told += text;
-  const deltas = parseFrames(told).map(({ part }) => ('delta' in part ? part.delta : ''));
+  let frames = '';
+  for await (const text of await view()) frames += text;
+  const deltas = parseFrames(frames).map(({ part }) => ('delta' in part ? part.delta : ''));
   expect(deltas.join('')).toBe('kept');
 });

@@ -32,7 +32,7 @@ describe('where a replay begins', () => {
     expect(await originOf(openSession())).toEqual({ from: 0 });
   });
 
-  it('is the transcript if the beginning is gone, and the log for what calls at work say', async () => {
+  it('is the transcript if the beginning is gone, and the log for events of unfinished calls', async () => {
     const session = openSession();
     session.entries.splice(0, 2);
     const { stored } = await originOf(session);

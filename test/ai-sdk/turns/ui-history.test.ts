@@ -64,7 +64,7 @@ describe('a conversation in pages', () => {
     },
   );
 
-  it('leaves out reasoning, results and hidden messages as it is told to', async () => {
+  it('leaves out reasoning, results and hidden messages if its options ask for it', async () => {
     const runtime = await converse();
     await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u4')]);
     const store = createUIMessageStore(runtime.stateStore);
