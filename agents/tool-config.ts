@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
-import { findJsonFault } from '../protocol/json-fault.js';
+import { findJsonFault } from '../protocol/json-depth.js';
 import type { OnExpiry } from '../protocol/run.js';
 import type { ApprovalRule, RetryPolicy } from './definitions.js';
 import {

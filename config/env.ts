@@ -5,7 +5,7 @@ import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { isOrigin } from '../protocol/origin.js';
 import { isRedisUrl, REDIS_URL_FORMS } from './redis-url.js';
 
-/** A setting is missing or wrong; the message names the variable and is one line. */
+/** A setting is missing or wrong. The message is one line and names the variable. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message);
@@ -17,7 +17,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 const text = z.string().min(1);
 const url = z.url('must be a URL');
-/** A page's address, to which paths are added. */
+/** The address of a page; paths are appended to it. */
 const pageUrl = url.transform((value) => value.replace(/\/+$/, ''));
 
 const YES = ['1', 'true', 'yes', 'on'];
@@ -35,19 +35,19 @@ const seconds = z
   .transform(Number)
   .pipe(z.number('must be a number of seconds').int().min(0, 'must be a number of seconds'));
 
-/** A number from 0. */
+/** A whole number from 0. */
 const count = z
   .string()
   .transform(Number)
   .pipe(z.number('must be a number').int().min(0, 'must be a number from 0'));
 
-/** A number from 1. */
+/** A whole number from 1. */
 const atLeastOne = z
   .string()
   .transform(Number)
   .pipe(z.number('must be a number from 1').int().min(1, 'must be a number from 1'));
 
-/** Values with commas between them. */
+/** Comma-separated values. */
 const list = z.string().transform((value) =>
   value
     .split(',')
@@ -57,7 +57,7 @@ const list = z.string().transform((value) =>
 
 const origins = list.refine((items) => items.every(isOrigin), 'must be origins: https://host:port');
 
-/** How many proxies stand in front, or their addresses. */
+/** The number of proxies in front of the API, or their addresses. */
 const proxies = list.transform((items) =>
   items.length === 1 && /^\d{1,2}$/.test(items[0] ?? '') ? Number(items[0]) : items,
 );
@@ -66,36 +66,38 @@ const proxies = list.transform((items) =>
 const EnvSchema = z.object({
   PORT: port.prefault('3000'),
   HOST: text.default('127.0.0.1'),
-  /** Where `/metrics` is served; absent: on PORT. */
+  /** Port of `/metrics`; absent: it is served on PORT. */
   METRICS_PORT: port.optional(),
   REDIS_URL: z.string().refine(isRedisUrl, REDIS_URL_FORMS).default('redis://127.0.0.1:6379'),
-  /** How long the stream of an ended run is kept; its transcript stays. */
+  /** How long the stream of an ended run is kept; its transcript is kept longer. */
   STREAM_TTL: seconds.default(24 * 60 * 60),
-  /** How long a session is kept after its last run; 0: for ever. */
+  /** How long a session is kept after its last run; 0: forever. */
   SESSION_TTL: seconds.default(0),
-  /** The highest layout of records to write; 2 once no process of release 0.2.0 is left. */
+  /** The highest layout of records to write; set 2 once no process of release 0.2.0 is left. */
   RECORD_LAYOUT: z.enum(['1', '2'], 'must be 1 or 2').default('1').transform(Number),
   TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: text.default('default'),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
-  /** What one worker process does at once: model calls, tools, and of these one user's. */
+  /** Concurrency limits of one worker process: model calls, tools, and tools of one user. */
   MODEL_SLOTS: atLeastOne.default(300),
   TOOL_SLOTS: atLeastOne.default(200),
   TOOLS_PER_USER: atLeastOne.default(50),
-  /** `<provider>:<model id>`; the scripted model when absent. */
+  /** `<provider>:<model id>`; default: the scripted model. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
-  /** A run that was not started within this time ends. */
+  /** A run that was not started within this time is ended. */
   START_WITHIN: seconds.default(LIMITS.startWithinMs / 1000),
   DATA_DIR: text.default('.data'),
   TEMPORAL_UI_URL: pageUrl.optional(),
   DEFAULT_AGENT: text.optional(),
-  /** Whether the lab agent is served; absent: to users of this machine while nobody signs in. */
+  /**
+   * Whether the lab agent is served; default: only on loopback while no accounts are configured.
+   */
   LAB: choice,
-  /** What becomes of a message that comes while a run is at work, unless its request says. */
+  /** What happens to a message that arrives while a run is active, unless its request says. */
   BUSY_POLICY: BusyPolicy.default('reject'),
-  /** Serve without an authenticator: everybody is the same user. */
+  /** Serve without an authenticator: all requests come from the same user. */
   HELIX_ALLOW_UNAUTHENTICATED: flag,
-  /** Key of the tokens that users sign in with; one of the three. */
+  /** Key of the tokens with which users sign in; exactly one of three settings. */
   JWT_SECRET: text.optional(),
   JWT_PUBLIC_KEY: text.optional(),
   JWT_JWKS_URL: url.optional(),
@@ -105,24 +107,24 @@ const EnvSchema = z.object({
   JWT_TENANT_CLAIM: text.optional(),
   /** Cookie that may carry the token. */
   JWT_COOKIE: text.optional(),
-  /** Pages of other origins that may use the API. */
+  /** Origins of other pages that may use the API. */
   CORS_ORIGINS: origins.optional(),
-  /** Their requests may carry cookies. */
+  /** Whether requests from these origins may carry cookies. */
   CORS_CREDENTIALS: flag,
-  /** Of one sender; 0: as many as he likes. */
+  /** Requests per minute and sender; 0: unlimited. */
   MAX_REQUESTS_PER_MINUTE: count.optional(),
   MAX_OPEN_STREAMS: count.optional(),
-  /** What one user may have: runs at work, messages that wait, conversations, megabytes of text. */
+  /** Quotas of one user: active runs, queued messages, conversations, megabytes of text. */
   QUOTA_RUNS: atLeastOne.optional(),
   QUOTA_QUEUED: atLeastOne.optional(),
   QUOTA_SESSIONS: atLeastOne.optional(),
   QUOTA_MB: atLeastOne.optional(),
-  /** All users of a tenant together: as many times that. */
+  /** Quotas of a tenant, as a multiple of a user's. */
   QUOTA_TENANT_FACTOR: atLeastOne.optional(),
-  /** Whose word about a sender's address is taken. */
+  /** Proxies whose word about a sender's address is trusted. */
   TRUSTED_PROXIES: proxies.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
-  /** Where people reach the page, for links out of the Temporal UI. */
+  /** Public address of the chat page, for links from the Temporal UI. */
   PUBLIC_URL: pageUrl.optional(),
   OPENAI_API_KEY: text.optional(),
   OPENAI_BASE_URL: url.optional(),
@@ -132,28 +134,28 @@ const EnvSchema = z.object({
   OPENAI_COMPATIBLE_API_KEY: text.optional(),
 });
 
-/** The settings of a process, typed. */
+/** The typed settings of a process. */
 export type Config = z.infer<typeof EnvSchema>;
 
 /**
- * Reads the settings out of an environment. An empty value counts as absent, but not of a setting by
- * which people sign in: without it everybody would be let in.
+ * Reads the settings from an environment. An empty value counts as absent, except for settings that
+ * control sign-in: treating those as absent would let everyone in.
  *
  * @throws ConfigError naming every wrong variable, in one line
  */
 export function parseEnv(env: Record<string, string | undefined>): Config {
   const keyFault = findKeyFault(env);
   if (keyFault !== undefined) throw new ConfigError(`Bad configuration: ${keyFault}`);
-  const given = Object.fromEntries(
+  const present = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
   );
-  const parsed = EnvSchema.safeParse(given);
+  const parsed = EnvSchema.safeParse(present);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
   throw new ConfigError(`Bad configuration: ${problems.join('; ')}`);
 }
 
-/** Names under which somebody may have meant to set a key for tokens, or how they are read. */
+/** Names of variables that were probably meant to set the key of tokens, or how they are read. */
 const MEANT_FOR_TOKENS = /^JW[TK]/i;
 
 function findKeyFault(env: Record<string, string | undefined>): string | undefined {

@@ -1,13 +1,18 @@
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
 const USER = String.raw`(?:[^\s@/]*@)?`;
-/** Several hosts: some nodes of a cluster, or Sentinels and the name of the master that they watch. */
+/**
+ * Several hosts: some nodes of a cluster, or Sentinels and the name of the master that they watch.
+ */
 const MANY_HOSTS = new RegExp(
   `^rediss?-(?:cluster://${USER}${HOST}(?:,${HOST})*/?|` +
     String.raw`sentinel://${USER}${HOST}(?:,${HOST})*/[\w.-]+(?:/\d{1,4})?)$`,
   'i',
 );
 
-/** Said of an address that is none; it does not repeat it, since it may hold a password. */
+/**
+ * Part of the error for a malformed address; it does not repeat the address, which may contain a
+ * password.
+ */
 export const REDIS_URL_FORMS =
   'must be redis://host:port, redis-cluster://host:port,… or ' +
   'redis-sentinel://host:port,…/<master> (rediss… for TLS)';

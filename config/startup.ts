@@ -1,9 +1,12 @@
-/** Start-up ended with a sentence for the person who started the process; no stack trace helps them. */
+/**
+ * Start-up failed with a sentence for the person who started the process; a stack trace would not
+ * help.
+ */
 export class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 
-/** A process gives its servers this long to answer. */
+/** Servers must answer within this time. */
 const PATIENCE_MS = 10_000;
 const RETRY_MS = 250;
 
@@ -11,7 +14,7 @@ const RETRY_MS = 250;
  * Waits until a server answers.
  *
  * @param what the server in words, with its address
- * @throws StartupError that names the server when it does not answer in time
+ * @throws StartupError that names the server if it does not answer in time
  */
 export async function untilReachable<T>(what: string, connect: () => Promise<T>): Promise<T> {
   const giveUpAt = Date.now() + PATIENCE_MS;
@@ -19,7 +22,7 @@ export async function untilReachable<T>(what: string, connect: () => Promise<T>)
     try {
       return await bounded(connect(), giveUpAt - Date.now());
     } catch {
-      // Whatever the reason, the person can only look at the server.
+      // The cause is in the server, so the message names only the server.
       if (Date.now() + RETRY_MS >= giveUpAt) {
         throw new StartupError(`${what} cannot be reached.`);
       }
@@ -40,9 +43,9 @@ async function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
   });
 }
 
-/** A server's address without the user and password that its URL may carry. */
+/** The address of a server without the user and password that its URL may contain. */
 export function withoutSecrets(url: string): string {
-  // Several hosts are no URL to the platform.
+  // A list of hosts is not a URL for the platform.
   if (!URL.canParse(url)) return url.replace(/^([a-z-]+:\/\/).*@/s, '$1');
   const shown = new URL(url);
   shown.username = '';
@@ -50,17 +53,19 @@ export function withoutSecrets(url: string): string {
   return shown.href;
 }
 
-/** Ends the process with the parent that supervises it, however that parent went. */
+/** Ends the process when the parent that supervises it is gone, for whatever reason. */
 export function endWithParent(proc: NodeJS.Process): void {
   if (proc.send === undefined) return;
   proc.on('disconnect', () => {
     proc.kill(proc.pid, 'SIGTERM');
   });
-  // The channel alone must not keep a process that has done its work.
+  // The channel alone must not keep alive a process that has finished.
   proc.channel?.unref();
 }
 
-/** Runs a process's main function; says in one line why it could not start. */
+/**
+ * Runs the main function of a process; if it fails at start-up, prints one line with the reason.
+ */
 export function startProcess(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
     const expected =

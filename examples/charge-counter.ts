@@ -1,6 +1,6 @@
 import { closeClient } from '../stores/redis/clients.js';
 import { connectCommands } from '../stores/redis/connection.js';
-import { reach } from '../stores/redis/errors.js';
+import { callRedis } from '../stores/redis/errors.js';
 import type { CountCharge } from './lab/tools.js';
 
 /** Hash in Redis: executions of the lab agent's `charge` by idempotency key. */
@@ -16,7 +16,7 @@ export interface ChargeCounter {
 export function createChargeCounter(redisUrl: string): ChargeCounter {
   const redis = connectCommands(redisUrl, 'worker');
   return {
-    count: (idempotencyKey) => reach(redis.hincrby(CHARGES, idempotencyKey, 1)),
+    count: (idempotencyKey) => callRedis(redis.hincrby(CHARGES, idempotencyKey, 1)),
     close: () => {
       closeClient(redis);
     },

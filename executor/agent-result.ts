@@ -1,4 +1,4 @@
-import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
+import type { SuspensionMarkerChunk } from '../protocol/chunk-guards.js';
 import type { RunError } from '../protocol/run.js';
 import type { RunUsage, RunInfo } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';

@@ -1,8 +1,8 @@
 import type { LogEntry } from '../protocol/chunk.js';
-import type { SuspensionMarkerChunk } from '../protocol/chunk-types.js';
+import type { SuspensionMarkerChunk } from '../protocol/chunk-guards.js';
 import { HelixError } from '../protocol/errors.js';
 import { isTerminal } from '../protocol/run.js';
-import { throughOutage } from '../stores/record/outage.js';
+import { retryWhileUnavailable } from '../stores/record/outage.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -33,11 +33,11 @@ export async function awaitRest(
 ): Promise<Rest> {
   for (;;) {
     signal.throwIfAborted();
-    const record = await throughOutage(() => deps.store.sessions.read(sessionId), signal);
+    const record = await retryWhileUnavailable(() => deps.store.sessions.read(sessionId), signal);
     if (record === undefined) throw new HelixError('not_found', 'There is no such session.');
     if (record.runId !== runId || isTerminal(record.status)) return { kind: 'ended' };
     if (record.stream === 'paused') {
-      const marker = await throughOutage(() => readMarker(deps, record), signal);
+      const marker = await retryWhileUnavailable(() => readMarker(deps, record), signal);
       if (marker !== undefined) return { kind: 'suspended', marker };
     }
     const rest = await followToRest(deps, record, signal);

@@ -8,7 +8,7 @@ import type {
   TerminalStatus,
 } from './run.js';
 
-/** The seam between workflow and worker: ids and small summaries only, never a transcript. */
+/** The interface between workflow and worker: ids and small summaries only, never a transcript. */
 export interface StepRef {
   sessionId: string;
   runId: string;
@@ -16,15 +16,15 @@ export interface StepRef {
   turn: number;
   step: number;
   maxSteps: number;
-  /** Highest sequence that the run was told of. */
+  /** Highest sequence that the run has seen. */
   known: number;
-  /** The model has to hand in its result now: it ended without one, or the step cap is reached. */
+  /** The model must submit its result now: it ended without one, or the step cap is reached. */
   forceFinish?: boolean;
-  /** How often it handed in one that does not fit. */
+  /** How often the model submitted a result that does not fit. */
   invalidFinishes?: number;
-  /** On a sub-agent's first step: its session is made from this call. */
+  /** Set on a sub-agent's first step: its session is created from this call. */
   parent?: ParentRef;
-  /** Sub-agents between the conversation and this one; absent for the conversation's own agent. */
+  /** Depth below the conversation's own agent; absent for that agent. */
   depth?: number;
 }
 
@@ -45,25 +45,28 @@ export interface EndRef {
   step: number;
   status: TerminalStatus;
   error?: RunError;
-  /** Highest sequence that the run was told of. */
+  /** Highest sequence that the run has seen. */
   known: number;
 }
 
 export interface ToolCallOutcome {
-  /** `at_work`: of a sub-agent that has not ended. */
+  /** `at_work`: the sub-agent has not ended. */
   kind: 'settled' | 'stopped' | 'superseded' | 'at_work';
   /** Sequence of the result, if this attempt settled the call. */
   sequence?: number;
-  /** The tool's result is the run's: it ends when the other calls of the step are settled. */
+  /**
+   * True if the tool's result is the result of the run, which ends once the other calls of the step
+   * are settled.
+   */
   finish?: boolean;
 }
 
-/** A parent's call whose sub-agent has come to its end, or was lost. */
+/** A parent's call whose sub-agent has ended or was lost. */
 export interface ChildEndRef extends CallActivityRef {
   child: ChildRef;
-  /** True when the sub-agent's workflow ended without a word. */
+  /** True if the sub-agent's workflow ended without reporting an outcome. */
   lost?: boolean;
-  /** True when it was started before the parent was reset: it may still be active. */
+  /** True if the sub-agent was started before the parent was reset; it may still be active. */
   started?: boolean;
 }
 
@@ -75,16 +78,19 @@ export interface ExpireRef {
 }
 
 export interface ExpireOutcome {
-  /** Present when the last open answer of the batch was settled. */
+  /** Set if the last open answer of the batch was settled. */
   resume?: Resumption;
   sequence?: number;
-  /** When the next deadline is due, ms from now; absent if none is left. */
+  /** Time until the next deadline, ms; absent if none is left. */
   nextDueMs?: number;
-  /** True while others still work, so that nobody was asked yet: deadlines run from the pause on. */
+  /**
+   * True while other calls are running, so that people have not been asked: deadlines run from the
+   * pause.
+   */
   isUnasked?: boolean;
 }
 
-/** An operator's answer, given in the Temporal UI or CLI. */
+/** An operator's answer, entered in the Temporal UI or CLI. */
 export type OperatorAnswer =
   | { toolCallId: string; approved: boolean; reason?: string; input?: unknown; by?: string }
   | { toolCallId: string; result: unknown; by?: string }
@@ -97,11 +103,11 @@ export interface AnswerRef {
   answer: OperatorAnswer;
 }
 
-/** `refused` names why: a code of HelixError. */
+/** `refused` carries the reason: a code of HelixError. */
 export type AnswerOutcome =
   | {
       kind: 'stored';
-      /** The run to wake: that of a sub-agent if the call is its own. */
+      /** The run to wake: the sub-agent's if the call is its own. */
       runId: string;
       resume?: Resumption;
       sequence: number;
@@ -125,24 +131,27 @@ export interface RunActivities {
   modelStep: (ref: StepRef) => Promise<StepOutcome>;
   /** One tool execution: ask permission, execute, settle. */
   toolCall: (ref: CallActivityRef) => Promise<ToolCallOutcome>;
-  /** Ends the run in Redis; harmless when it has ended. */
+  /** Ends the run in Redis; does nothing if it has ended. */
   endRun: (ref: EndRef) => Promise<TerminalStatus | 'superseded'>;
-  /** Leaves a stop record, as the API does; for a cancel from the Temporal UI. True if that ended a run that waits for its provider. */
+  /**
+   * Leaves a stop record, as the API does; used for a cancel from the Temporal UI. True if this
+   * ended a run that was waiting for its provider.
+   */
   stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<boolean>;
 }
 
 /** Sub-agents. */
 export interface ChildActivities {
-  /** Settles a call with what its sub-agent came to. */
+  /** Settles a call with the result of its sub-agent. */
   settleChild: (ref: ChildEndRef) => Promise<ToolCallOutcome>;
 }
 
-/** Answers of people, and their absence. */
+/** Answers of people, and expired calls. */
 export interface AnswerActivities {
   /** Settles calls whose deadline has passed by the store's clock. */
   expireCalls: (ref: ExpireRef) => Promise<ExpireOutcome>;
-  /** Carries out an operator's answer, by the same scripts as the API. */
+  /** Stores an operator's answer, with the same transitions as the API. */
   answerCall: (ref: AnswerRef) => Promise<AnswerOutcome>;
-  /** Puts a deadline off. */
+  /** Moves a deadline to a later time. */
   extendDeadline: (ref: ExtendRef) => Promise<ExtendOutcome>;
 }

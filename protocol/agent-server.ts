@@ -6,11 +6,11 @@ import { listOf } from './list-of.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 import { UserPart } from './rows.js';
 
-/** The agent-server surface: bodies as agent clients and remote parents send them, and its replies. */
+/** The agent-server API: bodies as sent by agent clients and remote parents, and its replies. */
 
 const id = z.string().min(1).max(LIMITS.idChars);
 
-/** An object of somebody else's: what its members are is looked at where they are used. */
+/** An object from outside; its members are checked where they are used. */
 const AnyRecord = z
   .unknown()
   .refine(isRecord, 'expected an object')
@@ -22,11 +22,11 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a user says, as programs say it. */
+/** A user message as programs send it. */
 export const UserInputMessage = z
   .object({
     role: z.literal('user').optional(),
-    /** Accepted once per session. Default: a new one. */
+    /** Accepted once per session. Default: a new id. */
     id: id.optional(),
     content: z.string().optional(),
     parts: listOf(UserPart, LIMITS.jsonValues).optional(),
@@ -43,7 +43,7 @@ const UserInputMessages = listOf(UserInputMessage, LIMITS.newMessages).refine(
   { message: 'a message is required' },
 );
 
-const said = z.union([z.string().min(1), UserInputMessage, UserInputMessages]);
+const messageInput = z.union([z.string().min(1), UserInputMessage, UserInputMessages]);
 
 export const StartAgentBody = z
   .object({
@@ -52,13 +52,15 @@ export const StartAgentBody = z
     agent: z.string().optional(),
     /** The same as `agent`. */
     agentType: z.string().optional(),
-    message: said.optional(),
+    message: messageInput.optional(),
     /** The same as `message`. */
-    input: said.optional(),
-    /** Id for a message that is a plain text: sent again under it, the request is the same run. */
+    input: messageInput.optional(),
+    /**
+     * Id for a plain text message: repeating the request under the same id refers to the same run.
+     */
     messageId: id.optional(),
     state: AnyRecord.optional(),
-    /** For messages that bring none of their own. */
+    /** Metadata for messages that carry none. */
     metadata: AnyRecord.optional(),
   })
   .refine(({ message, input }) => message !== undefined || input !== undefined, {
@@ -82,12 +84,12 @@ export const ResumeAgentBody = z.object({
     .optional(),
   message: z.string().min(1).optional(),
   checkpointId: id.optional(),
-  /** For `retry`: a message of the turn that is done again. Default: the newest turn. */
+  /** For `retry`: a message of the turn to repeat. Default: the newest turn. */
   messageId: id.optional(),
 });
 export type ResumeAgentBody = z.infer<typeof ResumeAgentBody>;
 
-/** An answer as programs give it: that of a client tool, unless it says that it is a decision. */
+/** An answer as programs send it: a client tool's result, unless it is marked as a decision. */
 export const SubmitToolResultBody = z.union([
   ApprovalResponse.extend({ sessionId: SessionId }),
   ClientToolResult.safeExtend({ sessionId: SessionId }),
@@ -97,22 +99,22 @@ export type SubmitToolResultBody = z.infer<typeof SubmitToolResultBody>;
 export const ToolResultTaken = z.object({
   sessionId: z.string(),
   toolCallId: z.string(),
-  /** It was the last one that the run waited for. */
+  /** True if this was the last answer that the run waited for. */
   resumed: z.boolean(),
 });
 export type ToolResultTaken = z.infer<typeof ToolResultTaken>;
 
-/** Which session is asked about. */
+/** The session to report on. */
 export const AgentTarget = z.object({ sessionId: SessionId });
 export type AgentTarget = z.infer<typeof AgentTarget>;
 
-/** Which session is followed, and from where; a `Last-Event-ID` wins. */
+/** The session to follow and the position to start from; `Last-Event-ID` takes precedence. */
 export const AgentEventsQuery = AgentTarget.extend({ fromSequence: z.string().optional() });
 export type AgentEventsQuery = z.infer<typeof AgentEventsQuery>;
 
 const count = z.number();
 
-/** Reply of `GET /agent/status`: how the session's newest run stands. */
+/** Reply of `GET /agent/status`: the state of the session's newest run. */
 export const AgentStatus = z
   .object({
     sessionId: z.string(),
@@ -121,11 +123,11 @@ export const AgentStatus = z
       runId: z.string(),
       turn: count,
       status: z.enum(RUN_STATUSES),
-      /** Steps committed. */
+      /** Number of committed steps. */
       stepCount: count,
       /** ms since the epoch. */
       startedAt: count,
-      /** The model's provider fails; it is asked again by itself. */
+      /** The model's provider fails and is retried automatically. */
       waitingFor: z.literal('provider').optional(),
       usage: z
         .object({
@@ -145,7 +147,7 @@ export const AgentStatus = z
     messageId: z.string(),
     /** Sequence before the newest turn. */
     turnStartSequence: count,
-    /** Sequence of the newest pause, or of what came before the turn if there was none. */
+    /** Sequence of the newest pause, or the one before the turn if it has not paused. */
     pauseSequence: count,
     /** Calls that wait for an answer. */
     pending: z.array(
@@ -160,10 +162,10 @@ export const AgentStatus = z
         deadline: count.optional(),
       }),
     ),
-    /** What the newest step said. */
+    /** Text of the newest step. */
     text: z.string(),
     error: z.object({ code: z.string(), message: z.string(), retryable: z.boolean() }).optional(),
-    /** The structured result, once there is one. */
+    /** The structured result, once it exists. */
     output: z.unknown().optional(),
   })
   .meta({ id: 'AgentStatus' });

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { HelixError, type ErrorCode } from './errors.js';
 import { isStreamId } from './ids.js';
-import { findJsonFault } from './json-fault.js';
+import { findJsonFault } from './json-depth.js';
 import { LIMITS } from './limits.js';
 
-/** What people and pages say about a pending call, under the names of the Helix runtime. */
+/** Answers of people and pages to a pending call, with the names of the Helix runtime. */
 const target = {
   sessionId: z.string().refine(isStreamId, 'is no session id'),
   toolCallId: z.string().min(1).max(LIMITS.idChars),
-  /** Who answers, for the record. */
+  /** The person who answers, for the record. */
   by: z.string().min(1).max(LIMITS.idChars).optional(),
 };
 
-/** Result or error of a client tool. An error alone also calls an approval off. */
+/** Result or error of a client tool. An error also cancels an approval. */
 export const ClientToolResult = z
   .object({
     ...target,
@@ -28,7 +28,7 @@ export type ClientToolResult = z.infer<typeof ClientToolResult>;
 export const ApprovalResponse = z.object({
   ...target,
   kind: z.literal('approval-response'),
-  /** Which question is answered; the one that is open when absent. */
+  /** The approval that is answered; default: the open one. */
   approvalId: z
     .string()
     .min(1)
@@ -36,19 +36,19 @@ export const ApprovalResponse = z.object({
     .optional(),
   approved: z.boolean(),
   reason: z.string().optional(),
-  /** Replaces the input that the model asked for. */
+  /** Replaces the input that the model requested. */
   input: z.unknown().optional(),
 });
 export type ApprovalResponse = z.infer<typeof ApprovalResponse>;
 
-/** An answer as callers give it; without a kind it is a client tool's. */
+/** An answer as callers pass it; without a kind it belongs to a client tool. */
 export type ToolAnswerInput = z.input<typeof ClientToolResult> | ApprovalResponse;
 export type ToolAnswer = ClientToolResult | ApprovalResponse;
 
 /**
- * An answer from outside, checked.
+ * Checks an answer from outside.
  *
- * @throws HelixError `validation_error`, or `answer_too_large` for what is above the limits
+ * @throws HelixError `validation_error`, or `answer_too_large` above the limits
  */
 export function parseToolAnswer(value: unknown): ToolAnswer {
   const kind = (value as { kind?: unknown } | null | undefined)?.kind;
@@ -86,7 +86,7 @@ function toJson(value: unknown): string | undefined {
   throw new HelixError('validation_error', `The answer cannot be taken: ${fault}.`);
 }
 
-/** Why an answer, or more time for one, was not taken. */
+/** Why an answer, or an extension of a deadline, was refused. */
 export type AnswerRefusal =
   | 'already_completed'
   | 'not_pending'
@@ -105,7 +105,7 @@ const REFUSALS: Record<AnswerRefusal, [code: ErrorCode, text: string]> = {
   expired: ['expired', 'The time for this answer is over.'],
   late: [
     'late_answer_after_timeout',
-    'The answer came after its time limit; the agent is told of it.',
+    'The answer came after its time limit; the agent is informed of it.',
   ],
   no_deadline: ['no_deadline', 'This call waits without a time limit.'],
   too_far: ['deadline_too_far', 'That is further ahead than a time limit may lie.'],

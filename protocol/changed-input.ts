@@ -1,10 +1,10 @@
-/** What the model is told of a call whose input a person changed before it was approved. */
+/** Note for the model about a call whose input a person changed before approving it. */
 export interface ChangedInput {
-  /** Who changed it. */
+  /** The person who changed it. */
   by: string;
-  /** What it was carried out with. */
+  /** The input with which the call was executed. */
   input: unknown;
-  /** What came of it: the result as text, JSON unless it was text, or why it failed. */
+  /** The outcome: the result as text (JSON unless it was a string), or the error. */
   outcome: string;
   failed: boolean;
 }
@@ -19,7 +19,7 @@ export function writeChangedInput({ by, input, outcome, failed }: ChangedInput):
   return `${change}\n${failed ? FAILED : RESULT}${outcome}`;
 }
 
-/** The same, read back by programs that stand in for a model; undefined for any other text. */
+/** Parses such a note, for programs that stand in for a model; undefined for any other text. */
 export function readChangedInput(text: string): ChangedInput | undefined {
   const [, by, input, kind, outcome] = NOTE.exec(text) ?? [];
   if (by === undefined || input === undefined || outcome === undefined) return undefined;

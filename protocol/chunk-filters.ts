@@ -4,11 +4,11 @@ import { closableIterator, openSource } from './closable-iterator.js';
 import { HelixError } from './errors.js';
 
 /**
- * Streams of chunks, made from others. Each reads its source only as it is read itself; leaving it
- * early closes the source, and an error of the source is thrown on.
+ * Functions that derive one stream of chunks from another. Each reads its source only while it is
+ * read itself. Leaving it early closes the source; an error of the source is rethrown.
  */
 
-/** Only chunks that one agent said. A sub-agent has its own id. */
+/** Only chunks of one agent. A sub-agent has its own id. */
 export function filterByAgentId<C extends StreamChunk>(
   stream: AsyncIterable<C>,
   agentId: string,
@@ -42,7 +42,7 @@ export function excludeTypes<C extends StreamChunk, const T extends C['type']>(
   return filterWith(stream, (chunk): chunk is Exclude<C, { type: T }> => !unwanted.has(chunk.type));
 }
 
-/** Only what a predicate accepts; a type guard types the result. */
+/** Only what a predicate accepts; a type guard narrows the type of the result. */
 export function filterWith<C, D extends C>(
   stream: AsyncIterable<C>,
   accepts: (chunk: C) => chunk is D,
@@ -90,7 +90,7 @@ export function take<C>(stream: AsyncIterable<C>, count: number): AsyncIterableI
 }
 
 /**
- * What comes after the first chunks.
+ * What follows the first chunks.
  *
  * @throws HelixError `validation_error` unless `count` is a whole number from 0
  */
@@ -105,8 +105,8 @@ export function skip<C>(stream: AsyncIterable<C>, count: number): AsyncIterableI
 }
 
 /**
- * The text of a whole stream, as it was read: what a later `step_discarded` withdraws is in it.
- * Sub-agents speak in their parent's stream; `agentId` picks one voice.
+ * The text of a whole stream as it was read, including what a later `step_discarded` withdraws.
+ * Sub-agents write into their parent's stream; `agentId` selects one agent.
  */
 export async function collectText(
   stream: AsyncIterable<StreamChunk>,

@@ -1,6 +1,41 @@
 import type { ChunkOf, ChunkType } from './chunk.js';
 
-/** A guard takes whatever a reader hands out, also types that are invented later. */
+/** A type for each chunk. PROTOCOL.md#chunks describes the fields. */
+export type TextDeltaChunk = ChunkOf<'text_delta'>;
+export type ThinkingChunk = ChunkOf<'thinking'>;
+export type ToolArgStreamStartChunk = ChunkOf<'tool_arg_stream_start'>;
+export type ToolArgStreamDeltaChunk = ChunkOf<'tool_arg_stream_delta'>;
+export type ToolArgStreamEndChunk = ChunkOf<'tool_arg_stream_end'>;
+export type ToolStartChunk = ChunkOf<'tool_start'>;
+export type ToolEndChunk = ChunkOf<'tool_end'>;
+export type ToolApprovalRequestChunk = ChunkOf<'tool_approval_request'>;
+export type ToolApprovalResponseChunk = ChunkOf<'tool_approval_response'>;
+export type ToolInputErrorChunk = ChunkOf<'tool_input_error'>;
+export type ToolOutputErrorChunk = ChunkOf<'tool_output_error'>;
+export type SubAgentStartChunk = ChunkOf<'subagent_start'>;
+export type SubAgentEndChunk = ChunkOf<'subagent_end'>;
+export type CustomEventChunk = ChunkOf<'custom'>;
+export type StatePatchChunk = ChunkOf<'state_patch'>;
+export type ErrorChunk = ChunkOf<'error'>;
+export type OutputChunk = ChunkOf<'output'>;
+export type SourceUrlChunk = ChunkOf<'source_url'>;
+export type SourceDocumentChunk = ChunkOf<'source_document'>;
+export type StepStartChunk = ChunkOf<'step_start'>;
+export type StepEndChunk = ChunkOf<'step_end'>;
+export type FileChunk = ChunkOf<'file'>;
+export type RunInterruptedChunk = ChunkOf<'run_interrupted'>;
+export type RunResumedChunk = ChunkOf<'run_resumed'>;
+export type RunPausedChunk = ChunkOf<'run_paused'>;
+export type TurnStartedChunk = ChunkOf<'turn_started'>;
+export type QueueChangedChunk = ChunkOf<'queue_changed'>;
+export type ExecutorSupersededChunk = ChunkOf<'executor_superseded'>;
+export type CheckpointCreatedChunk = ChunkOf<'checkpoint_created'>;
+export type StepCommittedChunk = ChunkOf<'step_committed'>;
+export type StepDiscardedChunk = ChunkOf<'step_discarded'>;
+export type StreamResyncChunk = ChunkOf<'stream_resync'>;
+export type SuspensionMarkerChunk = ChunkOf<'suspension_marker'>;
+
+/** A guard accepts any chunk, including types added by later versions. */
 function guard<T extends ChunkType>(type: T) {
   return (message: { readonly type: string }): message is ChunkOf<T> => message.type === type;
 }

@@ -7,19 +7,19 @@ import { LIMITS } from './limits.js';
 export { JsonPatchOperation } from './json-patch.js';
 
 /**
- * The stream protocol's chunks; PROTOCOL.md is the normative text. Writers are strict, readers
- * skip types they do not know. Field names are those of the Helix stream protocol (v7); fields
- * marked "extension" are additions, which readers may ignore.
+ * The chunks of the stream protocol; PROTOCOL.md is the normative text. Writers are strict, readers
+ * skip unknown types. Field names are those of the Helix stream protocol (v7); fields marked
+ * "extension" are additions, which readers may ignore.
  */
 const id = z.string().min(1).max(LIMITS.idChars);
 const count = z.int().nonnegative();
-/** What JSON would silently leave out is refused: readers rely on the field. */
+/** A value that JSON would silently leave out is refused, since readers rely on the field. */
 const json = z
   .unknown()
   .refine((value) => !['undefined', 'function', 'symbol'].includes(typeof value), 'is no JSON');
 
 const base = {
-  /** Session id of the agent that speaks; a sub-agent has its own. */
+  /** Session id of the agent that writes; a sub-agent has its own. */
   agentId: id,
   /** Name of the agent's definition. */
   agentType: id,
@@ -63,7 +63,7 @@ export const SuspendedChildWaitPayload = z.object({
 });
 export type SuspendedChildWaitPayload = z.infer<typeof SuspendedChildWaitPayload>;
 
-/** Internal: why a run rests, for whoever follows it; never shown to clients. */
+/** Internal: why a run is paused, for followers of the log; never shown to clients. */
 const SuspensionMarker = z.discriminatedUnion('kind', [
   chunk('suspension_marker', {
     kind: z.literal('suspended_client_tool'),
@@ -89,7 +89,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     toolCallId: id,
     toolName: id,
     arguments: z.record(z.string(), z.unknown()),
-    /** Extension: false or absent when the client executes the call. */
+    /** Extension: false or absent if the client executes the call. */
     providerExecuted: z.boolean().optional(),
   }),
   chunk('tool_end', {
@@ -99,7 +99,10 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     error: z.string().optional(),
     errorCode: z.string().optional(),
     providerExecuted: z.boolean().optional(),
-    /** Extension, in the store only: the result is kept apart; readers of the log get it in `result`. */
+    /**
+     * Extension, in the store only: the result is stored apart; readers of the log get it in
+     * `result`.
+     */
     resultRef: id.optional(),
   }),
   chunk('tool_input_error', {
@@ -123,9 +126,9 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     approved: z.boolean(),
     reason: z.string().optional(),
     isAutomatic: z.boolean().optional(),
-    /** Extension: who decided. */
+    /** Extension: the person who decided. */
     by: z.string().optional(),
-    /** Extension: what they changed the input to. */
+    /** Extension: the input as changed by that person. */
     input: z.unknown().optional(),
   }),
   chunk('subagent_start', { subAgentType: id, subSessionId: id, callId: id }),
@@ -138,12 +141,12 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   chunk('custom', {
     eventName: id,
     data: json,
-    /** Extension: shown once, kept by no message. */
+    /** Extension: shown live only, not stored in a message. */
     transient: z.boolean().optional(),
   }),
   chunk('state_patch', {
     patches: z.array(JsonPatchOperation),
-    /** Extension, in the store only: JSON text of the patches that take these back. */
+    /** Extension, in the store only: JSON text of the patches that revert these. */
     undo: z.string().optional(),
   }),
   chunk('error', {
@@ -173,7 +176,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     stepId: z.string().optional(),
     usage: Usage.optional(),
     finishReason: FinishReason.optional(),
-    /** Extension: the reply was cut, and how. */
+    /** Extension: the reply was cut off, and how. */
     interrupted: Interruption.optional(),
   }),
   chunk('file', { url: z.string(), mediaType: z.string(), filename: z.string().optional() }),
@@ -193,23 +196,25 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     reason: z.string(),
     pendingToolName: z.string().optional(),
     pendingToolCallId: z.string().optional(),
-    /** Extension: the earliest deadline of what is waited for, ms since the epoch. */
+    /** Extension: the earliest deadline of the pending calls, ms since the epoch. */
     deadline: z.number().optional(),
   }),
-  /** Extension: the first entry of a turn whose messages had waited, or that a run goes over to. */
+  /**
+   * Extension: first entry of a turn whose messages were queued, or to which a steered run moves.
+   */
   chunk('turn_started', {
     runId: z.string(),
     /** Id of the reply that begins here. */
     messageId: z.string(),
-    /** The user messages that it answers. */
+    /** The user messages that this reply answers. */
     messageIds: z.array(id),
     reason: z.string(),
   }),
-  /** Extension: messages that wait were added, changed or removed. */
+  /** Extension: queued messages were added, changed or removed. */
   chunk('queue_changed', {
-    /** How many entries wait now. */
+    /** Number of queued entries. */
     queued: count,
-    /** Ids of the user messages that will not be answered. */
+    /** Ids of user messages that will not be answered. */
     removed: z.array(id).optional(),
   }),
   chunk('executor_superseded', { reason: z.string().optional() }),
@@ -226,7 +231,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     messageCount: count,
     fromSequence: count,
     reason: z.enum(['crash_recovery', 'rollback', 'branch', 'retry']),
-    /** Extension: only what this call had told is withdrawn. */
+    /** Extension: only chunks of this call are withdrawn. */
     toolCallId: id.optional(),
   }),
   SuspensionMarker,
@@ -253,7 +258,10 @@ export function isStreamEnd(message: { type: string }): message is StreamEnd {
 export interface LogEntry {
   /** 1-based, monotonic over the whole session; gaps may appear. */
   sequence: number;
-  /** Who wrote it: `m<step>` the model step, `t:<toolCallId>` a tool, empty the store itself. */
+  /**
+   * The writer: `m<step>` for a model step, `t:<toolCallId>` for a tool, empty for the store
+   * itself.
+   */
   writer: string;
   message: StreamMessage;
 }

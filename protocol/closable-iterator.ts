@@ -1,6 +1,6 @@
 /**
- * Iterators that can be closed while a read is under way. An async generator cannot: its `return`
- * waits for the pending `next`, which on a quiet live stream may never settle.
+ * Iterators that can be closed during a pending read. An async generator cannot: its `return` waits
+ * for the pending `next`, which on a quiet live stream may never settle.
  */
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -8,11 +8,11 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /** A source that is being read. */
 export interface OpenSource<T> {
   read: () => Promise<IteratorResult<T, undefined>>;
-  /** Closes the source, unless it has ended or failed by itself. */
+  /** Closes the source, unless it has already ended or failed. */
   close: () => Promise<void>;
 }
 
-/** Opens a source with the first read. */
+/** Opens a source at the first read. */
 export function openSource<T>(source: AsyncIterable<T>): OpenSource<T> {
   let iterator: AsyncIterator<T> | undefined;
   let isOver = false;
@@ -41,8 +41,8 @@ export function openSource<T>(source: AsyncIterable<T>): OpenSource<T> {
 }
 
 /**
- * An iterator over what `read` gives. Reads take turns, also when they are asked for at once. After
- * an error, and after `return`, it has ended and `close` has been called.
+ * An iterator over the results of `read`. Concurrent reads are served in order. After an error, and
+ * after `return`, the iterator has ended and `close` has been called.
  */
 export function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterableIterator<T> {
   let isOver = false;
@@ -57,7 +57,7 @@ export function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterab
       return DONE;
     } catch (error) {
       isOver = true;
-      // What went wrong first is what the reader is told.
+      // The reader gets the first error, not one from closing.
       await close().catch(() => undefined);
       throw error;
     }

@@ -1,18 +1,19 @@
 import { closableIterator, openSource, type OpenSource } from './closable-iterator.js';
 
-/** What a read brought. */
+/** The result of a read. */
 type Arrival<T> = { source: OpenSource<T> } & (
   { result: IteratorResult<T, undefined> } | { error: unknown }
 );
 
 /**
- * Merges streams: chunks come as they arrive, those of one stream in its order; ends when all have
- * ended. At most one chunk of each stream is held back, and whoever came first goes first, so none
- * is starved. When a stream throws, or the reader leaves, all others are closed.
+ * Merges streams. Chunks are returned as they arrive, in order within each stream; ends when all
+ * streams have ended. At most one chunk of each stream is buffered, and the earliest is returned
+ * first, so that no stream starves. When a stream throws, or the reader leaves, all others are
+ * closed.
  */
 export function combineStreams<T>(streams: readonly AsyncIterable<T>[]): AsyncIterableIterator<T> {
   const sources = new Set(streams.map((stream) => openSource(stream)));
-  /** Sources of which nothing is awaited and nothing has arrived. */
+  /** Sources without a pending read or a buffered chunk. */
   const idle = new Set(sources);
   const reading = new Set<OpenSource<T>>();
   const arrived: Arrival<T>[] = [];
@@ -60,7 +61,7 @@ export function combineStreams<T>(streams: readonly AsyncIterable<T>[]): AsyncIt
     const closings = [...sources].flatMap((source) => {
       const closing = source.close();
       if (!reading.has(source)) return [closing];
-      // A generator closes once its pending read settles, which nobody can wait for.
+      // A generator closes only when its pending read settles, which may never happen.
       closing.catch(() => undefined);
       return [];
     });

@@ -1,6 +1,6 @@
 import type { ControlMessage } from './control-message.js';
 
-/** Free of values from elsewhere, so that browsers may use it. */
+/** No imports of values, so that browsers can use it. */
 const CONTROL_TYPES: ReadonlySet<string> = new Set([
   'stream_end',
   'stream_status',

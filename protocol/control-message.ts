@@ -2,20 +2,20 @@ import { z } from 'zod';
 
 const count = z.int().nonnegative();
 
-/** Control message: the end of a run or stream; its end transition writes it, nobody else. */
+/** Control message: the end of a run or stream. Only the transition that ends it writes this. */
 export const StreamEnd = z.object({
   type: z.literal('stream_end'),
   streamId: z.string(),
   timestamp: z.number(),
   finalOutput: z.unknown().optional(),
-  /** Extension: how it ended. */
+  /** Extension: the final status. */
   status: z.enum(['completed', 'failed', 'interrupted', 'aborted']).optional(),
   /** Extension: why it failed; safe to show. */
   error: z.string().optional(),
 });
 export type StreamEnd = z.infer<typeof StreamEnd>;
 
-/** Control message (extension): a stream that no run owns was paused or goes on. */
+/** Control message (extension): a stream without a run was paused or resumed. */
 export const StreamStatusChange = z.object({
   type: z.literal('stream_status'),
   streamId: z.string(),
@@ -38,7 +38,7 @@ export const StreamTruncated = z.object({
 });
 export type StreamTruncated = z.infer<typeof StreamTruncated>;
 
-/** What tells of the stream itself; readers act on it and do not hand it out. */
+/** Messages about the stream itself; readers act on them and do not return them. */
 export const ControlMessage = z.discriminatedUnion('type', [
   StreamEnd,
   StreamStatusChange,

@@ -1,4 +1,4 @@
-/** Errors of the contract: a closed set of codes. */
+/** Error codes of the contract; a closed set. */
 export type ErrorCode =
   | 'validation_error'
   | 'not_found'
@@ -99,12 +99,15 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   internal_error: 500,
 };
 
-/** By this instances are known: classes do not survive module reloads and duplicated packages. */
+/**
+ * Instances are recognised by this mark, since classes differ after module reloads and between
+ * duplicated packages.
+ */
 const MARK = Symbol.for('helix.error');
 
 /**
- * A refusal with a typed code. `message` is safe to show to a client; what only developers should
- * read belongs into `cause`, which goes to the log.
+ * A refusal with a typed code. `message` is safe to show to a client; details for developers belong
+ * in `cause`, which is only logged.
  */
 export class HelixError extends Error {
   override readonly name: string = 'HelixError';
@@ -126,13 +129,13 @@ export class HelixError extends Error {
     return HTTP_STATUS[this.code];
   }
 
-  /** True for every HelixError and what extends it. */
+  /** True for every HelixError and its subclasses. */
   static isInstance(error: unknown): error is HelixError {
     return error instanceof Error && MARK in error;
   }
 }
 
-/** Somebody else has changed the session since it was loaded. */
+/** The session was changed since it was loaded. */
 export class StaleStateError extends HelixError {
   override readonly name = 'StaleStateError';
 
@@ -143,7 +146,7 @@ export class StaleStateError extends HelixError {
   }
 }
 
-/** A run is at work in this session, and one at a time is the rule. */
+/** A run is active in this session, and only one may be. */
 export class AgentAlreadyRunningError extends HelixError {
   override readonly name = 'AgentAlreadyRunningError';
 
@@ -152,7 +155,7 @@ export class AgentAlreadyRunningError extends HelixError {
   }
 }
 
-/** Chunks beyond this reader's start were removed; load the state again and read from there. */
+/** Chunks after this reader's start were removed; load the state again and read from there. */
 export class StreamTruncatedError extends HelixError {
   override readonly name = 'StreamTruncatedError';
   /** Chunks of steps above this were removed. */

@@ -1,6 +1,6 @@
 /**
- * Names of parts by which the runtime itself tells a page how its run goes. A custom event of such a
- * name would be taken for the runtime's word.
+ * Names of parts with which the runtime reports the progress of a run to a page. A custom event
+ * with such a name would be mistaken for one of the runtime.
  */
 export const RESERVED_EVENT_NAMES = [
   'run-interrupted',
@@ -29,7 +29,7 @@ export function toEventPartType(eventName: string): `data-${string}` {
   return `data-${eventName.replace(/[^A-Za-z0-9_.-]/g, '-')}`;
 }
 
-/** True if the event's part would have the name of one of the runtime's own. */
+/** True if the part of this event would have the name of one of the runtime's own parts. */
 export function isReservedEventName(eventName: string): boolean {
   return RESERVED.has(toEventPartType(eventName).slice('data-'.length));
 }

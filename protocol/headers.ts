@@ -1,4 +1,4 @@
-/** HTTP headers of the contract, in lower case. Free of imports, so that browsers may use them. */
+/** HTTP headers of the contract, in lower case. No imports, so that browsers can use them. */
 export const HEADERS = {
   sessionId: 'x-session-id',
   runId: 'x-run-id',

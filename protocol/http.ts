@@ -20,36 +20,36 @@ export type {
   WaitingSessions,
 } from './replies.js';
 
-/** HTTP shapes: requests as stock AI SDK clients and programs send them; replies are in `replies.ts`. */
+/** HTTP requests, as stock AI SDK clients and programs send them; replies are in `replies.ts`. */
 
 const id = z.string().min(1).max(LIMITS.idChars);
 
-/** Id of a conversation, chosen by the client. Those of sub-agents are none. */
+/** Id of a conversation, chosen by the client. Ids of sub-agents' sessions are refused. */
 export const SessionId = z
   .string()
   .regex(SESSION_ID, 'The session id must match [A-Za-z0-9_-]{1,128}.')
   .meta({ id: 'SessionId' });
 export type SessionId = z.infer<typeof SessionId>;
 
-/** Path of everything about one conversation. */
+/** Path parameters of routes for one conversation. */
 export const SessionPath = z.object({ sessionId: SessionId });
 export type SessionPath = z.infer<typeof SessionPath>;
 
-/** Path of a call that waits for an answer. */
+/** Path parameters of routes for a pending call. */
 export const CallPath = z.object({ sessionId: SessionId, toolCallId: id });
 export type CallPath = z.infer<typeof CallPath>;
 
 export const ChatRequest = z
   .object({
-    /** The session; the same as in the path, if it is there. */
+    /** The session; must equal the one in the path, if that has one. */
     id: SessionId.optional(),
-    /** The whole conversation, or its end: what comes before the last reply is not looked at. */
+    /** The whole conversation or its end; messages before the last reply are ignored. */
     messages: PostedTail.optional(),
     message: PostedMessage.optional(),
     trigger: z.string().optional(),
     messageId: z.string().optional(),
     agent: z.string().optional(),
-    /** What becomes of the message while a run is at work. */
+    /** What happens to the message while a run is active. */
     busy: BusyPolicy.optional(),
   })
   .refine((body) => body.messages !== undefined || body.message !== undefined, {
@@ -66,9 +66,9 @@ export const ChatQuery = z.object({
 export type ChatQuery = z.infer<typeof ChatQuery>;
 
 export const SnapshotQuery = z.object({
-  /** As of this checkpoint instead of now. */
+  /** Snapshot at this checkpoint instead of now. */
   checkpointId: z.string().optional(),
-  /** Shows the reply that is being written as far as it came, for readers that do not follow the stream. */
+  /** Includes the reply that is being written, for readers that do not follow the stream. */
   includePartialContent: z.enum(['true', 'false']).optional(),
 });
 export type SnapshotQuery = z.infer<typeof SnapshotQuery>;
@@ -81,7 +81,7 @@ export const StopBody = z
   .prefault({});
 export type StopBody = z.infer<typeof StopBody>;
 
-/** Which turn is done again, or from which checkpoint on; by default the newest turn. */
+/** The turn to repeat, or the checkpoint to continue from; default: the newest turn. */
 export const RetryBody = z
   .object({
     checkpointId: id.optional(),
@@ -93,7 +93,7 @@ export const RetryBody = z
   .prefault({});
 export type RetryBody = z.infer<typeof RetryBody>;
 
-/** How much of a conversation is copied, by default everything; and the id of the copy. */
+/** How much of a conversation is copied (default: everything), and the id of the copy. */
 export const BranchBody = z
   .object({
     checkpointId: id.optional(),
@@ -112,17 +112,17 @@ export const CheckpointQuery = z.object({
 });
 export type CheckpointQuery = z.infer<typeof CheckpointQuery>;
 
-/** Which part of a conversation, counted in messages as people see them, oldest first. */
+/** A range of a conversation, counted in visible messages, oldest first. */
 export const MessagesQuery = z.object({
   /** Index of the first message. */
   offset: z.coerce.number().int().nonnegative().default(0),
   limit: z.coerce.number().int().min(1).max(LIMITS.messagePage).default(50),
-  /** Shows user messages as well that only the model was meant to see. */
+  /** Includes user messages that only the model was meant to see. */
   hidden: z.enum(['true', 'false']).optional(),
 });
 export type MessagesQuery = z.infer<typeof MessagesQuery>;
 
-/** An answer to a pending call, given outside of the chat. */
+/** An answer to a pending call from outside the chat. */
 export const AnswerBody = z.union([
   z.strictObject({
     approved: z.boolean(),
@@ -136,9 +136,11 @@ export const AnswerBody = z.union([
 ]);
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
-/** Who wants to carry out a client tool's call, and for how long at first; 0 ms gives it back. */
+/**
+ * The page that wants to carry out a client tool's call, and for how long; 0 ms releases the lease.
+ */
 export const LeaseBody = z.object({
-  /** Tells a page from others. */
+  /** Distinguishes a page from others. */
   holder: z.string().min(1).max(LIMITS.idChars),
   forMs: z.int().nonnegative().max(LIMITS.leaseMs).default(30_000),
 });
@@ -147,7 +149,7 @@ export type LeaseBody = z.infer<typeof LeaseBody>;
 export const ExtendBody = z.object({ byMs: z.int().positive().max(LIMITS.deadlineAheadMs) });
 export type ExtendBody = z.infer<typeof ExtendBody>;
 
-/** Which page of the sessions that wait for people; a page has 20 unless `limit` says otherwise. */
+/** A page of the sessions that wait for people; 20 per page unless `limit` is given. */
 export const WaitingQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMITS.waitingSessions).default(20),
   cursor: z
@@ -157,15 +159,15 @@ export const WaitingQuery = z.object({
 });
 export type WaitingQuery = z.infer<typeof WaitingQuery>;
 
-/** Which page of the caller's conversations; a page has 20 unless `limit` says otherwise. */
+/** A page of the caller's conversations; 20 per page unless `limit` is given. */
 export const ConversationsQuery = WaitingQuery;
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
-/** The message that is not to be sent after all; all of them when absent. */
+/** The queued message to remove; absent: all of them. */
 export const QueueQuery = z.object({ id: z.string().optional() });
 export type QueueQuery = z.infer<typeof QueueQuery>;
 
-/** Another text for a message that waits. */
+/** New text for a queued message. */
 export const QueueEdit = z.object({
   id: id,
   text: z.string().min(1),

@@ -1,9 +1,12 @@
-/** Ids of the contract: pure string forms, free of imports, so that every side of the wire may use them. */
+/**
+ * Ids of the contract: pure string functions without imports, so that every side of the wire can
+ * use them.
+ */
 
-/** The owner of a session that was begun without naming a user. */
+/** The owner of a session that was created without a user. */
 export const ANONYMOUS = 'anonymous';
 
-/** Form of a session id. */
+/** Format of a session id. */
 export const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** True for a client-chosen session id: URL-safe, 1 to 128 characters. */
@@ -11,22 +14,22 @@ export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && SESSION_ID.test(value);
 }
 
-/** Form under which a session is stored: of a tenant, `<tenant hash>~<session id>`. */
+/** Format under which a session is stored; for tenants `<tenant hash>~<session id>`. */
 const STORED_ID = /^(?:[A-Za-z0-9_-]{16}~)?[A-Za-z0-9_-]{1,128}$/;
 
-/** True for the id of a session as stores and engines know it; clients choose what follows the `~`. */
+/** True for a session id as stores and engines know it; clients choose what follows the `~`. */
 export function isStoredSessionId(value: unknown): value is string {
   return typeof value === 'string' && STORED_ID.test(value);
 }
 
-/** The id by which clients know a stored session; of a sub-agent's, without the tenant as well. */
+/** The id by which clients know a stored session or a sub-agent's: without the tenant. */
 export function toShownSessionId(storedId: string): string {
   return storedId.slice(storedId.indexOf('~') + 1);
 }
 
 const CHILD_PART = /^\d+-[A-Za-z0-9]{1,64}$/;
 
-/** True for the id of a session or of a sub-agent's; a stream's id is that of its session. */
+/** True for the id of a session or of a sub-agent's session; a stream has the id of its session. */
 export function isStreamId(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const root = rootOf(value);
@@ -35,68 +38,72 @@ export function isStreamId(value: unknown): value is string {
   );
 }
 
-/** Id of a sub-agent's session; clients cannot choose such ids, and the nonce keeps it unguessable. */
+/**
+ * Id of a sub-agent's session. Clients cannot choose such ids, and the nonce makes it unguessable.
+ */
 export function formatChildSessionId(rootSessionId: string, n: number, nonce: string): string {
   return `${rootSessionId}.${String(n)}-${nonce}`;
 }
 
-/** The session in whose slot and stream a sub-agent's session lives; a root's own id. */
+/** The session whose slot and stream a sub-agent's session shares; a conversation's own id. */
 export function rootOf(sessionId: string): string {
   const dot = sessionId.indexOf('.');
   return dot < 0 ? sessionId : sessionId.slice(0, dot);
 }
 
-/** What a sub-agent's session id has behind the conversation's; '' for a conversation's own. */
+/**
+ * The part of a sub-agent's session id after the conversation's; '' for the conversation itself.
+ */
 export function childPartOf(sessionId: string): string {
   return sessionId.slice(rootOf(sessionId).length + 1);
 }
 
-/** Writer of a step's model; sub-agents share the stream of their conversation. */
+/** Writer name of a step's model; sub-agents share the stream of their conversation. */
 export function formatModelWriter(sessionId: string, step: number): string {
   const part = childPartOf(sessionId);
   return `${part === '' ? '' : `${part}:`}m${String(step)}`;
 }
 
-/** Temporal's workflow id of a run. */
+/** Temporal's workflow id for a run. */
 export function workflowIdOf(runId: string): string {
   return `run:${runId}`;
 }
 
-/** Which run of its session it is, from 1; 0 if the id is none. */
+/** Number of a run within its session, from 1; 0 for a malformed id. */
 export function runNumberOf(runId: string): number {
   return Number(/:(\d+)-[^:]*$/.exec(runId)?.[1] ?? 0);
 }
 
-/** The session that a run works on; a sub-agent's run has its own. */
+/** The session that a run works on; a sub-agent's run has its own session. */
 export function sessionOfRun(runId: string): string {
   const colon = runId.lastIndexOf(':');
   return colon < 0 ? runId : runId.slice(0, colon);
 }
 
-/** The id that an approval is asked and answered under. */
+/** The id under which an approval is requested and answered. */
 export function formatApprovalId(runId: string, toolCallId: string): string {
   return `${runId}::${toolCallId}`;
 }
 
-/** Splits an approval id; undefined if the text is none. */
+/** Splits an approval id; undefined if it is malformed. */
 export function parseApprovalId(id: string): { runId: string; toolCallId: string } | undefined {
   const at = id.indexOf('::');
   if (at <= 0 || at + 2 >= id.length) return undefined;
   return { runId: id.slice(0, at), toolCallId: id.slice(at + 2) };
 }
 
-/** True for ids that the server mints; user messages may not carry one. */
+/** True for ids that the server creates; user messages may not use one. */
 export function isAssistantMessageId(id: string): boolean {
   return /^msg-\d+$/.test(id);
 }
 
-/** Checkpoint that a committed step left. */
+/** Id of the checkpoint of a committed step. */
 export function formatCheckpointId(runId: string, step: number): string {
   const colon = runId.lastIndexOf(':');
   return `cpv1-${runId.slice(0, colon)}-s${String(step)}-${runId.slice(colon + 1)}`;
 }
 
-/** `stepId` of what a pause shows on behalf of agents and sub-agents. */
+/** `stepId` of the requests that a pause shows for agents and sub-agents. */
 export const ASK_STEP_ID = 'ask';
 
 /** The tool name that ends a run with structured output; never shown to a client. */

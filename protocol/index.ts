@@ -1,6 +1,6 @@
 /**
- * The contract of both sides of the wire, without Node modules: what pages and other clients take to
- * read chunks, wire events and replies.
+ * The contract of both sides of the wire, without Node modules: what pages and other clients need
+ * to read chunks, wire events and replies.
  */
 export {
   FinishReason,
@@ -88,7 +88,7 @@ export type {
   ToolOutputErrorChunk,
   ToolStartChunk,
   TurnStartedChunk,
-} from './chunk-types.js';
+} from './chunk-guards.js';
 export {
   collectAll,
   collectText,

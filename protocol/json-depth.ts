@@ -1,12 +1,14 @@
+import { LIMITS } from './limits.js';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * True if arrays and objects lie deeper in each other than the limit in this JSON text. Looks at the
- * text, since values are walked by recursion in many places, the engine's own among them.
+ * True if arrays and objects in this JSON text are nested deeper than the limit. It scans the text,
+ * because many functions walk values recursively, including the engine's own.
  */
 export function isDeeperThan(limit: number, json: string): boolean {
-  // Whatever is opened is closed again.
+  // Every opening bracket needs a closing one.
   if (json.length <= 2 * limit) return false;
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
@@ -30,13 +32,13 @@ export function isDeeperThan(limit: number, json: string): boolean {
   return false;
 }
 
-/** The same of a value. */
+/** The same check for a value. */
 export function isValueDeeperThan(limit: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return limit === 0 || Object.values(value).some((inner) => isValueDeeperThan(limit - 1, inner));
 }
 
-/** Where a string's closing quote stands; -1 if it has none. */
+/** Position of a string's closing quote; -1 if it is missing. */
 function findEndOfString(json: string, start: number): number {
   let at = start;
   for (;;) {
@@ -46,4 +48,16 @@ function findEndOfString(json: string, start: number): number {
     while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
     if (backslashes % 2 === 0) return at;
   }
+}
+
+/** Why a value cannot be stored as JSON, phrased as the end of a sentence; undefined if it can. */
+export function findJsonFault(value: unknown): string | undefined {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch {
+    // Cycles, BigInt, a toJSON that throws, and nesting too deep for the engine.
+  }
+  if (json === undefined) return 'it cannot be written as JSON';
+  return isDeeperThan(LIMITS.jsonDepth, json) ? 'it is nested too deeply' : undefined;
 }

@@ -1,19 +1,21 @@
 import { z } from 'zod';
 
-/** Faults of one list, after which the rest of it is not looked at: each costs more than its item. */
+/** Errors in one list after which the rest is not checked; each error costs more than its item. */
 const FAULTS = 5;
 
-/** A list that somebody else made: the check ends after a few faults. */
+/** A list from outside; validation stops after a few errors. */
 export function listOf<S extends z.ZodType>(item: S, max: number): ListSchema<S> {
   return endOfList(item, { max, atOnce: max, toStart: () => 0 });
 }
 
-/** The same of the end of a list, of at most `atOnce` items, from an index on that the list tells. */
+/**
+ * As listOf for the end of a list: at most `atOnce` items, from an index that `toStart` chooses.
+ */
 export function endOfList<S extends z.ZodType>(
   item: S,
   { max, atOnce, toStart }: EndOfList,
 ): ListSchema<S> {
-  // The document of the API describes the items, which this schema does not know of.
+  // The OpenAPI document describes the items, which the schema below does not reveal.
   const { items: described } = z.toJSONSchema(z.array(item), { io: 'input' });
   return z
     .array(z.unknown())

@@ -1,5 +1,5 @@
-/** Metadata of user messages that means something to the runtime. */
+/** Metadata keys of user messages that have a meaning for the runtime. */
 export const COMMON_METADATA_KEYS = {
-  /** True for what the model sees and the page does not show. */
+  /** True for a message that the model gets but the page does not show. */
   HIDDEN: 'hidden',
 } as const;

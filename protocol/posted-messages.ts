@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from './limits.js';
 import { endOfList, listOf } from './list-of.js';
 
-/** A UI message as a client posts it. What the parts are is looked at where they are used. */
+/** A UI message as a client posts it. Its parts are checked where they are used. */
 export const PostedMessage = z.object({
   id: z.string().min(1).max(LIMITS.idChars),
   role: z.enum(['user', 'assistant', 'system']),
@@ -13,8 +13,8 @@ export const PostedMessage = z.object({
 export type PostedMessage = z.infer<typeof PostedMessage>;
 
 /**
- * The end of a posted conversation: its last message that is not the user's, and what the user says
- * after it. Nothing else is used, so what comes before is neither checked nor copied.
+ * The end of a posted conversation: the last message that is not the user's, and the user messages
+ * after it. Only this is used, so what comes before is neither checked nor copied.
  */
 export const PostedTail = endOfList(PostedMessage, {
   max: LIMITS.postedMessages,

@@ -3,7 +3,7 @@ import { BusyPolicy } from './busy.js';
 import { HTTP_STATUS, type ErrorCode } from './errors.js';
 import { RUN_STATUSES, STREAM_STATUSES } from './run.js';
 
-/** HTTP shapes: replies as the API gives them. */
+/** HTTP replies of the API. */
 
 const RunStatus = z.enum(RUN_STATUSES);
 const ms = z.number();
@@ -27,13 +27,13 @@ export const PendingQuestion = z
     kind: z.enum(['approval', 'client']),
     input: z.unknown(),
     approvalId: z.string().optional(),
-    /** ms since the epoch by the store's clock; absent if there is no hurry. */
+    /** ms since the epoch by the store's clock; absent if there is no deadline. */
     deadline: ms.optional(),
   })
   .meta({ id: 'PendingQuestion' });
 export type PendingQuestion = z.infer<typeof PendingQuestion>;
 
-/** A UI message of the AI SDK, whose own types say what is in it. */
+/** A UI message of the AI SDK, which has types for its contents. */
 const UIMessage = z
   .looseObject({
     id: z.string(),
@@ -52,8 +52,8 @@ const SessionQuestions = z.object({
 /** Body of `GET /api/sessions/:sessionId/pending`. */
 export const SessionPending = SessionQuestions.extend({
   /**
-   * What the model was told in the turn that asks and the conversation does not show, for people who
-   * have to know why they are asked; absent if there is nothing.
+   * Messages of the asking turn that the model gets and the conversation does not show, for people
+   * who must know why they are asked; absent if there are none.
    */
   hiddenMessages: z.array(UIMessage).optional(),
 });
@@ -64,47 +64,47 @@ export type SessionPending<M = unknown> = z.infer<typeof SessionQuestions> & {
 /** A session that waits for people. */
 export const WaitingSession = SessionQuestions.extend({
   agent: z.string(),
-  /** When its newest question was asked, ms since the epoch. */
+  /** When the newest question was asked, ms since the epoch. */
   since: ms,
-  /** The earliest deadline of its questions, ms since the epoch by the store's clock. */
+  /** The earliest deadline of the questions, ms since the epoch by the store's clock. */
   deadline: ms.optional(),
 });
 export type WaitingSession = z.infer<typeof WaitingSession>;
 
-/** Body of `GET /api/sessions`; those first that have waited longest. */
+/** Body of `GET /api/sessions`; longest waiting first. */
 export const WaitingSessions = z.object({
   sessions: z.array(WaitingSession),
-  /** Pass on to read on; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
 });
 export type WaitingSessions = z.infer<typeof WaitingSessions>;
 
-/** Body of `GET /api/conversations`: the caller's, the newest change first. */
+/** Body of `GET /api/conversations`: the caller's, most recently changed first. */
 export const Conversations = z.object({
   conversations: z.array(
     z.object({
       sessionId: z.string(),
-      /** The beginning of its first message. */
+      /** The beginning of the first message. */
       title: z.string(),
       agent: z.string(),
       updatedAt: ms,
-      /** Of the newest run. */
+      /** Status of the newest run. */
       status: RunStatus,
     }),
   ),
-  /** Pass on to read on; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
 });
 export type Conversations = z.infer<typeof Conversations>;
 
-/** Reply of a stop: what became of it, and which run it was for. */
+/** Reply of a stop: the outcome, and the run that it concerns. */
 export const StopReply = z.object({
   result: z.enum(['nothing', 'stopping', 'ended']),
   runId: z.string(),
 });
 export type StopReply = z.infer<typeof StopReply>;
 
-/** Reply to an answer that was taken; with the last one that a run waited for it goes on. */
+/** Reply to an accepted answer; after the last one that a run waited for, the run continues. */
 export const AnswerReply = z.object({
   result: z.literal('stored'),
   sequence: z.number(),
@@ -115,7 +115,10 @@ export type AnswerReply = z.infer<typeof AnswerReply>;
 export const ExtendReply = z.object({ result: z.literal('extended'), deadline: ms });
 export type ExtendReply = z.infer<typeof ExtendReply>;
 
-/** The call is the asker's for so long; if it is not (409 `call_leased`), `detail.forMs` says how long. */
+/**
+ * The caller holds the lease for this long. If another page does (409 `call_leased`),
+ * `detail.forMs` is the remaining time.
+ */
 export const LeaseReply = z.object({ result: z.literal('leased'), forMs: z.number() });
 export type LeaseReply = z.infer<typeof LeaseReply>;
 
@@ -125,7 +128,7 @@ export type RetryReply = z.infer<typeof RetryReply>;
 export const BranchReply = z.object({ sessionId: z.string() });
 export type BranchReply = z.infer<typeof BranchReply>;
 
-/** Where a conversation can go back to, newest first. */
+/** Checkpoints that a conversation can return to, newest first. */
 export const CheckpointsReply = z.object({
   checkpoints: z.array(
     z.object({
@@ -138,7 +141,7 @@ export const CheckpointsReply = z.object({
       stateVersion: z.number(),
     }),
   ),
-  /** Pass on to read on; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. */
   cursor: z.string().optional(),
 });
 export type CheckpointsReply = z.infer<typeof CheckpointsReply>;
@@ -152,10 +155,12 @@ export const ConfigReply = z.object({
 });
 export type ConfigReply = z.infer<typeof ConfigReply>;
 
-/** What is ready, and what is not. */
+/** Result of the readiness checks. */
 export const ReadinessReply = z.object({
   status: z.enum(['ok', 'unavailable']),
-  /** The checks that fail; messages are taken without Temporal and workers once these were seen. */
+  /**
+   * The checks that fail. Messages are accepted without Temporal and workers once these were seen.
+   */
   away: z.array(z.string()).optional(),
   checks: z.record(z.string(), z.enum(['ok', 'failed'])),
 });
@@ -164,7 +169,7 @@ export type ReadinessReply = z.infer<typeof ReadinessReply>;
 /** Body of `GET /api/chat/:sessionId/messages`. */
 export const MessagesReply = z.object({
   messages: z.array(UIMessage),
-  /** True if others follow. */
+  /** True if more messages follow. */
   hasMore: z.boolean(),
 });
 export interface MessagesReply<M = unknown> {
@@ -172,7 +177,7 @@ export interface MessagesReply<M = unknown> {
   hasMore: boolean;
 }
 
-/** Messages that wait for their turn, as one entry. */
+/** An entry of the queue. */
 export const QueuedMessages = z
   .object({
     /** Id of its first message. */
@@ -197,8 +202,8 @@ export interface QueueReply<M = unknown> {
 const RunError = z.object({ code: z.string(), message: z.string(), retryable: z.boolean() });
 
 /**
- * The newest run: `error` says why it failed, `stalled` that it has long written nothing, `waitingFor`
- * that the model's provider fails and is asked again by itself.
+ * The newest run: `error` is the reason for a failure, `stalled` means that it has written nothing
+ * for a long time, `waitingFor` that the model's provider fails and is retried automatically.
  */
 const NewestRun = z.object({
   runId: z.string(),
@@ -208,16 +213,18 @@ const NewestRun = z.object({
   waitingFor: z.literal('provider').optional(),
 });
 
-/** How a session stands: what `GET /api/chat/:sessionId/events` tells whenever it changes. */
+/**
+ * State of a session: the event that `GET /api/chat/:sessionId/events` sends whenever it changes.
+ */
 export const SessionEvent = z
   .object({
     sessionId: z.string(),
-    /** Of the newest entry at that moment; the event's id, too. */
+    /** Sequence of the newest entry at that moment; also the id of the event. */
     sequence: z.number(),
     status: z.enum(STREAM_STATUSES),
     run: NewestRun,
     turn: z.number(),
-    /** Of the newest turn's reply. */
+    /** Message id of the newest turn's reply. */
     messageId: z.string(),
     pending: z.array(PendingQuestion),
     queue: z.array(QueuedMessages),
@@ -227,7 +234,7 @@ export type SessionEvent<M = unknown> = Omit<z.infer<typeof SessionEvent>, 'queu
   queue: QueuedMessages<M>[];
 };
 
-/** What a page needs to start: history, and where the stream stands. */
+/** What a page needs to start: the history, and the position of the stream. */
 export const FrontendSnapshot = z
   .object({
     /** The agent's own state at `streamSequence`; null if it has none. */
@@ -239,11 +246,11 @@ export const FrontendSnapshot = z
     timestamp: ms,
     startSequence: z.number().optional(),
     existingMessageId: z.string().optional(),
-    /** Extension: what people are asked, with the time they have. */
+    /** Extension: pending questions, with their deadlines. */
     pending: z.array(PendingQuestion).optional(),
     /** Extension. */
     run: NewestRun.optional(),
-    /** Extension: messages that wait for their turn. */
+    /** Extension: queued messages. */
     queue: z.array(QueuedMessages).optional(),
   })
   .meta({ id: 'FrontendSnapshot' });

@@ -6,20 +6,20 @@ import type { AssistantPart } from './rows.js';
 type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
 type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
 
-/** A step's reply as its chunks tell it: the parts of the row that will be stored. */
+/** The reply of a step, built from its chunks: the parts of the row that will be stored. */
 export interface ReplyFold {
   /** Parts in order of first appearance. */
   parts: AssistantPart[];
-  /** Argument text per call, as far as it came. */
+  /** Argument text of each call received so far. */
   argumentText: Map<string, string>;
   accept: (message: StreamMessage) => void;
-  /** The block at the end is complete: more text of its kind begins a new part. */
+  /** Closes the last block: more text of its kind begins a new part. */
   closeBlock: () => void;
 }
 
 /**
- * Folds the chunks of one step into the parts of its row, by the same rules as the page that sees
- * them live: adjacent text is one block, which calls and text of the other kind close.
+ * Folds the chunks of one step into the parts of its row, with the rules of a page that sees them
+ * live: adjacent text is one block, which a call or text of the other kind closes.
  */
 export function createReplyFold(): ReplyFold {
   const parts: AssistantPart[] = [];
@@ -81,7 +81,7 @@ export function createReplyFold(): ReplyFold {
         open = undefined;
         upsertCall(message.toolCallId, message.toolName, message.partialInput ?? {});
         break;
-      // A page shows these beside the text, which goes on.
+      // Shown beside the text, which continues.
       case 'source_url': {
         const { sourceId, url, title } = message;
         parts.push({ type: 'source-url', sourceId, url, ...(title !== undefined && { title }) });
@@ -109,8 +109,7 @@ export function createReplyFold(): ReplyFold {
 }
 
 /**
- * The input that argument text stands for, as far as it is valid JSON that can be stored; otherwise
- * an empty object.
+ * The input in an argument text, if it is valid JSON that can be stored; otherwise an empty object.
  */
 export function toPartialInput(argumentText: string | undefined): unknown {
   if (argumentText === undefined || argumentText.trim() === '') return {};
@@ -118,7 +117,7 @@ export function toPartialInput(argumentText: string | undefined): unknown {
   try {
     return JSON.parse(argumentText) as unknown;
   } catch {
-    // Cut in the middle: nothing that a tool could be given.
+    // Cut off in the middle, so not usable as an input.
     return {};
   }
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Interruption } from './interruption.js';
 
 /**
- * Transcript rows: what a session remembers, in the order in which the model is told. Rows are
- * immutable once stored; a row's index in the session never changes.
+ * Transcript rows: what a session remembers, in the order in which the model gets it. Stored rows
+ * are immutable, and the index of a row never changes.
  */
 const ProviderMetadata = z.record(z.string(), z.record(z.string(), z.unknown()));
 
@@ -20,11 +20,11 @@ export type UserPart = z.infer<typeof UserPart>;
 
 export const UserRow = z.object({
   role: z.literal('user'),
-  /** Id of the UI message; the client's own. */
+  /** Id of the UI message, chosen by the client. */
   id: z.string(),
   parts: z.array(UserPart),
   metadata: z.record(z.string(), z.unknown()).optional(),
-  /** Sent to the model, not shown. */
+  /** Sent to the model but not shown. */
   hidden: z.boolean().optional(),
 });
 export type UserRow = z.infer<typeof UserRow>;
@@ -46,11 +46,14 @@ export const AssistantPart = z.discriminatedUnion('type', [
     toolName: z.string(),
     input: z.unknown(),
     kind: z.enum(['server', 'approval', 'client', 'subagent']),
-    /** Present on calls that a person approves. */
+    /** Set on calls that a person approves. */
     approvalId: z.string().optional(),
-    /** Shown by a row of its own, once people are asked. */
+    /** True if another row shows the call, once people are asked. */
     held: z.boolean().optional(),
-    /** Shown when its step was stored, not before, and so behind the step's other parts. */
+    /**
+     * True if the part was shown only when its step was stored, and so after the step's other
+     * parts.
+     */
     late: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
@@ -71,7 +74,7 @@ export const AssistantPart = z.discriminatedUnion('type', [
 ]);
 export type AssistantPart = z.infer<typeof AssistantPart>;
 
-/** One step's reply. */
+/** The reply of one step. */
 export const AssistantRow = z.object({
   role: z.literal('assistant'),
   /** Id of the UI message, shared by all steps of a turn. */
@@ -79,44 +82,49 @@ export const AssistantRow = z.object({
   runId: z.string(),
   step: z.number(),
   parts: z.array(AssistantPart),
-  /** The reply was cut: by a stop or by a failure. */
+  /** The reply was cut off by a stop or a failure. */
   interrupted: Interruption.optional(),
-  /** What the run came to: in a row without parts, at its end. */
+  /** The result of the run, in a row without parts at its end. */
   output: z.unknown().optional(),
-  /** For history only: what the run came to, or calls that people were asked about together, those of
-   *  sub-agents among them. */
+  /**
+   * Only for history: the result of the run, or the calls that people were asked about together,
+   * including those of sub-agents.
+   */
   display: z.boolean().optional(),
-  /** Of such a row: its place among what calls say beside their results. */
+  /** For such a row: its position among the events of calls. */
   sequence: z.number().optional(),
 });
 export type AssistantRow = z.infer<typeof AssistantRow>;
 
-/** The way an answer came, unless over HTTP: an operator's update in Temporal, whose `by` is their own word. */
+/**
+ * How an answer came, if not over HTTP: `temporal` is an operator's update, whose `by` is
+ * unverified.
+ */
 export const AnswerWay = z.enum(['temporal']);
 export type AnswerWay = z.infer<typeof AnswerWay>;
 
-/** Who decided about an approval, and how. */
+/** The decision about an approval, and who made it. */
 export const Decision = z.object({
   approved: z.boolean(),
   reason: z.string().optional(),
   by: z.string().optional(),
   via: AnswerWay.optional(),
   at: z.number(),
-  /** What the person changed the input to; the model is told. */
+  /** The input as changed by the person; the model is informed. */
   input: z.unknown().optional(),
-  /** True when nobody was asked, or nobody answered in time: the tool's own rule decided. */
+  /** True if no person decided, or none in time: the tool's own rule applied. */
   automatic: z.boolean().optional(),
 });
 export type Decision = z.infer<typeof Decision>;
 
-/** What a tool said beside its result, and its place in the stream. */
+/** An event that a tool emitted besides its result, and its position in the stream. */
 export const CallEvent = z.object({
   sequence: z.number(),
   chunk: z.object({ eventName: z.string(), data: z.unknown() }),
 });
 export type CallEvent = z.infer<typeof CallEvent>;
 
-/** The one result of a call: exactly one of output, error or denied. */
+/** The one result of a call: exactly one of output, error and denied. */
 export const ToolRow = z.object({
   role: z.literal('tool'),
   toolCallId: z.string(),
@@ -124,14 +132,14 @@ export const ToolRow = z.object({
   output: z.unknown().optional(),
   error: z.string().optional(),
   errorCode: z.string().optional(),
-  /** The person said no. */
+  /** The person denied the call. */
   denied: z.boolean().optional(),
-  /** For history only: the result of a sub-agent's call. */
+  /** Only for history: the result of a sub-agent's call. */
   display: z.boolean().optional(),
   decision: Decision.optional(),
-  /** Of a client tool's result. */
+  /** For a client tool's result. */
   via: AnswerWay.optional(),
-  /** For history only. */
+  /** Only for history. */
   events: z.array(CallEvent).optional(),
 });
 export type ToolRow = z.infer<typeof ToolRow>;

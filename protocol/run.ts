@@ -1,4 +1,7 @@
-/** Runs as every side of the wire sees them. Types and plain constants only: workflow code imports this file. */
+/**
+ * Runs as every side of the wire sees them. Types and plain constants only, since workflow code
+ * imports this file.
+ */
 
 /** Status of a run; the last four are terminal. */
 export const RUN_STATUSES = [
@@ -17,8 +20,8 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 export type TerminalStatus = Extract<RunStatus, 'completed' | 'failed' | 'interrupted' | 'aborted'>;
 
 /**
- * Why a run was made: for new messages (`new`), to go on with a turn or to do it again. `branch` is
- * the run that a copied session begins with, which has ended.
+ * Why a run was created: for new messages (`new`), or to continue or repeat a turn. `branch` is the
+ * completed run with which a copied session begins.
  */
 export type RunMode =
   | 'new'
@@ -48,7 +51,7 @@ export type StopMode = 'interrupt' | 'abort';
 export interface StopRequest {
   mode: StopMode;
   reason?: string;
-  /** Who asked, for the audit trail. */
+  /** The requester, for the audit trail. */
   by?: string;
 }
 
@@ -59,23 +62,29 @@ export interface RunError {
   retryable: boolean;
 }
 
-/** Argument of the workflow: ids only, the conversation stays in Redis. */
+/** Argument of the workflow: ids only; the conversation stays in Redis. */
 export interface RunInput {
   sessionId: string;
   runId: string;
   agent: string;
   turn: number;
   maxSteps: number;
-  /** False when the server's search attributes could not be registered: then the run goes without. */
+  /** False if the server's search attributes could not be registered; the run then has none. */
   searchAttributes: boolean;
-  /** For operators: the model's name, and a page that shows the conversation. */
+  /** For operators: the name of the model, and a page that shows the conversation. */
   model?: string;
   sessionUrl?: string;
-  /** True for agents with an output schema: at the step cap the result is asked for once more. */
+  /**
+   * True for agents with an output schema: at the step cap the model is asked once more for its
+   * result.
+   */
   hasOutput?: boolean;
-  /** Present on a sub-agent's run: the call that it answers. */
+  /** Set on a sub-agent's run: the call that it answers. */
   parent?: ParentRef;
-  /** Where this execution goes on: a run of the same turn before it, or the same run continued as new. */
+  /**
+   * Progress at which this execution continues: an earlier run of the turn, or the same run
+   * continued as new.
+   */
   from?: RunProgress;
 }
 
@@ -88,17 +97,17 @@ export interface ParentRef {
   depth: number;
 }
 
-/** What a run carries from one execution to the next. */
+/** What a run passes from one execution to the next. */
 export interface RunProgress {
-  /** Steps committed so far in this turn. */
+  /** Number of steps committed so far in this turn. */
   step: number;
-  /** Highest sequence that was told. */
+  /** Highest sequence that the run has seen. */
   known: number;
-  /** How often the model handed in a result that does not fit the output schema. */
+  /** How often the model submitted a result that does not fit the output schema. */
   invalidFinishes?: number;
-  /** True while the model is asked for its result and nothing else. */
+  /** True while the model may only submit its result. */
   mustFinish?: boolean;
-  /** What it has used; absent where another run goes on with the turn. */
+  /** Usage so far; absent when another run continues the turn. */
   spent?: Spent;
 }
 
@@ -112,8 +121,8 @@ export interface RunSummary {
 export type CallKind = 'server' | 'approval' | 'client' | 'subagent';
 
 /**
- * What becomes of a call that nobody answered in time: an approval is denied or approved, a client
- * tool gets the result that stands in for the client's; without one it is an error.
+ * What happens to a call that is not answered in time: an approval is denied or approved; a client
+ * tool gets the given result, or without one an error.
  */
 export type OnExpiry = 'deny' | 'approve' | { result: unknown };
 
@@ -122,15 +131,15 @@ export interface CallRef {
   toolCallId: string;
   toolName: string;
   kind: CallKind;
-  /** Longest time for one execution, ms. */
+  /** Time limit of one execution, ms. */
   timeoutMs?: number;
-  /** How long people may take to answer, ms from the pause on. */
+  /** How long people may take to answer, ms after the pause. */
   deadlineMs?: number;
-  /** Present on calls of kind `subagent`: the run that carries them out. */
+  /** Set on calls of kind `subagent`: the run that carries them out. */
   child?: ChildRef;
 }
 
-/** A sub-agent's run, as its parent's step minted it. */
+/** A sub-agent's run, as created by its parent's step. */
 export interface ChildRef {
   sessionId: string;
   runId: string;
@@ -140,8 +149,9 @@ export interface ChildRef {
 }
 
 /**
- * Whether a step handed in the run's result. `valid`: the run ends with it once the step's calls are
- * settled; `invalid`: the model was told why; `missing`: it ended without one, and is asked for it.
+ * Whether a step submitted the run's result. `valid`: the run ends with it once the calls of the
+ * step are settled; `invalid`: the model got the reason; `missing`: the step ended without one, and
+ * the model is asked for it.
  */
 export type FinishVerdict = 'valid' | 'invalid' | 'missing';
 
@@ -152,7 +162,10 @@ export interface Spent {
   microUsd?: number;
 }
 
-/** What a committed step leaves to do. Stored with the step, so that a repeated claim returns the same. */
+/**
+ * What is left to do after a committed step. Stored with the step, so that a repeated claim returns
+ * the same.
+ */
 export type StepOutcome =
   | {
       kind: 'calls';
@@ -171,18 +184,20 @@ export type StepOutcome =
       sequence?: number;
       spent?: Spent;
     }
-  /** Another run owns the session now, or this one was ended elsewhere. */
+  /** Another run owns the session, or this one was ended elsewhere. */
   | { kind: 'superseded' }
-  /** A call of the step before still waits: the wake-up was premature. */
+  /** A call of the previous step still waits: the wake-up came too early. */
   | { kind: 'not_ready' };
 
-/** Which approved calls a completed batch of answers releases. */
+/** The approved calls that a completed batch of answers releases. */
 export interface Resumption {
   step: number;
   approved: string[];
 }
 
-/** Payload of the `answer` signal: an audit line, and the batch if this answer completed it. */
+/**
+ * Payload of the `answer` signal: a line for the audit, and the batch if this answer completed it.
+ */
 export interface AnswerSignal {
   toolCallId: string;
   approved?: boolean;
@@ -192,10 +207,16 @@ export interface AnswerSignal {
   sequence?: number;
 }
 
-/** Payload of the `stop` signal; without `recorded` it was sent by hand and the stop is yet to be recorded. */
+/**
+ * Payload of the `stop` signal. Without `recorded` it was sent by hand, and the stop must still be
+ * recorded.
+ */
 export interface StopSignal {
   recorded?: boolean;
-  /** The record has ended the run, which waited for its provider: no attempt says so. */
+  /**
+   * The record has ended the run while it waited for its provider, so no attempt will report the
+   * end.
+   */
   ended?: boolean;
 }
 
@@ -207,6 +228,6 @@ export interface AgentState {
   waitingFor: CallRef[];
   /** ms since the epoch; present while the run waits. */
   waitingSince?: number;
-  /** By its newest committed step; absent before the first. */
+  /** As of the newest committed step; absent before the first. */
   spent?: Spent;
 }

@@ -1,11 +1,14 @@
-/** Stands for the end of a stream where no detail is needed; the same in every copy of this package. */
+/**
+ * Represents the end of a stream where no detail is needed; identical in every copy of this
+ * package.
+ */
 export const STREAM_END_SENTINEL = Symbol.for('helix.stream.end');
 
-/** Marks the end of a stream among its chunks, in queues of one process; never stored or sent. */
+/** Marks the end of a stream in a queue within one process; never stored or sent. */
 export interface StreamEndSentinel {
   __streamEnd: true;
   status: 'ended' | 'failed';
-  /** Why it failed. */
+  /** Why the stream failed. */
   error?: string;
 }
 

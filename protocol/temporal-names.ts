@@ -1,11 +1,14 @@
-/** Names on the wire to Temporal. Plain constants: shared by workflow code, workers and clients. */
+/** Names that Temporal sees. Plain constants, shared by workflow code, workers and clients. */
 export const WORKFLOW_TYPE = 'agentRun';
 
-/** A workflow task of a worker that died is given to another one after this time; stock are 10 s. */
+/**
+ * A workflow task of a dead worker is given to another worker after this time; Temporal's default
+ * is 10 s.
+ */
 export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 export const DEFAULT_TASK_QUEUE = 'agent-runs';
 
-/** Tools are carried out from a queue of their own: they never take the place of a model's step. */
+/** Tools have their own task queue, so that they never take the place of a model step. */
 export function toolQueueOf(taskQueue: string): string {
   return `${taskQueue}-tools`;
 }
@@ -13,13 +16,16 @@ export function toolQueueOf(taskQueue: string): string {
 export const SIGNALS = {
   answer: 'answer',
   stop: 'stop',
-  /** To a sub-agent's run that is no child of its parent any more, since that was reset. */
+  /**
+   * Sent to a sub-agent's run that is no longer a child of its parent, because the parent was
+   * reset.
+   */
   reportEnd: 'reportEnd',
-  /** Its reply, when it has ended. */
+  /** The reply of that run when it has ended. */
   childEnded: 'childEnded',
 } as const;
 export const QUERIES = { agentState: 'agentState' } as const;
-/** What operators may do to a run in the Temporal UI or CLI. */
+/** Updates that operators send to a run in the Temporal UI or CLI. */
 export const UPDATES = {
   approve: 'approve',
   deny: 'deny',
@@ -28,7 +34,7 @@ export const UPDATES = {
   stop: 'stop',
 } as const;
 
-/** Search attributes of a run. Names and types are registered at start-up. */
+/** Search attributes of a run; names and types are registered at start-up. */
 export const SEARCH_ATTRIBUTES = {
   AgentSession: 'KEYWORD',
   AgentName: 'KEYWORD',

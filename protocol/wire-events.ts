@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { StreamChunkSchema, type LogEntry } from './chunk.js';
 import type { StreamEnd } from './control-message.js';
 
-/** What a stream looks like to readers outside: events over SSE; PROTOCOL.md#wire-events. */
+/** A stream as external readers see it: events over SSE; see PROTOCOL.md#wire-events. */
 const count = z.int().nonnegative();
 
 export const StreamChunkEvent = z.object({
@@ -49,15 +49,15 @@ export const StreamEvent = z.discriminatedUnion('type', [
 ]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
-/** An event and its SSE id: the sequence up to which a reader of it has everything. */
+/** An event and its SSE id: a reader of it has everything up to that sequence. */
 export interface WireEvent {
   id?: number;
   event: StreamEvent;
 }
 
 /**
- * The events that tell of a log entry; none for what stays inside. The id stands on the last one,
- * so that a reader who was cut off between two gets both again. Pure.
+ * The events for a log entry; empty for internal entries. The last event carries the id, so that a
+ * reader whose connection drops between two gets both again. Pure.
  */
 export function toWireEvents(entry: LogEntry): WireEvent[] {
   const events = eventsOf(entry);
@@ -80,11 +80,11 @@ function eventsOf({ sequence, writer, message }: LogEntry): StreamEvent[] {
       return [];
     case 'run_paused':
     case 'run_resumed': {
-      const told: StreamEvent = { type: 'chunk', chunk: message, sequence };
-      // Written by the store itself, it is about the run and its stream; otherwise a sub-agent's.
-      if (writer !== '') return [told];
+      const event: StreamEvent = { type: 'chunk', chunk: message, sequence };
+      // An entry of the store itself concerns the run and its stream; others concern a sub-agent.
+      if (writer !== '') return [event];
       const status = message.type === 'run_paused' ? 'paused' : 'active';
-      return [told, { type: 'status', status }];
+      return [event, { type: 'status', status }];
     }
     default:
       return [{ type: 'chunk', chunk: message, sequence }];

@@ -2,10 +2,10 @@ import { CHUNK_TYPES } from './chunk.js';
 import { HelixError } from './errors.js';
 import { StreamEvent, type WireEvent } from './wire-events.js';
 
-/** JSON leaves these as they are, and some readers take them for the end of a line. */
+/** JSON does not escape these characters, and some readers treat them as line ends. */
 const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
 
-/** An event's SSE text. Its data is one line whatever the event contains. Pure. */
+/** The SSE text of an event. Its data is always one line. Pure. */
 export function formatWireEvent({ id, event }: WireEvent): string {
   const data = JSON.stringify(event).replace(
     LINE_BREAKS,
@@ -19,10 +19,10 @@ const EVENT_TYPES: ReadonlySet<string> = new Set(
 );
 
 /**
- * The event that an SSE event's data tells of; undefined if it, or its chunk, is of a type that
- * this version does not know: readers skip those.
+ * Parses the data of an SSE event; undefined if the event or its chunk has a type that this version
+ * does not know, which readers skip.
  *
- * @throws HelixError `validation_error` if the data is no JSON, or no event of its type
+ * @throws HelixError `validation_error` if the data is not JSON or not a valid event of its type
  */
 export function parseStreamEvent(data: string): StreamEvent | undefined {
   const value = parseJson(data);
@@ -43,7 +43,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw malformed('It is no JSON.', error);
+    throw malformed('It is not JSON.', error);
   }
 }
 
@@ -53,7 +53,7 @@ function typeOf(value: unknown): string | undefined {
 }
 
 function malformed(reason: string, cause?: unknown): HelixError {
-  return new HelixError('validation_error', 'This is no event of a stream.', {
+  return new HelixError('validation_error', 'This is not a stream event.', {
     detail: { reason },
     cause,
   });

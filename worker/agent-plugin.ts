@@ -29,39 +29,39 @@ export interface WorkerLogger {
 }
 
 export interface AgentPluginOptions {
-  /** The agents that runs on this task queue may name. */
+  /** The agents that runs on this task queue can use. */
   agents: AgentRegistry | readonly AgentDefinition[];
-  /** `createRedisStores(…)`; they stay the owner's to close, after the worker has ended. */
+  /** `createRedisStores(…)`. The caller closes them after the worker has ended. */
   stores: { store: Store; streamManager: StreamManager; unansweredMs?: () => number };
-  /** Handed to tools as `context.services`. */
+  /** Passed to tools as `context.services`. */
   services?: Readonly<Record<string, unknown>>;
-  /** Look after runs that got stuck, while the worker runs; processes share the work. Default true. */
+  /** Recover stuck runs while the worker runs; processes share this work. Default true. */
   sweep?: boolean;
   versioning?: WorkerVersioning;
-  /** Default: the bundle of this package. */
+  /** Default: the bundle in this package. */
   workflows?: WorkflowSource;
-  /** For operators: what the runs' model is called, and where a conversation can be seen. */
+  /** For operators: the name of the model, and where a conversation can be seen. */
   modelName?: string;
   sessionUrl?: (sessionId: string) => string;
   /** Runs that are not started within this time end as `engine_unavailable`, ms. Default 15 minutes. */
   startWithinMs?: number;
-  /** Model calls that one process makes at once. Default: 300. */
+  /** Concurrent model calls in one process. Default: 300. */
   modelSlots?: number;
-  /** Tools that one process executes at once, and how many of them for one user. Default: 200 and 50. */
+  /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
-  /** Default: silence. */
+  /** Default: no logging. */
   logger?: WorkerLogger;
 }
 
-/** A sweep under way when the worker has ended may take this long. */
+/** A sweep in progress when the worker ends may take this long. */
 const SWEEP_END_MS = 2_000;
 
 const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
 
 /**
- * Agents for a Temporal worker that somebody has already: adds activities, workflow code and the
- * settings that fast recovery rests on (the worker's own settings win), and sweeps as long as the
- * worker runs. One plugin serves one worker.
+ * Adds agents to an existing Temporal worker: activities, workflow code and the settings that fast
+ * recovery depends on (the worker's own settings take precedence). It sweeps while the worker runs.
+ * One plugin serves one worker.
  *
  * The worker needs a `connection`. The workflow `agentRun` is added to the worker's own workflows. A worker
  * with a prebuilt bundle needs it in there: give this plugin to `bundleWorkflowCode` too.
@@ -138,7 +138,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     await new Promise((resolve) => {
       signal.addEventListener('abort', resolve, { once: true });
     });
-    // A sweep that waits for a Redis that is away would hold up the worker's end.
+    // A sweep that waits for an unavailable Redis would delay the end of the worker.
     await Promise.race([sweeper.stop(), setTimeout(SWEEP_END_MS, undefined, { ref: false })]);
   }
 
@@ -178,6 +178,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
 
 function withActivities(theirs: object, ours: object): object {
   const twice = Object.keys(ours).find((name) => name in theirs);
-  if (twice !== undefined) throw new Error(`This worker has an activity "${twice}" already.`);
+  if (twice !== undefined) throw new Error(`This worker already has an activity "${twice}".`);
   return { ...theirs, ...ours };
 }

@@ -6,13 +6,13 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
   /** Default: `default`. */
   namespace?: string;
   taskQueue: string;
-  /** How operators see this process in Temporal. Default: process id and host. */
+  /** Name of this process in Temporal. Default: process id and host. */
   identity?: string;
 }
 
 /**
- * A Temporal worker for agent runs and nothing else. `run()` ends after `shutdown()` or SIGTERM:
- * what is under way gets 30 s, the rest goes to another worker.
+ * A Temporal worker that only serves agent runs. `run()` resolves after `shutdown()` or SIGTERM:
+ * activities in progress get 30 s, the rest is handed to another worker.
  */
 export function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
   const { connection, namespace, taskQueue, identity, ...agents } = options;

@@ -63,7 +63,7 @@ async function main(): Promise<void> {
       { taskQueue: config.TASK_QUEUE, agents: agents.getRegisteredTypes() },
       'worker runs',
     );
-    // Ends on SIGINT or SIGTERM, which Temporal's runtime listens for.
+    // Resolves after SIGINT or SIGTERM, which Temporal's runtime handles.
     await worker.run();
   } finally {
     charges.close();

@@ -1,10 +1,10 @@
 /**
- * Sweeps again about this long after a sweep. Leases in Redis say who does; by chance now this process
- * comes first, now another.
+ * Time between two sweeps. A lease in Redis decides which process sweeps; the interval varies, so
+ * that processes take turns.
  */
 const INTERVAL_MS = 500;
 
-/** Repeats the sweep until stopped; `stop` resolves when a sweep under way is over. */
+/** Sweeps repeatedly until stopped; `stop` resolves once a sweep in progress has ended. */
 export function startSweeper(
   sweep: () => Promise<void>,
   logger: { warn: (fields: object, message: string) => void },
@@ -16,7 +16,7 @@ export function startSweeper(
   function run(): void {
     current = sweep()
       .catch((error: unknown) => {
-        // Redis is away: the sessions are due again when it is back.
+        // Redis is unavailable; the sessions are due again when it is back.
         logger.warn({ err: error }, 'sweep failed');
       })
       .finally(() => {

@@ -6,14 +6,14 @@ import { HELD_CALLS_PER_SLOT } from './worker-settings.js';
 
 const LOOK_MS = 50;
 
-/** Of the ten seconds after which a tool's attempt counts as dead. */
+/** Heartbeat interval; after ten seconds without one an attempt counts as dead. */
 const HEARTBEAT_EVERY = '4s';
 
 /**
- * The worker that carries out tools, beside the one that runs workflows and models: on a queue and in
- * slots of its own, so that tools that take long keep no model waiting. Its settings are the other's.
+ * The worker that executes tools, beside the one for workflows and models. It has its own task
+ * queue and slots, so that slow tools do not block models; its other settings are the same.
  *
- * @param slots tools that are executed at once
+ * @param slots number of tools that are executed at once
  */
 export function createToolWorker(
   { connection, taskQueue, ...settings }: WorkerOptions,
@@ -36,7 +36,7 @@ export function createToolWorker(
     ...(connection !== undefined && { connection }),
     taskQueue: toolQueueOf(taskQueue),
     activities: { toolCall },
-    // Calls that wait for their place beat as well, and each beat is a write of the server's.
+    // Calls that wait for a slot also send heartbeats, and each heartbeat is a write on the server.
     maxHeartbeatThrottleInterval: HEARTBEAT_EVERY,
     defaultHeartbeatThrottleInterval: HEARTBEAT_EVERY,
     maxConcurrentActivityTaskExecutions: slots * HELD_CALLS_PER_SLOT,
@@ -44,10 +44,10 @@ export function createToolWorker(
 }
 
 /**
- * Runs a worker, and beside it another one that is told to go when the first one is. The first starts at
- * once, so that its owner may stop it from then on.
+ * Runs a worker together with a second one, which is shut down when the first one is. The first
+ * starts immediately, so that its owner can stop it.
  *
- * @throws Error if one of them fails; the other is told to go then
+ * @throws Error if one of them fails; the other is then shut down
  */
 export async function runBeside(
   main: Pick<Worker, 'getState' | 'shutdown'>,
@@ -67,7 +67,7 @@ export async function runBeside(
   for (const each of ends) if (each.status === 'rejected') throw each.reason;
 }
 
-/** Plugins of the owner may take their time before a worker runs. */
+/** Plugins of the owner may take a while before the worker runs. */
 async function untilRuns(main: Pick<Worker, 'getState'>, over: AbortSignal): Promise<void> {
   while (!over.aborted && main.getState() === 'INITIALIZED') {
     await setTimeout(LOOK_MS, undefined, { ref: false });
@@ -81,7 +81,7 @@ async function follow(
 ): Promise<void> {
   const beside = await createBeside();
   const ended = new AbortController();
-  // It is run in any case: one that never was keeps its connection from being closed.
+  // Always run it: a worker that never ran prevents its connection from being closed.
   const running = beside.run().finally(() => {
     ended.abort();
   });

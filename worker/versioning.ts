@@ -1,15 +1,18 @@
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 
-/** Worker versioning, for those who opt in. */
+/** Opt-in worker versioning. */
 export interface WorkerVersioning {
   deploymentName: string;
   buildId: string;
-  /** `PINNED` (default): a run stays with the version that began it; `AUTO_UPGRADE`: it moves on. */
+  /**
+   * `PINNED` (default): a run stays with the version that started it; `AUTO_UPGRADE`: it moves to
+   * the current one.
+   */
   behavior?: 'PINNED' | 'AUTO_UPGRADE';
   /**
-   * Routes new runs to this version as soon as the server knows it: `true` if no version is the
-   * current one yet, `{ from }` also in the place of that build. A worker of an older version that is
-   * started again changes nothing. Default: whoever deploys does it.
+   * Routes new runs to this version as soon as the server knows it: `true` only if there is no
+   * current version yet, `{ from }` also instead of that build. Restarting a worker of an older
+   * version changes nothing. Default: left to the deployment.
    */
   makeCurrent?: boolean | { from: string };
 }
@@ -34,8 +37,8 @@ export function toDeploymentOptions({
 }
 
 /**
- * Makes a version the current one, if it may. The server learns of a version from its first poll, so
- * the request is repeated until it does, or until the signal fires.
+ * Makes a version the current one, if allowed. The server learns of a version from its first poll,
+ * so the request is repeated until then, or until the signal fires.
  *
  * @returns the build that is current then; undefined if the signal fired first
  */
@@ -60,7 +63,7 @@ export async function makeCurrent(
       deploymentName,
       buildId,
       version: `${deploymentName}.${buildId}`,
-      // Of two versions that come at once, the second looks again.
+      // If two versions do this at the same time, the second one checks again.
       conflictToken,
       ignoreMissingTaskQueues: true,
       identity: 'helix-temporal',
@@ -79,7 +82,10 @@ export async function makeCurrent(
   return undefined;
 }
 
-/** gRPC: not found (5) and failed precondition (9) until it has polled, or another version was quicker; deadline (4) and unavailable (14) in an outage. */
+/**
+ * gRPC codes: not found (5) and failed precondition (9) occur until the version has polled, or if
+ * another version was faster; deadline (4) and unavailable (14) in an outage.
+ */
 function mayPass(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return code === 4 || code === 5 || code === 9 || code === 14;

@@ -7,7 +7,7 @@ import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 /** Bundled workflow code, or the file to bundle. */
 export type WorkflowSource = { bundlePath: string } | { workflowsPath: string };
 
-/** The bundle that the package brings. */
+/** The bundle in this package. */
 const BUILT: WorkflowSource = {
   bundlePath: fileURLToPath(new URL('../workflows/bundle.js', import.meta.url)),
 };

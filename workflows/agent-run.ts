@@ -19,9 +19,9 @@ import { tellParent } from './sub-agent.js';
 import { untilAnswered } from './waiting.js';
 
 /**
- * One run of an agent: model steps and the tools they ask for, until nothing is left to do or a
- * person has to act. Redis is the record of everything; this code only decides what comes next,
- * so a fresh execution of the same run continues where the record stands.
+ * One run of an agent: model steps and the tools they call, until nothing is left to do or a person
+ * has to act. Redis is the record of everything; this code only decides what comes next, so a new
+ * execution of the same run continues from the record.
  *
  * @returns how the run ended; a failed run fails the workflow with the run's error code as type
  */
@@ -29,7 +29,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
   const state = createRunState(input);
   const view = createOperatorsView(input);
   listenToOperators(state, view);
-  // A cancel from outside means stop, and a stop goes through Redis: nothing here is cancelled.
+  // An external cancel means stop, and a stop goes through Redis: nothing is cancelled here.
   return CancellationScope.nonCancellable(run);
 
   async function run(): Promise<RunSummary> {
@@ -75,7 +75,10 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     }
   }
 
-  /** A step that waits for its provider does not hold up a stop: the record has ended the run by itself. */
+  /**
+   * Waits for a model step. One that waits for its provider does not delay a stop, which has
+   * already ended the run in the record.
+   */
   async function untilSpoken(
     next: Extract<Next, { do: 'model' }>,
   ): Promise<StepOutcome | 'stopped'> {
@@ -103,16 +106,16 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     ]);
   }
 
-  /** Between two steps nothing is under way, so that nobody notices a new execution. */
+  /** Checked between two steps, when nothing is in progress, so a new execution is not noticed. */
   function isLong(): boolean {
     const { continueAsNewSuggested } = workflowInfo();
     return continueAsNewSuggested && !state.carry.stopRequested;
   }
 
-  /** What operators have said is carried out before this execution ends. */
+  /** Finishes operators' requests before this execution ends. */
   async function untilSaid(): Promise<void> {
     await condition(allHandlersFinished);
-    // Executions of 0.2.0 ended without waiting for this; the patch is asked for only where it matters.
+    // Executions of 0.2.0 ended without this wait; `patched()` is called only where it matters.
     if (state.recording > 0 && patched(PATCHES.stopsAreRecorded)) {
       await condition(() => state.recording === 0 && allHandlersFinished());
     }
@@ -120,7 +123,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
 
   async function goOnAsNew(): Promise<void> {
     await untilSaid();
-    // A stop that came meanwhile stands in Redis: the next claim finds it.
+    // A stop that arrived meanwhile is in Redis: the next claim finds it.
     const { typedSearchAttributes } = workflowInfo();
     const { spent } = view.state();
     await makeContinueAsNewFunc<typeof agentRun>({ typedSearchAttributes })({
@@ -129,7 +132,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
     });
   }
 
-  /** The record has ended this run; if not (a signal sent by hand), it is ended now. */
+  /** The record has ended this run. If it has not (a signal was sent by hand), it is ended now. */
   async function endedElsewhere(): Promise<Next> {
     return { do: 'done', status: await end('interrupted') };
   }

@@ -8,24 +8,26 @@ import type {
 } from '../protocol/run.js';
 
 /**
- * The run's decisions: pure functions of what is known, `(carry, event) → next`. The workflow
- * carries them out; Redis remains the record.
+ * The decisions of a run: pure functions `(carry, event) → next`. The workflow carries them out;
+ * Redis is the record.
  */
 export interface Carry {
-  /** Steps committed so far in this turn. */
+  /** Number of steps committed so far in this turn. */
   step: number;
-  /** The last step that asked for calls. */
+  /** The last step that opened calls. */
   asked: CallsOutcome | undefined;
-  /** Approved calls that completed batches have released, by the step that asked. */
+  /** Approved calls released by completed batches of answers, with the step that opened them. */
   released: readonly { step: number; approved: string[] }[];
   stopRequested: boolean;
-  /** Highest sequence that was told: a store that has less was restored. */
+  /**
+   * Highest sequence that the run has seen; a store that is behind it was restored from a backup.
+   */
   known: number;
-  /** How often the model handed in a result that does not fit. */
+  /** How often the model submitted a result that does not fit. */
   invalidFinishes: number;
-  /** The model ended without its result: it is asked for that and nothing else. */
+  /** The model ended without its result and may now only submit that. */
   mustFinish: boolean;
-  /** A result is there: the run ends when the step's calls are settled. */
+  /** A result exists: the run ends once the calls of the step are settled. */
   isFinished: boolean;
 }
 
@@ -46,16 +48,16 @@ export type CallsOutcome = Extract<StepOutcome, { kind: 'calls' }>;
 
 export type Next =
   | { do: 'model'; step: number; forceFinish?: true }
-  /** What machines carry out and what people answer goes on side by side. */
+  /** Machines execute calls and people answer others at the same time. */
   | { do: 'calls'; step: CallsOutcome; machine: CallRef[]; people: CallRef[] }
-  /** The calls of this step are not settled yet, and nothing is known of them. */
+  /** The calls of this step are not settled, and this execution does not know them. */
   | { do: 'wait'; step: number }
   | { do: 'end'; status: TerminalStatus }
   | { do: 'done'; status: TerminalStatus | 'superseded' };
 
 type Cap = Pick<RunInput, 'maxSteps' | 'hasOutput'>;
 
-/** Takes in what a step came to. */
+/** Applies the outcome of a step. */
 export function takeStep(carry: Carry, outcome: StepOutcome): Carry {
   if (outcome.kind !== 'calls' && outcome.kind !== 'ended') return carry;
   const known = learn({ ...carry, step: outcome.step }, outcome.sequence);
@@ -69,7 +71,7 @@ export function takeStep(carry: Carry, outcome: StepOutcome): Carry {
   };
 }
 
-/** What follows a step: the calls that it left open, else the next step. */
+/** What follows a step: its open calls, else the next step. */
 export function afterStep(carry: Carry, asked: number, outcome: StepOutcome, cap: Cap): Next {
   switch (outcome.kind) {
     case 'ended':
@@ -77,7 +79,7 @@ export function afterStep(carry: Carry, asked: number, outcome: StepOutcome, cap
     case 'superseded':
       return { do: 'done', status: 'superseded' };
     case 'not_ready': {
-      // A wake-up came too early: the people whom the step asked still have to answer.
+      // The wake-up came too early: the people that the step asked have not answered.
       const { step, calls = [] } = carry.asked ?? {};
       const people = step === asked - 1 ? calls.filter(isAsked) : [];
       if (carry.asked === undefined || people.length === 0) return { do: 'wait', step: asked - 1 };
@@ -100,8 +102,8 @@ export function afterCalls(carry: Carry, cap: Cap): Next {
 }
 
 /**
- * The step cap ends a run as completed: what was done stays done. An agent that owes a result is
- * asked for it once more, and nothing else.
+ * The step cap ends a run as completed: finished work is kept. An agent that owes a result is asked
+ * for it once more, and for nothing else.
  */
 export function nextStep(step: number, { maxSteps, hasOutput }: Cap, mustFinish = false): Next {
   if (step < maxSteps && !mustFinish) return { do: 'model', step: step + 1 };
@@ -114,39 +116,39 @@ export function isAsked({ kind }: Pick<CallRef, 'kind'>): boolean {
   return kind === 'approval' || kind === 'client';
 }
 
-/** Of a step's calls those that were approved. */
+/** The approved calls among those of a step. */
 export function approvedOf(calls: readonly CallRef[], approved: readonly string[]): CallRef[] {
   return calls.filter(({ toolCallId }) => approved.includes(toolCallId));
 }
 
 /**
- * Takes an `answer` signal; garbage leaves the run as it is. A signal can be sent by hand, so it only
- * wakes: the store decides which calls are approved, and how far the store has come is learnt from
- * activities alone. Batches are kept by step: none takes the place of another, whatever its number.
+ * Applies an `answer` signal; a malformed one changes nothing. A signal can be sent by hand, so it
+ * only wakes the run: the store decides which calls are approved, and only activities report the
+ * store's sequence. Batches are kept by step, so that one never replaces another.
  */
 export function takeAnswer(carry: Carry, signal: Partial<AnswerSignal> | null | undefined): Carry {
   const resume = signal?.resume as { step?: unknown; approved?: unknown } | null | undefined;
-  const { step, approved: given } = resume ?? {};
-  if (!Number.isSafeInteger(step) || !Array.isArray(given)) return carry;
+  const { step, approved: ids } = resume ?? {};
+  if (!Number.isSafeInteger(step) || !Array.isArray(ids)) return carry;
   const others = carry.released.filter((one) => one.step >= carry.step && one.step !== step);
   const approved = new Set(releasedFor(carry, step as number));
-  for (const id of given) if (typeof id === 'string') approved.add(id);
+  for (const id of ids) if (typeof id === 'string') approved.add(id);
   return { ...carry, released: [...others, { step: step as number, approved: [...approved] }] };
 }
 
-/** Takes note of how far the store has come. */
+/** Remembers the highest sequence that the store has reported. */
 export function learn(carry: Carry, sequence: unknown): Carry {
   return typeof sequence === 'number' && sequence > carry.known
     ? { ...carry, known: sequence }
     : carry;
 }
 
-/** The batch that a waiting run may go on with, if it has come. */
+/** The batch with which a waiting run may continue, if it has arrived. */
 export function releasedFor(carry: Carry, step: number): string[] | undefined {
   return carry.released.find((one) => one.step === step)?.approved;
 }
 
-/** The batch of a step was taken: a wake-up that comes from now on is a new one. */
+/** The batch of a step was taken; a later wake-up is a new one. */
 export function takeReleased(carry: Carry, step: number): Carry {
   return { ...carry, released: carry.released.filter((one) => one.step > step) };
 }

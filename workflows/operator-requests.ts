@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/workflow';
 import type { OperatorAnswer } from '../protocol/activities.js';
 import type { StopMode } from '../protocol/run.js';
 
-/** What operators' updates carry: named fields, and nothing else. */
+/** Arguments of operators' updates: named fields and no others. */
 interface Decided {
   toolCallId: string;
   reason?: string;
@@ -46,56 +46,55 @@ const FIELDS: { [Name in keyof OperatorRequests]: Record<keyof OperatorRequests[
 };
 
 /**
- * Validator of an update. What it refuses leaves no trace in history.
+ * Validator of an update. A refused update leaves no trace in history.
  *
- * @throws ApplicationFailure `validation_error` for a field that is missing, unknown or does not fit
+ * @throws ApplicationFailure `validation_error` for a field that is missing, unknown or malformed
  */
-export function checkRequest(name: keyof OperatorRequests, given: unknown): void {
+export function checkRequest(name: keyof OperatorRequests, input: unknown): void {
   const fields: Record<string, Field> = FIELDS[name];
-  if (given === null || given === undefined) {
+  if (input === null || input === undefined) {
     if (Object.values(fields).some(({ required }) => required)) refuse('the argument is missing');
     return;
   }
-  if (typeof given !== 'object' || Array.isArray(given)) refuse('the argument must be an object');
-  for (const [field, value] of Object.entries(given)) {
+  if (typeof input !== 'object' || Array.isArray(input)) refuse('the argument must be an object');
+  for (const [field, value] of Object.entries(input)) {
     if (!Object.hasOwn(fields, field)) refuse(`unknown field "${field.slice(0, 64)}"`);
     if (fields[field]?.fits(value) === false) refuse(`${field} must be ${fields[field].is}`);
   }
   for (const [field, { required }] of Object.entries(fields)) {
-    if (required === true && !Object.hasOwn(given, field)) refuse(`${field} is missing`);
+    if (required === true && !Object.hasOwn(input, field)) refuse(`${field} is missing`);
   }
-  if (name === 'submitToolResult' && 'result' in given && 'error' in given) {
+  if (name === 'submitToolResult' && 'result' in input && 'error' in input) {
     refuse('give a result or an error, not both');
   }
 }
 
 /**
- * The request's own fields by name. History may hold updates that an older release accepted with
- * others beside them: those change nothing.
+ * Picks the request's own fields by name. History may contain updates with further fields that an
+ * older release accepted; these are ignored.
  */
 export function pickRequest<Name extends keyof OperatorRequests>(
   name: Name,
-  given: unknown,
+  input: unknown,
 ): OperatorRequests[Name] {
   const picked: Record<string, unknown> = {};
   for (const field of Object.keys(FIELDS[name])) {
-    const value = (given as Record<string, unknown> | null | undefined)?.[field];
+    const value = (input as Record<string, unknown> | null | undefined)?.[field];
     if (value !== undefined) picked[field] = value;
   }
   return picked as unknown as OperatorRequests[Name];
 }
 
-/** A client tool's result as the activity takes it; a missing one counts as null. */
+/** A client tool's result in the form of the activity; a missing result counts as null. */
 export function toResultAnswer({
   toolCallId,
   result,
   error,
   by,
 }: OperatorRequests['submitToolResult']): OperatorAnswer {
-  const who = by === undefined ? {} : { by };
   return error === undefined
-    ? { toolCallId, result: result ?? null, ...who }
-    : { toolCallId, error, ...who };
+    ? { toolCallId, result: result ?? null, by }
+    : { toolCallId, error, by };
 }
 
 function isName(value: unknown): boolean {

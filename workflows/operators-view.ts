@@ -5,7 +5,6 @@ import {
 } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
-import { describeRun } from './run-details.js';
 
 const AgentSession = defineSearchAttributeKey('AgentSession', 'KEYWORD');
 const AgentName = defineSearchAttributeKey('AgentName', 'KEYWORD');
@@ -14,7 +13,7 @@ const AgentTenant = defineSearchAttributeKey('AgentTenant', 'KEYWORD');
 const AgentModel = defineSearchAttributeKey('AgentModel', 'KEYWORD');
 const AgentTurn = defineSearchAttributeKey('AgentTurn', 'INT');
 
-/** Search attributes of a sub-agent's run that begins: tenant and model are its parent's. */
+/** Search attributes of a sub-agent's new run; tenant and model are its parent's. */
 export function startAttributes(
   sessionId: string,
   agent: string,
@@ -33,10 +32,10 @@ export function startAttributes(
   ];
 }
 
-/** What operators see of a run in the Temporal UI: status to filter by, details to read. */
+/** What operators see of a run in the Temporal UI: a status to filter by, and details to read. */
 export interface OperatorsView {
   show: (phase: AgentState['phase'], step: number, calls?: readonly CallRef[]) => void;
-  /** Takes note of what the run has used; shown from then on. */
+  /** Updates the usage, shown from now on. */
   spent: (spent: Spent | undefined) => void;
   ended: (status: RunStatus) => void;
   state: () => AgentState;
@@ -48,7 +47,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   let state: AgentState = toState('model', from?.step ?? 0, []);
   let known: RunStatus = 'running';
 
-  /** One event in history, so only when the status really changes. */
+  /** Each change is an event in history, so only real changes are written. */
   function setStatus(status: RunStatus): void {
     if (status === known) return;
     known = status;
@@ -98,4 +97,39 @@ function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunSta
   }
   const isDelegated = calls.length > 0 && calls.every(({ kind }) => kind === 'subagent');
   return isDelegated ? 'waiting_children' : 'running';
+}
+
+const PHASES: Record<AgentState['phase'], string> = {
+  model: 'the model is speaking',
+  tools: 'tools are running',
+  waiting: 'waiting for a person',
+  ended: 'ended',
+};
+
+/** Markdown for the Temporal UI: where the run is, what it waits for and what it has used. */
+export function describeRun(input: RunInput, state: AgentState, calls: readonly CallRef[]): string {
+  const lines = [
+    `**${input.agent}** · turn ${String(input.turn)} · step ${String(state.step)} · ${PHASES[state.phase]}`,
+    ...calls.map(
+      ({ toolName, toolCallId, kind }) => `- \`${toolName}\` (${kind}) \`${toolCallId}\``,
+    ),
+  ];
+  if (state.waitingSince !== undefined) {
+    lines.push(`Since ${new Date(state.waitingSince).toISOString()}`);
+  }
+  if (state.spent !== undefined) lines.push(`Used so far: ${formatSpent(state.spent)}`);
+  if (input.parent !== undefined) {
+    lines.push(`Sub-agent of \`${input.parent.runId}\`, for \`${input.parent.toolCallId}\``);
+  }
+  if (input.model !== undefined) lines.push(`Model: ${input.model}`);
+  if (input.sessionUrl !== undefined) lines.push(`[Conversation](${input.sessionUrl})`);
+  return lines.join('\n\n');
+}
+
+/** Tokens, and dollars if the agent has prices: four decimals below a cent. */
+function formatSpent({ tokens, microUsd }: Spent): string {
+  const count = `${String(tokens).replace(/\B(?=(\d{3})+$)/g, ',')} tokens`;
+  if (microUsd === undefined) return count;
+  const dollars = (microUsd / 1_000_000).toFixed(microUsd < 10_000 ? 4 : 2);
+  return `${count}, $${dollars}`;
 }

@@ -38,8 +38,8 @@ const extendDeadline = defineUpdate<{ deadline: number }, [OperatorRequests['ext
 const stop = defineUpdate<string, [OperatorRequests['stop'] | null | undefined]>(UPDATES.stop);
 
 /**
- * What can be said to a run from outside. Signals never throw, whatever they carry; updates are
- * refused by their validators before they leave a trace, or by the store with its code.
+ * Handlers for messages from outside. Signals never throw, whatever they carry. Updates are refused
+ * by their validators before they leave a trace in history, or by the store with its code.
  */
 export function listenToOperators(state: RunState, view: OperatorsView): void {
   setHandler(
@@ -52,7 +52,7 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
   setHandler(
     stopSignal,
     (signal) => {
-      // Sent by hand it may carry anything, also null.
+      // A signal sent by hand may carry anything, including null.
       const { recorded, ended } = (signal as StopSignal | null) ?? {};
       if (recorded === true) noteStop(state, ended === true);
       else void recordStop(state, { reason: 'signalled in Temporal' });
@@ -64,7 +64,7 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
     () => {
       state.reportsEnd = true;
     },
-    { description: 'Of a parent that was reset: it wants to be told of the end.' },
+    { description: 'From a parent that was reset: asks this run to report its end.' },
   );
   setHandler(
     childEnded,
@@ -72,63 +72,63 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
       const id = (signal as { toolCallId?: unknown } | null | undefined)?.toolCallId;
       if (typeof id === 'string') state.endedChildren.add(id);
     },
-    { description: 'A sub-agent has ended; the record says how.' },
+    { description: 'A sub-agent has ended; its outcome is in the record.' },
   );
   setHandler(agentState, () => view.state(), {
     description: 'Step, phase and what the run waits for.',
   });
   setHandler(
     approve,
-    (given) => answer(state, { ...pickRequest('approve', given), approved: true }),
+    (input) => answer(state, { ...pickRequest('approve', input), approved: true }),
     {
       description: 'Approves a pending call: {toolCallId, input?, reason?, by?}.',
-      validator: (given: unknown) => {
-        checkRequest('approve', given);
+      validator: (input: unknown) => {
+        checkRequest('approve', input);
       },
     },
   );
-  setHandler(deny, (given) => answer(state, { ...pickRequest('deny', given), approved: false }), {
+  setHandler(deny, (input) => answer(state, { ...pickRequest('deny', input), approved: false }), {
     description: 'Denies a pending call: {toolCallId, reason?, by?}.',
-    validator: (given: unknown) => {
-      checkRequest('deny', given);
+    validator: (input: unknown) => {
+      checkRequest('deny', input);
     },
   });
   setHandler(
     submitToolResult,
-    (given) => answer(state, toResultAnswer(pickRequest('submitToolResult', given))),
+    (input) => answer(state, toResultAnswer(pickRequest('submitToolResult', input))),
     {
       description: 'Answers a call of a client tool: {toolCallId, result | error, by?}.',
-      validator: (given: unknown) => {
-        checkRequest('submitToolResult', given);
+      validator: (input: unknown) => {
+        checkRequest('submitToolResult', input);
       },
     },
   );
   setHandler(
     extendDeadline,
-    async (given) => {
+    async (input) => {
       const { sessionId, runId } = state.input;
-      const wanted = pickRequest('extendDeadline', given);
+      const wanted = pickRequest('extendDeadline', input);
       const outcome = await answers.extendDeadline({ ...wanted, sessionId, runId });
       if (outcome.kind === 'refused') throw refused(outcome.code);
       return { deadline: outcome.deadline };
     },
     {
-      description: 'Puts the deadline of a pending call off: {toolCallId, byMs, by?}.',
-      validator: (given: unknown) => {
-        checkRequest('extendDeadline', given);
+      description: 'Extends the deadline of a pending call: {toolCallId, byMs, by?}.',
+      validator: (input: unknown) => {
+        checkRequest('extendDeadline', input);
       },
     },
   );
   setHandler(
     stop,
-    async (given) => {
-      await recordStop(state, pickRequest('stop', given));
+    async (input) => {
+      await recordStop(state, pickRequest('stop', input));
       return 'stopping';
     },
     {
       description: "Stops the run: {mode?: 'interrupt' | 'abort', reason?, by?}.",
-      validator: (given: unknown) => {
-        checkRequest('stop', given);
+      validator: (input: unknown) => {
+        checkRequest('stop', input);
       },
     },
   );
@@ -138,40 +138,39 @@ export function listenToOperators(state: RunState, view: OperatorsView): void {
   );
 }
 
-async function answer(state: RunState, given: OperatorAnswer): Promise<string> {
+async function answer(state: RunState, operatorAnswer: OperatorAnswer): Promise<string> {
   const outcome: AnswerOutcome = await answers.answerCall.executeWithOptions(
-    { summary: `answer to ${given.toolCallId}` },
-    [{ ...runRef(state), answer: given }],
+    { summary: `answer to ${operatorAnswer.toolCallId}` },
+    [{ ...runRef(state), answer: operatorAnswer }],
   );
   if (outcome.kind === 'refused') throw refused(outcome.code);
   const { runId, resume, sequence } = outcome;
   const signal: AnswerSignal = {
-    toolCallId: given.toolCallId,
+    toolCallId: operatorAnswer.toolCallId,
     sequence,
     ...(resume !== undefined && { resume }),
   };
   if (runId === state.input.runId) {
     state.carry = learn(takeAnswer(state.carry, signal), sequence);
   } else if (resume !== undefined) {
-    // The call of a sub-agent. Should it be gone, its parent settles what is open.
+    // The call belongs to a sub-agent. If that one is gone, its parent settles what is open.
     const owner = getExternalWorkflowHandle(workflowIdOf(runId));
     await owner.signal(SIGNALS.answer, signal).catch(() => undefined);
   }
   return outcome.kind;
 }
 
-/** What is recorded outside a handler of an update is waited for by nobody else. */
+/** Nothing but the workflow itself waits for a stop that is recorded outside an update handler. */
 async function recordStop(
   state: RunState,
   { mode = 'interrupt', reason, by }: OperatorRequests['stop'],
 ): Promise<void> {
   const { sessionId, runId } = state.input;
-  const said = { ...(reason !== undefined && { reason }), ...(by !== undefined && { by }) };
   state.recording += 1;
   let isEnded: boolean;
   try {
     isEnded = await CancellationScope.nonCancellable(() =>
-      bookkeeping().stopRun({ sessionId, runId, stop: { mode, ...said } }),
+      bookkeeping().stopRun({ sessionId, runId, stop: { mode, reason, by } }),
     );
   } finally {
     state.recording -= 1;

@@ -8,9 +8,9 @@ import type { AnswerActivities, ChildActivities, RunActivities } from '../protoc
 import { PATCHES } from './patches.js';
 
 /**
- * Every time-out and retry policy of the run. Retries are without limit: Redis decides what may
- * happen again, provider failures carry their own budget, and everything else is an outage that
- * ends some time. ABANDON: a stop reaches activities through Redis, not through Temporal.
+ * Every time-out and retry policy of the run. Retries are unlimited: Redis decides what may be
+ * repeated, provider failures have their own budget, and everything else is a temporary outage.
+ * ABANDON: a stop reaches activities through Redis, not through Temporal.
  */
 const shared = {
   heartbeatTimeout: '5s',
@@ -18,7 +18,7 @@ const shared = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
 } as const;
 
-/** A script or two and a signal: takes milliseconds, so that silence means a dead worker here too. */
+/** A few transitions and a signal take milliseconds, so here too silence means a dead worker. */
 const brief = {
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
@@ -30,7 +30,7 @@ export const model = proxyActivities<Pick<RunActivities, 'modelStep'>>({
   startToCloseTimeout: '30m',
 });
 
-/** A tool may hold up its process for a while, and finish: that is no reason to say that it did not. */
+/** A tool may block its process for a while and still finish, so its time-out is longer. */
 export const tools = proxyActivities<Pick<RunActivities, 'toolCall'>>({
   ...shared,
   heartbeatTimeout: '10s',
@@ -43,20 +43,23 @@ type Bookkeeping = Pick<RunActivities, 'endRun' | 'stopRun'> &
 
 const queued = proxyActivities<Bookkeeping>(brief);
 
-/** In the process that runs the workflow: no slot, no queue, no model before it in line. */
+/** Runs in the process of the workflow: no slot, no queue, and no model call ahead of it. */
 const local = proxyLocalActivities<Bookkeeping>({
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
   startToCloseTimeout: '5s',
-  // A wait that is longer leaves the workflow task, of which a worker has few.
+  // A longer wait leaves the workflow task, since a worker has few slots for these.
   localRetryThreshold: '1s',
 });
 
-/** What is written down beside steps and tools; runs that began before keep to their queue. */
+/**
+ * Activities for bookkeeping besides steps and tools. Runs that began before the change keep using
+ * the task queue.
+ */
 export function bookkeeping(): typeof queued | typeof local {
   return patched(PATCHES.localBookkeeping) ? local : queued;
 }
 
-/** Operators' answers: activities, so that the timeline of a run shows them. */
+/** Operators' answers are regular activities, so that the timeline of a run shows them. */
 export const answers =
   proxyActivities<Pick<AnswerActivities, 'answerCall' | 'extendDeadline'>>(brief);

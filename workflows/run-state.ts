@@ -1,17 +1,19 @@
 import { startingCarry, type Carry } from './carry.js';
 import type { RunInput } from '../protocol/run.js';
 
-/** What the parts of one run share; signals and updates change it while others wait. */
+/** State shared by the parts of one run; signals and updates change it while others wait. */
 export interface RunState {
   readonly input: RunInput;
   carry: Carry;
-  /** A stop has ended the run in the record: what is under way comes to nothing. */
+  /** A stop has ended the run in the record; results in progress are ignored. */
   isEnded: boolean;
-  /** Stops that are being recorded: by a cancel or a signal, which no update handler carries. */
+  /**
+   * Number of stops that are being recorded for a cancel or a signal, outside of an update handler.
+   */
   recording: number;
-  /** Calls whose sub-agents have said that they ended. */
+  /** Calls whose sub-agents have reported their end. */
   readonly endedChildren: Set<string>;
-  /** The parent waits for word of this run's end. */
+  /** True if the parent waits for a report of this run's end. */
   reportsEnd: boolean;
 }
 
@@ -26,7 +28,7 @@ export function createRunState(input: RunInput): RunState {
   };
 }
 
-/** What every activity of the run is told. */
+/** The fields that every activity of the run gets. */
 export function runRef({ input }: RunState): Pick<RunInput, 'sessionId' | 'runId' | 'agent'> {
   const { sessionId, runId, agent } = input;
   return { sessionId, runId, agent };

@@ -1,8 +1,7 @@
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { CallRef } from '../protocol/run.js';
 import { afterCalls, approvedOf, learn, type Next } from './carry.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
-import { inWaves } from './in-waves.js';
 import type { OperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';
 import { tools } from './proxies.js';
@@ -10,12 +9,13 @@ import { runRef, type RunState } from './run-state.js';
 import { runSubAgent } from './sub-agent.js';
 import { untilAnswered } from './waiting.js';
 
-/** Calls of one step that are carried out at once. */
+/** Number of calls of one step that are executed at once. */
 const CALLS_AT_ONCE = 10;
 
 /**
- * Carries out the calls of a step: tools and sub-agents in parallel, people beside them. What a
- * batch of answers approved runs at once, also while a sub-agent is still at work.
+ * Carries out the calls of a step: tools and sub-agents in parallel, while people answer others.
+ * Approved calls run as soon as their batch of answers is complete, even while a sub-agent is
+ * active.
  */
 export async function carryOut(
   state: RunState,
@@ -39,7 +39,7 @@ export async function carryOut(
     };
     const ofTools = started.filter(({ kind }) => kind !== 'subagent');
     if (ofTools.length > CALLS_AT_ONCE && patched(PATCHES.callsInWaves)) {
-      // Sub-agents begin at once: what they ask is asked when nothing else is left to do.
+      // Sub-agents start at once: their questions are asked when nothing else is left to do.
       const agents = started.filter(({ kind }) => kind === 'subagent');
       const isStopped = (): boolean => state.carry.stopRequested;
       await Promise.all([inWaves(ofTools, CALLS_AT_ONCE, one, isStopped), ...agents.map(one)]);
@@ -73,4 +73,34 @@ async function runTool(state: RunState, step: number, call: CallRef): Promise<vo
   );
   state.carry = learn(state.carry, sequence);
   if (finish === true) state.carry = { ...state.carry, isFinished: true };
+}
+
+/**
+ * Carries out work with limited concurrency and in order: one item begins when another ends. This
+ * keeps a run below the server's limit of pending activities, and from filling a whole queue.
+ */
+async function inWaves<T>(
+  all: readonly T[],
+  most: number,
+  work: (one: T) => Promise<void>,
+  isStopped: () => boolean,
+): Promise<void> {
+  let atWork = 0;
+  let failure: { error: unknown } | undefined;
+  for (const one of all) {
+    if (atWork >= most) await condition(() => atWork < most || failure !== undefined);
+    // The record has settled what was stopped; nothing more is started.
+    if (failure !== undefined || isStopped()) break;
+    atWork += 1;
+    void work(one).then(
+      () => {
+        atWork -= 1;
+      },
+      (error: unknown) => {
+        failure = { error };
+      },
+    );
+  }
+  await condition(() => atWork === 0 || failure !== undefined);
+  if (failure !== undefined) throw failure.error;
 }

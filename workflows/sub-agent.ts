@@ -21,17 +21,19 @@ import { PATCHES } from './patches.js';
 import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
-/** A sub-agent of which nothing is heard is looked up after this long. */
+/** A sub-agent that has not reported anything is checked after this long. */
 const LOOK_AGAIN_MS = 15 * 60_000;
 
-/** Carries out a call by a sub-agent's run: a child workflow, stopped when this run is. */
+/**
+ * Carries out a call with a sub-agent's run: a child workflow, which is stopped when this run is.
+ */
 export async function runSubAgent(state: RunState, step: number, call: CallRef): Promise<void> {
   const { child, toolCallId } = call;
   if (child === undefined) return;
-  const settle = async (how: { lost?: true; started?: true }): Promise<ToolCallOutcome> => {
+  const settle = async (ending: { lost?: true; started?: true }): Promise<ToolCallOutcome> => {
     const outcome = await bookkeeping().settleChild.executeWithOptions(
       { summary: `${call.toolName}: result` },
-      [{ ...runRef(state), step, toolCallId, child, ...how }],
+      [{ ...runRef(state), step, toolCallId, child, ...ending }],
     );
     state.carry = learn(state.carry, outcome.sequence);
     return outcome;
@@ -42,8 +44,9 @@ export async function runSubAgent(state: RunState, step: number, call: CallRef):
 }
 
 /**
- * Waits for a run that an execution of this workflow started before it was reset: it is at work, and
- * says when it has ended. What it says is looked up, and so it is now and then without a word.
+ * Waits for a run that an earlier execution of this workflow started before it was reset. That run
+ * reports its end; the report is verified in the record, which is also checked from time to time
+ * without a report.
  */
 async function untilOver(
   state: RunState,
@@ -52,13 +55,13 @@ async function untilOver(
   look: () => Promise<ToolCallOutcome>,
 ): Promise<void> {
   const handle = getExternalWorkflowHandle(workflowIdOf(child.runId));
-  // One that has closed hears nothing: the record says how it ended.
+  // A closed workflow cannot be signalled: the record has its outcome.
   const say = (signal: string, ...args: unknown[]): Promise<void> =>
     handle.signal(signal, ...args).catch(() => undefined);
   await say(SIGNALS.reportEnd);
   let isStopped = false;
   for (;;) {
-    // Before the look, which may take its time: what the child says meanwhile counts.
+    // Cleared before the check, which may take a while: a report that arrives meanwhile counts.
     state.endedChildren.delete(toolCallId);
     if ((await look()).kind !== 'at_work') return;
     await condition(
@@ -72,7 +75,7 @@ async function untilOver(
   }
 }
 
-/** A run that was asked to says that it has ended. */
+/** Reports the end of this run to its parent, if the parent asked for it. */
 export async function tellParent({ parent }: RunInput): Promise<void> {
   if (parent === undefined) return;
   const { runId, toolCallId } = parent;
@@ -82,8 +85,8 @@ export async function tellParent({ parent }: RunInput): Promise<void> {
 }
 
 /**
- * `lost`: its workflow ended without saying how, from outside, or never began. `started`: it had begun
- * before, and is no child of this execution.
+ * `lost`: its workflow was ended from outside without an outcome, or never began. `started`: it had
+ * already begun, and is not a child of this execution.
  */
 async function carryOutChild(
   state: RunState,
@@ -111,7 +114,7 @@ async function carryOutChild(
     });
     let isOver = false;
     const stopped = condition(() => state.carry.stopRequested || isOver);
-    // Redis knows of the stop; a child that waits for a person has to be told.
+    // Redis has the stop record; a child that waits for a person must be notified.
     void stopped
       .then(() => (isOver ? undefined : handle.signal(SIGNALS.stop, { recorded: true })))
       .catch(() => undefined);
@@ -124,7 +127,7 @@ async function carryOutChild(
   } catch (error) {
     const wasStarted = error instanceof WorkflowExecutionAlreadyStartedError;
     if (wasStarted && patched(PATCHES.childIsAtWork)) return 'started';
-    // A run that failed fails its workflow with a code, and its record says the rest.
+    // A failed run fails its workflow with a code, and its record has the details.
     const hasFailed =
       error instanceof ChildWorkflowFailure && error.cause instanceof ApplicationFailure;
     return hasFailed ? 'ended' : 'lost';

@@ -5,16 +5,16 @@ import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 
 /**
- * While nobody was asked, a deadline is looked at again after at most this long: each look is eleven
- * events of history. A deadline that passes meanwhile is found by the sweeper.
+ * While people have not been asked, a deadline is checked again after at most this long: each check
+ * is eleven events of history. A deadline that passes meanwhile is found by the sweeper.
  */
 const UNASKED_LIMIT_MS = 10 * 60_000;
 
 /**
- * Waits until the batch of a step is complete: whoever stores its last answer signals. The timer
- * only wakes; whether a deadline has passed is decided by the clock of Redis.
+ * Waits until the batch of a step is complete: the client that stores its last answer signals. The
+ * timer only wakes the run; Redis' clock decides whether a deadline has passed.
  *
- * @returns the calls that were approved, or 'stopped'
+ * @returns the approved calls, or 'stopped'
  */
 export async function untilAnswered(
   state: RunState,

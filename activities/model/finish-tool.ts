@@ -3,7 +3,7 @@ import { asSchema } from 'ai';
 import { z } from 'zod';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import { findJsonFault } from '../../protocol/json-fault.js';
+import { findJsonFault } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { checkInput, type CallInput } from './call-input.js';
 

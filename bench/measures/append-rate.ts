@@ -3,7 +3,7 @@ import { createChunkWriter } from '../../activities/chunk-writer.js';
 import type { Bench, Measurement } from '../bench.js';
 import { seedTurn, toDelta } from '../client/seed-turn.js';
 import { newSessionId } from '../client/session-ids.js';
-import { gatherWrites } from '../../stores/redis/gather-writes.js';
+import { corkWrites } from '../../stores/redis/cork-writes.js';
 import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { Row } from '../report/row.js';
@@ -79,7 +79,7 @@ function addBare(redis: Redis, writer: Writer): Lane {
   return async (until) => {
     let count = 0;
     while (performance.now() < until) {
-      gatherWrites(redis);
+      corkWrites(redis);
       await redis.xadd(key, '*', 'w', writer.name, 'c', JSON.stringify(toDelta(writer, 'word1 ')));
       count += 1;
     }

@@ -16,13 +16,13 @@ export const checkOrder = [
     defence: 'Order in claim: done before a store that lags behind',
     file: `${TRANSITIONS}/claim.ts`,
     edits: moved(CLAIM_DONE, 'if (root.run !== runId || isTerminal'),
-    test: 'order of checks claim: what is done before a store that lags behind',
+    test: 'order of checks claim: a committed step comes before a store that is behind',
   },
   {
     defence: 'Order in claim: done before stop',
     file: `${TRANSITIONS}/claim.ts`,
     edits: moved(CLAIM_DONE, 'const owner = readOwner'),
-    test: 'order of checks claim: what is done before a stop',
+    test: 'order of checks claim: a committed step comes before a stop',
   },
   {
     defence: 'Order in claim: stop before fence',
@@ -31,19 +31,19 @@ export const checkOrder = [
       'if (root.stop !== undefined) return `{"kind":"stopped","stop":${root.stop}}`;',
       'if (committed !== step - 1)',
     ),
-    test: 'order of checks claim: a stop before the fence',
+    test: 'order of checks claim: a stop comes before the fence',
   },
   {
     defence: 'Order in claim: missing step before waiting calls',
     file: `${TRANSITIONS}/claim.ts`,
     edits: moved("if (committed !== step - 1) return only('rewound');", 'const log = openLog'),
-    test: 'order of checks claim: a step that is missing before calls that wait',
+    test: 'order of checks claim: a missing step comes before waiting calls',
   },
   {
     defence: 'Order in commit: done before stop',
     file: `${TRANSITIONS}/commit.ts`,
     edits: moved(CLAIM_DONE, "if (hasEnded) return only('superseded');"),
-    test: 'order of checks commit: what is done before a stop, a fence and a store that lags behind',
+    test: 'order of checks commit: a committed step comes before a stop, a fence and a store that is behind',
   },
   {
     defence: 'Order in commit: stop before fence',
@@ -55,7 +55,7 @@ export const checkOrder = [
         '  if (root.stop !== undefined && !request.answersStop) {\n    return `{"kind":"stopped","stop":${root.stop}}`;\n  }\n  const reason = ',
       ],
     ],
-    test: 'order of checks commit: a stop before the fence',
+    test: 'order of checks commit: a stop comes before the fence',
   },
   {
     defence: 'Order in append: batch seen before known sequence',
@@ -66,13 +66,13 @@ export const checkOrder = [
         '&& last >= toNumber(batch) && num(session[3] as string) >= toNumber(known)',
       ],
     ],
-    test: 'order of checks append: a batch that was seen before everything but the fence',
+    test: 'order of checks append: a stored batch comes before everything but the fence',
   },
   {
     defence: 'Order in append: fence before pause',
     file: `${TRANSITIONS}/append.ts`,
     edits: moved('if (owner[0] !== token) return [FENCED];', 'const at = toNumber(seq);'),
-    test: 'the log under stream writers refuses a zombie before it looks at the pause, and a gap in the batches',
+    test: 'the log under stream writers a fenced writer is refused before the pause is checked, and a gap in the batches is refused',
   },
   {
     defence: 'Order in start call: settled before superseded',
@@ -81,7 +81,7 @@ export const checkOrder = [
       "if (state === 'settled' || wasTakenIn(session, toolCallId)) return only('settled');",
       "if (root.stop !== undefined) return only('stopped');",
     ),
-    test: 'order of checks start call: a result before the end of the run, a stop before the fence',
+    test: 'order of checks start call: a result comes before the end of the run, a stop before the fence',
   },
   {
     defence: 'Order in settle call: settled before run',
@@ -90,13 +90,13 @@ export const checkOrder = [
       [`  ${STALE_RUN}\n`, ''],
       ['  if (!isLate && (call.state', `  ${STALE_RUN}\n  if (!isLate && (call.state`],
     ],
-    test: 'order of checks settle call: what is done before the run, the run before the kind',
+    test: 'order of checks settle call: a settled call comes before the run, the run before the kind',
   },
   {
     defence: 'Order in settle call: run before kind',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: moved(STALE_RUN, 'const log = openLog(session, root.seq);'),
-    test: 'order of checks settle call: what is done before the run, the run before the kind',
+    test: 'order of checks settle call: a settled call comes before the run, the run before the kind',
   },
   {
     defence: 'Order in discard: counted before fence',
@@ -105,12 +105,12 @@ export const checkOrder = [
       'if (failures >= failure) return `{"kind":"discarded","failures":${int(failures)}}`;',
       'const withdrawal = ',
     ),
-    test: 'order of checks discard: a failure that was counted before the fence and the end',
+    test: 'order of checks discard: a counted failure comes before the fence and the end',
   },
   {
     defence: 'Order in end: another run before the state of this one',
     file: `${TRANSITIONS}/end.ts`,
     edits: moved("if (root.run !== runId) return only('superseded');", 'let { status } = request;'),
-    test: 'order of checks end: another run before this one, this one before its state',
+    test: 'order of checks end: another run comes before this one, this one before its state',
   },
 ];

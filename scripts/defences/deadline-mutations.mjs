@@ -2,9 +2,9 @@
 const TRANSITIONS = 'stores/transitions';
 
 const NO_ROOM =
-  'settle call, a deadline leaves no room for a decision afterwards, whatever it came to';
-const TOLD_ONCE = 'a late answer is told to the model once, behind the results of the step at work';
-const MORE_TIME = 'extend deadline gives more time, over and over, up to a limit';
+  'settle call, a deadline after an expiry no decision is accepted, whatever its outcome was';
+const TOLD_ONCE = 'a late answer the model gets it once, after the results of the current step';
+const MORE_TIME = 'extend deadline the time can be extended repeatedly, up to a limit';
 
 /** The text is taken out of the file. */
 const without = (text) => [[text, '']];
@@ -19,7 +19,7 @@ export const deadlines = [
         'return undefined;',
       ],
     ],
-    test: 'settle call, a deadline refuses a late approval, but not the kind mismatch or the second answer',
+    test: 'settle call, a deadline a late approval is refused, but a kind mismatch or a second answer comes first',
   },
   {
     defence: 'Deadline: an approval that timed out takes no decision',
@@ -49,19 +49,19 @@ export const deadlines = [
     defence: 'Deadline: or by the next turn',
     file: `${TRANSITIONS}/lib/start-run.ts`,
     edits: without('  takeInNotices(session);\n'),
-    test: 'a late answer is told before the next message when the run is over',
+    test: 'a late answer the model gets it before the next message if the run has ended',
   },
   {
     defence: 'Deadline: the clock of a call runs from its first pause on',
     file: `${TRANSITIONS}/lib/pause.ts`,
     edits: [["'HSETNX', session.calls, `deadline:", "'HSET', session.calls, `deadline:"]],
-    test: 'a sub-agent has deadlines and questions that a later pause leaves as they are',
+    test: 'a sub-agent keeps its deadlines and questions through a later pause',
   },
   {
     defence: 'Deadline: a deadline that has passed is not extended',
     file: `${TRANSITIONS}/extend-deadline.ts`,
     edits: without("  if (now >= num(call.deadline)) return only('expired');\n"),
-    test: 'extend deadline refuses what does not wait for an answer with a deadline',
+    test: 'extend deadline a call that does not wait with a deadline is refused',
   },
   {
     defence: 'Deadline: it is not extended without end',
@@ -84,6 +84,6 @@ export const deadlines = [
         'num(call.deadline) + request.byMs',
       ],
     ],
-    test: 'extend deadline adds nothing when it is sent again',
+    test: 'extend deadline a repeated request adds no time',
   },
 ];

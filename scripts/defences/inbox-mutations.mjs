@@ -5,7 +5,7 @@ export const inbox = [
     defence: 'Inbox: a question is on its owner’s list before it is stored',
     file: 'stores/redis/session-store.ts',
     edits: [['      if (input.calls.some(isQuestion)) await noteAsking(sessionId);\n', '']],
-    test: 'sessions that wait for people are listed with their questions, those first that have waited longest',
+    test: 'sessions that wait for people sessions are listed with their questions, longest waiting first',
   },
   {
     defence: 'Inbox: the record says whose session it is, whatever list it is on',
@@ -18,7 +18,7 @@ export const inbox = [
     defence: 'Inbox: what waits no more is not shown',
     file: 'stores/record/waiting-page.ts',
     edits: [[' && calls.openCalls.some(asks)', '']],
-    test: 'sessions that wait for people are listed no more once they are answered, stopped or erased',
+    test: 'sessions that wait for people a session is no longer listed once it is answered, stopped or erased',
   },
   {
     defence: 'Inbox: entries of one moment are read once',

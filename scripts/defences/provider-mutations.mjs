@@ -52,7 +52,7 @@ export const providers = [
     defence: 'Provider: a stop does not wait for a model call that is postponed',
     file: 'stores/transitions/lib/stopping.ts',
     edits: [['isAtWork && num(waitsUntil) > storeNow()', 'false']],
-    test: 'discard with a wait lets a stop end the run at once',
+    test: 'discard with a wait, a stop ends the run at once',
   },
   {
     defence: 'Provider: nor does the workflow of a run that was stopped',

@@ -19,8 +19,8 @@ export const readers = [
   },
   {
     defence: 'A worker waits while Redis says that it cannot serve: also for reads',
-    file: 'stores/redis/commands-of.ts',
-    edits: [['insist(() => readTogether(redis, add))', 'readTogether(redis, add)']],
+    file: 'stores/redis/commands.ts',
+    edits: [['send(() => readTogether(redis, add))', 'readTogether(redis, add)']],
     test: 'beside a script that does not end clients are refused, and workers wait',
     suite: 'test/stores/redis/busy.test.ts',
   },
@@ -28,19 +28,19 @@ export const readers = [
     defence: 'Pause as an entry: of a run',
     file: `${TRANSITIONS}/lib/pause.ts`,
     edits: [["  write(log, ownChunk(speaker, 'run_paused', body));\n", '']],
-    test: "stream readers of a session end at its run's pause and end",
+    test: "stream readers a session's reader ends at the pause and end of its run",
   },
   {
     defence: 'Pause as an entry: of a stream without a run',
     file: `${TRANSITIONS}/mark.ts`,
     edits: [['  writeControl(log, contentAt(args, message));\n', '']],
-    test: 'stream readers end at a pause that is over before they look: it stands in the log',
+    test: 'stream readers a reader ends at a pause that is over before it looks, since the log has it',
   },
   {
     defence: 'Pauses up to a reader’s start have been overtaken',
     file: 'stores/log/stream-reader.ts',
     edits: [['    if (sequence <= this.#input.position.sequence) return false;\n', '']],
-    test: 'stream readers end at a pause, and begin anew beyond it',
+    test: 'stream readers a reader ends at a pause, and a new one starts after it',
   },
   {
     defence: 'Truncation as an entry: readers elsewhere see it',
@@ -48,7 +48,7 @@ export const readers = [
     edits: [
       ['writeControl(log, `{"type":"stream_truncated",', 'void (`{"type":"stream_truncated",'],
     ],
-    test: 'cleanupToStep tells attached readers once, and those that come later nothing',
+    test: 'cleanupToStep attached readers are informed once, later ones are not',
   },
   {
     defence: 'Tail: what is published carries the sequence before it',
@@ -72,7 +72,7 @@ export const readers = [
   {
     defence: 'Tail: a gap before what was published is read from the log',
     suite: 'test/stores/redis/tail.test.ts',
-    file: 'stores/redis/place.ts',
+    file: 'stores/redis/tail/cursor.ts',
     edits: [['previous > known,', 'previous > Infinity,']],
     test: 'follow repairs a publish that was lost, when the next one comes',
   },
@@ -104,31 +104,31 @@ export const readers = [
     defence: 'State: saved over the loaded version only',
     file: `${TRANSITIONS}/save-state.ts`,
     edits: [["  if (version !== expectedVersion) return only('stale');\n", '']],
-    test: 'load and save save a state over the version that was loaded, and over no other',
+    test: 'load and save a state is saved only over the version that was loaded',
   },
   {
     defence: 'State: a version that a checkpoint names stays',
     file: `${TRANSITIONS}/lib/state.ts`,
     edits: [['if (version !== num(checkpointV)) dropStates', 'dropStates']],
-    test: 'checkpoints are found by id, with the state of that moment',
+    test: 'checkpoints a checkpoint is found by its id, with the state of that moment',
   },
   {
     defence: 'Staging: a change that was replaced meanwhile is not dropped',
     file: `${TRANSITIONS}/save-state.ts`,
     edits: [[' || !staged.startsWith(`${int(n)} `)', '']],
-    test: 'staged changes under concurrency that are replaced while they are promoted are not lost',
+    test: 'staged changes under concurrency changes that are replaced while being promoted are not lost',
   },
   {
     defence: 'Staging: all or none',
     file: 'stores/record/apply-changes.ts',
     edits: [['if (failure !== undefined || ', 'if (']],
-    test: 'staged changes are taken all or none',
+    test: 'staged changes staged changes are promoted all or none',
   },
   {
     defence: 'Sizes are checked before a sequence is given',
     file: 'stores/record/checked-messages.ts',
     edits: [['Buffer.byteLength(json) > LIMITS.chunkBytes', 'Buffer.byteLength(json) > Infinity']],
-    test: 'bad input chunks that are none are refused, and no sequence is given',
+    test: 'bad input malformed chunks are refused without using up a sequence',
   },
   {
     defence: 'Schemas are checked before a sequence is given',
@@ -136,6 +136,6 @@ export const readers = [
     edits: [
       ['if (!checked.success) {', 'if (checked.error !== undefined && messages.length > 9) {'],
     ],
-    test: 'bad input one bad chunk keeps out the whole batch, and its number is free',
+    test: 'bad input one bad chunk refuses the whole batch, whose number stays free',
   },
 ];

@@ -1,8 +1,8 @@
 // Runs that continue others, and take-over between writers; see mutations.mjs.
 const TRANSITIONS = 'stores/transitions';
 
-const refused = 'resume run refuses a run that has ended for good, and one that is not the newest';
-const notAsked = 'extend deadline refuses what does not wait for an answer with a deadline';
+const refused = 'resume run a run that ended for good, and one that is not the newest, are refused';
+const notAsked = 'extend deadline a call that does not wait with a deadline is refused';
 
 /** The text is taken out of the file. */
 const without = (text) => [[text, '']];
@@ -12,13 +12,13 @@ export const resumes = [
     defence: 'Resume: done once for one nonce',
     file: `${TRANSITIONS}/resume-run.ts`,
     edits: [['if (isRunOf(root.run, nonce))', 'if (false)']],
-    test: 'resume run is done once, also if it is asked for again',
+    test: 'resume run a repeated request returns the same run',
   },
   {
     defence: 'Resume: not while a run is active or waits',
     file: `${TRANSITIONS}/resume-run.ts`,
     edits: [['if (!isTerminal(root.status))', 'if (false)']],
-    test: 'resume run leaves a run that is at work or waits alone',
+    test: 'resume run an active or waiting run is left alone',
   },
   {
     defence: 'Resume: the newest run only',
@@ -38,19 +38,19 @@ export const resumes = [
     defence: 'Resume: behind a reply that was folded from the log',
     file: `${TRANSITIONS}/resume-run.ts`,
     edits: [['Math.max(committed, head.step ?? 0)', 'committed']],
-    test: 'resume run goes on behind a reply that was folded from the log',
+    test: 'resume run the new run continues after a reply that was rebuilt from the log',
   },
   {
     defence: 'Resume: what nothing came of is not shown twice',
     file: `${TRANSITIONS}/resume-run.ts`,
     edits: [['if (claimed > step) {', 'if (false) {']],
-    test: 'resume run takes back what nothing came of, and says the step anew',
+    test: 'resume run an unfinished step is withdrawn and repeated',
   },
   {
     defence: 'A run that was followed by another has no voice',
     file: `${TRANSITIONS}/append.ts`,
     edits: [["if (run !== '*' && (session[0] !== run", 'if (false && (session[0] !== run']],
-    test: 'resume run fences off the writers of the run before',
+    test: 'resume run writers of the previous run are fenced off',
   },
   {
     defence: 'Take-over: of the newest active run only',
@@ -58,7 +58,7 @@ export const resumes = [
     edits: without(
       "  if (root.run !== runId || isTerminal(root.status)) return only('superseded');\n",
     ),
-    test: 'take over finds nothing where nobody writes, and leaves other runs alone',
+    test: 'take over nothing is taken over without a writer, and other runs are left alone',
   },
   {
     defence: 'Take-over: no writer is fenced off where none writes',
@@ -67,7 +67,7 @@ export const resumes = [
       ["  if (owner === false) return only('nothing');\n", ''],
       ['num(owner) + 1', "num(owner === false ? '0' : owner) + 1"],
     ],
-    test: 'take over finds nothing where nobody writes, and leaves other runs alone',
+    test: 'take over nothing is taken over without a writer, and other runs are left alone',
   },
   {
     defence: 'Extension: not of an answered call',
@@ -117,19 +117,19 @@ export const resumes = [
     edits: without(
       "  if (own.run === runId) return only(own.limit === undefined ? 'begun' : 'limit');\n",
     ),
-    test: 'a sub-agent is made of the call that it carries out, once',
+    test: 'a sub-agent is created once, from the call that it carries out',
   },
   {
     defence: 'Branch: made once for one nonce',
     file: `${TRANSITIONS}/branch.ts`,
     edits: [["root.born === nonce && root.mode === 'branch' ? 'branched' : 'exists'", "'exists'"]],
-    test: 'branch is done once, and leaves a session that is there alone',
+    test: 'branch a copy is made once and never replaces an existing session',
   },
   {
     defence: 'Branch: ids of copied calls stay used',
     file: `${TRANSITIONS}/branch.ts`,
     edits: without("    redis.call('SADD', session.settled, id);\n"),
-    test: 'branch goes on like any other',
+    test: 'branch a copied session continues like any other',
   },
   {
     defence: 'Branch: a copied message is accepted once',
@@ -137,6 +137,6 @@ export const resumes = [
     edits: without(
       "  for (const { id, hash } of messages) redis.call('HSET', session.messages, id, hash);\n",
     ),
-    test: 'branch goes on like any other',
+    test: 'branch a copied session continues like any other',
   },
 ];

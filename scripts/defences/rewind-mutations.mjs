@@ -1,9 +1,9 @@
 // The defences of sessions that are taken back or copied; see mutations.mjs.
 const TRANSITIONS = 'stores/transitions';
 
-const NEWEST = 'rewind does the newest turn again from its beginning';
-const CHECKPOINT = 'rewind goes back to a checkpoint with the state of that moment';
-const STAGED = 'rewind keeps changes that no step has taken in if their calls stay';
+const NEWEST = 'rewind the newest turn is repeated from its beginning';
+const CHECKPOINT = 'rewind the session returns to a checkpoint with the state of that moment';
+const STAGED = 'rewind staged changes stay if their calls stay';
 
 /** The text is taken out of the file. */
 const without = (text) => [[text, '']];
@@ -13,19 +13,19 @@ export const rewinds = [
     defence: 'Rewind: not while a run is active',
     file: `${TRANSITIONS}/rewind.ts`,
     edits: [['if (isLive(root.status))', 'if (false)']],
-    test: 'rewind refuses what it cannot do, and changes nothing then',
+    test: 'rewind an impossible rewind is refused and changes nothing',
   },
   {
     defence: 'Rewind: not over a run that the caller has not seen',
     file: `${TRANSITIONS}/rewind.ts`,
     edits: [['if (root.run !== request.runId)', 'if (false)']],
-    test: 'rewind makes one run of many that are asked for at the same moment',
+    test: 'rewind many concurrent requests start one run',
   },
   {
     defence: 'Rewind: done once for one nonce',
     file: `${TRANSITIONS}/rewind.ts`,
     edits: [['if (isRunOf(root.run, nonce))', 'if (false)']],
-    test: 'rewind is done once, also if it is asked for again',
+    test: 'rewind a repeated request returns the same run',
   },
   {
     defence: 'Rewind: entries of what is dropped go',
@@ -90,19 +90,19 @@ export const rewinds = [
     defence: 'Rewind: dropped messages may be sent again',
     file: `${TRANSITIONS}/lib/dropped-rows.ts`,
     edits: without("      redis.call('HDEL', session.messages, head.id ?? '');\n"),
-    test: 'rewind does an older turn again, whose later ones it drops',
+    test: 'rewind repeating an older turn drops the later ones',
   },
   {
     defence: 'Rewind: dropped calls are not reported',
     file: `${TRANSITIONS}/lib/dropped-rows.ts`,
     edits: without("      redis.call('LREM', session.notices, 1, json);\n"),
-    test: 'rewind tells nothing of a late answer to a call that it drops',
+    test: 'rewind a note about a late answer is dropped with its call',
   },
   {
     defence: 'Rewind: a turn that was steered away from is one of its own',
     file: `${TRANSITIONS}/lib/queue.ts`,
     edits: [['uiCount, turn, log.seq)', 'uiCount, turn)']],
-    test: 'rewind finds a turn that steering began, also when others have followed',
+    test: 'rewind a turn that steering began is found, also after later turns',
   },
   {
     defence: 'Branch: no session is written over',
@@ -111,6 +111,6 @@ export const rewinds = [
       ['if (root.agent !== undefined) {', 'if (false) {'],
       ["  if (root.stream !== undefined) return only('exists');\n", ''],
     ],
-    test: 'branch is done once, and leaves a session that is there alone',
+    test: 'branch a copy is made once and never replaces an existing session',
   },
 ];

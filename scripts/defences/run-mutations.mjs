@@ -112,7 +112,7 @@ const validators = [
     defence: 'Updates: a call has to be named',
     file: 'workflows/operator-requests.ts',
     edits: [
-      ['if (required === true && !Object.hasOwn(given, field)) refuse(', 'if (false) refuse('],
+      ['if (required === true && !Object.hasOwn(input, field)) refuse(', 'if (false) refuse('],
     ],
     test: 'an operator in Temporal is refused approve with {}, which leaves no trace',
   },

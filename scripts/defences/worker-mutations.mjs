@@ -78,13 +78,13 @@ export const workers = [
     defence: 'A result of a run that waits says which calls have results already',
     file: 'stores/transitions/lib/pause.ts',
     edits: [["if (state === 'settled') hasSettled = true;", '']],
-    test: 'commit does not pause while a server tool is to run; its result does',
+    test: 'commit the run does not pause while a server tool must run, but with its result',
   },
   {
     defence: 'A result of a run that waits names the sub-agents that ask',
     file: 'stores/transitions/lib/pause.ts',
     edits: [["if (state === 'open') children.push(childJson(session, id));", '']],
-    test: 'a sub-agent keeps the conversation active until it rests, then pauses it and is answered there',
+    test: 'a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there',
   },
   {
     defence: 'Abandonment: a call that was only approved is not carried out',
@@ -95,7 +95,7 @@ export const workers = [
         "else if (state !== 'settled' && state !== 'approved') {",
       ],
     ],
-    test: 'begin while a person is asked carries out nothing that was only approved',
+    test: 'a message while a person is asked an approved call is not executed if the others are abandoned',
   },
   {
     defence: 'A stop cuts a tool that does not listen',
@@ -179,14 +179,14 @@ export const workers = [
     file: 'stores/transitions/put-due.ts',
     edits: [["  if (redis.call('ZSCORE', from, sessionId) !== taken) return 0;\n", '']],
     suite: 'test/stores/conformance/memory.test.ts',
-    test: 'sessions that are due are put elsewhere unless they were noted since they were taken',
+    test: 'sessions that are due a taken session is put elsewhere unless it was noted meanwhile',
   },
   {
     defence: 'Sweep: fleets on one Redis leave each other’s sessions alone',
     file: 'stores/redis/due-lists.ts',
     edits: [['createDueLists(context, other)', 'createDueLists(context, fleet)']],
     suite: 'test/stores/conformance/memory.test.ts',
-    test: 'sessions that are due are of one fleet, and of one shard',
+    test: 'sessions that are due a list holds the sessions of one fleet, and a page those of one shard',
   },
   {
     defence: 'Sweep: workflows that were closed from outside are asked for',

@@ -1,12 +1,12 @@
 import { deepStrictEqual, fail } from 'node:assert/strict';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 
-/** Asserts equality of contents; a field that is undefined counts as absent. */
+/** Asserts that contents are equal; an undefined field counts as absent. */
 export function equal(actual: unknown, expected: unknown, message?: string): void {
   deepStrictEqual(toPlain(actual), toPlain(expected), message);
 }
 
-/** Asserts that all that `expected` names is there; arrays must have the same length. */
+/** Asserts that everything in `expected` is present; arrays must have the same length. */
 export function includes(actual: unknown, expected: unknown): void {
   deepStrictEqual(project(actual, expected), toPlain(expected));
 }
@@ -23,7 +23,7 @@ export async function refuses(work: Promise<unknown>, code: ErrorCode): Promise<
   return outcome.error;
 }
 
-/** Everything rebuilt here: test frameworks load modules into realms with other prototypes. */
+/** Rebuilds every value here: test frameworks load modules into realms with other prototypes. */
 function toPlain(value: unknown): unknown {
   if (Array.isArray(value)) return Array.from(value, toPlain);
   if (!isObject(value)) return value;
@@ -31,7 +31,7 @@ function toPlain(value: unknown): unknown {
   return Object.fromEntries(present.map(([key, field]) => [key, toPlain(field)]));
 }
 
-/** The part of `actual` that `expected` speaks of. */
+/** The part of `actual` that `expected` mentions. */
 function project(actual: unknown, expected: unknown): unknown {
   if (Array.isArray(actual) && Array.isArray(expected)) {
     return Array.from(actual, (item: unknown, at) =>
@@ -49,4 +49,26 @@ function project(actual: unknown, expected: unknown): unknown {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const ASK_EVERY_MS = 5;
+
+/**
+ * Asks repeatedly until the answer is neither undefined nor false.
+ *
+ * @throws Error that names what did not happen in time
+ */
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | false | undefined> | T | false | undefined,
+  withinMs = 30_000,
+): Promise<T> {
+  const giveUpAt = Date.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+    if (Date.now() > giveUpAt)
+      throw new Error(`did not happen within ${String(withinMs)} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+  }
 }

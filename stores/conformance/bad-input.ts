@@ -37,8 +37,8 @@ const OVERSIZED = textChunk('ü'.repeat(LIMITS.chunkBytes / 2));
 
 export function badInputCases({ describe, it }: Suite): void {
   describe('bad input', () => {
-    it('chunks that are none are refused, and no sequence is given', async (given) => {
-      const { streamManager, streamId } = given;
+    it('malformed chunks are refused without using up a sequence', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       for (const chunk of NO_CHUNKS) await refuses(writer.write(chunk), 'invalid_chunk');
       await refuses(writer.write(OVERSIZED), 'chunk_too_large');
@@ -46,8 +46,8 @@ export function badInputCases({ describe, it }: Suite): void {
       includes(await streamManager.getStreamInfo(streamId), { latestSequence: 1, totalChunks: 1 });
     });
 
-    it('one bad chunk keeps out the whole batch, and its number is free', async (given) => {
-      const { streamManager, session } = given;
+    it('one bad chunk refuses the whole batch, whose number stays free', async (setup) => {
+      const { streamManager, session } = setup;
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -59,7 +59,7 @@ export function badInputCases({ describe, it }: Suite): void {
       includes(await session.say(writer, 1, 'good'), { kind: 'appended', sequence: 1 });
     });
 
-    it('a chunk of exactly the limit is taken', async ({ streamManager, streamId }) => {
+    it('a chunk of exactly the size limit is accepted', async ({ streamManager, streamId }) => {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       const room = LIMITS.chunkBytes - Buffer.byteLength(JSON.stringify(textChunk('')));
       await writer.write(textChunk('x'.repeat(room)));
@@ -93,20 +93,20 @@ export function badInputCases({ describe, it }: Suite): void {
       includes(await store.calls.read(session.id, 's'), { state: 'started' });
     });
 
-    it('ids of streams that are none are refused', async (given) => {
+    it('malformed stream ids are refused', async (setup) => {
       for (const id of BAD_IDS as string[]) {
-        for (const work of streamWork(given, id)) await refuses(work(), 'validation_error');
+        for (const work of streamWork(setup, id)) await refuses(work(), 'validation_error');
       }
     });
 
-    it('ids of sessions that are none are refused', async (given) => {
+    it('malformed session ids are refused', async (setup) => {
       for (const id of BAD_IDS as string[]) {
-        for (const work of sessionWork(given, id)) await refuses(work(), 'validation_error');
+        for (const work of sessionWork(setup, id)) await refuses(work(), 'validation_error');
       }
     });
 
-    it('names and attempts of writers that are none are refused', async (given) => {
-      const { streamManager, streamId } = given;
+    it('malformed names and attempts of writers are refused', async (setup) => {
+      const { streamManager, streamId } = setup;
       const open = (options: object): Promise<unknown> =>
         streamManager.createWriter(streamId, 'a', AGENT, options);
       for (const attempt of [0, ...BAD_COUNTS])
@@ -121,8 +121,8 @@ export function badInputCases({ describe, it }: Suite): void {
       equal(await streamManager.getStreamInfo(streamId), null);
     });
 
-    it('positions, steps and pages that are none are refused', async (given) => {
-      const { store, streamManager, session } = given;
+    it('malformed positions, steps and pages are refused', async (setup) => {
+      const { store, streamManager, session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, []);
       for (const count of BAD_COUNTS as number[]) {

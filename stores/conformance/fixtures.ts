@@ -20,7 +20,7 @@ export function userMessage(id: string, text = `hello from ${id}`): UserMessage 
   return { id, hash: text, row, hidden: false };
 }
 
-/** A call of the given kind, named after it. */
+/** A call of the given kind, with a matching name. */
 export function newCall(
   toolCallId: string,
   kind: NewCall['kind'],
@@ -29,7 +29,7 @@ export function newCall(
   return { toolCallId, toolName: `${kind}-tool`, kind, input: { of: toolCallId }, ...extra };
 }
 
-/** The row that a step with these calls leaves. */
+/** The row of a step with these calls. */
 export function assistantRow({ runId, step }: Writer, calls: readonly NewCall[]): AssistantRow {
   return {
     role: 'assistant',
@@ -53,12 +53,12 @@ export function textChunk(delta: string, step = 1, agentId = 'agent'): ChunkOf<'
   return { type: 'text_delta', agentId, agentType: AGENT, step, timestamp: Date.now(), delta };
 }
 
-/** The text that messages tell, in order. */
+/** The text in messages, in order. */
 export function textOf(messages: readonly StreamMessage[]): string {
   return messages.map((message) => (message.type === 'text_delta' ? message.delta : '')).join('');
 }
 
-/** The text that a log tells, in order. */
+/** The text in a log, in order. */
 export function textIn(entries: readonly LogEntry[]): string {
   return textOf(entries.map(({ message }) => message));
 }

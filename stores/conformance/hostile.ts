@@ -1,22 +1,22 @@
 import { LIMITS } from '../../protocol/limits.js';
 
-/** Values and names that stores have been seen to lose, change or fall over. */
+/** Values and names that stores are known to lose, alter or fail on. */
 
-/** Half of a surrogate pair: models and tools cut text anywhere. */
+/** Half of a surrogate pair: models and tools may cut text anywhere. */
 export const HALF = '\ud83d';
 
-/** Names that every object has, or inherits. */
+/** Names of properties that every object inherits. */
 export const INHERITED = ['__proto__', 'constructor', 'prototype', 'hasOwnProperty', 'toString'];
 
 export function nested(depth: number): Record<string, unknown> {
   return JSON.parse('{"a":'.repeat(depth) + '[]' + '}'.repeat(depth)) as Record<string, unknown>;
 }
 
-/** As deep as may be; the innermost is an empty list. */
+/** Nested as deeply as allowed; the innermost value is an empty list. */
 export const DEEP = nested(LIMITS.jsonDepth - 1);
 export const TOO_DEEP = nested(LIMITS.jsonDepth);
 
-/** What an encoder of Lua makes something else of. */
+/** Values that a Lua encoder alters. */
 export const EXACT = {
   items: [],
   none: {},
@@ -32,7 +32,7 @@ export const EXACT = {
   ...Object.fromEntries(INHERITED.map((name) => [name, []])),
 };
 
-/** A value as it comes back: as JSON has it, in whole characters. */
+/** A value as it is read back: as JSON and without lone surrogates. */
 export function asStored<T>(value: T): T {
   return toWhole(JSON.parse(JSON.stringify(value))) as T;
 }

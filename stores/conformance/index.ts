@@ -1,6 +1,6 @@
 /**
- * The contract of the stores as tests: certifies any pair of Store and StreamManager under
- * jest, vitest or node:test. Needs fast-check (an optional peer) for its property tests.
+ * The contract of the stores as tests: certifies any pair of Store and StreamManager under jest,
+ * vitest or node:test. Its property tests need fast-check (an optional peer).
  */
 import { badInputCases } from './bad-input.js';
 import { checkpointCases } from './documents/checkpoints.js';
@@ -117,14 +117,14 @@ const DOCUMENTS = [
   ownerCases,
 ];
 
-/** Registers the cases with the framework that was given. */
+/** Registers the cases with a test framework. */
 export function storeConformance(options: ConformanceOptions): void {
   const suite = createSuite(options);
   for (const cases of [...SESSION, ...STREAM, ...DOCUMENTS, badInputCases, ...PROPERTIES])
     cases(suite);
 }
 
-/** What each transition of a store takes and gives. */
+/** Inputs and results of a store's transitions. */
 export type { NewCall, Wake } from '../contract/call-record.js';
 export type {
   ExtendDeadlineInput,

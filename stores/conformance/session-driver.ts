@@ -28,32 +28,32 @@ import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { AGENT, assistantRow, newNonce, newSessionId, textChunk, userMessage } from './fixtures.js';
 
-/** One session, driven transition by transition, as API and workers would. */
+/** One session, driven transition by transition, as API and workers do it. */
 export interface SessionDriver {
   readonly id: string;
   begin: (input?: Partial<BeginInput>) => Promise<BeginResult>;
-  /** Begins a run for one new message. */
+  /** Starts a run for one new message. */
   newRun: (messageId?: string) => Promise<RunRecord>;
-  /** Sends a message that may wait for its turn. */
+  /** Sends a message that may be queued. */
   enqueue: (messageId: string) => Promise<BeginResult>;
   /** Sends a message for the run's next step. */
   steer: (messageId: string) => Promise<BeginResult>;
-  /** Begins what waits. */
+  /** Starts a run for queued messages. */
   beginNext: () => Promise<BeginQueuedResult>;
-  /** Goes on with the turn of the newest run. */
+  /** Continues the turn of the newest run. */
   resume: (input?: Partial<ResumeRunInput>) => Promise<ResumeRunResult>;
-  /** Does a turn again, the newest unless a message of another one is named. */
+  /** Repeats a turn: the newest, unless a message of another one is named. */
   retry: (
     input?: RewindExtra & { messageId?: string; messages?: UserMessage[] },
   ) => Promise<RewindResult>;
-  /** Goes back to a checkpoint. */
+  /** Returns to a checkpoint. */
   rewindTo: (checkpointId: string, input?: RewindExtra) => Promise<RewindResult>;
   writer: (runId: string, step: number, token: number) => Writer;
   callWriter: (runId: string, step: number, toolCallId: string, token: number) => Writer;
   claim: (writer: Writer, known?: number) => Promise<ClaimResult>;
   say: (writer: Writer, batch: number, text: string, known?: number) => Promise<AppendResult>;
   commit: (writer: Writer, extra?: Partial<CommitInput>) => Promise<CommitResult>;
-  /** Claims and commits a step that asks for these calls. */
+  /** Claims and commits a step with these calls. */
   ask: (runId: string, step: number, calls: NewCall[]) => Promise<CommitResult>;
   decide: (
     runId: string,
@@ -68,7 +68,7 @@ export interface SessionDriver {
     result: { output: unknown } | { error: string },
   ) => Promise<SettleCallResult>;
   expire: (runId: string, toolCallId: string, now?: number) => Promise<SettleCallResult>;
-  /** The tool's own decision about an approval that nobody answered. */
+  /** Applies the tool's own rule to an approval that was not answered in time. */
   expireAs: (runId: string, toolCallId: string, approved: boolean) => Promise<SettleCallResult>;
   extend: (runId: string, toolCallId: string, byMs: number) => Promise<ExtendDeadlineResult>;
   lease: (
@@ -239,7 +239,7 @@ export function drive(
           role: 'tool',
           toolCallId,
           toolName: 'client-tool',
-          error: 'Nobody answered in time.',
+          error: 'No answer came in time.',
           errorCode: 'client_tool_timeout',
         },
         now,
@@ -256,8 +256,8 @@ export function drive(
     },
     extend: async (runId, toolCallId, byMs) => {
       const { deadline = 0 } = (await store.calls.read(id, toolCallId)) ?? {};
-      const given = { toolCallId, byMs, deadline, now: Date.now() };
-      return store.calls.extendDeadline({ sessionId: id, runId, ...given });
+      const setup = { toolCallId, byMs, deadline, now: Date.now() };
+      return store.calls.extendDeadline({ sessionId: id, runId, ...setup });
     },
     lease: (runId, toolCallId, holder, forMs = 60_000) =>
       store.calls.lease({ sessionId: id, runId, toolCallId, holder, forMs }),

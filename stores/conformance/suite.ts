@@ -3,7 +3,7 @@ import type { StreamManager } from '../log/stream-manager.js';
 import { newSessionId } from './fixtures.js';
 import { drive, type SessionDriver } from './session-driver.js';
 
-/** The stores that are to be certified, open. */
+/** The stores under test, open. */
 export interface StoresUnderTest {
   store: Store;
   streamManager: StreamManager;
@@ -11,38 +11,39 @@ export interface StoresUnderTest {
 }
 
 export interface ConformanceOptions {
-  /** Called for each case; what it gives is closed after the case. */
+  /** Called for each case; its result is closed after the case. */
   open: () => Promise<StoresUnderTest>;
-  /** Of jest, vitest or node:test. */
+  /** Functions of jest, vitest or node:test. */
   describe: (name: string, body: () => void) => void;
   it: (name: string, body: () => Promise<void>) => void;
   /**
-   * True if everything that `open` gives reaches the same data, as the processes of one deployment
-   * do. Then cases about two processes use two. Default false: they use one twice.
+   * True if all stores that `open` returns access the same data, like the processes of one
+   * deployment. Cases about two processes then use two; otherwise they use the same one twice.
+   * Default false.
    */
   shared?: boolean;
-  /** Runs of each property. Default 50. */
+  /** Number of runs of each property. Default 50. */
   runs?: number;
 }
 
 /** What a case works with. */
 export interface Case extends StoresUnderTest {
-  /** A session of its own, which does not exist yet. */
+  /** A session for this case, which does not exist yet. */
   session: SessionDriver;
-  /** Id of a stream of its own, which does not exist yet. */
+  /** Id of a stream for this case, which does not exist yet. */
   streamId: string;
-  /** The same data as another process reaches it. */
+  /** The same data, accessed by another process. */
   another: () => Promise<StoresUnderTest>;
 }
 
 export interface Suite {
   describe: ConformanceOptions['describe'];
-  it: (name: string, body: (given: Case) => Promise<void>) => void;
+  it: (name: string, body: (setup: Case) => Promise<void>) => void;
   /** Runs of each property. */
   runs: number;
 }
 
-/** Gives each case stores of its own. Frameworks differ in their hooks, so none are used. */
+/** Gives each case its own stores. Frameworks differ in their hooks, so none are used. */
 export function createSuite({
   open,
   describe,

@@ -8,7 +8,7 @@ import { AGENT, newCall, newNonce } from './fixtures.js';
 import { drive, type SessionDriver } from './session-driver.js';
 import type { Case } from './suite.js';
 
-/** A sub-agent's call, and who carries it out. */
+/** A sub-agent's call, and the run that carries it out. */
 export function newSubAgent(
   sessionId: string,
   toolCallId: string,
@@ -21,7 +21,7 @@ export function newSubAgent(
   };
 }
 
-/** A call that asks people, kept back until the pause. */
+/** A call whose question is deferred until the pause. */
 export function heldCall(
   runId: string,
   toolCallId: string,
@@ -56,13 +56,13 @@ export interface Tree {
   children: { driver: SessionDriver; ref: ChildRef; callId: string }[];
 }
 
-/** A conversation whose first step has sub-agents d1, d2, … and these calls of its own. */
+/** A conversation whose first step has the sub-agents d1, d2, … and these calls of its own. */
 export async function grow(
-  given: Case,
+  setup: Case,
   count: number,
   own: (runId: string) => NewCall[],
 ): Promise<Tree> {
-  const { session } = given;
+  const { session } = setup;
   const { runId } = await session.newRun();
   const made = Array.from({ length: count }, (_, n) =>
     newSubAgent(session.id, `d${String(n + 1)}`),
@@ -70,8 +70,8 @@ export async function grow(
   await session.ask(runId, 1, [...made.map(({ call }) => call), ...own(runId)]);
   const children = await Promise.all(
     made.map(async ({ call, child }) => {
-      await begin(given, session, runId, call.toolCallId, child);
-      return { driver: drive(given, child.sessionId), ref: child, callId: call.toolCallId };
+      await begin(setup, session, runId, call.toolCallId, child);
+      return { driver: drive(setup, child.sessionId), ref: child, callId: call.toolCallId };
     }),
   );
   return { root: session, runId, children };

@@ -2,7 +2,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import type { Decision, Row } from '../../protocol/rows.js';
 import type { CallKind, ChildRef, OnExpiry, Resumption } from '../../protocol/run.js';
 
-/** What was asked for, as committed; the only authority for an execution. */
+/** What the model asked for, as committed. Only this record authorises an execution. */
 export interface CallSpec {
   toolCallId: string;
   toolName: string;
@@ -11,11 +11,11 @@ export interface CallSpec {
   runId: string;
   step: number;
   approvalId?: string;
-  /** How long people may take to answer, from the pause on. */
+  /** How long people may take to answer, ms after the pause. */
   deadlineMs?: number;
-  /** What becomes of the call when nobody answers in time. */
+  /** What happens if no answer comes in time. */
   onExpiry?: OnExpiry;
-  /** A decision that was made without asking anybody. */
+  /** A decision that was made without a person. */
   decision?: Decision;
   /** The run that carries out a call of kind `subagent`. */
   child?: ChildRef;
@@ -23,7 +23,7 @@ export interface CallSpec {
 
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';
 
-/** A call of the newest committed step that no later step has taken in yet. */
+/** A call of the newest committed step whose result no later step has read yet. */
 export interface OpenCall {
   spec: CallSpec;
   state: CallState;
@@ -34,7 +34,7 @@ export interface OpenCall {
   askedAt?: number;
   /** ms since the epoch by the store's clock. */
   deadline?: number;
-  /** Nobody has been asked yet: that waits until the conversation pauses. */
+  /** True while people have not been asked: they are asked when the conversation pauses. */
   held?: boolean;
 }
 
@@ -44,25 +44,28 @@ export interface NewCall {
   toolName: string;
   kind: CallKind;
   input: unknown;
-  /** Settled from the start: an invalid or unknown call, or one that a stop overtook. */
+  /**
+   * The result, if the call is settled from the start: an invalid or unknown call, or one overtaken
+   * by a stop.
+   */
   row?: Row;
-  /** Longest time for one execution. */
+  /** Time limit of one execution, ms. */
   timeoutMs?: number;
-  /** How long a person or client may take to answer, from the pause on. */
+  /** How long a person or client may take to answer, ms after the pause. */
   deadlineMs?: number;
-  /** What becomes of it when nobody answers in time. */
+  /** What happens if no answer comes in time. */
   onExpiry?: OnExpiry;
-  /** A decision that was made without asking anybody; the call is carried out as the server's own. */
+  /** A decision that was made without a person; the call is then executed like a server tool's. */
   decision?: Decision;
-  /** May be executed again when it had started on a worker that was lost. */
+  /** True if the call may be executed again after its worker was lost. */
   idempotent?: boolean;
-  /** Of kind `subagent`: the run that carries it out, and the message that this begins with. */
+  /** For kind `subagent`: the run that carries the call out, and its first message. */
   child?: ChildRef & { message: string };
-  /** The chunk that asks people; kept back until the conversation pauses, and written then. */
+  /** The chunk that asks people; it is deferred until the conversation pauses. */
   ask?: StreamChunk;
 }
 
-/** A run that answers let go on. */
+/** A run that may continue because its calls were answered. */
 export interface Wake {
   sessionId: string;
   runId: string;

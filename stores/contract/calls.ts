@@ -5,32 +5,34 @@ import type { CallSpec, OpenCall, Wake } from './call-record.js';
 import type { Writer } from './log.js';
 import type { AttemptBudget } from './steps.js';
 
-/** Calls: each is executed only by permission, and settled once. */
+/** Calls: each is executed only with permission, and settled once. */
 export interface Calls {
-  /** Permission to execute a tool. */
+  /** Requests permission to execute a tool. */
   start: (input: StartCallInput) => Promise<StartCallResult>;
-  /** Stores the one result of a call, or the decision about it; the first one wins. */
+  /** Stores the one result of a call, or a person's decision about it. The first one wins. */
   settle: (input: SettleCallInput) => Promise<SettleCallResult>;
-  /** Gives people more time to answer a call that waits. */
+  /** Gives people more time to answer a waiting call. */
   extendDeadline: (input: ExtendDeadlineInput) => Promise<ExtendDeadlineResult>;
   /**
-   * Reserves a client tool for one of several pages, for a while; the same page may renew it. Pages
-   * agree among themselves with it: answers are accepted from all of them.
+   * Reserves a client tool's call for one of several pages for a while; the same page may renew it.
+   * The lease only coordinates pages: an answer is accepted from any of them.
    */
   lease: (input: LeaseCallInput) => Promise<LeaseCallResult>;
   /**
-   * One call of the newest committed step, or undefined once a later step has taken it in. Calls of
-   * sub-agents are found at the conversation.
+   * One call of the newest committed step; undefined once a later step has read its result. Calls
+   * of sub-agents are found at the conversation.
    */
   read: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
   /**
-   * An id for a call that no other call of the conversation has: the wanted one, or that with `_<n>`
-   * behind it. The same `call` gets the same id again.
+   * Returns a call id that is unique in the conversation: the wanted one, or the wanted one with
+   * `_<n>` appended. The same `call` gets the same id again.
    */
   takeId: (input: TakeCallIdInput) => Promise<TakeCallIdResult>;
-  /** The calls of the newest step that people or clients answer, by id. @throws HelixError `not_found` */
+  /**
+   * Calls of the newest step that people or clients answer, by id. @throws HelixError `not_found`
+   */
   pending: (sessionId: string) => Promise<Record<string, PendingCall>>;
-  /** What a paused run waits for; null while it is not paused. @throws HelixError `not_found` */
+  /** What a paused run waits for; null if it is not paused. @throws HelixError `not_found` */
   suspension: (sessionId: string) => Promise<SuspensionContext | null>;
 }
 
@@ -47,7 +49,7 @@ export type StartCallResult =
       kind: 'execute';
       call: CallSpec;
       execution: number;
-      /** The approval that this execution rests on. */
+      /** The decision that allows this execution. */
       decision?: Decision;
       /** Step of the conversation in which a sub-agent's call is shown. */
       shownIn?: number;
@@ -56,17 +58,17 @@ export type StartCallResult =
   | { kind: 'stopped' }
   | { kind: 'superseded' }
   | { kind: 'fenced' }
-  /** Not approved, or not a call of this run. */
+  /** The call is not approved, or does not belong to this run. */
   | { kind: 'refused' };
 
 export type SettleCallInput =
   | {
-      /** What the sub-agent that carried the call out came to. */
+      /** Result of the sub-agent that carried the call out. */
       source: 'child';
       sessionId: string;
       agentType: string;
       toolCallId: string;
-      /** The run that delegated. */
+      /** The run that delegated the call. */
       runId: string;
       row: ToolRow;
       chunks: StreamMessage[];
@@ -77,11 +79,11 @@ export type SettleCallInput =
       writer: Writer;
       toolCallId: string;
       row: ToolRow;
-      /** What the call wants changed in the agent's own state: staged with its result. */
+      /** Changes to the agent's own state, staged together with the result. */
       changes?: JsonPatchOperation[];
-      /** It has said something beside its result, which its row is to keep. */
+      /** True if the call emitted events, which its row keeps. */
       hasEvents?: boolean;
-      /** The call's result is the run's: this is what the run came to. */
+      /** Result of the run, if this call ends it. */
       output?: unknown;
       chunks: StreamMessage[];
       now: number;
@@ -94,13 +96,15 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       decision: Decision;
-      /** Present when denied: the call's result. */
+      /** The call's result; present if it was denied. */
       row?: ToolRow;
       chunks: StreamMessage[];
       now: number;
     }
   | {
-      /** A client's result or error; an approval takes an error only, and is not carried out then. */
+      /**
+       * A client's result or error. An approval accepts only an error, and is then not executed.
+       */
       source: 'client';
       sessionId: string;
       agentType: string;
@@ -108,20 +112,20 @@ export type SettleCallInput =
       /** The run that asked. */
       runId: string;
       row: ToolRow;
-      /** What the model is told of the answer if it has been told of the timeout. */
+      /** Text for the model, if it already got the timeout as the result. */
       late?: string;
       chunks: StreamMessage[];
       now: number;
     }
   | {
-      /** The deadline has passed by the store's clock, and nobody has answered. */
+      /** The deadline has passed by the store's clock without an answer. */
       source: 'expiry';
       sessionId: string;
       agentType: string;
       toolCallId: string;
       /** The run that asked. */
       runId: string;
-      /** The tool's own decision about an approval. */
+      /** The decision that the tool declares for an approval that expires. */
       decision?: Decision;
       /** The call's result; absent if the decision approves. */
       row?: ToolRow;
@@ -131,8 +135,8 @@ export type SettleCallInput =
 
 export type SettleCallResult =
   /**
-   * Stored; `resume` if it was the last answer that the conversation waited for: what the run that
-   * asked goes on with. `others`: what other runs of the conversation go on with.
+   * Stored. If it was the last answer that the conversation waited for: `resume`, what the run that
+   * asked continues with, and `others`, other runs of the conversation that continue.
    */
   | { kind: 'stored'; sequence: number; resume?: Resumption; others?: Wake[] }
   | { kind: 'already_completed' }
@@ -142,9 +146,9 @@ export type SettleCallResult =
   | { kind: 'fenced' }
   /** The answer came after the deadline. */
   | { kind: 'expired' }
-  /** A client's answer after the model was told of the timeout: the model is told of it, once. */
+  /** A client's answer after the model got the timeout; the model is informed once. */
   | { kind: 'late' }
-  /** The deadline has not passed yet, or there is none. */
+  /** The deadline has not passed yet, or the call has none. */
   | { kind: 'not_due'; dueInMs?: number };
 
 export interface ExtendDeadlineInput {
@@ -152,9 +156,12 @@ export interface ExtendDeadlineInput {
   /** The run that asked. */
   runId: string;
   toolCallId: string;
-  /** How much later, ms. */
+  /** How much later the deadline becomes, ms. */
   byMs: number;
-  /** The deadline that was read, ms since the epoch: sent again, the request adds nothing. */
+  /**
+   * The deadline that the requester has seen, ms since the epoch, so that a repeated request does
+   * not add the time twice.
+   */
   deadline: number;
   now: number;
 }
@@ -169,7 +176,7 @@ export type ExtendDeadlineResult =
   | { kind: 'already_completed' }
   | { kind: 'not_pending' }
   | { kind: 'stale_run' }
-  /** The call waits without a deadline, or its clock does not run yet. */
+  /** The call has no deadline, or its clock has not started. */
   | { kind: 'no_deadline' }
   | { kind: 'expired' }
   /** Further ahead than LIMITS.deadlineAheadMs. */
@@ -179,7 +186,7 @@ export interface TakeCallIdInput {
   sessionId: string;
   /** The run whose step makes the call. */
   runId: string;
-  /** What tells the call from others of its session. */
+  /** Identifies the call within its session. */
   call: string;
   wanted: string;
 }
@@ -191,21 +198,21 @@ export interface LeaseCallInput {
   /** The run that asked. */
   runId: string;
   toolCallId: string;
-  /** Who wants to carry it out. */
+  /** The page that wants to carry the call out. */
   holder: string;
   forMs: number;
 }
 
 export type LeaseCallResult =
   | { kind: 'leased' }
-  /** Somebody else carries it out, for so long at most. */
+  /** Another page holds the lease for at most this long. */
   | { kind: 'held'; forMs: number }
   | { kind: 'already_completed' }
   | { kind: 'not_pending' }
   | { kind: 'stale_run' }
   | { kind: 'kind_mismatch' };
 
-/** A call that waits, or waited, for a person or a client; of the newest committed step. */
+/** A call of the newest committed step that a person or a client answers. */
 export interface PendingCall {
   toolCallId: string;
   toolName: string;
@@ -219,7 +226,7 @@ export interface PendingCall {
   response?: { decision?: Decision; row?: ToolRow };
 }
 
-/** Why a run rests. */
+/** Why a run is paused. */
 export interface SuspensionContext {
   kind: 'suspended_client_tool' | 'suspended_awaiting_children' | 'suspended_step_partial';
   runId: string;

@@ -1,13 +1,16 @@
 import type { CustomState } from './custom-state.js';
 
-/** Checkpoints: what committed steps left. Methods throw HelixError `not_found` for an unknown session. */
+/**
+ * Checkpoints: the state after each committed step. Methods throw HelixError `not_found` for an
+ * unknown session.
+ */
 export interface Checkpoints {
-  /** Null if this session has no such checkpoint. */
+  /** Null if the session does not have this checkpoint. */
   get: (
     sessionId: string,
     checkpointId: string,
   ) => Promise<(Checkpoint & { customState: CustomState }) | null>;
-  /** The newest one; null if no step is committed. */
+  /** The newest checkpoint; null if no step is committed. */
   latest: (sessionId: string) => Promise<Checkpoint | null>;
   /** Newest first; `limit` defaults to 50. */
   list: (sessionId: string, page?: { limit?: number; cursor?: string }) => Promise<CheckpointPage>;
@@ -17,7 +20,7 @@ export interface Checkpoint {
   id: string;
   runId: string;
   stepCount: number;
-  /** Rows of the transcript at that moment. */
+  /** Number of rows in the transcript at that moment. */
   messageCount: number;
   streamSequence: number;
   timestamp: number;
@@ -28,6 +31,6 @@ export interface Checkpoint {
 export interface CheckpointPage {
   /** Newest first. */
   checkpoints: Checkpoint[];
-  /** Pass on to read on; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. */
   cursor?: string;
 }

@@ -6,32 +6,35 @@ import type { SessionRecord } from './sessions.js';
 
 /**
  * Documents: a session as one object, its custom state and its transcript. Methods throw HelixError
- * `not_found` for a session that does not exist unless they say otherwise.
+ * `not_found` for an unknown session unless stated otherwise.
  */
 export interface Documents {
-  /** Everything about a session, read at one moment; null if there is none. */
+  /** Everything about a session, read at one moment; null if it does not exist. */
   load: (sessionId: string) => Promise<SessionState | null>;
   /**
-   * Replaces the custom state if it is still the version that was loaded.
+   * Replaces the custom state if it still has the version that was loaded.
    *
-   * @throws StaleStateError otherwise; nothing is changed then
+   * @throws StaleStateError otherwise; nothing is changed
    */
   save: (sessionId: string, state: VersionedState) => Promise<{ version: number }>;
   /**
-   * The custom state, with what settled calls have staged. `turn`: as it was when the turn began,
-   * before any change that the turn's stream reports.
+   * The custom state including staged changes of settled calls. `turn`: the state when the turn
+   * began, before any change that the stream of the turn reports.
    */
   readState: (sessionId: string, at?: 'now' | 'turn') => Promise<VersionedState>;
-  /** Rows of the transcript; `limit` defaults to 50. An unknown session has none. */
+  /** Rows of the transcript; `limit` defaults to 50. An unknown session has no rows. */
   messages: (sessionId: string, page?: { offset?: number; limit?: number }) => Promise<MessagePage>;
 }
 
-/** A session as the Helix state store gives it: record, transcript, the agent's own state, and what it waits for. */
+/**
+ * A session in the shape of the Helix state store: record, transcript, custom state and pending
+ * calls.
+ */
 export interface SessionState extends SessionRecord {
   messages: Row[];
   /** The agent's own state: a JSON object. */
   customState: CustomState;
-  /** Grows with each change of the custom state. */
+  /** Increases with each change of the custom state. */
   version: number;
   pendingClientToolCalls: Record<string, PendingCall>;
   suspensionContext?: SuspensionContext;

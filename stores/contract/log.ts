@@ -2,23 +2,24 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import type { StreamStatus } from '../../protocol/run.js';
 
 /**
- * The log of a stream's messages: fenced appends, reads by position, a live tail. What a store has
- * to bring; `StreamManager` adds the forms that are made of it.
+ * The log of a stream's messages: fenced appends, reads by position, a live tail. A store
+ * implements this; `StreamManager` builds the public API on it.
  */
 export interface StreamLog {
   /**
-   * Makes the writer the owner of its name: a higher token withdraws what lower ones of that name
-   * left since they were opened; creates the stream if there is none, and opens one that has ended.
-   * The stream of a session is opened by its runs only. The same `nonce` opens the same writer again;
-   * with another one an equal token is refused, as two would count their batches alike.
+   * Makes the writer the owner of its name and withdraws what lower tokens of that name wrote.
+   * Creates the stream if needed, and reopens one that has ended; the stream of a session is opened
+   * by its runs only. Repeating the call with the same `nonce` returns the same writer; an equal
+   * token with another nonce is refused, since both would count their batches alike.
    */
   openWriter: (writer: Writer, nonce: string, now: number) => Promise<OpenWriterResult>;
-  /** What the writer wrote stays: no later attempt withdraws it. */
+  /** Releases the writer. What it wrote stays: no later attempt withdraws it. */
   closeWriter: (writer: Writer) => Promise<{ kind: 'closed' | 'fenced' }>;
   /**
-   * Appends under the writer's claim. `batch` counts the writer's appends from 1: one seen before
-   * returns its first reply, so a connection may safely send again what was in flight. `known` is
-   * the highest sequence that the writer was told; a store that has less was restored.
+   * Appends under the writer's claim. `batch` counts the appends of the writer from 1; a batch that
+   * was stored before returns its first reply, so a connection may safely resend what was in
+   * flight. `known` is the highest sequence that the writer has seen; a store that is behind it was
+   * restored from a backup.
    *
    * @throws HelixError `invalid_chunk`, `chunk_too_large`; nothing is stored then
    */
@@ -31,26 +32,27 @@ export interface StreamLog {
   /**
    * Entries after `fromSequence` (exclusive), at most `limit`.
    *
-   * @throws HelixError `corrupt_record` for an entry that is none
+   * @throws HelixError `corrupt_record` if an entry cannot be parsed
    */
   read: (streamId: string, fromSequence: number, limit: number) => Promise<LogEntry[]>;
   /**
-   * Entries after `fromSequence`, first from the log and then live, in order, each once. Ends when
-   * the signal fires. Reports what arrived together as one array.
+   * Entries after `fromSequence`, first from the log and then live, in order, each once. Entries
+   * that arrive together are one array. Ends when the signal fires.
    *
-   * @throws HelixError `rewound` when the store has become older than what was handed out,
-   * `corrupt_record`, `unavailable` when it stays out of reach for longer than a follower can wait
+   * @throws HelixError `rewound` if the store is older than what was already returned,
+   * `corrupt_record`, `unavailable` if the store stays unreachable for longer than a follower can
+   * wait
    */
   follow: (
     streamId: string,
     fromSequence: number,
     signal: AbortSignal,
   ) => AsyncIterable<LogEntry[]>;
-  /** Where the stream stands; status and sequence are of one moment. */
+  /** Status and sequence of the stream, read at one moment. */
   inspect: (streamId: string) => Promise<LogPosition | undefined>;
   /** Changes the status of a stream that no run owns. */
   mark: (streamId: string, mark: StreamMark, now: number) => Promise<MarkResult>;
-  /** Removes chunks of steps above `step`; tells attached readers. */
+  /** Removes chunks of steps above `step` and informs attached readers. */
   truncate: (
     streamId: string,
     step: number,
@@ -58,8 +60,8 @@ export interface StreamLog {
     now: number,
   ) => Promise<TruncateResult>;
   /**
-   * Calls back with the run when a stop is asked for in this session's conversation. Resolves once
-   * listening. A message may come late, when another run is active.
+   * Calls back with the run id when a stop is requested in this session's conversation. Resolves
+   * once listening. A message may arrive late, when another run is already active.
    */
   onStop: (sessionId: string, listener: (runId: string) => void) => Promise<() => void>;
 }
@@ -71,7 +73,7 @@ export interface Writer {
   /** `m<step>` or `t:<toolCallId>`. */
   name: string;
   token: number;
-  /** Who speaks: the base fields of the chunks that the store writes by itself. */
+  /** The base fields of chunks that the store itself writes for this writer. */
   agentType: string;
   /** Default: the session's id. */
   agentId?: string;
@@ -84,25 +86,28 @@ export const NO_RUN = '*';
 export type OpenWriterResult =
   | { kind: 'opened'; sequence: number }
   | { kind: 'fenced' }
-  /** A session's stream, whose run has ended. */
+  /** The stream of a session whose run has ended. */
   | { kind: 'ended' };
 
 export type AppendResult =
   | { kind: 'appended'; sequence: number; stopRequested: boolean }
-  /** Another attempt owns the writer, or nobody does. */
+  /** The writer belongs to another attempt, or has no owner. */
   | { kind: 'fenced' }
-  /** The run has ended, or another one owns the session. */
+  /** The run has ended, or another run owns the session. */
   | { kind: 'superseded' }
   /** The stream is paused. */
   | { kind: 'closed' }
-  /** The store is older than what this writer was told: nothing may be written over the gap. */
+  /**
+   * The store is older than what it had confirmed to this writer; nothing may be written over the
+   * gap.
+   */
   | { kind: 'rewound' };
 
 export interface LogPosition {
   status: StreamStatus;
-  /** Sequence of the newest entry ever. */
+  /** Sequence of the newest entry that was ever written. */
   sequence: number;
-  /** Chunks in the log now, control messages not counted. */
+  /** Number of chunks in the log now, without control messages. */
   chunks: number;
   /** Sequence before the newest turn's first entry; 0 for a stream without runs. */
   turnStartSequence: number;
@@ -115,16 +120,16 @@ export type StreamMark =
   | { status: 'paused' }
   | { status: 'active' };
 
-/** `owned`: a run is at work; its transitions alone pause and end the stream. */
+/** `owned`: a run is active, and only its transitions pause and end the stream. */
 export interface MarkResult {
   kind: 'marked' | 'unchanged' | 'owned' | 'not_found';
 }
 
 export interface TruncateResult {
   removed: number;
-  /** Highest sequence of the stream before. */
+  /** Highest sequence of the stream before the removal. */
   atSequence: number;
-  /** Sequence of the last removed chunk; 0 if there was none. */
+  /** Sequence of the last removed chunk; 0 if there is none. */
   lastRemoved: number;
 }
 

@@ -1,60 +1,61 @@
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionOwner } from './waiting.js';
 
-/** Owners: what each has stored and at work, and the list of their conversations. */
+/** Owners: what each owner has stored and running, and the list of the owner's conversations. */
 export interface Owners {
   /**
-   * Sets aside what a request is about to add to a session, or says which limit stands against it. It
-   * lapses by itself after a few seconds unless `fold` comes first.
+   * Reserves what a request is about to add to a session, or names the limit that it would exceed.
+   * The reservation expires after a few seconds unless `fold` comes first.
    */
   reserve: (input: ReserveInput) => Promise<ReserveResult>;
   /**
-   * Charges a session's owner for the session as it stands, and lists it; one that is gone is taken
-   * off. Each change of a session is followed by one; it may be repeated, and come late.
+   * Charges the owner of a session for its current size and lists it; a session that no longer
+   * exists is removed. Called after every change of a session; may be repeated and may come late.
    *
-   * @param reserved whose reservation ends with it, and who is charged no more if the session is gone
+   * @param reserved owner whose reservation ends with this; also no longer charged if the session
+   * does not exist
    */
   fold: (sessionId: string, reserved?: SessionOwner) => Promise<void>;
-  /** What counts for this user: with what is reserved. */
+  /** Current usage of this user, including reservations. */
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
   /**
-   * The conversations of one user, the newest change first. Those that change meanwhile may be missed
-   * or shown twice.
+   * Conversations of one user, most recently changed first. Conversations that change while pages
+   * are read may be missing or appear twice.
    *
    * @throws HelixError `validation_error` if the cursor cannot be parsed
    */
   page: (owner: SessionOwner, page: ConversationPageOptions) => Promise<ConversationPage>;
-  /** Owners whose conversations are due to be looked through; they are not due again for `forMs`. */
+  /** Takes owners whose conversations are due for a repair; they are not due again for `forMs`. */
   take: (limit: number, forMs: number) => Promise<SessionOwner[]>;
-  /** Folds every conversation of a user; what got lost on the way is right then. */
+  /** Folds every conversation of a user, which corrects figures that were lost. */
   repair: (owner: SessionOwner) => Promise<void>;
 }
 
-/** What is counted, of a user and of a tenant. */
+/** What is counted for a user and for a tenant. */
 export interface OwnerCounts {
-  /** Runs at work; one that waits for people is none. */
+  /** Active runs; a run that waits for people does not count. */
   runs: number;
-  /** Entries that wait for their turn. */
+  /** Queued entries. */
   queued: number;
   sessions: number;
-  /** Stored text, in bytes of UTF-8. */
+  /** Stored text in UTF-8 bytes. */
   bytes: number;
 }
 
 export interface ReserveInput extends SessionOwner {
   sessionId: string;
   /**
-   * `run` begins a run, or waits behind one; `alone` begins a run, or does nothing while one is at
-   * work; `copy` begins none.
+   * `run` starts a run or queues behind one; `alone` starts a run, or does nothing while one is
+   * active; `copy` starts none.
    */
   purpose: 'run' | 'alone' | 'copy';
-  /** What the request stores. */
+  /** Bytes that the request stores. */
   bytes: number;
-  /** What the conversation is called, if it has no title yet. */
+  /** Title of the conversation, if it has none yet. */
   title?: string;
   /** Absent: nothing is refused. */
   limits?: { user: OwnerCounts; tenant: OwnerCounts };
-  /** How long it holds, ms. Default 10 s. */
+  /** How long the reservation holds, ms. Default 10 s. */
   forMs?: number;
 }
 
@@ -65,30 +66,30 @@ export interface QuotaExceeded {
   what: keyof OwnerCounts;
   of: 'user' | 'tenant';
   limit: number;
-  /** What counts already. */
+  /** Current usage. */
   used: number;
 }
 
 export interface ConversationPageOptions {
-  /** Most conversations of one page. */
+  /** Maximum number of conversations on a page. */
   limit: number;
-  /** Of the page before. */
+  /** Cursor from the previous page. */
   cursor?: string;
 }
 
 export interface Conversation {
   sessionId: string;
-  /** The beginning of its first message. */
+  /** The beginning of the first message. */
   title: string;
   agent: string;
   /** ms since the epoch. */
   updatedAt: number;
-  /** Of the newest run. */
+  /** Status of the newest run. */
   status: RunStatus;
 }
 
 export interface ConversationPage {
   conversations: Conversation[];
-  /** Pass on to read on; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. */
   cursor?: string;
 }

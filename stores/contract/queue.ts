@@ -3,13 +3,13 @@ import type { RunRecord, UserMessage } from './runs.js';
 
 /** The queue of a session: accepted messages that wait for their turn. */
 export interface Queue {
-  /** Makes a run for the messages that have waited longest, unless one is active. */
+  /** Starts a run for the messages that have waited longest, unless a run is active. */
   begin: (input: BeginQueuedInput) => Promise<BeginQueuedResult>;
-  /** Replaces a message that waits. */
+  /** Replaces a queued message. */
   edit: (input: EditQueuedInput) => Promise<EditQueuedResult>;
-  /** Removes messages that wait; their ids count as never accepted. */
+  /** Removes queued messages; their ids count as never accepted. */
   remove: (input: RemoveQueuedInput) => Promise<RemoveQueuedResult>;
-  /** The entries that wait, in the order in which they are answered. */
+  /** The queued entries, in the order in which they are answered. */
   read: (sessionId: string) => Promise<QueuedEntry[]>;
 }
 
@@ -33,35 +33,35 @@ export interface BeginQueuedInput {
 
 export type BeginQueuedResult =
   | { kind: 'begun'; run: RunRecord; tenant?: string }
-  /** A run is at work: its end is the next occasion. */
+  /** A run is active; when it ends, the queue is read again. */
   | { kind: 'busy' }
   | { kind: 'empty' };
 
 export interface EditQueuedInput {
   sessionId: string;
-  /** With the id of the message that it replaces. */
+  /** The new content, under the id of the message that it replaces. */
   message: Pick<UserMessage, 'id' | 'hash' | 'row'>;
-  /** Hash of the content that was read. */
+  /** Hash of the content that the editor has seen. */
   expectedHash: string;
   now: number;
 }
 
 export type EditQueuedResult =
   | { kind: 'edited' }
-  /** Somebody else has changed it meanwhile. */
+  /** The message was changed since it was read. */
   | { kind: 'stale' }
-  /** It does not wait, or not any more. */
+  /** The message is not queued, or no longer. */
   | { kind: 'not_queued' };
 
 export interface RemoveQueuedInput {
   sessionId: string;
-  /** Any message of the entry; all entries when absent. */
+  /** Any message of the entry; absent: all entries. */
   messageId?: string;
   now: number;
 }
 
 export interface RemoveQueuedResult {
   kind: 'removed';
-  /** How many entries were. */
+  /** Number of removed entries. */
   count: number;
 }

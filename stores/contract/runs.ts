@@ -14,25 +14,27 @@ import type {
 } from '../../protocol/run.js';
 import type { CustomState } from './custom-state.js';
 
-/** Runs: how each begins, ends, or is done again. At most one of a session is active. */
+/** Runs: how each begins, ends or is repeated. At most one run of a session is active. */
 export interface Runs {
-  /** Accepts user messages and makes a run for them. The only transition that creates a session. */
+  /**
+   * Accepts user messages and starts a run for them. The only transition that creates a session.
+   */
   begin: (input: BeginInput) => Promise<BeginResult>;
-  /** Makes the session of a sub-agent from the call that it carries out, with its run. */
+  /** Creates the session of a sub-agent from the call that it carries out, with its run. */
   beginChild: (input: BeginChildInput) => Promise<BeginChildResult>;
   /**
-   * Makes a new run for the turn of one that was interrupted, or failed for a passing reason. It
-   * continues after the last step in the transcript.
+   * Starts a new run for the turn of a run that was interrupted, or failed for a temporary reason.
+   * It continues after the last step in the transcript.
    */
   resume: (input: ResumeRunInput) => Promise<ResumeRunResult>;
   /**
-   * Takes a session at rest back to the beginning of a turn, or to a checkpoint, and makes the run
-   * that continues from there. What came later is dropped for good.
+   * Takes an idle session back to the beginning of a turn, or to a checkpoint, and starts the run
+   * that continues from there. Everything later is deleted.
    */
   rewind: (input: RewindInput) => Promise<RewindResult>;
   /**
-   * Leaves a stop record. A run whose own model is not streaming ends at once, with its sub-agents.
-   * Given to a sub-agent it stops the conversation.
+   * Leaves a stop record. A run whose model is not streaming ends at once, together with its
+   * sub-agents. Addressed to a sub-agent, it stops the whole conversation.
    */
   stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
   /** Ends a run: run, session and stream become terminal together. */
@@ -53,20 +55,22 @@ export interface BeginInput {
   /** Random part of the new run's id. */
   nonce: string;
   messages: UserMessage[];
-  /** What becomes of the messages while a run is at work, or others wait. Default: refused. */
+  /**
+   * What happens to the messages while a run is active or others wait. Default: they are refused.
+   */
   policy?: BusyPolicy;
-  /** Who sends them, for whoever looks at the queue. */
+  /** The sender, shown to readers of the queue. */
   by?: string;
-  /** Replaces the agent's own state together with the run's beginning; nothing does if none begins. */
+  /** Replaces the agent's own state when the run begins; ignored if no run begins. */
   state?: CustomState;
-  /** Present when the messages were given to go on after a run that has ended. */
+  /** Set if the messages continue a turn after a run that has ended. */
   resumed?: { by?: string };
   now: number;
 }
 
 export interface UserMessage {
   id: string;
-  /** Hash of the content: an accepted id with other content is a conflict. */
+  /** Hash of the content: the same id with other content is a conflict. */
   hash: string;
   row: Row;
   hidden: boolean;
@@ -75,21 +79,21 @@ export interface UserMessage {
 export type BeginResult =
   | { kind: 'begun'; run: RunRecord }
   /**
-   * The messages wait for their turn, whose first entry comes after `sequence`. `begun` is a run
-   * that was made for messages before them.
+   * The messages are queued; their first entry comes after `sequence`. `begun` is a run that was
+   * started for messages before them.
    */
   | { kind: 'queued'; sequence: number; begun?: RunRecord }
-  /** This run takes them in; what answers them begins after `sequence`. */
+  /** This run reads them in its next step; the reply to them begins after `sequence`. */
   | { kind: 'steered'; runId: string; sequence: number }
-  /** This run is told to stop; the messages are answered next. */
+  /** This run was asked to stop; the messages are answered next. */
   | { kind: 'interrupting'; runId: string; sequence: number }
   | { kind: 'queue_full' }
-  /** Every message was accepted before. */
+  /** All messages were accepted before. */
   | { kind: 'accepted' }
   | { kind: 'busy' }
   | { kind: 'conflict'; messageId: string }
   | { kind: 'agent_mismatch'; agent: string }
-  /** The session belongs to somebody else. */
+  /** The session belongs to another owner. */
   | { kind: 'foreign' };
 
 export interface RunRecord {
@@ -102,9 +106,9 @@ export interface RunRecord {
   /** Sequence before the turn's first chunk. */
   startSequence: number;
   startedAt: number;
-  /** A run that gave way to this one, by abandonment or an interrupt; its workflow is to be woken. */
+  /** A run that this one replaced, by abandonment or an interrupt; its workflow must be woken. */
   supersededRunId?: string;
-  /** Present on a run that goes on with a turn: what was there before it. */
+  /** Set if the run continues a turn: what the turn had before. */
   from?: RunProgress;
 }
 
@@ -116,49 +120,52 @@ export interface BeginChildInput {
 
 export interface BeginChildResult {
   /**
-   * `limit`: too many sub-agents; the session is made, and its run has failed. `refused`: there is
-   * no such call, or it is not this sub-agent's.
+   * `limit`: too many sub-agents; the session exists, and its run has failed. `refused`: no such
+   * call, or it belongs to another sub-agent.
    */
   kind: 'begun' | 'limit' | 'superseded' | 'refused';
 }
 
 export interface ResumeRunInput {
   sessionId: string;
-  /** The run that is to be continued: another one may be the newest by now. Default: the newest. */
+  /** The run to continue; refused if another run is the newest. Default: the newest. */
   runId?: string;
   /** Random part of the new run's id. */
   nonce: string;
   mode: Extract<RunMode, 'continue' | 'with_confirmation'>;
-  /** Who asked, for the record. */
+  /** The requester, for the record. */
   by?: string;
   now: number;
 }
 
 export type ResumeRunResult =
   | { kind: 'resumed'; run: RunRecord }
-  /** A run is at work, or waits. */
+  /** A run is active or waits. */
   | { kind: 'active'; runId: string }
   /** Another run is the newest. */
   | { kind: 'stale_run'; runId: string }
-  /** The newest run has ended for good. */
+  /** The end of the newest run does not allow another run. */
   | { kind: 'final'; status: TerminalStatus }
   | { kind: 'not_found' };
 
 export type RewindInput = {
   sessionId: string;
-  /** The run that is expected to be the newest: of two who ask, one has missed the other's. */
+  /**
+   * The run that the requester expects to be the newest: of two concurrent requests, one is
+   * refused.
+   */
   runId: string;
   /** Random part of the new run's id. */
   nonce: string;
-  /** Who asked, for the record. */
+  /** The requester, for the record. */
   by?: string;
   now: number;
 } & (
   | {
       mode: 'retry';
-      /** A message of the turn that is done again, the user's or the agent's. Default: the newest turn. */
+      /** A message of the turn to repeat, the user's or the agent's. Default: the newest turn. */
       messageId?: string;
-      /** In place of that message, which must be a user's, and of all that follows it. */
+      /** Messages that replace that message, which must be a user's, and everything after it. */
       messages?: UserMessage[];
     }
   | { mode: 'from_checkpoint'; checkpointId: string }
@@ -171,19 +178,19 @@ export type RewindResult =
   | { kind: 'stale_run'; runId: string }
   | { kind: 'checkpoint_not_found' }
   | { kind: 'message_not_found' }
-  /** A message of that id stays, or was accepted with other content. */
+  /** The id belongs to a message that stays, or was accepted with other content. */
   | { kind: 'conflict'; messageId: string }
   | { kind: 'not_found' };
 
 export type StopResult =
-  /** Nothing runs. */
+  /** No run is active. */
   | { kind: 'nothing' }
-  /** A model speaks: it will confirm. */
+  /** A model is streaming; its step will end the run. */
   | { kind: 'stopping'; runId: string }
-  /** `next`: messages wait for their turn. `waited`: the run waited for its provider. */
+  /** `next`: queued messages wait. `waited`: the run was waiting for its provider. */
   | { kind: 'ended'; runId: string; next?: true; waited?: true };
 
-/** Ends the run even while a writer is active: that one is fenced off. */
+/** Ends the run even if a writer is active; that writer is fenced off. */
 export interface EndInput {
   sessionId: string;
   runId: string;
@@ -191,15 +198,15 @@ export interface EndInput {
   step: number;
   status: TerminalStatus;
   error?: RunError;
-  /** Partial reply that nobody committed. */
+  /** Partial reply that was never committed. */
   row?: Row;
-  /** Highest sequence that the run was told of: what follows is numbered above it. */
+  /** Highest sequence that the run has seen; new entries are numbered above it. */
   floor?: number;
   now: number;
 }
 
 export type EndResult =
-  /** `next`: messages wait for their turn. */
+  /** `next`: queued messages wait. */
   { kind: 'ended'; status: TerminalStatus; next?: true } | { kind: 'superseded' };
 
 /** One run of a session. */
@@ -207,7 +214,7 @@ export interface RunInfo {
   runId: string;
   turn: number;
   status: RunStatus;
-  /** Steps committed. */
+  /** Number of committed steps. */
   stepCount: number;
   /** Sequence before its turn's first chunk. */
   startSequence: number;
@@ -216,24 +223,27 @@ export interface RunInfo {
   usage?: RunUsage;
   /** Why the model ended its newest committed reply. */
   finishReason?: FinishReason;
-  /** The result that the model handed in, of an agent with an output schema. */
+  /** The result that the model submitted, for an agent with an output schema. */
   output?: unknown;
-  /** Why it failed or was aborted, if that was said. */
+  /** Why it failed or was aborted, if known. */
   error?: RunError;
-  /** Why it was interrupted, if that was said. */
+  /** Why it was interrupted, if a reason was given. */
   reason?: string;
   mode: RunMode;
   /** Index of its turn's first row. */
   startRow: number;
   /** UI message id of its turn's reply. */
   messageId: string;
-  /** Its turn was taken back. */
+  /** True if a rewind dropped its turn. */
   rewound?: boolean;
-  /** Who asked for it, if that was recorded. */
+  /** The requester, if recorded. */
   by?: string;
 }
 
-/** What a run's model calls have used, those of discarded attempts included. Fields at 0 are absent. */
+/**
+ * Usage of a run's model calls, including those of discarded attempts. Fields that are 0 are
+ * absent.
+ */
 export interface RunUsage {
   inputTokens: number;
   outputTokens: number;
@@ -243,7 +253,7 @@ export interface RunUsage {
   cacheWriteTokens?: number;
   /** Part of `outputTokens`. */
   reasoningTokens?: number;
-  /** Millionths of a dollar, by the agent's `pricing`. */
+  /** Millionths of a dollar, according to the agent's `pricing`. */
   costMicroUsd?: number;
 }
 

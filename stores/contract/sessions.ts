@@ -13,16 +13,16 @@ import type { CustomState } from './custom-state.js';
 import type { QueuedEntry } from './queue.js';
 import type { InterruptRecord, RunUsage, UserMessage } from './runs.js';
 
-/** Sessions: reads of one, and what makes or removes it as a whole. */
+/** Sessions: reads of a session, and what creates or removes it as a whole. */
 export interface Sessions {
-  /** The session's record, or undefined. One read, consistent in itself. */
+  /** The record of a session, read at one moment; undefined if it does not exist. */
   read: (sessionId: string) => Promise<SessionRecord | undefined>;
   /** Rows of the transcript `from` (inclusive, 0-based) up to `to` (exclusive; all when absent). */
   rows: (sessionId: string, from: number, to?: number) => Promise<Row[]>;
-  /** Everything a snapshot is made of, read at one moment, with the calls of sub-agents. */
+  /** Everything that a snapshot needs, read at one moment, with the calls of sub-agents. */
   view: (sessionId: string) => Promise<SessionView | undefined>;
   /**
-   * The same without transcript and queue: the record and the calls that the session waits for. With
+   * The view without transcript and queue: the record and the calls that the session waits for. With
    * an owner, the calls of a session that belongs to another owner are not read.
    */
   withCalls: (
@@ -31,18 +31,21 @@ export interface Sessions {
   ) => Promise<SessionCalls | undefined>;
   /** Which of these user message ids the session has accepted. */
   acceptedMessages: (sessionId: string, ids: string[]) => Promise<string[]>;
-  /** Remembers for 60 s that a snapshot of an active turn was handed out. */
+  /** Remembers for 60 s that a snapshot was taken while this turn was active. */
   noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
-  /** Forgets that: a snapshot of the turn at rest was handed out since. */
+  /** Forgets that, since a snapshot of the idle turn was taken. */
   noteRestingSnapshot: (sessionId: string, turn: number) => Promise<void>;
   /**
-   * True if what tenants begin may be stored under ids that tell them apart; false while a process of
-   * release 0.2.0, which knows no such ids, may be at work on the same record.
+   * True if sessions of tenants may be stored under ids that include the tenant. False while a
+   * process of release 0.2.0, which does not know such ids, may work on the same record.
    */
   tenantsApart: () => boolean | Promise<boolean>;
-  /** Makes a session at rest out of rows of another one. */
+  /** Creates an idle session from rows of another one. */
   branch: (input: BranchInput) => Promise<BranchResult>;
-  /** Erases the session and its stream; readers see the end. Harmless when there is none. */
+  /**
+   * Erases the session and its stream; readers get the end. Does nothing if the session does not
+   * exist.
+   */
   erase: (sessionId: string) => Promise<void>;
 }
 
@@ -66,51 +69,57 @@ export interface SessionRecord {
   turnStartRow: number;
   runStartedAt: number;
   runMode: RunMode;
-  /** Who asked for the newest run, if that was recorded. */
+  /** The requester of the newest run, if recorded. */
   runBy?: string;
-  /** Sequence before the newest run's first entry; that of the turn unless the turn had a run before. */
+  /**
+   * Sequence before the newest run's first entry; equal to the turn's unless the turn had an
+   * earlier run.
+   */
   runStartSequence: number;
-  /** Step of the turn behind which the newest run goes on; 0 if it began the turn. */
+  /** The newest run continues after this step of the turn; 0 if it began the turn. */
   runFromStep: number;
   committedStep: number;
   /** Step that a writer owns or owned last. */
   claimedStep: number;
-  /** Sequence at the newest pause. */
+  /** Sequence of the newest pause. */
   pauseSequence: number;
-  /** Earliest deadline of the calls that wait, ms since the epoch by the store's clock. */
+  /** Earliest deadline of the waiting calls, ms since the epoch by the store's clock. */
   deadline?: number;
-  /** While the run waits for its model's provider: when that is asked again, ms by the store's clock. */
+  /** While the run waits for its provider: time of the next attempt, ms by the store's clock. */
   waitsUntil?: number;
   checkpointId?: string;
   error?: RunError;
   stop?: StopRequest;
-  /** Set from the answer that completed a batch until the next step is claimed. */
+  /** Set from the answer that completes a batch until the next step is claimed. */
   resume?: Resumption;
-  /** True once a call that those answers approved has started: the wake-up has arrived. */
+  /** True once an approved call has started, so the wake-up has arrived. */
   resumeTaken?: boolean;
-  /** Turn whose newest snapshot of the last 60 s was handed out while it was active. */
+  /** Turn whose newest snapshot within the last 60 s was taken while it was active. */
   activeSnapshotTurn?: number;
   /** Version of the agent's own state; 0 until it is first saved. */
   stateVersion: number;
-  /** Its version when the turn began; present once the turn's first step is committed. */
+  /** Version of the state when the turn began; present once the turn's first step is committed. */
   turnStateVersion?: number;
-  /** What the newest run has used. */
+  /** Usage of the newest run. */
   usage?: RunUsage;
   /** Why the model ended its newest committed reply of this run. */
   finishReason?: FinishReason;
-  /** The result of the newest run, once its model has handed it in. */
+  /** The result of the newest run, once its model has submitted it. */
   output?: unknown;
   /** How the newest run was stopped. */
   interrupted?: InterruptRecord;
-  /** Runs of sub-agents that answers let go on, until they do. */
+  /** Runs of sub-agents that may continue because they were answered, until they do. */
   wakes?: Wake[];
-  /** The call that a sub-agent's session was made for. */
+  /** The call for which a sub-agent's session was created. */
   parent?: { sessionId: string; runId: string; toolCallId: string };
-  /** Of a sub-agent's: steps that its conversation has committed. */
+  /** For a sub-agent: steps that its conversation has committed. */
   conversationStep?: number;
-  /** Changes when the session is rewound; tells it from an erased one of the same id, too. */
+  /**
+   * Changes when the session is rewound, and differs between sessions that had the same id one
+   * after the other.
+   */
   born: string;
-  /** How many entries wait for their turn. */
+  /** Number of queued entries. */
   queued: number;
 }
 
@@ -130,17 +139,17 @@ export interface BranchInput {
   agent: string;
   owner: string;
   tenant?: string;
-  /** Tells this session from another of the same id. */
+  /** Distinguishes this session from another one with the same id. */
   nonce: string;
-  /** Who asked, for the record. */
+  /** The requester, for the record. */
   by?: string;
-  /** The transcript, in which every call has its result. */
+  /** The transcript; every call in it has a result. */
   rows: Row[];
   /** Its user messages, as they were accepted. */
   messages: Pick<UserMessage, 'id' | 'hash'>[];
   /** Its newest turn: number, first row, the reply's id and last step. */
   turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
-  /** How many messages people see. */
+  /** Number of visible messages. */
   visibleMessages: number;
   state?: CustomState;
   now: number;

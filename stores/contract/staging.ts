@@ -2,11 +2,14 @@ import type { JsonPatchOperation } from '../../protocol/chunk.js';
 import type { CustomState, VersionedState } from './custom-state.js';
 
 /**
- * Staging: changes of the custom state that calls want, kept until they are promoted. Methods throw
- * HelixError `not_found` for a session that does not exist unless they say otherwise.
+ * Staging: changes of the custom state that calls request, kept until they are promoted. Methods
+ * throw HelixError `not_found` for an unknown session unless stated otherwise.
  */
 export interface Staging {
-  /** Keeps a call's changes until its step is promoted; the same call's earlier ones are replaced. */
+  /**
+   * Stages the changes of a call until its step is promoted; earlier changes of the same call are
+   * replaced.
+   */
   stage: (
     sessionId: string,
     stepId: string,
@@ -19,26 +22,29 @@ export interface Staging {
    */
   promote: (sessionId: string, stepId: string) => Promise<PromotedState>;
   /**
-   * Applies the staged changes of all steps, one call after another. Changes that do not fit what
-   * other calls did meanwhile are made to fit, so none holds up the run: what is missing is put
-   * there, and what is to go may be gone.
+   * Applies the staged changes of all steps, one call after another. Changes that conflict with
+   * those of other calls are adapted so that the run can continue: missing parents are created, and
+   * removing what is already gone is ignored.
    */
   promoteSettled: (sessionId: string) => Promise<PromotedState>;
-  /** Drops a step's staged changes and returns the calls they were of. Harmless without a session. */
+  /**
+   * Drops the staged changes of a step and returns their calls. Does nothing if the session does
+   * not exist.
+   */
   discard: (sessionId: string, stepId: string) => Promise<string[]>;
 }
 
-/** What one tool call wants changed in the custom state. */
+/** What one tool call wants to change in the custom state. */
 export interface StagedChanges {
   toolCallId: string;
-  /** RFC 6902, applied to the state as it is when promoted. */
+  /** RFC 6902, applied to the state at the time of promotion. */
   patches: JsonPatchOperation[];
-  /** Keys of the state to set, before the patches. */
+  /** Keys of the state to set before the patches are applied. */
   mergeChanges?: CustomState;
   timestamp: number;
 }
 
 export interface PromotedState extends VersionedState {
-  /** Calls whose changes were taken. */
+  /** Calls whose changes were applied. */
   toolCallIds: string[];
 }

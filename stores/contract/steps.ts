@@ -7,52 +7,63 @@ import type { RunUsage } from './runs.js';
 
 /** Steps: each is claimed by one attempt at a time, which commits or discards it. */
 export interface Steps {
-  /** Makes a writer the owner of a step; withdraws what earlier attempts left. */
+  /** Makes a writer the owner of a step and withdraws what earlier attempts wrote. */
   claim: (input: ClaimInput) => Promise<ClaimResult>;
-  /** Stores a step's reply, opens its calls, and pauses or ends the run if nothing else is to do. */
+  /**
+   * Stores a step's reply, opens its calls, and pauses or ends the run if nothing else can be done.
+   */
   commit: (input: CommitInput) => Promise<CommitResult>;
-  /** Withdraws what this attempt wrote, and counts a failure of the provider. */
+  /** Withdraws what this attempt wrote and counts a failure of the provider. */
   discard: (input: DiscardInput) => Promise<DiscardResult>;
   /**
-   * An attempt at a step or a call ends without a result, and says so: it does not count as lost. One
-   * that was taken over while it lived is forgiven.
+   * Reports that an attempt at a step or call ends without a result, so it does not count as lost.
+   * An attempt that was taken over while alive is forgiven.
    */
   handOver: (input: HandOverInput) => Promise<HandOverResult>;
-  /** Makes the caller the owner of a writer that does not answer; what that one wrote stays. */
+  /** Makes the caller the owner of a writer that does not answer; what the writer wrote stays. */
   takeOver: (input: TakeOverInput) => Promise<TakeOverResult>;
 }
 
 export interface ClaimInput {
   writer: Writer;
-  /** Highest sequence that the run was told of; a store that has less was restored. */
+  /**
+   * Highest sequence that the run has seen; a store that is behind it was restored from a backup.
+   */
   known: number;
   now: number;
   /** How many attempts may be lost. Default: five within an hour. */
   budget?: AttemptBudget;
-  /** What a token that the model says costs, in millionths of a dollar: what lost attempts said counts. */
+  /**
+   * Price of an output token in millionths of a dollar; the output of lost attempts is charged to
+   * the run.
+   */
   perToken?: number;
 }
 
-/** An attempt is lost if it ended without a hand-over: its process died with it, or it outlived its time. */
+/**
+ * An attempt is lost if it ended without handing over: its process died or it exceeded its time
+ * limit.
+ */
 export interface AttemptBudget {
   most: number;
-  /** Those before that do not count, ms. */
+  /** Only attempts lost within this time count, ms. */
   withinMs: number;
 }
 
 export interface HandOverInput {
   writer: Writer;
-  /** The call whose execution ends; absent for a model's step. */
+  /** The call that was being executed; absent for a model step. */
   toolCallId?: string;
   /**
-   * `left`: the worker goes, an engine is away, or the attempt was judged dead: it was no execution.
-   * `retry`: the tool failed and is to be executed again. `fault`: the code threw, which counts as lost.
+   * `left`: the worker shuts down, an engine is unavailable, or the attempt was wrongly judged
+   * dead; it does not count as an execution. `retry`: the tool failed and will be executed again.
+   * `fault`: our code threw, which counts as lost.
    */
   how: 'left' | 'retry' | 'fault';
 }
 
 export type HandOverResult =
-  /** `lost`: attempts that count by now. */
+  /** `lost`: number of attempts that count now. */
   { kind: 'handed_over'; lost: number } | { kind: 'not_owner' } | { kind: 'superseded' };
 
 export type ClaimResult =
@@ -60,57 +71,57 @@ export type ClaimResult =
       kind: 'claimed';
       rowCount: number;
       sequence: number;
-      /** Provider failures of this step so far. */
+      /** Number of provider failures in this step so far. */
       failures: number;
-      /** Time since the first of them, by the store's clock, ms; 0 if there is none. */
+      /** Time since the first failure by the store's clock, ms; 0 without failures. */
       failingForMs: number;
-      /** After how many of them nobody worked on the run until the provider was asked again. */
+      /** After how many of them the run waited outside of an activity for its provider. */
       waits: number;
       messageId: string;
-      /** Another one means that rows which were read before are no longer these. */
+      /** If it changes, rows that were read before are no longer valid. */
       born: string;
-      /** Calls were made that have no row any more: ask `calls.takeId` for ids. */
+      /** Some earlier calls have no row any more: get ids from `calls.takeId`. */
       hasDroppedCalls?: true;
-      /** What the run has used so far; absent while nothing was told. */
+      /** Usage of the run so far; absent if nothing was reported. */
       usage?: RunUsage;
     }
-  /** Committed before, perhaps even later steps: the newest outcome. */
+  /** The step, perhaps also later ones, was committed before: the newest outcome. */
   | { kind: 'done'; outcome: StepOutcome }
   | { kind: 'stopped'; stop: StopRequest }
   | { kind: 'superseded' }
   | { kind: 'fenced' }
   | { kind: 'not_ready' }
-  /** As many attempts as may be were lost: the run is to be ended. */
+  /** The budget of lost attempts is used up: the run must be ended. */
   | { kind: 'exhausted' }
-  /** The store is older than the run: what it waits for, or the run itself, is not there. */
+  /** The store is older than the run: what the run waits for, or the run itself, does not exist. */
   | { kind: 'rewound' };
 
 export interface CommitInput {
   writer: Writer;
-  /** Highest sequence that the writer was told of. */
+  /** Highest sequence that the writer has seen. */
   known: number;
   row?: Row;
   calls: NewCall[];
-  /** Written with the row, in this order, before anything the store adds. */
+  /** Chunks written with the row, in this order, before those that the store adds. */
   chunks: StreamMessage[];
   outcome: StepOutcome;
   checkpointId: string;
-  /** What the model call has used; added to the run's totals. */
+  /** Usage of the model call, added to the totals of the run. */
   usage?: RunUsage;
   finishReason?: FinishReason;
-  /** The result that the model handed in: written by the transition that ends the run. */
+  /** The result that the model submitted; written by the transition that ends the run. */
   output?: unknown;
   /** Ends the run in the same step. */
   final?: { status: TerminalStatus; error?: RunError };
-  /** True when this is the answer to a stop record. */
+  /** True if this commit was made because of a stop. */
   answersStop: boolean;
   now: number;
 }
 
 export type CommitResult =
-  /** `next`: the run has ended and messages wait for their turn. */
+  /** `next`: the run has ended and queued messages wait. */
   | { kind: 'committed'; sequence: number; paused: boolean; next?: true }
-  /** Stored, but the run does not end: messages came that its next step takes in. */
+  /** Stored, but the run does not end: its next step reads messages that have arrived. */
   | { kind: 'steered'; sequence: number }
   | { kind: 'done'; outcome: StepOutcome }
   | { kind: 'stopped'; stop: StopRequest }
@@ -120,12 +131,12 @@ export type CommitResult =
 
 export interface DiscardInput {
   writer: Writer;
-  /** Which failure of this step it is, from 1: the same one is counted once. */
+  /** Number of this failure within the step, from 1; a repeated request counts it once. */
   failure: number;
   reason: string;
-  /** Nobody works on the run for so long: it waits for its provider. */
+  /** How long the run waits for its provider, ms. */
   waitMs?: number;
-  /** What the provider says the failed call has used. */
+  /** Usage of the failed call as the provider reports it. */
   usage?: RunUsage;
   now: number;
 }

@@ -11,9 +11,9 @@ import type { Steps } from './steps.js';
 import type { Waiting } from './waiting.js';
 
 /**
- * The record of sessions, by noun. Every transition is one atomic step, decides in the order *already
- * done, its first result; stop record; fence; expected state*, and may be repeated: a client that was
- * cut off after sending gets the first result again.
+ * The record of sessions, grouped by noun. Every transition is one atomic step and checks in this
+ * order: already done (returns the first result), stop record, fence, expected state. It may be
+ * repeated: a client that lost its connection after sending gets the first result again.
  */
 export interface Store {
   sessions: Sessions;

@@ -4,30 +4,30 @@ import type { SessionCalls } from './sessions.js';
 export interface Waiting {
   /**
    * The sessions of one owner that wait for people, longest waiting first. Sessions that start or
-   * stop waiting meanwhile may be missed or shown.
+   * stop waiting while pages are read may be missing or included.
    *
    * @throws HelixError `validation_error` if the cursor cannot be parsed
    */
   page: (owner: SessionOwner, page: WaitingPageOptions) => Promise<WaitingPage>;
   /**
-   * Puts a session on its owner's list, unless it is there. `commit` does so before it stores a
-   * question; this is for callers that find a session waiting.
+   * Puts a session on its owner's list, unless it is there. `commit` does this before it stores a
+   * question; this method is for callers that find a waiting session.
    */
   note: (sessionId: string) => Promise<void>;
-  /** Takes a session off that list; for callers that find it at rest. */
+  /** Takes a session off that list; for callers that find it idle. */
   forget: (sessionId: string) => Promise<void>;
 }
 
-/** Whose sessions are asked for. */
+/** The owner whose sessions are requested. */
 export interface SessionOwner {
   owner: string;
   tenant?: string;
 }
 
 export interface WaitingPageOptions {
-  /** Most sessions of one page. */
+  /** Maximum number of sessions on a page. */
   limit: number;
-  /** Of the page before. */
+  /** Cursor from the previous page. */
   cursor?: string;
 }
 
@@ -38,6 +38,6 @@ export interface WaitingSession extends SessionCalls {
 
 export interface WaitingPage {
   sessions: WaitingSession[];
-  /** Pass on to read on; absent on the last page. */
+  /** Cursor of the next page; absent on the last page. */
   cursor?: string;
 }

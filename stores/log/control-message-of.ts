@@ -1,7 +1,7 @@
 import type { ControlMessage } from '../../protocol/control-message.js';
 import type { StreamMark } from '../contract/log.js';
 
-/** What readers of a stream are told of a change of its status. */
+/** The control message that readers get when the status of a stream changes. */
 export function toControlMessage(streamId: string, mark: StreamMark, now: number): ControlMessage {
   const base = { streamId, timestamp: now };
   switch (mark.status) {

@@ -9,7 +9,10 @@ import { openStreamWriter } from './stream-writer.js';
 
 /** The Helix stream manager over any log. */
 export function createStreamManager(log: StreamLog): StreamManager {
-  /** Readers of this process, told at once when they are truncated; others learn it from the log. */
+  /**
+   * Readers in this process, informed at once of a truncation; other processes learn of it from the
+   * log.
+   */
   const readers = new Map<string, Set<ChunkSource>>();
 
   function openSource(
@@ -38,9 +41,9 @@ export function createStreamManager(log: StreamLog): StreamManager {
     checkStreamId(streamId);
     const { kind } = await log.mark(streamId, to, Date.now());
     if (kind === 'owned') {
-      throw new HelixError('stream_owned', 'A run is at work: it pauses and ends its own stream.');
+      throw new HelixError('stream_owned', 'A run is active: it pauses and ends its own stream.');
     }
-    if (kind === 'not_found') throw new HelixError('not_found', 'There is no such stream.');
+    if (kind === 'not_found') throw new HelixError('not_found', 'This stream does not exist.');
   }
 
   async function inspect(streamId: string): Promise<LogPosition | undefined> {
@@ -69,7 +72,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
       const position = await inspect(streamId);
       if (position === undefined || position.status === 'failed') return null;
       if (fromSequence > position.sequence) {
-        throw new HelixError('rewound', 'This stream has not come that far.');
+        throw new HelixError('rewound', 'This stream has not reached that sequence.');
       }
       const source = openSource(streamId, position, fromSequence, signal);
       return withIterator(source, () => source.stored());
@@ -94,7 +97,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
     getAllChunks: (streamId) => chunksFrom(streamId, 0),
     getChunksFromStep: async (streamId, step) => {
       checkCount('step', step);
-      // Steps count anew in each turn.
+      // Step numbers restart in each turn.
       const position = await inspect(streamId);
       const chunks = await chunksFrom(streamId, position?.turnStartSequence ?? 0);
       return chunks.filter((chunk) => chunk.step >= step);
@@ -116,7 +119,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
   };
 }
 
-/** A reader's state with the iterator of its kind. */
+/** Adds an iterator to a reader's state. */
 function withIterator<T>(source: ChunkSource, iterate: () => AsyncIterator<T>) {
   return {
     get status() {

@@ -4,7 +4,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { StreamLog } from '../contract/log.js';
 import type { StoredChunk } from './stream-manager.js';
 
-/** The entries that a log keeps after a sequence, page by page. */
+/** Reads the stored entries after a sequence, page by page. */
 export async function* readPages(
   log: Pick<StreamLog, 'read'>,
   streamId: string,
@@ -21,7 +21,7 @@ export async function* readPages(
   }
 }
 
-/** The chunks that a log keeps after a sequence. */
+/** Reads the stored chunks after a sequence. */
 export async function readChunks(
   log: Pick<StreamLog, 'read'>,
   streamId: string,

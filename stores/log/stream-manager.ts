@@ -3,17 +3,18 @@ import type { StreamStatus } from '../../protocol/run.js';
 import type { StreamLog, TruncateOptions } from '../contract/log.js';
 
 /**
- * Streams as the Helix stream protocol knows them, over any `StreamLog`. A stream's id is that of
- * its session; streams without a session may be used by themselves.
+ * Streams with the methods of the Helix stream protocol, over any `StreamLog`. The id of a stream
+ * is that of its session; streams can also be used without sessions.
  *
- * Every method throws HelixError `validation_error` for an id, step or sequence that is none.
+ * Every method throws HelixError `validation_error` for a malformed id, step or sequence.
  */
 export interface StreamManager extends StreamLog {
   /**
-   * Opens a writer, and the stream if there is none. Writers of different names write side by side.
+   * Opens a writer, and creates the stream if needed. Writers with different names write
+   * concurrently.
    *
-   * @throws HelixError `writer_fenced` if the same or a later attempt of this name is open, `stream_ended`
-   * for a session whose run has ended
+   * @throws HelixError `writer_fenced` if the same or a later attempt of this name is open,
+   * `stream_ended` for a session whose run has ended
    */
   createWriter: (
     streamId: string,
@@ -21,38 +22,40 @@ export interface StreamManager extends StreamLog {
     agentType: string,
     options?: CreateWriterOptions,
   ) => Promise<StreamWriter>;
-  /** Reads from the first chunk that is kept, then live; null if there is no such stream. */
+  /** Reads from the first stored chunk, then live; null if the stream does not exist. */
   createReader: (streamId: string, options?: ReaderOptions) => Promise<StreamReader | null>;
-  /** Reads what follows a sequence, then live; null if there is no such stream or it has failed. */
+  /** Reads what follows a sequence, then live; null if the stream does not exist or has failed. */
   createResumableReader: (
     streamId: string,
     options?: ResumableReaderOptions,
   ) => Promise<ResumableStreamReader | null>;
-  /** Ends a stream that no run owns. @throws HelixError `stream_owned`, `not_found` */
+  /** Ends a stream that belongs to no run. @throws HelixError `stream_owned`, `not_found` */
   endStream: (streamId: string, finalOutput?: unknown) => Promise<void>;
-  /** As endStream, with a failure that readers are told of. */
+  /** Ends a stream that belongs to no run with a failure, whose text readers get. */
   failStream: (streamId: string, error: string) => Promise<void>;
-  /** Readers end; writes are refused until it is resumed. */
+  /** Pauses the stream: readers end, and writes are refused until it is resumed. */
   pauseStream: (streamId: string) => Promise<void>;
   resumeStream: (streamId: string) => Promise<void>;
   getStreamInfo: (streamId: string) => Promise<StreamInfo | null>;
   getAllChunks: (streamId: string) => Promise<StreamChunk[]>;
-  /** Chunks of this step and later ones, of the newest turn. */
+  /** Chunks of this step and later ones of the newest turn. */
   getChunksFromStep: (streamId: string, step: number) => Promise<StreamChunk[]>;
   /** Chunks after a sequence (exclusive). */
   getChunksFromSequence: (streamId: string, sequence: number) => Promise<StreamChunk[]>;
   /**
-   * Removes chunks of steps above `step`; readers that were attached get a StreamTruncatedError.
-   * Steps count anew in each turn, so pass the turn's start as `minSequence` unless earlier turns
-   * are to be cut as well. Returns how many chunks were removed.
+   * Removes chunks of steps above `step`; attached readers get a StreamTruncatedError. Step numbers
+   * restart in each turn, so pass the start of the turn as `minSequence` unless earlier turns
+   * should be cut as well. Returns the number of removed chunks.
    */
   cleanupToStep: (streamId: string, step: number, options?: TruncateOptions) => Promise<number>;
 }
 
 export interface CreateWriterOptions {
-  /** Name under which attempts replace each other. Default: one of its own, never replaced. */
+  /**
+   * Name under which attempts replace each other. Default: a unique name, which is never replaced.
+   */
   name?: string;
-  /** A higher attempt withdraws what lower ones left and fences them off. Default 1. */
+  /** A higher attempt withdraws what lower ones wrote and fences them off. Default 1. */
   attempt?: number;
 }
 
@@ -60,10 +63,11 @@ export interface StreamWriter {
   /**
    * Resolves when the chunk is stored. Writes keep their order.
    *
-   * @throws HelixError `invalid_chunk`, `chunk_too_large`, `writer_fenced`, `stream_paused`, `rewound`
+   * @throws HelixError `invalid_chunk`, `chunk_too_large`, `writer_fenced`, `stream_paused`,
+   * `rewound`
    */
   write: (chunk: StreamChunk) => Promise<void>;
-  /** Waits for what was written; later writes are refused with `writer_closed`. */
+  /** Waits until everything is stored; later writes are refused with `writer_closed`. */
   close: () => Promise<void>;
 }
 
@@ -77,21 +81,24 @@ export interface ResumableReaderOptions extends ReaderOptions {
   fromSequence?: number;
 }
 
-/** What all readers tell while they are read. A reader is read once. */
+/** State that every reader reports while it is read. A reader can be read once. */
 export interface ReaderState {
   /** Where it ended, or `active`. */
   readonly status: StreamStatus;
-  /** Sequence of the chunk handed out last. */
+  /** Sequence of the last chunk returned. */
   readonly currentSequence: number;
-  /** Entries of the stream when the reader was made. */
+  /** Number of entries in the stream when the reader was created. */
   readonly totalChunks: number;
-  /** Set when the stream has failed. */
+  /** Set if the stream has failed. */
   readonly error?: string | undefined;
 }
 
-/** Ends at a pause or end beyond its start. @throws StreamTruncatedError, HelixError as StreamLog.follow */
+/**
+ * Ends at the first pause or end after its start. @throws StreamTruncatedError, HelixError as
+ * StreamLog.follow
+ */
 export interface StreamReader extends ReaderState, AsyncIterable<StreamChunk> {
-  /** Ends the reader and frees what it holds. */
+  /** Ends the reader and releases its resources. */
   close: () => Promise<void>;
 }
 
@@ -106,7 +113,7 @@ export interface ResumableStreamReader extends ReaderState, AsyncIterable<Stored
 
 export interface StreamInfo {
   status: StreamStatus;
-  /** Chunks that are kept; may be fewer than were written. */
+  /** Number of stored chunks; may be lower than the number written. */
   totalChunks: number;
   latestSequence: number;
   error?: string;

@@ -9,7 +9,7 @@ interface ReaderInput {
   log: StreamLog;
   streamId: string;
   fromSequence: number;
-  /** Where the stream stood when the reader was made. */
+  /** Position of the stream when the reader was created. */
   position: LogPosition;
   signal: AbortSignal | undefined;
   onOpen: (reader: ChunkSource) => void;
@@ -17,8 +17,9 @@ interface ReaderInput {
 }
 
 /**
- * Reads a stream's chunks. One that rests is read up to where it stands. On an active one, pauses
- * and ends up to there have been overtaken; the first one beyond ends the reader.
+ * Reads the chunks of a stream. A paused or ended stream is read up to its current position. On an
+ * active stream, pauses and ends before that position are skipped, and the first one after it ends
+ * the reader.
  */
 export class ChunkSource implements ReaderState {
   readonly totalChunks: number;
@@ -49,7 +50,7 @@ export class ChunkSource implements ReaderState {
     return this.#error;
   }
 
-  /** Chunks with their sequences; the same iterator each time. */
+  /** Chunks with their sequences; every call returns the same iterator. */
   stored(): AsyncGenerator<StoredChunk, void, undefined> {
     return this.#stored;
   }
@@ -62,7 +63,7 @@ export class ChunkSource implements ReaderState {
     }
   }
 
-  /** Chunks were removed: what this reader has in hand may be among them. */
+  /** Chunks were removed, possibly some that this reader has buffered. */
   truncate(atStep: number, atSequence: number, lastRemoved: number): void {
     if (lastRemoved <= this.#input.fromSequence) return;
     this.#truncation = new StreamTruncatedError(this.#input.streamId, atStep, atSequence);
@@ -123,7 +124,7 @@ export class ChunkSource implements ReaderState {
     this.#error = position.error;
   }
 
-  /** Takes note of what the log says about the stream; true if the reader ends here. */
+  /** Updates the status from a log entry; true if the reader ends here. */
   #isLast({ sequence, writer, message }: LogEntry): boolean {
     if (sequence <= this.#input.position.sequence) return false;
     switch (message.type) {
@@ -141,7 +142,7 @@ export class ChunkSource implements ReaderState {
         this.#status = 'paused';
         return true;
       case 'run_paused':
-        // Written by the store itself: the run, not one of its sub-agents, rests.
+        // Written by the store itself, so the run paused, and not only one of its sub-agents.
         if (writer !== '') return false;
         this.#status = 'paused';
         return true;

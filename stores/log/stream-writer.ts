@@ -3,7 +3,7 @@ import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toCheckedJson } from '../record/checked-messages.js';
-import { throughOutage } from '../record/outage.js';
+import { retryWhileUnavailable } from '../record/outage.js';
 import { checkStreamId } from '../record/checked-ids.js';
 import { NO_RUN, type AppendResult, type StreamLog, type Writer } from '../contract/log.js';
 import type { CreateWriterOptions, StreamWriter } from './stream-manager.js';
@@ -15,7 +15,10 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** A writer that belongs to no run: one append in flight, what is written meanwhile goes together. */
+/**
+ * A writer that belongs to no run. One append is in flight at a time; chunks written meanwhile are
+ * sent together in the next.
+ */
 export async function openStreamWriter(
   log: StreamLog,
   streamId: string,
@@ -40,7 +43,7 @@ export async function openStreamWriter(
   const opened = await log.openWriter(writer, randomBytes(6).toString('hex'), Date.now());
   if (opened.kind === 'fenced') throw refusal('fenced');
   if (opened.kind === 'ended') {
-    throw new HelixError('stream_ended', 'The run has ended; the next one opens its stream again.');
+    throw new HelixError('stream_ended', 'The run has ended; the next run reopens its stream.');
   }
 
   let known = opened.sequence;
@@ -50,7 +53,7 @@ export async function openStreamWriter(
   let pumped: Promise<void> = Promise.resolve();
   let lost: Error | undefined;
   let isClosed = false;
-  // What was written is to be stored, whatever happens; so nobody aborts this.
+  // Accepted chunks must be stored whatever happens, so this is never aborted.
   const never = new AbortController().signal;
 
   async function pump(): Promise<void> {
@@ -61,22 +64,22 @@ export async function openStreamWriter(
       try {
         if (lost !== undefined) throw lost;
         const chunks = taken.map(({ chunk }) => chunk);
-        // The number of a batch that was refused is used again: nothing was stored under it.
-        // One whose outcome is unknown is repeated: the number makes that safe.
+        // A refused batch stored nothing, so its number is used again. A batch with unknown outcome
+        // is repeated under its number, which makes that safe.
         const append = (): Promise<AppendResult> => log.append(writer, batch + 1, chunks, known);
-        const reply = await throughOutage(append, never);
+        const reply = await retryWhileUnavailable(append, never);
         if (reply.kind !== 'appended') throw refusal(reply.kind);
         batch += 1;
         known = reply.sequence;
         for (const { resolve } of taken) resolve();
       } catch (error) {
-        // Only a pause leaves no doubt that nothing was stored.
+        // Only after a pause is it certain that nothing was stored.
         const isPaused = HelixError.isInstance(error) && error.code === 'stream_paused';
         if (!isPaused) lost = error instanceof Error ? error : new Error(String(error));
         for (const { reject } of taken) reject(error);
       }
     }
-    // At once: a write that comes before the promise has settled begins anew.
+    // Set synchronously: a write that comes before the promise settles starts a new loop.
     isPumping = false;
   }
 
@@ -112,14 +115,17 @@ function refusal(kind: Exclude<AppendResult['kind'], 'appended'>): HelixError {
     case 'closed':
       return new HelixError('stream_paused', 'The stream is paused.');
     case 'rewound':
-      return new HelixError('rewound', 'The store is older than what this writer was told.');
+      return new HelixError(
+        'rewound',
+        'The store is older than what it had confirmed to this writer.',
+      );
     case 'fenced':
     case 'superseded':
-      return new HelixError('writer_fenced', 'This writer has been replaced, or its stream ended.');
+      return new HelixError('writer_fenced', 'This writer was replaced, or its stream has ended.');
   }
 }
 
 function checkName(what: string, text: unknown): void {
   if (typeof text === 'string' && text.length > 0 && text.length <= LIMITS.idChars) return;
-  throw new HelixError('validation_error', `${what} must be a text of 1 to 256 characters.`);
+  throw new HelixError('validation_error', `${what} must be a string of 1 to 256 characters.`);
 }

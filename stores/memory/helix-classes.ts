@@ -6,20 +6,20 @@ import { createMemoryData, type MemoryData, type MemoryOptions } from './memory-
 import { createStoresOn } from './stores-on.js';
 
 /**
- * A store in memory: by noun, and under the names of the Helix state store. A stream manager that is given it
- * works on the same sessions.
+ * A store in memory, grouped by noun and with the method names of the Helix state store. A stream
+ * manager created with it works on the same sessions.
  */
 export interface InMemoryStateStore extends HelixStateStore, Store {
   readonly data: MemoryData;
 }
 
 export interface InMemoryStateStoreOptions extends MemoryOptions {
-  /** Shared with other stores; the other options are then its own. */
+  /** Data shared with other stores; the other options are then ignored. */
   data?: MemoryData;
 }
 
 export interface InMemoryStreamManagerOptions extends InMemoryStateStoreOptions {
-  /** Whose sessions the streams belong to. */
+  /** The store whose sessions the streams belong to. */
   stateStore?: Pick<InMemoryStateStore, 'data'>;
 }
 

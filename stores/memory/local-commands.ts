@@ -1,11 +1,10 @@
 import type { Commands, Reads } from '../redis/commands.js';
 import type { Keyspace } from './keyspace/keyspace.js';
 import type { Reply } from './keyspace/reply.js';
-import { toWireText } from './to-wire-text.js';
 
 type Arguments = (string | number)[];
 
-/** Commands of a keyspace in this process, in the forms that a client of Redis gives replies. */
+/** Commands on an in-process keyspace, with replies in the form of a Redis client. */
 export function createLocalCommands(local: Keyspace): Commands {
   const keyspace: Pick<Keyspace, 'call'> = {
     call: (command, ...args) => local.call(command, ...args.map(toWireText)),
@@ -39,7 +38,7 @@ export function createLocalCommands(local: Keyspace): Commands {
   };
 }
 
-/** Nothing comes between synchronous reads. */
+/** Synchronous reads are atomic, since nothing can run between them. */
 function createReads(keyspace: Pick<Keyspace, 'call'>, replies: unknown[]): Reads {
   const add = (reply: unknown): Reads => {
     replies.push(reply);
@@ -67,4 +66,9 @@ function toRecord(reply: Reply): Record<string, string> {
   const fields: [string, string][] = [];
   for (let at = 0; at < flat.length; at += 2) fields.push([flat[at] ?? '', flat[at + 1] ?? '']);
   return Object.fromEntries(fields);
+}
+
+/** An argument as Redis receives it: UTF-8, which cannot encode lone surrogates. */
+export function toWireText(argument: string | number): string {
+  return String(argument).toWellFormed();
 }

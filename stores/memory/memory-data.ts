@@ -1,6 +1,7 @@
+import { EventEmitter } from 'node:events';
 import { LIMITS } from '../../protocol/limits.js';
+import type { LocalSubscriber } from '../redis/tail/channels.js';
 import { createKeyspace, type Keyspace } from './keyspace/keyspace.js';
-import { createLocalChannels, type LocalChannels } from './local-channels.js';
 
 export interface MemoryOptions {
   /** How long the stream of an ended run is kept, seconds. Default one day. */
@@ -13,13 +14,13 @@ export interface MemoryOptions {
   now?: () => number;
 }
 
-/** What a store and a stream manager that belong together share. */
+/** Data shared by a store and a stream manager that belong together. */
 export interface MemoryData {
   readonly now: () => number;
   readonly options: Required<Omit<MemoryOptions, 'now'>>;
-  /** Everything that is stored, as Redis would hold it. */
+  /** Everything that is stored, in the form in which Redis would hold it. */
   readonly keyspace: Keyspace;
-  /** Wakes the followers of streams, and tells of stops. */
+  /** Wakes the followers of streams, and delivers stops. */
   readonly channels: LocalChannels;
 }
 
@@ -37,5 +38,30 @@ export function createMemoryData({
     options: { streamTtlSeconds, sessionTtlSeconds, maxChunks },
     keyspace: createKeyspace({ now, publish: channels.publish }),
     channels,
+  };
+}
+
+/** Publish/subscribe within this process. */
+export interface LocalChannels {
+  publish: (channel: string, message: string) => void;
+  subscriber: () => LocalSubscriber;
+}
+
+function createLocalChannels(): LocalChannels {
+  // A stream has as many followers as viewers.
+  const events = new EventEmitter().setMaxListeners(0);
+  return {
+    publish: (channel, message) => {
+      events.emit('smessage', channel, message);
+    },
+    // A subscriber receives all channels; the receiver filters.
+    subscriber: () => ({
+      on: (event, listener) => events.on(event, listener),
+      ssubscribe: async () => 1,
+      sunsubscribe: async () => 1,
+      ping: async () => 'PONG',
+      options: {},
+      status: 'ready',
+    }),
   };
 }

@@ -3,19 +3,64 @@ import { createStreamManager } from '../log/create-stream-manager.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { createRedisSessionStore } from '../redis/session-store.js';
 import { createRedisStreamLog } from '../redis/stream-log.js';
-import { createMemoryContext } from './create-context.js';
 import type { MemoryData } from './memory-data.js';
+import type { RedisContext } from '../redis/context.js';
+import { createKeySpace } from '../redis/keys.js';
+import type { RunLibrary } from '../redis/run-library.js';
+import { createTransitions } from '../redis/transitions.js';
+import { runOn, type Host } from '../transitions/lib/host.js';
+import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
+import { run } from '../transitions/library.js';
+import { decode, encode } from './keyspace/cjson.js';
+import type { Keyspace } from './keyspace/keyspace.js';
+import { createLocalCommands, toWireText } from './local-commands.js';
 
 export interface MemoryStores {
   store: Store;
   streamManager: StreamManager;
 }
 
-/** Both stores on data that others may share. */
+/** Both stores on data that may be shared with other stores. */
 export function createStoresOn(data: MemoryData): MemoryStores {
   const context = createMemoryContext(data);
   return {
     store: createRedisSessionStore(context),
     streamManager: createStreamManager(createRedisStreamLog(context, data.channels.subscriber())),
+  };
+}
+
+/** Runs the transitions directly on an in-process keyspace. */
+function createMemoryContext({ keyspace, options, now }: MemoryData): RedisContext {
+  const keys = createKeySpace();
+  return {
+    redis: createLocalCommands(keyspace),
+    keys,
+    transitions: createTransitions(runInProcess(keyspace, now), keys, options),
+    // Only this release works on the memory of this process.
+    layout: () => RECORD_LAYOUT,
+    maxEntries: options.maxChunks,
+    now,
+    corkWrites: () => undefined,
+  };
+}
+
+/** Expired keys that are never read are dropped this often. */
+const SWEEP_MS = 60_000;
+
+function runInProcess(keyspace: Keyspace, now: () => number): RunLibrary {
+  const host: Host = {
+    call: keyspace.call,
+    encode,
+    decode,
+    byteLength: (text: string) => Buffer.byteLength(text),
+  };
+  let sweptAt = now();
+  return async (_mode, keys, args) => {
+    if (now() - sweptAt >= SWEEP_MS) {
+      sweptAt = now();
+      // DBSIZE drops expired keys.
+      keyspace.call('DBSIZE');
+    }
+    return runOn(host, () => run(keys, args.map(toWireText)));
   };
 }

@@ -11,7 +11,7 @@ const MAX_PAUSE_MS = 1_000;
  * @throws HelixError `unavailable` when it stays away; the signal's reason when that fires; at once
  * what is no outage
  */
-export async function throughOutage<T>(
+export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,
   signal: AbortSignal,
   outageMs = OUTAGE_MS,

@@ -11,7 +11,7 @@ interface Access {
   tls: boolean;
 }
 
-/** Where Redis is, and of which kind. */
+/** The address of a Redis, by kind of deployment. */
 export type RedisAddress =
   | { kind: 'standalone'; url: string }
   | ({ kind: 'cluster'; nodes: HostAndPort[] } & Access)
@@ -24,14 +24,15 @@ const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 /**
- * Reads the address of a Redis; `rediss` instead of `redis` is with TLS:
+ * Parses the address of a Redis; `rediss` instead of `redis` means TLS:
  *
  * - `redis://[user:password@]host[:port][/db]`
  * - `redis-cluster://[user:password@]host[:port],…` names some nodes of a cluster
  * - `redis-sentinel://[user:password@]host[:port],…/<master>[/db]` names Sentinels; user and
- *   password are those of the servers they watch
+ *   password are those of the servers that they watch
  *
- * @throws HelixError `validation_error`, which does not repeat the address: it may hold a password
+ * @throws HelixError `validation_error`, which does not repeat the address, since it may contain a
+ * password
  */
 export function parseRedisAddress(url: string): RedisAddress {
   if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return { kind: 'standalone', url };
@@ -77,5 +78,5 @@ function parseUser(text: string | undefined): Pick<Access, 'username' | 'passwor
 }
 
 function wrong(why: string): HelixError {
-  return new HelixError('validation_error', `This is no address of a Redis: ${why}.`);
+  return new HelixError('validation_error', `This is not the address of a Redis: ${why}.`);
 }

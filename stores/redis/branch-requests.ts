@@ -4,10 +4,10 @@ import type { RequestOf } from '../transitions/library.js';
 import type { Contents } from './contents.js';
 import { keepApart } from './large-results.js';
 
-/** Rows that one request carries. */
+/** Number of rows in one request. */
 const PART = 500;
 
-/** A session that is copied, in parts; each is a request of its own. */
+/** The requests that copy a session, one for each part. */
 export function branchRequests(
   input: BranchInput,
 ): ((contents: Contents) => RequestOf<'branch'>)[] {

@@ -2,29 +2,30 @@ import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { Standing } from '../transitions/fold.js';
 
-/** What is read of a session to charge its owner for it. Pure. */
+/** Reads from a session what its owner is charged for. Pure. */
 
-/** Fields of its root. */
+/** The fields of the root that are read. */
 export const STANDING = [
   ...(['agent', 'owner', 'tenant', 'created', 'updated', 'status', 'stream'] as const),
   ...(['queued', 'seq', 'runN', 'bytes', 'logBytes', 'counted'] as const),
 ];
 type Fields = Record<(typeof STANDING)[number], string | undefined>;
 
-/** A session as its owner is charged for it. */
+/** What an owner is charged for one session. */
 export interface Charged {
   owner: SessionOwner;
   agent: string;
   status: RunStatus;
   standing: Standing;
-  /** `bytes` of a session that has to be counted once more. */
+  /** `bytes` of a session that must be recounted. */
   uncounted?: number;
 }
 
 /**
- * Undefined for a session that is not there.
+ * Undefined if the session does not exist.
  *
- * @param values those of STANDING @param hasStream its log has not expired
+ * @param values values of the fields STANDING
+ * @param hasStream true if the log has not expired
  */
 export function toCharged(
   values: readonly (string | null)[],
@@ -44,9 +45,9 @@ export function toCharged(
     ...(root.counted === undefined && { uncounted: number(root.bytes) }),
     standing: {
       created: number(root.created),
-      // Neither ever falls, and each change of what counts raises one of them.
+      // Neither number ever decreases, and each change of a counted figure raises one of them.
       version: number(root.seq) + number(root.runN),
-      // Of a session of release 0.2.0 more may be dropped than was counted.
+      // For a session of release 0.2.0, more may be dropped than was ever counted.
       bytes: Math.max(0, number(root.bytes)) + (hasStream ? Math.max(0, number(root.logBytes)) : 0),
       queued: number(root.queued),
       runs: isAtWork ? 1 : 0,

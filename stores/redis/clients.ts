@@ -1,67 +1,79 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { parseRedisAddress, type RedisAddress } from './addresses.js';
 
-/** A connection to a Redis of any kind; a `Redis` may find its server through Sentinels. */
+/** A connection to a Redis of any kind. A `Redis` may find its server through Sentinels. */
 export type RedisConnection = Redis | Cluster;
 
 /**
- * Subscriptions are renewed by whoever made them: ioredis does it in promises that nobody looks at,
- * and a client that is ended in the middle of it would end the process.
+ * Subscriptions are renewed by our own code: ioredis renews them in unobserved promises, which end
+ * the process if the client is closed at that moment.
  */
 export const OWN_RENEWAL = { autoResubscribe: false } as const;
 
 /**
- * A connection that leaves a command without any answer for this long is replaced, and so is one that
- * is not made in this time: its packets may vanish (a proxy that swallows them, a host that was lost).
+ * A connection that leaves a command unanswered for this long is replaced, and so is one that is
+ * not established within this time: its packets may vanish, for instance in a proxy or after the
+ * loss of a host.
  */
 const SILENCE_MS = 2_500;
 export const SILENCE = { socketTimeout: SILENCE_MS, connectTimeout: SILENCE_MS } as const;
 
-/** How long and how often a client tries. */
-export interface Patience {
-  /** Commands wait in the process while there is no connection. */
+/** How often and for how long a client retries. */
+export interface RetryPolicy {
+  /** Commands are queued in the process while there is no connection. */
   waits: boolean;
-  /** Tries of one command after its connection broke; null: no limit. */
+  /** Retries of a command after its connection broke; null: no limit. */
   retries: number | null;
-  /** A command fails after this long. */
+  /** Time limit of a command. */
   timeoutMs: number | undefined;
   maxBackoffMs: number;
 }
 
-/** Between two tries of a command that a cluster redirects, and that it cannot serve right now. */
+/**
+ * Delay before the retry of a command that a cluster redirects, and of one that it cannot serve
+ * right now.
+ */
 const REDIRECT_PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
-/** After a master was looked for, another one is not before this long. */
+/** Minimum time between two searches for the master. */
 const LOOK_AGAIN_MS = 1_000;
-/** Who owns which slot is asked this often, for subscribers that hear nothing of a change. */
+/**
+ * The map of slots is refreshed this often, for subscribers, which are not informed of a change.
+ */
 const SLOTS_REFRESH_MS = 5_000;
-/** For the patient: one number that a command never reaches. */
+/** For policies without a limit: a number of redirections that no command reaches. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** A client that connects when told to; its connection errors reach the callers of its commands. */
+/**
+ * Creates a client that connects on request. Connection errors are reported to the callers of its
+ * commands.
+ */
 export function createClient(
   url: string,
-  patience: Patience,
+  policy: RetryPolicy,
   use: 'commands' | 'subscriptions',
 ): RedisConnection {
   const address = parseRedisAddress(url);
   const client =
     address.kind === 'cluster'
       ? new Cluster(address.nodes, {
-          ...clusterOptions(patience, address),
+          ...clusterOptions(policy, address),
           shardedSubscribers: use === 'subscriptions',
         })
-      : createRedis(address, patience, use);
+      : createRedis(address, policy, use);
   // An unobserved 'error' event would end the process.
   client.on('error', () => undefined);
   return client;
 }
 
-/** Ends a client for good. One that has ended would keep its process for two seconds. */
+/**
+ * Closes a client permanently. Closing one that has already ended would keep the process alive for
+ * two seconds.
+ */
 export function closeClient(client: RedisConnection): void {
   if (client.status === 'end') return;
   if ('nodes' in client) {
-    // ioredis lets a cluster that is told to end while it asks for its slots live on when it has them.
+    // A cluster that is closed while it fetches its slots reconnects when it has them (ioredis).
     for (const sign of ['connect', 'ready', 'reconnecting']) {
       client.on(sign, () => {
         client.disconnect();
@@ -73,15 +85,15 @@ export function closeClient(client: RedisConnection): void {
 
 function createRedis(
   address: Exclude<RedisAddress, { kind: 'cluster' }>,
-  patience: Patience,
+  policy: RetryPolicy,
   use: 'commands' | 'subscriptions',
 ): Redis {
   const shared: RedisOptions = {
-    ...connectionOptions(patience),
+    ...connectionOptions(policy),
     lazyConnect: true,
-    enableOfflineQueue: patience.waits,
-    maxRetriesPerRequest: patience.retries,
-    retryStrategy: backOff(patience),
+    enableOfflineQueue: policy.waits,
+    maxRetriesPerRequest: policy.retries,
+    retryStrategy: backOff(policy),
     ...(use === 'subscriptions' && OWN_RENEWAL),
     reconnectOnError: createReconnection(),
   };
@@ -91,17 +103,17 @@ function createRedis(
     ...shared,
     ...accessOptions(address),
     ...{ sentinels, name, db },
-    // Short, because a client that is told to end waits for it.
+    // Short, because closing a client waits for it.
     sentinelRetryStrategy: () => RETRY_PAUSE_MS,
-    // Not failoverDetector: it ends a client for good that is just reconnecting. Sentinels close
+    // Not failoverDetector: it permanently ends a client that is just reconnecting. Sentinels close
     // the connections of a master that they demote.
     ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
   });
 }
 
 /**
- * A master that became a replica: look for the new one, and send the command there. Where there is
- * none yet, or never will be, the reply goes to whoever asked.
+ * When a master has become a replica, ioredis looks for the new master and resends the command. If
+ * there is no new master, the error is returned to the caller.
  */
 function createReconnection(): (error: Error) => 2 | false {
   let lookedAt: number | undefined;
@@ -115,26 +127,26 @@ function createReconnection(): (error: Error) => 2 | false {
 }
 
 function clusterOptions(
-  patience: Patience,
+  policy: RetryPolicy,
   address: Extract<RedisAddress, { kind: 'cluster' }>,
 ): ClusterOptions {
   return {
     lazyConnect: true,
-    enableOfflineQueue: patience.waits,
-    clusterRetryStrategy: backOff(patience),
-    maxRedirections: patience.retries === null ? NO_LIMIT : patience.retries + 8,
+    enableOfflineQueue: policy.waits,
+    clusterRetryStrategy: backOff(policy),
+    maxRedirections: policy.retries === null ? NO_LIMIT : policy.retries + 8,
     retryDelayOnMoved: REDIRECT_PAUSE_MS,
     retryDelayOnTryAgain: RETRY_PAUSE_MS,
     retryDelayOnFailover: RETRY_PAUSE_MS,
     retryDelayOnClusterDown: RETRY_PAUSE_MS,
     slotsRefreshInterval: SLOTS_REFRESH_MS,
-    redisOptions: { ...connectionOptions(patience), ...accessOptions(address) },
+    redisOptions: { ...connectionOptions(policy), ...accessOptions(address) },
   };
 }
 
 function connectionOptions({
   timeoutMs,
-}: Patience): Pick<
+}: RetryPolicy): Pick<
   RedisOptions,
   'noDelay' | 'commandTimeout' | 'socketTimeout' | 'connectTimeout'
 > {
@@ -157,6 +169,6 @@ function accessOptions(address: {
   };
 }
 
-function backOff({ maxBackoffMs }: Patience): (times: number) => number {
+function backOff({ maxBackoffMs }: RetryPolicy): (times: number) => number {
   return (times) => Math.min(50 * 2 ** Math.min(times, 8), maxBackoffMs);
 }

@@ -1,6 +1,10 @@
+import type { RedisConnection } from './clients.js';
+import { isDiscarded } from './errors.js';
+import type { Send } from './refusals.js';
+
 /**
- * The commands that the store sends beside its transitions; a connection of ioredis has them all, and
- * so has the keyspace of this process.
+ * The commands that the store sends besides its transitions. Both a connection of ioredis and the
+ * in-process keyspace implement them.
  */
 export interface Commands {
   hgetall: (key: string) => Promise<Record<string, string>>;
@@ -20,7 +24,7 @@ export interface Commands {
     to: string | number,
     ...options: (string | number)[]
   ) => Promise<string[]>;
-  /** The replies to reads of one moment, in their order. */
+  /** Replies of reads made at one moment, in their order. */
   together: (add: (reads: Reads) => unknown) => Promise<unknown[]>;
 }
 
@@ -30,4 +34,59 @@ export interface Reads {
   hmget: (key: string, ...fields: string[]) => Reads;
   lrange: (key: string, from: number, to: number) => Reads;
   xlen: (key: string) => Reads;
+}
+
+const SINGLE = [
+  ...['hgetall', 'hget', 'hset', 'hdel', 'hmget', 'hvals', 'llen', 'lrange'],
+  ...['set', 'zadd', 'zrem', 'zrangebyscore'],
+] as const;
+
+/** The commands of a connection; `send` decides how a temporary refusal of Redis is retried. */
+export function commandsOf(redis: RedisConnection, send: Send): Commands {
+  // The overloads of ioredis are equivalent to Commands, but none of them accepts a list of
+  // options.
+  const all = redis as unknown as Record<
+    (typeof SINGLE)[number],
+    (...args: unknown[]) => Promise<unknown>
+  >;
+  const single = SINGLE.map((name) => [
+    name,
+    (...args: unknown[]) => send(() => all[name].apply(redis, args)),
+  ]);
+  return {
+    ...(Object.fromEntries(single) as Omit<Commands, 'together'>),
+    together: (add) => send(() => readTogether(redis, add)),
+  };
+}
+
+/**
+ * A full Redis refuses transactions. The reads are then pipelined; little can be written between
+ * them.
+ */
+async function readTogether(
+  redis: RedisConnection,
+  add: (reads: Reads) => unknown,
+): Promise<unknown[]> {
+  const read = async (reads: Pipeline): Promise<unknown[]> => {
+    add(reads);
+    return unpack(await reads.exec());
+  };
+  try {
+    return await read(redis.multi());
+  } catch (error) {
+    if (!isDiscarded(error)) throw error;
+    return read(redis.pipeline());
+  }
+}
+
+interface Pipeline extends Reads {
+  exec: () => Promise<[error: Error | null, result: unknown][] | null>;
+}
+
+/** Returns the replies, or throws the first error among them. */
+function unpack(replies: [error: Error | null, result: unknown][] | null): unknown[] {
+  return (replies ?? []).map(([error, value]) => {
+    if (error) throw error;
+    return value;
+  });
 }

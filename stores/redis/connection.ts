@@ -2,7 +2,7 @@ import {
   createClient,
   OWN_RENEWAL,
   SILENCE,
-  type Patience,
+  type RetryPolicy,
   type RedisConnection,
 } from './clients.js';
 import { startPulse } from './pulse.js';
@@ -12,36 +12,39 @@ export type { RedisConnection } from './clients.js';
 export type RedisRole = 'api' | 'worker';
 
 /**
- * A worker waits for Redis as long as it takes and sends again what was in flight (the scripts
- * know repeats); the API refuses at once, so that a person gets an answer.
+ * A worker waits for Redis without limit and resends what was in flight (transitions recognise
+ * repeated requests). The API fails fast, so that a person gets an answer.
  */
-const PATIENCE: Record<RedisRole, Patience> = {
+const POLICIES: Record<RedisRole, RetryPolicy> = {
   api: { waits: false, retries: 0, timeoutMs: 1_500, maxBackoffMs: 500 },
   worker: { waits: true, retries: null, timeoutMs: undefined, maxBackoffMs: 5_000 },
 };
 
-/** @throws HelixError `validation_error` if the URL is no address of a Redis */
+/** @throws HelixError `validation_error` if the URL is not the address of a Redis */
 export function connectCommands(url: string, role: RedisRole): RedisConnection {
-  return connect(url, PATIENCE[role], 'commands');
+  return connect(url, POLICIES[role], 'commands');
 }
 
-/** Subscriptions come back by themselves after a broken connection; what was missed is in the log. */
+/** Subscriptions are renewed after a broken connection; what was missed is read from the log. */
 export function connectSubscriber(url: string, role: RedisRole): RedisConnection {
-  const { maxBackoffMs } = PATIENCE[role];
-  return connect(url, { ...PATIENCE.worker, maxBackoffMs }, 'subscriptions');
+  const { maxBackoffMs } = POLICIES[role];
+  return connect(url, { ...POLICIES.worker, maxBackoffMs }, 'subscriptions');
 }
 
 function connect(
   url: string,
-  patience: Patience,
+  policy: RetryPolicy,
   use: 'commands' | 'subscriptions',
 ): RedisConnection {
-  const client = createClient(url, patience, use);
+  const client = createClient(url, policy, use);
   startPulse(client);
   return client;
 }
 
-/** A connection for subscriptions to the same Redis as one of the caller's; connects when used. */
+/**
+ * A connection for subscriptions to the same Redis as the caller's connection; it connects when
+ * used.
+ */
 export function duplicateForSubscriptions(redis: RedisConnection): RedisConnection {
   const subscriber =
     'nodes' in redis

@@ -1,20 +1,20 @@
 import { toStoredJson } from '../record/to-stored-json.js';
 
-/** Arguments that stand before the content: transition, session, settings, request. */
+/** Number of arguments before the content: transition, session, settings, request. */
 const FIXED = 4;
 
 /**
- * What people, models and tools wrote, as arguments of a transition: the request names them by
- * number, so that no script decodes them.
+ * User, model and tool content, passed as arguments of a transition. The request refers to it by
+ * argument number, so no script decodes it.
  */
 export interface Contents {
-  /** Adds a text; returns the number under which the transition finds it. */
+  /** Adds a text and returns its argument number. */
   add: (text: string) => number;
   /** Adds a value as JSON; `around`: see toStoredJson. */
   addJson: (value: unknown, around?: number) => number;
-  /** The same for one that may be absent. */
+  /** As addJson, for a value that may be absent. */
   addOptional: (value: unknown, around?: number) => number | undefined;
-  /** Adds several texts; returns the number of the first one. */
+  /** Adds several texts and returns the argument number of the first. */
   addAll: (texts: readonly string[]) => number;
   texts: string[];
 }

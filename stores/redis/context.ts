@@ -2,17 +2,17 @@ import type { Commands } from './commands.js';
 import type { KeySpace } from './keys.js';
 import type { Transitions } from './transitions.js';
 
-/** What everything that works on one Redis, or on a keyspace of this process, shares. */
+/** What all parts of the store share that work on one Redis, or on one in-process keyspace. */
 export interface RedisContext {
   redis: Commands;
   keys: KeySpace;
   transitions: Transitions;
-  /** The layout in which records are written now. */
+  /** The layout in which records are currently written. */
   layout: () => number | Promise<number>;
-  /** Entries of a stream before whole old turns are trimmed; 0: never. */
+  /** Entries that a stream may have before whole old turns are trimmed; 0: no limit. */
   maxEntries: number;
-  /** Clock of this process, ms since the epoch; deadlines go by the store's. */
+  /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */
   now: () => number;
-  /** Lets what this turn of the event loop writes go out together. */
-  gatherWrites: () => void;
+  /** Sends everything written in the current turn of the event loop together. */
+  corkWrites: () => void;
 }

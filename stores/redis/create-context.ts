@@ -1,47 +1,47 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { FIRST_LAYOUT, RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
-import { commandsOf } from './commands-of.js';
+import { commandsOf } from './commands.js';
 import type { RedisContext } from './context.js';
-import { gatherWrites } from './gather-writes.js';
+import { corkWrites } from './cork-writes.js';
 import { createKeySpace } from './keys.js';
 import { THIS_LIBRARY, type Library } from './library.js';
 import { createProcesses, type Processes } from './processes.js';
 import { createPruning } from './prune-libraries.js';
-import { askOnce, waitOutRefusals, type Insist } from './refusals.js';
+import { sendOnce, waitOutRefusals, type Send } from './refusals.js';
 import { rightsFor } from './rights.js';
 import { createRunLibrary, type RunLibrary } from './run-library.js';
 import { createTransitions, type Expiry } from './transitions.js';
 import { createUnanswered, type Unanswered } from './unanswered.js';
 
 export interface RedisStoreOptions {
-  /** Before all keys. Default `hx`. */
+  /** Prefix of all keys. Default `hx`. */
   prefix?: string;
   /** How long the stream of an ended run is kept, seconds. Default one day. */
   streamTtlSeconds?: number;
-  /** How long a session is kept after its last run, seconds. Default 0: for ever. */
+  /** How long a session is kept after its last run, seconds. Default 0: forever. */
   sessionTtlSeconds?: number;
   /** Entries of a stream before whole old turns are trimmed. Default 10,000; 0: never. */
   maxChunks?: number;
   /**
-   * The highest layout of records to write. Default 1, since processes of release 0.2.0, which read
-   * nothing else, cannot be seen; 2 once the last one of them has ended.
+   * The highest layout of records to write. Default 1, because running processes of release 0.2.0,
+   * which read only that layout, cannot be detected. Set 2 once the last of them has ended.
    */
   recordLayout?: number;
 }
 
 export interface ContextOptions {
-  /** Of another release. */
+  /** Library of another release. */
   library?: Library;
-  /** Of the records that this process reads. */
+  /** Layout of the records that this process can read. */
   layout?: number;
-  /** Waits while Redis cannot serve. */
-  isPatient?: boolean;
+  /** True: commands are retried while Redis temporarily refuses them. */
+  retriesRefusals?: boolean;
 }
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
-/** How long what has ended is kept, unless the options say otherwise. */
+/** How long ended streams and sessions are kept. */
 export function toExpiry({ streamTtlSeconds, sessionTtlSeconds }: RedisStoreOptions): Expiry {
   return {
     streamTtlSeconds: streamTtlSeconds ?? STREAM_TTL_SECONDS,
@@ -49,22 +49,22 @@ export function toExpiry({ streamTtlSeconds, sessionTtlSeconds }: RedisStoreOpti
   };
 }
 
-/** A context on a connection, and the announcement of this process there. */
+/** A context on a connection, with the announcement of this process. */
 export interface RedisConnectionContext extends RedisContext {
   processes: Processes;
   unanswered: Unanswered;
 }
 
-/** Names, transitions and limits for one connection. */
+/** Keys, transitions and limits on one connection. */
 export function createContext(
   redis: RedisConnection,
   options: RedisStoreOptions = {},
-  { library = THIS_LIBRARY, layout = RECORD_LAYOUT, isPatient = false }: ContextOptions = {},
+  { library = THIS_LIBRARY, layout = RECORD_LAYOUT, retriesRefusals = false }: ContextOptions = {},
 ): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
-  const repeat = isPatient ? waitOutRefusals(() => redis.status === 'end') : askOnce;
-  const insist: Insist = (work) => repeat(() => unanswered.during(work));
+  const repeat = retriesRefusals ? waitOutRefusals(() => redis.status === 'end') : sendOnce;
+  const send: Send = (work) => repeat(() => unanswered.during(work));
   const processes = createProcesses(redis, {
     key: keys.processes,
     library: library.hash,
@@ -72,13 +72,13 @@ export function createContext(
     writes: options.recordLayout ?? FIRST_LAYOUT,
     onRead: createPruning(redis),
   });
-  const runLibrary = createRunLibrary(redis, { library, insist, rights: rightsFor(keys) });
-  const announced: RunLibrary = (mode, ...given) => {
+  const runLibrary = createRunLibrary(redis, { library, send, rights: rightsFor(keys) });
+  const announced: RunLibrary = (mode, ...call) => {
     processes.touch();
-    return runLibrary(mode, ...given);
+    return runLibrary(mode, ...call);
   };
   return {
-    redis: commandsOf(redis, insist),
+    redis: commandsOf(redis, send),
     keys,
     transitions: createTransitions(announced, keys, toExpiry(options), processes.layout),
     processes,
@@ -86,8 +86,8 @@ export function createContext(
     layout: processes.layout,
     maxEntries: options.maxChunks ?? LIMITS.streamEntries,
     now: Date.now,
-    gatherWrites: () => {
-      gatherWrites(redis);
+    corkWrites: () => {
+      corkWrites(redis);
     },
   };
 }

@@ -8,7 +8,7 @@ import type { CustomState } from '../contract/custom-state.js';
 import type { RunInfo } from '../contract/runs.js';
 import type { StagedChanges } from '../contract/staging.js';
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
 
 type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows'>;
@@ -21,27 +21,27 @@ export function createDocumentPrimitives({
   now,
 }: RedisContext): Primitives {
   return {
-    countRows: (sessionId) => reach(redis.llen(keys.session(sessionId).rows)),
+    countRows: (sessionId) => callRedis(redis.llen(keys.session(sessionId).rows)),
     readEndedRuns: async (sessionId) => {
       const at = keys.session(sessionId);
       const [stored, rewinds] = await Promise.all([
-        reach(redis.hvals(at.runs)),
-        reach(redis.lrange(at.rewinds, 0, -1)),
+        callRedis(redis.hvals(at.runs)),
+        callRedis(redis.lrange(at.rewinds, 0, -1)),
       ]);
       const runs = stored.map((run) => parseStored(run, 'run') as StoredRun);
       const isRewound = createRewindCheck(rewinds);
       const refs = runs.flatMap(({ outputRef }) => outputRef ?? []);
-      const outputs = refs.length === 0 ? [] : await reach(redis.hmget(at.results, ...refs));
+      const outputs = refs.length === 0 ? [] : await callRedis(redis.hmget(at.results, ...refs));
       const byRef = new Map(refs.map((ref, index) => [ref, outputs[index]]));
       return runs.map((run) => toRunInfo(run, isRewound, byRef));
     },
-    countCheckpoints: (sessionId) => reach(redis.llen(keys.session(sessionId).checkpoints)),
+    countCheckpoints: (sessionId) => callRedis(redis.llen(keys.session(sessionId).checkpoints)),
     readCheckpoints: async (sessionId, from, to) =>
-      (await reach(redis.lrange(keys.session(sessionId).checkpoints, from, to))).map(
+      (await callRedis(redis.lrange(keys.session(sessionId).checkpoints, from, to))).map(
         (checkpoint) => parseStored(checkpoint, 'checkpoint') as Checkpoint,
       ),
     readState: async (sessionId, version) => {
-      const state = await reach(redis.hget(keys.session(sessionId).states, String(version)));
+      const state = await callRedis(redis.hget(keys.session(sessionId).states, String(version)));
       return state === null ? undefined : (parseStored(state, 'state') as CustomState);
     },
     saveState: async (sessionId, expectedVersion, state, taken = []) => {
@@ -63,7 +63,7 @@ export function createDocumentPrimitives({
       return staged.kind === 'staged';
     },
     readStaged: async (sessionId, stepId) => {
-      const staged = await reach(redis.hgetall(keys.session(sessionId).staged));
+      const staged = await callRedis(redis.hgetall(keys.session(sessionId).staged));
       const step = stepId === undefined ? undefined : toStoredStep(stepId);
       return Object.entries(staged)
         .filter(([field]) => field !== 'n')
@@ -78,18 +78,18 @@ export function createDocumentPrimitives({
       return dropped.toolCallIds;
     },
     erase: async (sessionId) => {
-      // A sub-agent's session goes with its conversation.
+      // A sub-agent's session expires with its conversation.
       if (childPartOf(sessionId) !== '') return;
       const end = { type: 'stream_end', streamId: sessionId, timestamp: now() };
       await transitions.run('erase', sessionId, (contents) => ({
         message: contents.addJson({ ...end, status: 'aborted' }),
       }));
-      await reach(redis.zrem(keys.olderDue, sessionId));
+      await callRedis(redis.zrem(keys.olderDue, sessionId));
     },
   };
 }
 
-/** Usage is stored as its numbers, a large result apart. */
+/** A run as stored: usage as numbers, a large result stored apart. */
 type StoredRun = Omit<RunInfo, 'usage'> & { usage?: string; outputRef?: string };
 
 function toRunInfo(
@@ -107,7 +107,9 @@ function toRunInfo(
   };
 }
 
-/** Which runs were taken back: those that began in or behind a turn that a later rewind dropped. */
+/**
+ * Tells which runs were rewound: those that began at or after a turn that a later rewind dropped.
+ */
 function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => boolean {
   const dropped = rewinds.map((rewind) => {
     const [n = '', row = '', mode = ''] = rewind.split(' ');
@@ -121,7 +123,7 @@ function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => bool
     );
 }
 
-/** A step's id as it is stored: the first slash behind it ends it, whatever the call's id has. */
+/** A step id as stored: the first slash ends it, whatever the call id contains. */
 function toStoredStep(stepId: string): string {
   return stepId.replaceAll('%', '%25').replaceAll('/', '%2F');
 }

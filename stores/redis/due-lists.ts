@@ -1,25 +1,25 @@
 import type { Due } from '../contract/due.js';
 import { dueShardOf } from '../record/due-shards.js';
 import type { RedisContext } from './context.js';
-import { isOutOfMemory, reach } from './errors.js';
+import { isOutOfMemory, callRedis } from './errors.js';
 
 type Context = Pick<RedisContext, 'redis' | 'keys' | 'transitions' | 'now'>;
 
 /** A session of release 0.2.0 that is due within this time is urgent. */
 const SOON_MS = 10_000;
 
-/** The list of due sessions of one fleet. */
+/** The lists of due sessions of one fleet. */
 export function createDueLists(context: Context, fleet = ''): Due {
   const { redis, keys, transitions, now } = context;
   const listsOf = (sessionId: string) => keys.due(fleet, dueShardOf(sessionId));
   const lease = async (key: string, holder: string, forMs: number): Promise<boolean> =>
-    (await reach(redis.set(key, holder, 'PX', forMs, 'NX'))) === 'OK';
+    (await callRedis(redis.set(key, holder, 'PX', forMs, 'NX'))) === 'OK';
 
-  /** Notes that come meanwhile count: the entry stays, and is taken in next time. */
+  /** A note that arrives meanwhile counts: the entry stays and is imported next time. */
   async function adoptOne(sessionId: string, score: number): Promise<void> {
     const lists = listsOf(sessionId);
     const list = score < now() + SOON_MS ? lists.urgent : lists.routine;
-    await reach(redis.zadd(list, 'NX', score, sessionId));
+    await callRedis(redis.zadd(list, 'NX', score, sessionId));
     await transitions.putDue(keys.olderDue, keys.olderDue, sessionId, score);
   }
 
@@ -29,11 +29,11 @@ export function createDueLists(context: Context, fleet = ''): Due {
       const at = now() + inMs;
       const lists = listsOf(sessionId);
       const noted = redis.zadd(lists.urgent, at, sessionId).catch(async (error: unknown) => {
-        // A full Redis lets runs be answered and ended, which are listed.
+        // A full Redis still allows listed runs to be answered and ended.
         if (!isOutOfMemory(error)) throw error;
         if (!(await transitions.noteDue(lists, sessionId, at))) throw error;
       });
-      await Promise.all([reach(noted), reach(redis.zrem(lists.routine, sessionId))]);
+      await Promise.all([callRedis(noted), callRedis(redis.zrem(lists.routine, sessionId))]);
     },
     lease: (shard, holder, forMs) => lease(keys.due(fleet, shard).lease, holder, forMs),
     take: async (shard, most, forMs) => {
@@ -55,7 +55,7 @@ export function createDueLists(context: Context, fleet = ''): Due {
     },
     adopt: async (most) => {
       const page = ['-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, most] as const;
-      const found = await reach(redis.zrangebyscore(keys.olderDue, ...page));
+      const found = await callRedis(redis.zrangebyscore(keys.olderDue, ...page));
       const adopted: Promise<void>[] = [];
       for (let at = 0; at < found.length; at += 2) {
         adopted.push(adoptOne(found[at] ?? '', Number(found[at + 1])));
@@ -64,9 +64,9 @@ export function createDueLists(context: Context, fleet = ''): Due {
       return adopted.length;
     },
     leaseClosed: (holder, forMs) => lease(keys.closed(fleet).lease, holder, forMs),
-    closedAt: async () => Number((await reach(redis.hget(keys.closed(fleet).at, 'at'))) ?? 0),
+    closedAt: async () => Number((await callRedis(redis.hget(keys.closed(fleet).at, 'at'))) ?? 0),
     noteClosed: async (at) => {
-      await reach(redis.hset(keys.closed(fleet).at, 'at', String(at)));
+      await callRedis(redis.hset(keys.closed(fleet).at, 'at', String(at)));
     },
   };
 }

@@ -1,16 +1,19 @@
 import { HelixError } from '../../protocol/errors.js';
 import { corrupt } from './stored-json.js';
 
-/** Replies by which a Redis says that it cannot serve right now; a library may be on its way. */
+/**
+ * Replies with which Redis temporarily refuses a command; a missing library is loaded by the
+ * caller.
+ */
 const NOT_NOW =
   /^((LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|OOM|BUSY) |ERR Function not found)/;
-/** Of a command, of keys and channels, and of a command within a script. */
+/** Missing permission for a command, for a key or channel, or for a command inside a script. */
 const NO_RIGHT = /^NOPERM |^ERR The user executing the script can't /;
 const NO_ENTRY = /^(NOAUTH|WRONGPASS) /;
 const NO_COMMAND = /^ERR unknown (?:command|subcommand) '?([^', ]*)/i;
 
-/** Waits for Redis; its errors become those of the contract. */
-export async function reach<T>(work: Promise<T>): Promise<T> {
+/** Waits for Redis and translates its errors into those of the contract. */
+export async function callRedis<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -19,10 +22,10 @@ export async function reach<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * An unreachable Redis, or one that refuses this server, is the typed refusal that clients may retry;
- * a key of another type is a foreign value. Any other error that a script replies is a fault of ours
- * and stays what it is. ioredis hangs the whole command with its script on an error, and that is not
- * for logs: only its text goes on.
+ * Translates an error of Redis. An unreachable Redis, or one that refuses this server, becomes
+ * `unavailable`, which clients may retry; a key of another type is foreign data. Any other error of
+ * a script is a bug of ours and stays as it is. ioredis attaches the whole command including user
+ * content to an error, so only the message is kept.
  */
 export function toContractError(error: unknown): Error {
   if (HelixError.isInstance(error)) return error;
@@ -37,7 +40,7 @@ export function toContractError(error: unknown): Error {
   return new Error(`Redis refused a command: ${message}`);
 }
 
-/** True if the same may be sent again later. */
+/** True if the same command may be sent again later. */
 export function saysNotNow(error: unknown): boolean {
   return isReplyError(error) && NOT_NOW.test(error.message);
 }
@@ -46,7 +49,7 @@ export function isOutOfMemory(error: unknown): boolean {
   return isReplyError(error) && error.message.startsWith('OOM ');
 }
 
-/** True if a transaction was not executed, since one of its commands was refused. */
+/** True if a transaction was not executed because one of its commands was refused. */
 export function isDiscarded(error: unknown): boolean {
   return isReplyError(error) && error.message.startsWith('EXECABORT');
 }
@@ -55,16 +58,16 @@ export function isLackOfRights(error: unknown): boolean {
   return isReplyError(error) && NO_RIGHT.test(error.message);
 }
 
-/** @param commands names of those that may not be sent */
+/** @param commands names of the commands that the user lacks */
 export function lackOfRights(commands: string): HelixError {
   return unavailable(`refuses this server: its Redis user may not use ${commands}`);
 }
 
-/** What an operator has to change; nothing is lost meanwhile. */
+/** What an operator must change; no data is lost meanwhile. */
 function faultOfSetUp(message: string): string | undefined {
   const [, unknown] = NO_COMMAND.exec(message) ?? [];
   if (unknown !== undefined) return `is a Redis without ${unknown.toUpperCase()}`;
-  if (NO_ENTRY.test(message)) return 'does not let this server in: it wants other credentials';
+  if (NO_ENTRY.test(message)) return 'does not accept the credentials of this server';
   if (!NO_RIGHT.test(message)) return undefined;
   const [, command] = /'([^']*)' command/.exec(message) ?? [];
   const what = command?.toUpperCase() ?? missingRight(message);

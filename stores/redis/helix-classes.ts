@@ -10,11 +10,11 @@ import type { RedisClient } from './redis-client.js';
 import { createRedisSessionStore } from './session-store.js';
 import { createRedisStreamLog } from './stream-log.js';
 
-/** Options under the names of the Helix store; times in seconds. */
+/** Options with the names that the Helix packages use; times in seconds. */
 export interface RedisStateStoreOptions {
-  /** Before all keys. Default `hx`; both stores of a session need the same. */
+  /** Prefix of all keys. Default `hx`; both stores of a session need the same one. */
   prefix?: string;
-  /** How long a session is kept after its last run. Default: for ever. */
+  /** How long a session is kept after its last run. Default: forever. */
   ttl?: number;
   /** How long the stream of an ended run is kept. Default one day. */
   streamTtl?: number;
@@ -24,14 +24,19 @@ export interface RedisStateStoreOptions {
   recordLayout?: number;
 }
 
-/** Of streams that belong to no session. Those of sessions are as the state store's options say. */
+/**
+ * Options for streams without a session. Streams of sessions follow the options of the state store.
+ */
 export interface RedisStreamManagerOptions {
   prefix?: string;
   /** How long a stream is kept after its end. Default one day. */
   ttl?: number;
 }
 
-/** A store on a connection of the caller's: by noun, and under the names of the Helix state store. */
+/**
+ * A store on a connection of the caller, grouped by noun and with the method names of the Helix
+ * state store.
+ */
 export const RedisStateStore = class RedisStateStore {
   constructor(
     redis: RedisClient,
@@ -52,14 +57,14 @@ export const RedisStateStore = class RedisStateStore {
   options?: RedisStateStoreOptions,
 ) => HelixStateStore & Store;
 
-/** A stream manager that also closes the connection which it opened for subscriptions. */
+/** A stream manager that also closes the subscription connection that it opened itself. */
 export interface ClosableStreamManager extends StreamManager {
   close: () => Promise<void>;
 }
 
 /**
- * A stream manager on a connection of the caller's. Without a `subscriber` it opens one of its own
- * with the first reader; `close` ends that.
+ * A stream manager on a connection of the caller. Without a `subscriber` it opens its own
+ * connection when the first reader is created; `close` closes that connection.
  */
 export const RedisStreamManager = class RedisStreamManager {
   constructor(
@@ -68,17 +73,17 @@ export const RedisStreamManager = class RedisStreamManager {
     third?: RedisStreamManagerOptions,
   ) {
     const redis = client as RedisConnection;
-    const given = isConnection(second) ? (second as RedisConnection) : undefined;
+    const provided = isConnection(second) ? (second as RedisConnection) : undefined;
     const { prefix, ttl } = third ?? (isConnection(second) ? {} : (second ?? {}));
     const context = createContext(redis, {
       ...(prefix !== undefined && { prefix }),
       ...(ttl !== undefined && { streamTtlSeconds: ttl }),
     });
-    const subscriber = given ?? duplicateForSubscriptions(redis);
+    const subscriber = provided ?? duplicateForSubscriptions(redis);
     Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber)), {
       close: async () => {
         await context.processes.close();
-        if (given === undefined) closeClient(subscriber);
+        if (provided === undefined) closeClient(subscriber);
       },
     });
   }

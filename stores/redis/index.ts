@@ -6,8 +6,9 @@ export type { RedisStores } from './open-stores.js';
 export type { RedisClient } from './redis-client.js';
 
 /**
- * Both stores on one Redis: a connection for commands, one for subscriptions. Connects in the
- * background; `ping` tells when Redis answers. The process announces itself in Redis until `close`.
+ * Both stores on one Redis, with one connection for commands and one for subscriptions. Connects in
+ * the background; `ping` resolves once Redis answers. The process announces itself in Redis until
+ * `close`.
  */
 export function createRedisStores(options: ConnectionOptions): RedisStores {
   return openRedisStores(options);

@@ -6,45 +6,51 @@ import { ownerAt, type Owner } from '../transitions/lib/owner.js';
 
 export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 
-/** `all`: what transitions expect, the conversation's keys and those of a sub-agent's session. */
+/**
+ * `all`: the list that transitions expect, the conversation's keys followed by those of a
+ * sub-agent's session.
+ */
 export type SessionKeys = Record<KeyName, string> & { all: string[] };
 
-/** Lists of sessions by the time at which they are looked at next. */
+/** Lists of sessions by the time of their next check. */
 export interface DueKeys {
-  /** At work, or noted since something may have got lost. */
+  /** Active sessions, and sessions noted because something may have been lost. */
   urgent: string;
-  /** Found waiting, or at rest. */
+  /** Sessions that were found waiting or idle. */
   routine: string;
 }
 
-/** Names of keys under one prefix. @throws HelixError `validation_error` for an id that is none */
+/** Names of keys under one prefix. @throws HelixError `validation_error` for a malformed id */
 export interface KeySpace {
   /**
    * Keys of a session. They carry the hash tag of the root session, so that a session and its
-   * sub-agents live in one cluster slot and one script may touch them all.
+   * sub-agents are in one cluster slot and one script can access them all.
    */
   session: (sessionId: string) => SessionKeys;
-  /** What transitions/append expects; apart from the others, since it is asked for with every token. */
+  /** The keys of transitions/append; separate because they are needed for every token. */
   append: (sessionId: string) => string[];
   channel: (sessionId: string) => string;
   /**
-   * Sessions of a fleet whose run may need attention, by the time at which they are looked at next:
-   * the lists of one shard, which share a slot, and who sweeps it.
+   * Sessions of a fleet whose run may need attention, by the time of their next check: the lists of
+   * one shard, which share a slot, and the lease of its sweeper.
    */
   due: (fleet: string, shard: number) => DueKeys & { lease: string };
-  /** Of a fleet: when its closed workflows were asked for, and who asks. */
+  /** For a fleet: when closed workflows were last queried, and the lease for querying them. */
   closed: (fleet: string) => { at: string; lease: string };
-  /** The list of release 0.2.0: of all fleets, in one piece. */
+  /** The list of release 0.2.0, shared by all fleets and shards. */
   olderDue: string;
-  /** On which list each session is that asked something. */
+  /** Hash of the waiting list that each asking session is on. */
   askingIndex: string;
-  /** Processes that use these keys, by the time until which they are known to be alive. */
+  /** Processes that use these keys, by the time until which their announcement holds. */
   processes: string;
-  /** An owner's sessions that asked something, by the time of it. */
+  /** An owner's sessions that have asked people something, by time. */
   waitingIndex: (owner: SessionOwner) => string;
-  /** What an owner has: in one slot for all users of a tenant, or for a user who has no tenant. */
+  /**
+   * What is stored about an owner: in one slot for all users of a tenant, or for a user without a
+   * tenant.
+   */
   owner: (owner: SessionOwner) => Owner;
-  /** Owners by the time at which their conversations are looked through next. */
+  /** Owners by the time of their next repair. */
   ownersIndex: string;
 }
 
@@ -93,20 +99,21 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
     olderDue: `${prefix}:active`,
     askingIndex: `${prefix}:asking`,
     processes: `${prefix}:processes`,
-    // Escaped, so that no owner's name reads like another's with a tenant, nor like a hash tag.
+    // Escaped, so that an owner's name can neither equal that of another owner in a tenant nor
+    // contain a hash tag.
     waitingIndex: ({ owner, tenant = '' }) =>
       `${prefix}:waiting:${toKeyPart(tenant)}:${toKeyPart(owner)}`,
     owner: ({ owner, tenant = '' }) => {
       const user = toKeyPart(owner);
       const tag = tenant === '' ? `u:${user}` : `t:${toKeyPart(tenant)}`;
-      // A user's part begins with a letter of its own, so none is called like a key of the slot.
+      // A user's part begins with its own letter, so it never equals a key of the slot.
       return ownerAt(`${prefix}:owner:{${tag}}:`, `u:${user}`);
     },
     ownersIndex: `${prefix}:owners`,
   };
 }
 
-/** Half a character has no encoding. */
+/** Lone surrogates cannot be encoded. */
 function toKeyPart(name: string): string {
   return encodeURIComponent(name.toWellFormed());
 }

@@ -5,24 +5,24 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 
 /**
- * Results above LIMITS.inlineResultBytes are stored once, beside row and chunk, which name them:
- * so the log stays quick to read and nothing is kept twice.
+ * Results above LIMITS.inlineResultBytes are stored once, apart from row and chunk, which refer to
+ * them. This keeps the log fast to read and avoids storing them twice.
  */
 
-/** A row as it is stored when its output is kept apart. */
+/** A tool row whose output is stored apart. */
 type StoredToolRow = Omit<ToolRow, 'output'> & { outputRef: string };
 
-/** The same of what a run came to. */
+/** An assistant row whose output (the result of the run) is stored apart. */
 type StoredReply = Omit<AssistantRow, 'output'> & { outputRef: string };
 
 interface KeptApart {
   row: ToolRow | StoredToolRow | undefined;
   chunks: StreamMessage[];
-  /** JSON of the output, if it was taken out. */
+  /** JSON of the output, if it was removed from the row. */
   output?: string;
 }
 
-/** Takes a large output out of a call's row and chunk. Pure. */
+/** Removes a large output from a call's row and chunk. Pure. */
 export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): KeptApart {
   if (row?.output === undefined) return { row, chunks };
   const json = toStoredJson(row.output);
@@ -40,10 +40,12 @@ export function keepApart(row: ToolRow | undefined, chunks: StreamMessage[]): Ke
   };
 }
 
-/** The layout of records from which on what a run came to is kept apart; earlier ones have it inline. */
+/**
+ * From this layout on, large results of runs are stored apart; earlier layouts store them inline.
+ */
 const OUTPUT_APART = 2;
 
-/** What a run came to: above that size only where it is kept travels with the run's record. */
+/** The result of a run for a request: inline, or if large its text and the field that stores it. */
 export function keepOutputApart(
   runId: string,
   output: unknown,
@@ -58,10 +60,10 @@ export function keepOutputApart(
   return { outputRef: `run ${runId}`, outputText: contents.add(json) };
 }
 
-/** Reads results by the ids of their calls; one entry per id, null where there is none. */
+/** Reads results by call id; one entry for each id, null if missing. */
 export type ReadResults = (ids: string[]) => Promise<(string | null)[]>;
 
-/** Puts large results back into entries of the log. Costs nothing where there are none. */
+/** Restores large results in log entries. Costs nothing if there are none. */
 export function resolveEntries(
   entries: LogEntry[],
   read: ReadResults,
@@ -73,7 +75,7 @@ export function resolveEntries(
   );
 }
 
-/** Puts large results back into rows. */
+/** Restores large results in rows. */
 export async function resolveRows(
   rows: (Row | StoredToolRow | StoredReply)[],
   read: ReadResults,
@@ -94,7 +96,7 @@ const LOST = {
   errorCode: 'tool_result_lost',
 };
 
-/** Fields that may be kept apart, and those that name them then, by type of message. */
+/** Field that may be stored apart, and the field that refers to it, by message type. */
 const REFERENCES: Record<string, { value: string; ref: string } | undefined> = {
   tool_end: { value: 'result', ref: 'resultRef' },
   output: { value: 'output', ref: 'outputRef' },

@@ -5,31 +5,33 @@ import {
   LIBRARY_PROLOGUE,
 } from './generated/library.js';
 
-/** How a transition may run: `free` also while Redis is full, `reading` writes nothing. */
+/** How a transition may run: `free` also while Redis is out of memory, `reading` without writes. */
 export type TransitionMode = 'writing' | 'free' | 'reading';
-/** `rights` tells which commands the caller may not use. */
+/** `rights` reports which commands the Redis user lacks. */
 export type LibraryEntry = TransitionMode | 'rights';
 
-/** The transitions of one release; another release beside it has another hash. */
+/**
+ * The transitions of one release. Every release has another hash, so several can be loaded at once.
+ */
 export interface Library {
   hash: string;
-  /** In the order of use; the last one runs transitions by their names. */
+  /** Modules in dependency order; the last one dispatches transitions by name. */
   modules: readonly LibraryModule[];
 }
 
 interface LibraryModule {
   /** `claim`, `lib/json`. */
   name: string;
-  /** The Lua variable that its code sets. */
+  /** The Lua variable that the code of the module sets. */
   variable: string;
-  /** Modules that it uses. */
+  /** Modules that it depends on. */
   uses: readonly string[];
   code: string;
 }
 
 export const THIS_LIBRARY: Library = { hash: LIBRARY_HASH, modules: LIBRARY_MODULES };
 const NAME_PREFIX = 'hx_';
-/** Matches the names of all releases' libraries. */
+/** Matches the library names of all releases. */
 export const ANY_LIBRARY = `${NAME_PREFIX}*`;
 
 const FORMS: Record<LibraryEntry, { suffix: string; flag?: string; body: string }> = {
@@ -47,7 +49,7 @@ export function functionName(library: Library, entry: LibraryEntry): string {
   return libraryName(library) + FORMS[entry].suffix;
 }
 
-/** The library as FUNCTION LOAD takes it. What it is made of is built at its first call, and kept. */
+/** The source for FUNCTION LOAD. The modules are evaluated at the first call and then kept. */
 export function functionLibrary(library: Library): string {
   const functions = (Object.keys(FORMS) as LibraryEntry[]).map((entry) => {
     const { flag, body } = FORMS[entry];
@@ -68,8 +70,8 @@ export function functionLibrary(library: Library): string {
 }
 
 /**
- * One transition as a script, for a Redis whose functions are not to be had. A script makes all its
- * functions anew at each call, so it has those only that the transition needs.
+ * One transition as a script, for a Redis without functions. A script is evaluated completely at
+ * each call, so it contains only what the transition needs.
  */
 export function scriptForm(library: Library, entry: LibraryEntry, transition: string): string {
   const { flag } = FORMS[entry];
@@ -78,19 +80,19 @@ export function scriptForm(library: Library, entry: LibraryEntry, transition: st
   return `${head}${toChunk(modulesFor(library, transition))}\nreturn build()(KEYS, ARGV)`;
 }
 
-/** Defines `build`, which makes the function that runs transitions. */
+/** Lua code that defines `build`, which returns the function that runs transitions. */
 function toChunk(modules: readonly LibraryModule[]): string {
   const code = modules.map((module) => module.code);
   return [LIBRARY_PROLOGUE, ...code, LIBRARY_EPILOGUE].join('\n');
 }
 
-/** The modules that one transition needs, and nothing in the place of the other transitions. */
+/** The modules that one transition needs; other transitions become empty tables. */
 function modulesFor({ modules }: Library, transition: string): LibraryModule[] {
   const own = transition.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const entry = modules.at(-1);
   const needed = new Set([entry?.name, own]);
   const isOther = (name: string): boolean => name !== own && !/^(lib\/|lualib)/.test(name);
-  // Who uses a module stands behind it.
+  // Modules come after those that they use, so the list is walked backwards.
   for (const { name, uses } of modules.toReversed()) {
     if (needed.has(name)) for (const used of uses) if (!isOther(used)) needed.add(used);
   }
@@ -100,7 +102,10 @@ function modulesFor({ modules }: Library, transition: string): LibraryModule[] {
   });
 }
 
-/** args: commands as JSON, each with arguments; those that the caller may not send, by their numbers. */
+/**
+ * Arguments: commands with their arguments, as JSON. Returns the positions of those that the user
+ * lacks.
+ */
 const LACKING = `local function lacking(keys, args)
   local found = {}
   for n, command in ipairs(args) do

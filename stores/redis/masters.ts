@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RedisConnection } from './clients.js';
 
-/** Where functions are loaded: each master of a cluster has its own. */
+/** The nodes on which functions must be loaded: every master of a cluster. */
 export function mastersOf(redis: RedisConnection): Redis[] {
   return 'nodes' in redis ? redis.nodes('master') : [redis];
 }

@@ -3,7 +3,7 @@ import type { StreamManager } from '../log/stream-manager.js';
 import type { Store } from '../contract/store.js';
 import { closeClient } from './clients.js';
 import { connectCommands, connectSubscriber, type RedisRole } from './connection.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 import { createContext, type RedisStoreOptions } from './create-context.js';
 import type { Library } from './library.js';
 import { createRedisSessionStore } from './session-store.js';
@@ -13,11 +13,11 @@ import { createRedisStreamLog } from './stream-log.js';
 export interface RedisStores {
   store: Store;
   streamManager: StreamManager;
-  /** Resolves when Redis answers. @throws HelixError `unavailable` */
+  /** Resolves once Redis answers. @throws HelixError `unavailable` */
   ping: () => Promise<void>;
-  /** Version and the settings that durability rests on. */
+  /** Version of Redis, and the settings that durability depends on. */
   settings: () => Promise<RedisSettings>;
-  /** How long Redis has answered nothing while a command waits, ms; 0: all are answered. */
+  /** How long Redis has not answered while a command waits, ms; 0 if nothing waits. */
   unansweredMs: () => number;
   close: () => Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface ConnectionOptions extends RedisStoreOptions {
   role: RedisRole;
 }
 
-/** Both stores on one Redis; as of another release, if its library or layout is given. */
+/** Opens both stores on one Redis. With `library` or `layout` it behaves like another release. */
 export function openRedisStores(
   options: ConnectionOptions,
   release: { library?: Library; layout?: number } = {},
@@ -36,7 +36,7 @@ export function openRedisStores(
   const subscriber = connectSubscriber(options.url, options.role);
   const context = createContext(commands, options, {
     ...release,
-    isPatient: options.role === 'worker',
+    retriesRefusals: options.role === 'worker',
   });
   context.processes.start();
   for (const redis of [commands, subscriber]) redis.connect().catch(() => undefined);
@@ -44,9 +44,9 @@ export function openRedisStores(
     store: createRedisSessionStore(context),
     streamManager: createStreamManager(createRedisStreamLog(context, subscriber)),
     ping: async () => {
-      await reach(commands.ping());
+      await callRedis(commands.ping());
     },
-    settings: () => reach(readRedisSettings(commands)),
+    settings: () => callRedis(readRedisSettings(commands)),
     unansweredMs: context.unanswered.silentMs,
     close: async () => {
       await context.processes.close();

@@ -8,37 +8,39 @@ import type { Standing } from '../transitions/fold.js';
 import { COUNTED } from '../transitions/lib/owner.js';
 import { formatOwner, isSame, parseOwner, STANDING, toCharged, type Charged } from './charged.js';
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 import { recount } from './recount.js';
 import { nextInOrder, type ScoredMember } from './scored-list.js';
 
-/** A request that has not reached its session by then has died, or changed its mind. */
+/** A reservation expires after this time: its request has died or was refused elsewhere. */
 const HOLD_MS = 10_000;
-/** Before a run is refused, ended runs that still count are looked for among so many. */
+/**
+ * Before a run is refused, up to this many sessions are checked for ended runs that still count.
+ */
 const MOST_AT_WORK = 100;
-/** Each owner's conversations are looked through this often. */
+/** The conversations of each owner are repaired this often. */
 const REPAIR_MS = 60 * 60 * 1000;
 const REPAIR_PAGE = 100;
-/** Entries that are looked at for one page: the list is cleaned as it is read. */
+/** Maximum number of entries examined for one page; stale entries are removed while reading. */
 const MOST_LOOKS = 500;
-/** Rows in which a title is looked for, of a conversation that has none. */
+/** Number of rows searched for the title of a conversation without one. */
 const TITLE_ROWS = 5;
 
 export interface OwnersIndex extends Owners {
-  /** Whose a session is; undefined once it is gone. */
+  /** The owner of a session; undefined if the session does not exist. */
   ownerOf: (sessionId: string) => Promise<SessionOwner | undefined>;
 }
 
 /**
- * What owners have, each in a slot of its own: no transition of a session reaches it, so it follows
- * behind, and says of each session how it was when it was read last.
+ * Figures of owners, each owner in its own slot. The transitions of a session cannot reach that
+ * slot, so the figures follow afterwards, each as the session was when last read.
  */
 export function createOwners(context: RedisContext, readRows: Sessions['rows']): OwnersIndex {
   const { redis, keys, transitions, now } = context;
 
   async function read(sessionId: string): Promise<Charged | undefined> {
     const { root, stream } = keys.session(sessionId);
-    const [values, entries] = (await reach(
+    const [values, entries] = (await callRedis(
       redis.together((reads) => {
         reads.hmget(root, ...STANDING).xlen(stream);
       }),
@@ -52,8 +54,8 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     standing: Standing | undefined,
     anyway = false,
   ): Promise<boolean> {
-    const how = { ...(standing && { standing }), ...(anyway && { anyway }) };
-    const { kind } = await transitions.runOfOwner('fold', owner, { sessionId, ...how });
+    const change = { ...(standing && { standing }), ...(anyway && { anyway }) };
+    const { kind } = await transitions.runOfOwner('fold', owner, { sessionId, ...change });
     if (kind === 'added') await noteOwner(owner);
     return kind !== 'stale';
   }
@@ -76,18 +78,20 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       return;
     }
     if (await charge(sessionId, owner, found.standing)) return;
-    // Overtaken by a fold, or by what a store that was restored has lost.
+    // Overtaken by another fold, or the store was restored from a backup and holds less.
     await charge(sessionId, owner, (await read(sessionId))?.standing, true);
   }
 
   async function noteOwner(owner: SessionOwner): Promise<void> {
-    await reach(redis.zadd(keys.ownersIndex, 'NX', now() + REPAIR_MS, formatOwner(owner)));
+    await callRedis(redis.zadd(keys.ownersIndex, 'NX', now() + REPAIR_MS, formatOwner(owner)));
   }
 
-  /** Takes out runs that ended without a process that folded their sessions. */
+  /** Removes runs that ended without a process folding their sessions. */
   async function refreshWork(owner: SessionOwner): Promise<void> {
     const { work } = keys.owner(owner);
-    const ids = await reach(redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK));
+    const ids = await callRedis(
+      redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK),
+    );
     await Promise.all(ids.map((sessionId) => fold(sessionId, owner)));
   }
 
@@ -100,7 +104,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
 
   async function titlesOf(owner: SessionOwner, ids: readonly string[]): Promise<string[]> {
     if (ids.length === 0) return [];
-    const stored = await reach(redis.hmget(keys.owner(owner).titles, ...ids));
+    const stored = await callRedis(redis.hmget(keys.owner(owner).titles, ...ids));
     return Promise.all(
       ids.map(async (id, at) => stored[at] ?? titleOf(await readRows(id, 0, TITLE_ROWS))),
     );
@@ -118,7 +122,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     fold,
     ownerOf: async (sessionId) => (await read(rootOf(sessionId)))?.owner,
     usage: async (owner) => {
-      const values = await reach(redis.hmget(keys.owner(owner).usage, ...COUNTED));
+      const values = await callRedis(redis.hmget(keys.owner(owner).usage, ...COUNTED));
       const counts = COUNTED.map((what, at) => [what, Number(values[at] ?? 0)]);
       return Object.fromEntries(counts) as OwnerCounts;
     },
@@ -144,12 +148,12 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
       };
     },
     take: async (limit, forMs) => {
-      const due = await reach(
+      const due = await callRedis(
         redis.zrangebyscore(keys.ownersIndex, '-inf', now(), 'LIMIT', 0, limit),
       );
       if (due.length > 0) {
         const next = due.flatMap((owner) => [now() + forMs, owner]);
-        await reach(redis.zadd(keys.ownersIndex, 'XX', ...next));
+        await callRedis(redis.zadd(keys.ownersIndex, 'XX', ...next));
       }
       return due.map(parseOwner);
     },
@@ -160,15 +164,15 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
         const page: ScoredMember[] = await nextInOrder(redis, sessions, last, REPAIR_PAGE);
         last = page.at(-1);
         if (last === undefined) break;
-        // One after another: each may be as large as all that an owner may store.
+        // Sequentially: a single session may be as large as the owner's whole quota.
         for (const { member } of page) await repairSession(member, owner);
       }
-      const left = await reach(redis.hmget(keys.owner(owner).usage, 'sessions'));
-      if (left[0] == null) await reach(redis.zrem(keys.ownersIndex, formatOwner(owner)));
+      const left = await callRedis(redis.hmget(keys.owner(owner).usage, 'sessions'));
+      if (left[0] == null) await callRedis(redis.zrem(keys.ownersIndex, formatOwner(owner)));
     },
   };
 
-  /** Nothing for a session that is gone, which is taken off the list. */
+  /** Empty if the session no longer exists; it is then removed from the list. */
   async function look(
     owner: SessionOwner,
     { member: sessionId }: ScoredMember,

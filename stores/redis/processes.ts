@@ -2,43 +2,51 @@ import { randomUUID } from 'node:crypto';
 import { FIRST_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
 
-/** A process that uses the keys. Release 0.2.0 announces nothing: see `writes`. */
+/** A process that uses the keys. Processes of release 0.2.0 announce nothing, see `writes`. */
 export interface Announcement {
   /** Hash of the library that it calls. */
   library: string;
-  /** Layout of the records that it reads. */
+  /** Layout of the records that it can read. */
   layout: number;
 }
 
 export interface Processes {
-  /** The layout in which records are written: at most `writes`, and what every living process reads. */
+  /**
+   * The layout in which records are written: at most `writes`, and readable by every living
+   * process.
+   */
   layout: () => number | Promise<number>;
-  /** This process is at work; costs nothing as long as its announcement is fresh. */
+  /** Renews the announcement of this process; free while the announcement is fresh. */
   touch: () => void;
-  /** Announces itself from now on by a timer, which keeps no process alive. */
+  /** Renews the announcement from now on with a timer, which does not keep the process alive. */
   start: () => void;
-  /** Takes its announcement back. */
+  /** Withdraws the announcement. */
   close: () => Promise<void>;
 }
 
 export interface ProcessesOptions extends Announcement {
-  /** The highest layout to write. The first one needs no look at other processes. */
+  /** The highest layout to write. For the first layout other processes need not be checked. */
   writes: number;
-  /** A sorted set of announcements, by the time until which they hold. */
+  /** A sorted set of announcements by expiry time. */
   key: string;
-  /** Is told the libraries of all living processes, this one included, when they were read. */
+  /**
+   * Called with the libraries of all living processes, including this one, after they were read.
+   */
   onRead?: (libraries: string[]) => void;
 }
 
 const HOLDS_MS = 120_000;
 const RENEW_MS = 30_000;
-/** Writers wait no longer for others' announcements, and ask no earlier again after a failure. */
+/**
+ * Writers wait at most this long for the announcements of others, and retry a failed read after the
+ * pause.
+ */
 const PATIENCE_MS = 500;
 const PAUSE_MS = 5_000;
 
 /**
- * Which processes are alive, and what they read: so that a release writes nothing which an earlier
- * one beside it would misread. Times are those of Redis.
+ * Tracks which processes are alive and which layouts they read, so that a release never writes what
+ * an earlier one would misread. Times are those of Redis.
  */
 export function createProcesses(
   redis: RedisConnection,
@@ -55,13 +63,13 @@ export function createProcesses(
     const [seconds] = await redis.time();
     if (isClosed) return;
     const now = Number(seconds) * 1_000;
-    // A full Redis takes no announcement, and a replica none at all.
+    // A full Redis refuses the announcement; a replica refuses any write.
     const [, , read] = await Promise.allSettled([
       redis.zadd(key, now + HOLDS_MS, name),
       redis.zremrangebyscore(key, '-inf', now),
       redis.zrangebyscore(key, `(${String(now)}`, '+inf'),
     ]);
-    // Where this one is missing, others may be.
+    // If our own announcement is missing, others may be missing too.
     if (read.status === 'rejected' || !read.value.includes(name)) return;
     const living = read.value.flatMap(toAnnouncement);
     known = { layout: Math.min(...living.map(({ layout }) => layout)), at: begun };
@@ -79,7 +87,7 @@ export function createProcesses(
     return started;
   }
 
-  /** The round to wait for; undefined where there is none that will soon be over. */
+  /** The read to wait for; undefined if none will complete soon. */
   function renew(): Promise<void> | undefined {
     if (round === undefined) return begin().done;
     const age = performance.now() - round.begun;
@@ -88,7 +96,7 @@ export function createProcesses(
   }
 
   const isFresh = (): boolean => known !== undefined && performance.now() - known.at < RENEW_MS;
-  /** The earliest one, as long as nothing is known. */
+  /** The lowest layout as long as nothing is known. */
   const lowest = (): number => Math.min(writes, known?.layout ?? FIRST_LAYOUT);
   const announceAgain = (): void => {
     if (round?.isOver !== false) begin();
@@ -119,7 +127,7 @@ export function createProcesses(
   };
 }
 
-/** What cannot be read was written by a release that is yet to come, which reads ours. */
+/** An announcement that cannot be parsed was written by a later release, which reads our layout. */
 function toAnnouncement(json: string): Announcement[] {
   try {
     const { library, layout } = JSON.parse(json) as Partial<Announcement>;
@@ -129,7 +137,7 @@ function toAnnouncement(json: string): Announcement[] {
   }
 }
 
-/** Waits for work, but not longer than that. */
+/** Waits for work, up to a time limit. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {

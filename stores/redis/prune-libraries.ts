@@ -3,12 +3,12 @@ import { ANY_LIBRARY, libraryName } from './library.js';
 import { mastersOf } from './masters.js';
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** Libraries of other makers may begin as ours do. */
+/** Names of our libraries; others may share the prefix. */
 const OURS = /^hx_[0-9a-f]{12}$/;
 
 /**
- * Deletes libraries that no living process announces, at most once an hour. A library that is needed
- * after all is loaded again by whoever calls it.
+ * Deletes libraries that no living process announces, at most once an hour. A library that is still
+ * needed is loaded again by the next call.
  */
 export function createPruning(redis: RedisConnection): (living: readonly string[]) => void {
   let prunedAt: number | undefined;
@@ -18,7 +18,7 @@ export function createPruning(redis: RedisConnection): (living: readonly string[
     prunedAt = now;
     const needed = new Set(living.map((hash) => libraryName({ hash })));
     for (const node of mastersOf(redis)) {
-      // A server without functions, or a user who may not delete them, keeps what it has.
+      // Ignored: the server may lack functions, or the user the right to delete them.
       pruneOn(node, needed).catch(() => undefined);
     }
   };

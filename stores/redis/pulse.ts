@@ -2,14 +2,17 @@ import type { Cluster } from 'ioredis';
 import type { RedisConnection } from './clients.js';
 import { mastersOf } from './masters.js';
 
-/** Connections are asked for a sign this often. */
+/** Interval between pings on each connection. */
 const PULSE_MS = 1_500;
-/** Of a cluster's channels, as many are asked about each time: its nodes are hardly more. */
+/**
+ * Maximum number of channels of a cluster that are probed each time; more than the number of its
+ * nodes.
+ */
 const CHANNELS_AT_ONCE = 16;
 
 /**
- * Sends a command again and again until the connection is closed: an unanswered command is how a client
- * notices that packets vanish, and a subscriber, or an idle process, sends nothing else.
+ * Pings until the connection is closed. A client notices vanishing packets only by an unanswered
+ * command, and a subscriber or an idle process sends no other.
  */
 export function startPulse(connection: RedisConnection): void {
   every(PULSE_MS, connection, () => {
@@ -20,8 +23,9 @@ export function startPulse(connection: RedisConnection): void {
 }
 
 /**
- * A cluster keeps its connections for subscriptions to itself: leaving a channel that was never
- * entered, in the slot of one that was, goes through the same connection and changes nothing.
+ * Probes the subscription connections of a cluster, which ioredis does not expose: unsubscribing
+ * from a channel that was never subscribed, in the slot of one that was, uses the same connection
+ * and changes nothing.
  */
 export function startChannelPulse(connection: Cluster, channels: () => string[]): void {
   let at = 0;

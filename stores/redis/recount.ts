@@ -1,14 +1,14 @@
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 
-/** Rows that are read at once. */
+/** Number of rows per read. */
 const ROWS_AT_ONCE = 200;
 
 /**
- * Reads all that a session stores, and corrects what it is known to store: once for a session of
- * release 0.2.0, which counted nothing, and after a retry that dropped more rows than are looked at.
+ * Measures all that a session stores and corrects its stored size. Needed once for a session of
+ * release 0.2.0, which counted nothing, and after a rewind that dropped very many rows.
  *
- * @param counted its `bytes` before
+ * @param counted `bytes` before the measurement
  */
 export async function recount(
   { redis, keys, transitions }: Pick<RedisContext, 'redis' | 'keys' | 'transitions'>,
@@ -21,12 +21,12 @@ export async function recount(
     for (const text of texts) found += Buffer.byteLength(text);
   };
   for (let from = 0; ; from += ROWS_AT_ONCE) {
-    const page = await reach(redis.lrange(rows, from, from + ROWS_AT_ONCE - 1));
+    const page = await callRedis(redis.lrange(rows, from, from + ROWS_AT_ONCE - 1));
     add(page);
     if (page.length < ROWS_AT_ONCE) break;
   }
-  add(await reach(redis.hvals(states)));
-  add(await reach(redis.hvals(results)));
-  add(await reach(redis.lrange(queue, 0, -1)));
+  add(await callRedis(redis.hvals(states)));
+  add(await callRedis(redis.hvals(results)));
+  add(await callRedis(redis.lrange(queue, 0, -1)));
   await transitions.run('recount', sessionId, { found, counted });
 }

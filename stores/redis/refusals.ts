@@ -1,22 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { saysNotNow } from './errors.js';
 
-/** Does work on Redis; the caller learns what becomes of it. */
-export type Insist = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs a command on Redis and decides how temporary refusals are handled. */
+export type Send = <T>(work: () => Promise<T>) => Promise<T>;
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** Refusals reach the caller at once. */
-export const askOnce: Insist = (work) => work();
+/** Reports refusals to the caller at once. */
+export const sendOnce: Send = (work) => work();
 
 /**
- * Sends the same again while Redis says that it cannot serve now: it did nothing. A worker waits so,
- * as it waits while there is no connection; what a model has said is not paid for twice.
+ * Resends a command while Redis temporarily refuses it, which means that nothing was executed.
+ * Workers wait like this, as they wait for a connection, so that model output is not paid for
+ * twice.
  *
- * @param isEnded true once the connection was closed by this process
+ * @param isEnded true once this process has closed the connection
  */
-export function waitOutRefusals(isEnded: () => boolean): Insist {
+export function waitOutRefusals(isEnded: () => boolean): Send {
   return async (work) => {
     for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
       try {

@@ -21,7 +21,10 @@ import type { RequestOf } from '../transitions/library.js';
 import type { Contents } from './contents.js';
 import { keepOutputApart } from './large-results.js';
 
-/** Inputs of the store → requests of the transitions, user content aside. Pure but for `contents`. */
+/**
+ * Translates inputs of the store into requests of the transitions, with user content apart. Pure
+ * except for `contents`.
+ */
 
 export function beginRequest(
   input: BeginInput,
@@ -132,7 +135,8 @@ function callRequest(
     id: toolCallId,
     name: toolName,
     kind,
-    // What it asks for, or comes to by itself, within.
+    // Nested values of the model are checked two levels deeper, since they are stored inside the
+    // spec.
     spec: contents.addJson(toCallSpec(writer, call), 2),
     row: row === undefined ? undefined : contents.add(toStoredRow(row)),
     idempotent,
@@ -151,7 +155,7 @@ function callRequest(
   return { ...fixed, ...held, ...below };
 }
 
-/** A chunk without what is known when it is written. */
+/** A chunk without step and time, which are known when it is written. */
 function toTimeless(chunk: StreamChunk): string {
   const [json = ''] = toCheckedJson([chunk]);
   const { step: _step, timestamp: _timestamp, ...rest } = JSON.parse(json) as StreamChunk;

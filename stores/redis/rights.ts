@@ -1,14 +1,16 @@
 import type { KeySpace } from './keys.js';
 
-/** Whose rights are looked at; nothing is stored under it. */
+/** Session id used to check rights; nothing is stored under it. */
 const SESSION = 'rights';
 
-/** A command that the store sends, with arguments by which its keys and channels are checked. */
+/**
+ * A command that the store sends, with arguments that allow its keys and channels to be checked.
+ */
 export type Right = readonly [command: string, ...args: string[]];
 
 /**
- * What a user of Redis needs beside a form of the library, see docs/redis.md: without one of these a
- * transition would end in the middle.
+ * The rights that a Redis user needs for the commands inside the library, see docs/redis.md.
+ * Without one of them a transition would fail halfway.
  */
 export function rightsFor(keys: KeySpace): Right[] {
   const key = keys.session(SESSION).root;

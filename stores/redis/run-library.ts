@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RedisConnection } from './clients.js';
-import { isLackOfRights, lackOfRights, reach } from './errors.js';
+import { isLackOfRights, lackOfRights, callRedis } from './errors.js';
 import {
   functionLibrary,
   functionName,
@@ -11,10 +11,10 @@ import {
   type TransitionMode,
 } from './library.js';
 import { mastersOf } from './masters.js';
-import { askOnce, type Insist } from './refusals.js';
+import { sendOnce, type Send } from './refusals.js';
 import type { Right } from './rights.js';
 
-/** Runs the library with keys and arguments; its form is the caller's no concern. */
+/** Calls the library with keys and arguments, as a function or as a script. */
 export type RunLibrary = (
   mode: TransitionMode,
   keys: readonly string[],
@@ -23,25 +23,25 @@ export type RunLibrary = (
 
 export interface RunLibraryOptions {
   library?: Library;
-  /** What is done when Redis refuses for now; transitions know repeats. */
-  insist?: Insist;
-  /** What is looked at before the first transition, so that none ends in the middle. */
+  /** How temporary refusals of Redis are handled; transitions recognise repeated requests. */
+  send?: Send;
+  /** Rights that are checked before the first transition, so that none fails halfway. */
   rights?: readonly Right[];
 }
 
-/** A Redis that took no library is asked again after this long. */
+/** Time before loading the library is retried on a Redis that refused it. */
 const LOAD_AGAIN_MS = 5_000;
 
 /**
- * The library inside Redis: as functions, which it loads where they are missing (a new server, or one
- * that was flushed), or as a script where functions are not to be had.
+ * Runs the library inside Redis: as functions, which are loaded where they are missing (a new or
+ * flushed server), or as scripts if functions are not available.
  */
 export function createRunLibrary(
   redis: RedisConnection,
-  { library = THIS_LIBRARY, insist = askOnce, rights = [] }: RunLibraryOptions = {},
+  { library = THIS_LIBRARY, send = sendOnce, rights = [] }: RunLibraryOptions = {},
 ): RunLibrary {
   const scripts = new Map<string, { code: string; sha: string }>();
-  /** Set once functions were refused for good. */
+  /** Set once functions were refused permanently. */
   let needsScript = false;
   let loading: Promise<void> | undefined;
   let loadRefused: number | undefined;
@@ -55,14 +55,14 @@ export function createRunLibrary(
     return loading;
   }
 
-  async function runScript(entry: LibraryEntry, given: Given): Promise<unknown> {
-    const name = entry === 'rights' ? entry : String(given[1 + given[0]]);
+  async function runScript(entry: LibraryEntry, input: KeysAndArgs): Promise<unknown> {
+    const name = entry === 'rights' ? entry : String(input[1 + input[0]]);
     const { code, sha } = scripts.get(name) ?? remember(entry, name);
     try {
-      return await redis.evalsha(sha, ...given);
+      return await redis.evalsha(sha, ...input);
     } catch (error) {
       if (!startsWith(error, 'NOSCRIPT')) throw error;
-      return redis.eval(code, ...given);
+      return redis.eval(code, ...input);
     }
   }
 
@@ -73,39 +73,39 @@ export function createRunLibrary(
     return script;
   }
 
-  async function runFunction(entry: LibraryEntry, given: Given): Promise<unknown> {
+  async function runFunction(entry: LibraryEntry, input: KeysAndArgs): Promise<unknown> {
     const name = functionName(library, entry);
     const call = () =>
       entry === 'reading' || entry === 'rights'
-        ? redis.fcall_ro(name, ...given)
-        : redis.fcall(name, ...given);
+        ? redis.fcall_ro(name, ...input)
+        : redis.fcall(name, ...input);
     try {
       return await call();
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
     if (loadRefused !== undefined && performance.now() - loadRefused < LOAD_AGAIN_MS) {
-      return runScript(entry, given);
+      return runScript(entry, input);
     }
     try {
       await load();
     } catch (error) {
       if (!takesNoLibrary(error)) throw error;
-      // A full Redis and a replica run scripts that free memory, or read.
+      // A full Redis and a replica still run scripts that free memory or only read.
       loadRefused = performance.now();
-      return runScript(entry, given);
+      return runScript(entry, input);
     }
     return call();
   }
 
-  async function invoke(entry: LibraryEntry, given: Given): Promise<unknown> {
-    if (needsScript) return runScript(entry, given);
+  async function invoke(entry: LibraryEntry, input: KeysAndArgs): Promise<unknown> {
+    if (needsScript) return runScript(entry, input);
     try {
-      return await runFunction(entry, given);
+      return await runFunction(entry, input);
     } catch (error) {
       if (!hasNoFunctions(error)) throw error;
       needsScript = true;
-      return runScript(entry, given);
+      return runScript(entry, input);
     }
   }
 
@@ -124,33 +124,35 @@ export function createRunLibrary(
         isChecked = true;
       })
       .finally(() => {
-        // Rights may be given meanwhile.
+        // Rights may be granted meanwhile, so they are checked again next time.
         checking = undefined;
       });
     return checking;
   }
 
   return (mode, keys, args) => {
-    const given: Given = [keys.length, ...keys, ...args];
+    const input: KeysAndArgs = [keys.length, ...keys, ...args];
     const work = async (): Promise<unknown> => {
       if (!isChecked) await check();
       try {
-        return await invoke(mode, given);
+        return await invoke(mode, input);
       } catch (error) {
         if (!isLackOfRights(error)) throw error;
-        // Taken away meanwhile: which it was is said, and nothing is begun again without it.
+        // A right was withdrawn meanwhile: report which one, and start nothing else without it.
         isChecked = false;
         await check();
         throw error;
       }
     };
-    return reach(insist(work));
+    return callRedis(send(work));
   };
 }
 
-type Given = [numberOfKeys: number, ...keysAndArgs: (string | number)[]];
+type KeysAndArgs = [numberOfKeys: number, ...keysAndArgs: (string | number)[]];
 
-/** Loads it on all masters that can be reached; who needs one of the others loads it again. */
+/**
+ * Loads the library on all reachable masters; on the others it is loaded when it is first needed.
+ */
 async function loadEverywhere(redis: RedisConnection, code: string): Promise<void> {
   const loads = mastersOf(redis).map((node) => node.function('LOAD', 'REPLACE', code));
   const results = await Promise.allSettled(loads);
@@ -158,7 +160,9 @@ async function loadEverywhere(redis: RedisConnection, code: string): Promise<voi
   if (failures.length > 0 && failures.length === results.length) throw failures[0]?.reason;
 }
 
-/** No functions: an older or another server, or a user who may not use them. */
+/**
+ * True if functions are not available: an older or different server, or a user without the right.
+ */
 function hasNoFunctions(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (/^ERR unknown (command|subcommand)/i.test(error.message)) return true;

@@ -1,21 +1,24 @@
 import type { Commands } from './commands.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 
 export interface ScoredMember {
   member: string;
   score: number;
 }
 
-/** The next members of a sorted set behind one, in order of score and then name, at most so many. */
+/**
+ * The next members of a sorted set after a given one, ordered by score and then name, up to a
+ * limit.
+ */
 export async function nextInOrder(
   redis: Pick<Commands, 'zrangebyscore'>,
   key: string,
   after: ScoredMember | undefined,
   count: number,
 ): Promise<ScoredMember[]> {
-  // Of members of the same score some may have been read before.
+  // Some members with the same score may already have been returned, so more are read.
   for (let size = count + 1; ; size *= 2) {
-    const found = await reach(
+    const found = await callRedis(
       redis.zrangebyscore(key, after?.score ?? '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, size),
     );
     const members = toMembers(found).filter((member) => isBehind(member, after));

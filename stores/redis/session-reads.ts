@@ -4,7 +4,7 @@ import type { Calls } from '../contract/calls.js';
 import type { Queue } from '../contract/queue.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
@@ -16,16 +16,16 @@ interface Reads {
   acceptedMessages: Sessions['acceptedMessages'];
 }
 
-/** Reads of a session; each is of one moment. */
+/** Reads of a session, each made at one moment. */
 export function createSessionReads({ redis, keys, transitions, now }: RedisContext): Reads {
   const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
-  /** Sequence and status of the stream are the conversation's. */
+  /** Sequence and stream status belong to the conversation. */
   async function readRoot(sessionId: string): Promise<Record<string, string>> {
     const own = keys.session(sessionId).root;
     const conversation = keys.session(rootOf(sessionId)).root;
-    if (own === conversation) return reach(redis.hgetall(own));
-    const [root, shared] = (await reach(
+    if (own === conversation) return callRedis(redis.hgetall(own));
+    const [root, shared] = (await callRedis(
       redis.together((reads) =>
         reads.hgetall(own).hmget(conversation, 'seq', 'stream', 'committed'),
       ),
@@ -37,7 +37,7 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     const names = ['spec', 'state', 'row', 'decision', 'asked', 'deadline', 'ask'].map(
       (name) => `${name}:${toolCallId}`,
     );
-    const values = await reach(redis.hmget(keys.session(sessionId).calls, ...names));
+    const values = await callRedis(redis.hmget(keys.session(sessionId).calls, ...names));
     const found = names.flatMap((name, at) => (values[at] == null ? [] : [[name, values[at]]]));
     if (found.length === 0) return undefined;
     const call = toOpenCall(toolCallId, Object.fromEntries(found) as Record<string, string>);
@@ -50,15 +50,18 @@ export function createSessionReads({ redis, keys, transitions, now }: RedisConte
     readRows: async (sessionId, from, to) => {
       if (to !== undefined && to <= from) return [];
       const end = to === undefined ? -1 : to - 1;
-      return toRows(sessionId, await reach(redis.lrange(keys.session(sessionId).rows, from, end)));
+      return toRows(
+        sessionId,
+        await callRedis(redis.lrange(keys.session(sessionId).rows, from, end)),
+      );
     },
     readQueue: async (sessionId) =>
-      (await reach(redis.lrange(keys.session(sessionId).queue, 0, -1))).map(toQueuedEntry),
+      (await callRedis(redis.lrange(keys.session(sessionId).queue, 0, -1))).map(toQueuedEntry),
     readCall: async (sessionId, toolCallId) => {
       const call = await readOwnCall(sessionId, toolCallId);
       if (call !== undefined) return call;
-      // A sub-agent's: its owner never changes.
-      const owner = await reach(redis.hget(keys.session(sessionId).owners, toolCallId));
+      // The owner of a sub-agent's call never changes.
+      const owner = await callRedis(redis.hget(keys.session(sessionId).owners, toolCallId));
       const [part] = owner?.split(' ') ?? [];
       return part === undefined
         ? undefined

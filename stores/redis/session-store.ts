@@ -29,10 +29,13 @@ import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
 import { createWaitingIndex } from './waiting-index.js';
 
-/** The layout of records from which on the ids of tenants' sessions tell the tenants apart. */
+/** From this layout on, the ids of tenants' sessions include the tenant. */
 const TENANTS_APART = 2;
 
-/** The record of sessions: each change is one transition, whose request and result this file names. */
+/**
+ * The record of sessions. Each change is one transition; this file maps methods to requests and
+ * results.
+ */
 export function createRedisSessionStore(context: RedisContext): Store {
   const reads = { ...createSessionReads(context), ...createSessionViews(context) };
   const primitives = createDocumentPrimitives(context);

@@ -3,7 +3,7 @@ import type { OpenCall } from '../contract/call-record.js';
 import type { SessionCalls, Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 import { toOpenCall, toQueuedEntry, toRecord } from './stored-record.js';
 import { createStoredRows } from './stored-rows.js';
 
@@ -12,7 +12,7 @@ interface Views {
   readCalls: Sessions['withCalls'];
 }
 
-/** Reads of a session together with its calls and those of its sub-agents; each is of one moment. */
+/** Reads of a session with its calls and those of its sub-agents, each made at one moment. */
 export function createSessionViews({ redis, keys, transitions, now }: RedisContext): Views {
   const { toRows, withOutput, withResults } = createStoredRows({ redis, keys });
 
@@ -23,7 +23,7 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
     owner?: SessionOwner,
   ): Promise<SessionView | undefined> {
     const isChild = childPartOf(sessionId) !== '';
-    // Only a transition finds sub-agents, and checks the owner, in the same moment.
+    // Only a transition can read the sub-agents and check the owner at the same moment.
     const own = isChild || owner !== undefined ? undefined : await readOwn(sessionId, callsOnly);
     const stored = own ?? (await readTree(sessionId, callsOnly, owner));
     const root = await withOutput(sessionId, stored.root);
@@ -37,10 +37,10 @@ export function createSessionViews({ redis, keys, transitions, now }: RedisConte
     };
   }
 
-  /** Of a session without sub-agents; undefined if it has any. */
+  /** Reads a session without sub-agents; undefined if it has some. */
   async function readOwn(sessionId: string, callsOnly: boolean): Promise<Stored | undefined> {
     const at = keys.session(sessionId);
-    const stored = await reach(
+    const stored = await callRedis(
       redis.together((reads) => {
         reads.hgetall(at.root).lrange(at.order, 0, -1).hgetall(at.calls);
         if (!callsOnly) reads.lrange(at.rows, 0, -1).lrange(at.queue, 0, -1);

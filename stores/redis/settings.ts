@@ -3,11 +3,14 @@ import { mastersOf } from './masters.js';
 
 export interface RedisSettings {
   version: string;
-  /** Sentences for the log: what is set so that data may be lost. */
+  /** Sentences for the log about settings that may lose data. */
   warnings: string[];
 }
 
-/** Reads what durability rests on: `noeviction` and an append-only file, on every node of a cluster. */
+/**
+ * Reads the settings that durability depends on, on every master: `noeviction` and an append-only
+ * file.
+ */
 export async function readRedisSettings(redis: RedisConnection): Promise<RedisSettings> {
   const found = await Promise.all(
     mastersOf(redis).map(async (node) => readInfo(await node.info())),

@@ -9,7 +9,7 @@ import { keepApart, keepOutputApart } from './large-results.js';
 
 type SettleRequest = RequestOf<'settleCall'>;
 
-/** What a call came to, or what was decided about it → request of its transition. */
+/** The request of the transition that settles a call, for a result or a decision. */
 export function settleRequest(
   input: SettleCallInput,
   contents: Contents,
@@ -36,7 +36,7 @@ export function settleRequest(
   };
 }
 
-/** What a tool leaves beside its result. */
+/** What a tool leaves besides its result. */
 function workRequest(
   input: SettleCallInput,
   contents: Contents,

@@ -2,8 +2,8 @@ import { HelixError } from '../../protocol/errors.js';
 import type { Row } from '../../protocol/rows.js';
 
 /**
- * What was stored as JSON. Only checked values are stored, so that anything else was put there by
- * somebody else, or cut.
+ * Parses stored JSON. Only checked values are stored, so anything else was written by another
+ * program or truncated.
  *
  * @throws HelixError `corrupt_record`
  */
@@ -15,7 +15,7 @@ export function parseStored(text: string | undefined, what: string): unknown {
   }
 }
 
-/** A row; that a message is shown is stored, though it goes without saying. */
+/** Parses a row, without the stored `hidden: false` of a visible message, which is implied. */
 export function parseRow(text: string | undefined, what: string): Row {
   const row = parseStored(text, what) as Row;
   if (row.role === 'user' && row.hidden === false) delete row.hidden;

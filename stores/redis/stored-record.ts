@@ -7,12 +7,12 @@ import type { SessionRecord } from '../contract/sessions.js';
 import { parseUsage } from '../record/run-usage.js';
 import { corrupt, parseRow, parseStored } from './stored-json.js';
 
-/** Hashes as Redis gives them → the record and calls of a session. Pure. */
+/** Converts hashes as Redis returns them into the record and calls of a session. Pure. */
 
-/** A page that took an active snapshot may ask for the turn this much later. */
+/** A page that took an active snapshot may request the turn up to this much later. */
 const ACTIVE_SNAPSHOT_MS = 60_000;
 
-/** A call by its fields `<name>:<toolCallId>`. */
+/** Builds a call from its fields `<name>:<toolCallId>`. */
 export function toOpenCall(id: string, calls: Record<string, string>): OpenCall {
   const field = (name: string): string | undefined => calls[`${name}:${id}`];
   const row = field('row');
@@ -33,7 +33,9 @@ export function toOpenCall(id: string, calls: Record<string, string>): OpenCall 
   };
 }
 
-/** An entry of the queue; the scripts keep its rows as JSON text, which no encoder of Lua changes. */
+/**
+ * An entry of the queue; its rows are stored as JSON text inside, so no Lua encoder changes them.
+ */
 export function toQueuedEntry(json: string): QueuedEntry {
   const entry = parseStored(json, 'queue') as QueuedEntry;
   const messages = entry.messages.map((message) => ({
@@ -43,7 +45,7 @@ export function toQueuedEntry(json: string): QueuedEntry {
   return { ...entry, messages };
 }
 
-/** Undefined for a stream that has no session. */
+/** Undefined for a stream without a session. */
 export function toRecord(
   sessionId: string,
   root: Record<string, string>,
@@ -128,7 +130,7 @@ export function toNumber(what: string, text: string): number {
   return number;
 }
 
-/** Stored as `<turn> <version>`; of an earlier turn it says nothing of this one. */
+/** Stored as `<turn> <version>`; ignored if it belongs to an earlier turn. */
 function toTurnVersion({ turnV = '', turn }: Record<string, string>): string | undefined {
   const [of, version] = turnV.split(' ');
   return of === turn ? version : undefined;

@@ -1,16 +1,16 @@
 import type { Row } from '../../protocol/rows.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 import { resolveRows, type ReadResults } from './large-results.js';
 import { parseRow } from './stored-json.js';
 
 export interface StoredRows {
-  /** Rows as they were stored, with the large results that are kept apart from them. */
+  /** Parses stored rows and restores large results that are stored apart. */
   toRows: (sessionId: string, rows: string[]) => Promise<Row[]>;
-  /** Fields of a root with what the run came to, if that is kept apart. */
+  /** Adds the result of the run to the fields of a root, if it is stored apart. */
   withOutput: (sessionId: string, root: Record<string, string>) => Promise<Record<string, string>>;
-  /** The same for the results of calls that no step has taken in. */
+  /** Restores the large results of calls whose rows are not in the transcript yet. */
   withResults: (sessionId: string, calls: OpenCall[]) => Promise<OpenCall[]>;
 }
 
@@ -21,7 +21,7 @@ export function createStoredRows({
   const readResults =
     (sessionId: string): ReadResults =>
     (ids) =>
-      reach(redis.hmget(keys.session(sessionId).results, ...ids));
+      callRedis(redis.hmget(keys.session(sessionId).results, ...ids));
   return {
     toRows: (sessionId, rows) =>
       resolveRows(

@@ -4,23 +4,24 @@ import type { StreamStatus } from '../../protocol/run.js';
 import { toCheckedJson } from '../record/checked-messages.js';
 import { NO_RUN, type AppendResult, type LogPosition, type StreamLog } from '../contract/log.js';
 import { toControlMessage } from '../log/control-message-of.js';
-import { createChannels } from './channels.js';
-import { reach } from './errors.js';
+import { createChannels, type Subscriber } from './tail/channels.js';
+import { callRedis } from './errors.js';
 import type { RedisContext } from './context.js';
 import { resolveEntries } from './large-results.js';
-import { createReadLog, type ReadLog } from './read-log.js';
+import { createReadLog, type ReadLog } from './tail/pages.js';
 import { parseStored } from './stored-json.js';
 import { toNumber } from './stored-record.js';
-import type { Subscriber } from './subscriber.js';
-import { createTail } from './tail.js';
+import { createTail } from './tail/tail.js';
 import type { TruncatedPage } from './transition-results.js';
 
-/** The log in a Redis Stream, its tail over sharded Pub/Sub. */
+/** The log in a Redis Stream, with a tail over sharded Pub/Sub. */
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
   const { redis, keys, transitions, now: clock } = context;
 
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
-    resolveEntries(entries, (ids) => reach(redis.hmget(keys.session(streamId).results, ...ids)));
+    resolveEntries(entries, (ids) =>
+      callRedis(redis.hmget(keys.session(streamId).results, ...ids)),
+    );
   const readLog = createReadLog(context);
   const read: ReadLog = async (streamId, fromSequence, limit) => {
     const part = await readLog(streamId, fromSequence, limit);
@@ -43,7 +44,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     },
     append: async (writer, batch, messages, known = 0) => {
       const texts = toCheckedJson(messages);
-      context.gatherWrites();
+      context.corkWrites();
       const owner = writer.runId === NO_RUN ? rootOf(writer.sessionId) : writer.sessionId;
       const reply = await transitions.append(owner, [
         writer.runId,
@@ -63,7 +64,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     inspect: async (streamId) => {
       const { root, stream } = keys.session(rootOf(streamId));
       const names = ['stream', 'seq', 'turnSeq', 'controls', 'error', 'streamError'];
-      const [fields, entries] = (await reach(
+      const [fields, entries] = (await callRedis(
         redis.together((reads) => reads.hmget(root, ...names).xlen(stream)),
       )) as [(string | null)[], number];
       return toPosition(fields, entries);
@@ -91,7 +92,7 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
   };
 }
 
-/** What a call's row keeps of these messages: the letter of its kind, and which one it is. */
+/** Which of these messages a call's row keeps: the letter of its kind, and its index. */
 function toNotes(messages: readonly StreamMessage[]): string {
   return messages
     .flatMap((message, at) => {

@@ -7,13 +7,13 @@ import type { Sessions } from '../contract/sessions.js';
 import type { Steps } from '../contract/steps.js';
 import type { OwnerTransitionName, TransitionName } from '../transitions/library.js';
 
-/** What each transition replies: mostly, what the store's method of that name results in. */
+/** The reply of each transition, usually the result of the store's method of that name. */
 interface Results {
   acceptedMessages: { ids: string[] };
   begin: Returned<Runs['begin']>;
   beginChild: Returned<Runs['beginChild']>;
   beginQueued: Returned<Queue['begin']>;
-  /** `stored`: a part of the session, which is not there yet. */
+  /** `stored`: a part of a copy that is not complete yet. */
   branch: Returned<Sessions['branch']> | { kind: 'stored' };
   claim: Returned<Steps['claim']>;
   closeWriter: Returned<StreamLog['closeWriter']>;
@@ -45,7 +45,7 @@ interface Results {
 
 interface OwnerResults {
   reserve: ReserveResult;
-  /** `added`: it was not on the list · `stale`: a later fold came first. */
+  /** `added`: it was not listed · `stale`: a later fold came first. */
   fold: { kind: 'added' | 'folded' | 'stale' | 'removed' | 'unknown' };
 }
 
@@ -53,7 +53,7 @@ export type OwnerResultOf<Name extends OwnerTransitionName> = OwnerResults[Name]
 export type ResultOf<Name extends TransitionName> = Results[Name];
 type Returned<Method extends (...args: never[]) => Promise<unknown>> = Awaited<ReturnType<Method>>;
 
-/** Ids of calls in their order, and the fields of a session's calls. */
+/** Ids of calls in their order, and all fields of a session's calls. */
 export type CallTable = [order: string[], calls: string[]];
 type View = [root: string[], rows: string[], queue: string[], ...sessions: CallTable[]];
 
@@ -63,4 +63,14 @@ export interface TruncatedPage {
   atSequence: number;
   /** Where the next page begins. */
   next?: number | undefined;
+}
+
+/** Transitions reply with JSON that was spliced together from checked values; a view is a list. */
+export function parseReply<Name extends TransitionName>(
+  transition: Name,
+  reply: unknown,
+): ResultOf<Name> {
+  if (Array.isArray(reply)) return reply as ResultOf<Name>;
+  if (typeof reply === 'string') return JSON.parse(reply) as ResultOf<Name>;
+  throw new Error(`transition ${transition} replied ${String(reply)}`);
 }

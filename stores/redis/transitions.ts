@@ -12,17 +12,16 @@ import { RECORD_LAYOUT } from '../transitions/lib/layout.js';
 import { createContents, type Contents } from './contents.js';
 import type { DueKeys, KeySpace } from './keys.js';
 import type { TransitionMode } from './library.js';
-import { parseReply } from './parse-reply.js';
+import { parseReply, type OwnerResultOf, type ResultOf } from './transition-results.js';
 import type { SessionOwner } from '../contract/waiting.js';
-import type { OwnerResultOf, ResultOf } from './transition-results.js';
 import type { RunLibrary } from './run-library.js';
 
-/** The transitions of the record, wherever they run. */
+/** The transitions of the record, in Redis or in process. */
 export interface Transitions {
   /**
-   * Runs one on a session; the request may name content, and depend on the layout in which records are
-   * written. Some do their work a page at a time: those
-   * are sent until all is done.
+   * Runs a transition on a session. The request may refer to content, and may depend on the layout
+   * in which records are written. Transitions that work page by page are repeated until they are
+   * done.
    *
    * @throws HelixError `unavailable` if a newer release has laid out the session's record
    */
@@ -31,30 +30,33 @@ export interface Transitions {
     sessionId: string,
     request: RequestOf<Name> | ((contents: Contents, layout: number) => RequestOf<Name>),
   ) => Promise<ResultOf<Name>>;
-  /** Runs one on what an owner has. */
+  /** Runs a transition on the figures of an owner. */
   runOfOwner: <Name extends OwnerTransitionName>(
     name: Name,
     owner: SessionOwner,
     request: OwnerRequestOf<Name>,
     title?: string,
   ) => Promise<OwnerResultOf<Name>>;
-  /** The hot path. args as transitions/append has them, without the name. */
+  /** The hot path. `args` are those of transitions/append without the name. */
   append: (sessionId: string, args: readonly (string | number)[]) => Promise<(number | string)[]>;
-  /** Of a session that is there. */
+  /** For an existing session. */
   noteSnapshot: (
     sessionId: string,
     snapshot: { turn: number; isActive: boolean },
     now: number,
   ) => Promise<void>;
-  /** Also while Redis is full; false if the session is not among those that are listed. */
+  /** Also works while Redis is full; false if the session is not listed. */
   noteDue: (lists: DueKeys, sessionId: string, at: number) => Promise<boolean>;
-  /** Sessions of a shard that are due, apart by the lists that they are on. */
+  /** Sessions of a shard that are due, separated by list. */
   takeDue: (
     lists: DueKeys,
     times: { now: number; again: number },
     most: { urgent: number; routine: number },
   ) => Promise<{ urgent: string[]; routine: string[] }>;
-  /** Moves a session that was taken from a list; false if it was noted since. Without a time it is on none. */
+  /**
+   * Moves a session that was taken from a list; false if it was noted since. Without `at` it is
+   * removed from the lists.
+   */
   putDue: (
     from: string,
     onto: string,
@@ -62,14 +64,14 @@ export interface Transitions {
     taken: number,
     at?: number,
   ) => Promise<boolean>;
-  /** Lines, sequence and server, as transitions/read-page has them. */
+  /** Lines, sequence and server, in the format of transitions/read-page. */
   readPage: (sessionId: string, fromSequence: number, limit: number) => Promise<string[]>;
 }
 
-/** How long what has ended is kept, seconds. */
+/** How long ended streams and sessions are kept, seconds. */
 export interface Expiry {
   streamTtlSeconds: number;
-  /** 0: without limit. */
+  /** 0: no limit. */
   sessionTtlSeconds: number;
 }
 
@@ -89,9 +91,10 @@ export function createTransitions(
   const expiry = `${String(streamTtlSeconds)} ${String(sessionTtlSeconds)}`;
   return {
     run: async (name, sessionId, request) => {
-      // Without a wait where there is none, so that what is asked for in order is sent in order.
-      const given = readLayout();
-      const layout = typeof given === 'number' ? given : await given;
+      // Avoids an await when the layout is known, so that requests are sent in the order of the
+      // calls.
+      const current = readLayout();
+      const layout = typeof current === 'number' ? current : await current;
       const contents = createContents();
       const fixed = typeof request === 'function' ? request(contents, layout) : request;
       const settings = `${expiry} ${String(layout)}`;
@@ -106,7 +109,8 @@ export function createTransitions(
     },
     runOfOwner: async (name, owner, request, title = '') => {
       const { holds, user } = keys.owner(owner);
-      // A fold may free an owner, so it is done while Redis is full; nothing is reserved then.
+      // A fold may free memory of an owner, so it also runs while Redis is full; a reservation does
+      // not.
       const mode = name === 'fold' ? 'free' : 'writing';
       const args = [name, user, JSON.stringify(request), title];
       return JSON.parse((await runLibrary(mode, [holds], args)) as string) as never;
@@ -115,7 +119,7 @@ export function createTransitions(
       (await runLibrary('writing', keys.append(sessionId), ['append', ...args])) as number[],
     noteSnapshot: async (sessionId, { turn, isActive }, now) => {
       const { root } = keys.session(sessionId);
-      // Two short fields: a page may be loaded while Redis is full.
+      // Writes only two short fields, so that a page can be loaded while Redis is full.
       await runLibrary('free', [root], ['noteSnapshot', turn, now, isActive ? 1 : 0]);
     },
     noteDue: async ({ urgent, routine }, sessionId, at) =>
@@ -139,6 +143,6 @@ export function createTransitions(
 function newerLayout(): HelixError {
   return new HelixError(
     'unavailable',
-    'This conversation was written by a newer release; servers of that release go on with it.',
+    'This conversation was written by a newer release; only servers of that release can continue it.',
   );
 }

@@ -1,17 +1,17 @@
-/** The commands that were sent and not answered. */
+/** Tracks commands that were sent and not answered. */
 export interface Unanswered {
-  /** Does work on Redis, and counts it until it is answered, also by an error. */
+  /** Runs work on Redis and counts it until it is answered, also with an error. */
   during: <T>(work: () => Promise<T>) => Promise<T>;
   /**
-   * How long nothing has been answered, while a command waits for it, ms; 0: Redis answered all. Of a
-   * cluster whose other nodes answer no more is said.
+   * How long nothing was answered while a command waits, ms; 0 if nothing waits. For a cluster
+   * whose other nodes answer, it does not detect a single silent node.
    */
   silentMs: () => number;
 }
 
-/** Commands that wait for a connection count: a process that has none cannot write either. */
+/** Commands that wait for a connection count too: a process without one cannot write either. */
 export function createUnanswered(): Unanswered {
-  // In the order in which they were sent, so that the oldest is the first.
+  // In the order of sending, so the oldest comes first.
   const sentAt = new Map<object, number>();
   let answeredAt = 0;
   return {

@@ -3,25 +3,26 @@ import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner, Waiting } from '../contract/waiting.js';
 import { asks, readWaitingPage, type WaitingEntry } from '../record/waiting-page.js';
 import type { RedisContext } from './context.js';
-import { reach } from './errors.js';
+import { callRedis } from './errors.js';
 import { nextInOrder } from './scored-list.js';
 
 export interface WaitingIndex extends Waiting {
-  /** Before a question is stored: a list may hold too much, never too little. */
+  /** Called before a question is stored: a list may contain too many sessions, never too few. */
   noteAsking: (sessionId: string) => Promise<void>;
 }
 
 /**
- * The sessions that asked something, by owner. An owner's list lives in a slot of its own, so no
- * script of a session can keep it: it is written before the question and cleaned by who reads it.
+ * Sessions that have asked people something, by owner. An owner's list is in another slot, so no
+ * transition of a session can maintain it: it is written before the question and cleaned up by its
+ * readers.
  */
 export function createWaitingIndex(
   { redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>,
   readCalls: Sessions['withCalls'],
 ): WaitingIndex {
-  /** The list that a session belongs on; undefined once it is gone. */
+  /** The list that a session belongs on; undefined if the session does not exist. */
   async function listOf(sessionId: string): Promise<string | undefined> {
-    const [owner, tenant] = await reach(
+    const [owner, tenant] = await callRedis(
       redis.hmget(keys.session(sessionId).root, 'owner', 'tenant'),
     );
     return owner == null
@@ -29,21 +30,24 @@ export function createWaitingIndex(
       : keys.waitingIndex({ owner, ...(tenant != null && { tenant }) });
   }
 
-  /** Which list it is on is kept apart: its record may expire before its owner's list is cleaned. */
+  /**
+   * The list is also stored by session, since the session may expire before its owner's list is
+   * cleaned.
+   */
   async function put(sessionId: string, options: string[]): Promise<void> {
     const key = await listOf(sessionId);
     if (key === undefined) return;
     await Promise.all([
-      reach(redis.hset(keys.askingIndex, sessionId, key)),
-      reach(redis.zadd(key, ...options, now(), sessionId)),
+      callRedis(redis.hset(keys.askingIndex, sessionId, key)),
+      callRedis(redis.zadd(key, ...options, now(), sessionId)),
     ]);
   }
 
   const noteWaiting = (sessionId: string): Promise<void> => put(rootOf(sessionId), ['NX']);
 
-  /** A question may be asked between the look and the removal: then its session belongs there. */
+  /** A question may be asked between reading and removing: the session is then listed again. */
   async function drop(key: string, sessionId: string): Promise<void> {
-    await reach(redis.zrem(key, sessionId));
+    await callRedis(redis.zrem(key, sessionId));
     const view = await readCalls(sessionId);
     if (view?.openCalls.some(asks)) await noteWaiting(sessionId);
   }
@@ -63,11 +67,11 @@ export function createWaitingIndex(
     note: noteWaiting,
     forget: async (sessionId) => {
       const key =
-        (await listOf(sessionId)) ?? (await reach(redis.hget(keys.askingIndex, sessionId)));
+        (await listOf(sessionId)) ?? (await callRedis(redis.hget(keys.askingIndex, sessionId)));
       if (key === null) return;
       await Promise.all([
-        reach(redis.zrem(key, sessionId)),
-        reach(redis.hdel(keys.askingIndex, sessionId)),
+        callRedis(redis.zrem(key, sessionId)),
+        callRedis(redis.hdel(keys.askingIndex, sessionId)),
       ]);
     },
     page: (owner: SessionOwner, page) => {

@@ -6,7 +6,11 @@ export interface AcceptedMessagesRequest {
   ids: string[];
 }
 
-/** accepted messages: which of these user messages the session has accepted. */
+/**
+ * accepted messages: which of these user messages the session has already accepted. Writes nothing.
+ *
+ * @returns `found` with their ids
+ */
 export function acceptedMessages(session: Session, { ids }: AcceptedMessagesRequest): string {
   const found: string[] = [];
   for (const id of ids) if (acceptedHash(session, id) !== undefined) found.push(id);

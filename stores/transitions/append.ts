@@ -2,30 +2,41 @@ import { cjson, formatInt, redis, toNumber } from './lib/host.js';
 import { closeLog, write, type Log } from './lib/log.js';
 import { isTerminal, num } from './lib/root.js';
 
-/** The hot path: positional, with five keys, one call for everything that came meanwhile. */
+/**
+ * The hot path: positional arguments and only five keys; one call carries all messages that were
+ * written since the previous call.
+ */
 export type AppendReply = (number | string)[];
 
 const APPENDED = 1;
 /** Another attempt owns the writer. */
 const FENCED = 2;
-/** The run has ended, or another one owns the session. */
+/** The run has ended, or another run owns the session. */
 const SUPERSEDED = 3;
 /** The stream is paused. */
 const CLOSED = 4;
-/** The store has less than the writer was told of, or lost a batch of it. */
+/**
+ * The store is older than what it had confirmed to the writer, or has lost one of the writer's
+ * batches.
+ */
 const REWOUND = 5;
 
-/** How many arguments stand before the messages. */
+/** Number of arguments before the messages. */
 const FIXED = 8;
 
 /**
- * append: adds messages under a claim. keys: root, stream, writers, channel, root of the
- * conversation, whose sequence all share. args: `append`, run, '*' for a writer of no run · writer · token ·
- * batch · now · known: highest sequence that the writer was told of · notes: which of the messages a
- * call's row keeps, see call-events · messages.
+ * append: adds a batch of messages to the log for the writer's current owner.
  *
- * @returns 1, sequence and 1 if the run is to stop; a batch seen before gives its first reply. Or one
- * of the codes above
+ * Keys: root, stream, writers, channel, and the root of the conversation, which numbers the entries
+ * of all its sessions. Arguments: `append` · run, or '*' for a writer without a run · writer ·
+ * token · batch · now · known, the highest sequence that the writer has seen · notes, which of the
+ * messages the call's row keeps (see lib/call-events) · messages.
+ *
+ * Checks, in this order: the batch was stored before (returns its first reply) · the store is older
+ * than `known` · the run is over or superseded · another attempt owns the writer · a batch is
+ * missing before this one · the stream of a writer without a run is paused.
+ *
+ * @returns [1, sequence, 1 if a stop was requested else 0], or one of the codes above
  */
 export function append(keys: readonly string[], args: readonly string[]): AppendReply {
   const [rootKey, stream, writers, channel, root] = keys as [
@@ -91,10 +102,12 @@ export function append(keys: readonly string[], args: readonly string[]): Append
   return [APPENDED, log.seq, stop];
 }
 
-/** Adds to what a call's row keeps: `c<index>` or `p<index>` becomes the letter and the sequence. */
+/**
+ * Adds to what the call's row keeps: `c<index>` and `p<index>` become the letter and the sequence.
+ */
 function note(writers: string, writer: string, notes: string, log: Log): void {
   const before = redis.call('HGET', writers, `e:${writer}`);
-  // Of an attempt that began before there were notes all of the log is searched.
+  // The attempt began before notes existed; the whole log is searched for it instead.
   if (before === false) return;
   const found: string[] = before === '' ? [] : [before];
   const first = log.seq - log.written.length + 1;

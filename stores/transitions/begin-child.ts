@@ -11,12 +11,15 @@ import { countStored } from './lib/size.js';
 export interface BeginChildRequest {
   runId: string;
   agent: string;
-  /** Part of the parent's session id behind the conversation's, or ''. */
+  /**
+   * Part of the parent's session id after the conversation's id; '' if the parent is the
+   * conversation itself.
+   */
   parent: string;
   parentRunId: string;
   toolCallId: string;
   now: number;
-  /** Most sub-agents of a run of the conversation. */
+  /** Maximum number of sub-agents that one run of the conversation may start. */
   most: number;
 }
 
@@ -24,8 +27,14 @@ const TOO_MANY =
   '{"code":"subagent_limit","message":"Too many sub-agents were started.","retryable":false}';
 
 /**
- * begin child: makes the session of a sub-agent from the call that it carries out; its input comes
- * from that call alone.
+ * begin child: creates the session of a sub-agent. Its input is taken from the committed call that
+ * it carries out, never from the request.
+ *
+ * Checks, in this order: this run already began (same reply) · the parent's run is active · the
+ * call is open and was committed for exactly this session, run and agent.
+ *
+ * @returns `begun` · `limit`, the session is created as failed because the run has too many
+ * sub-agents · `superseded` · `refused`
  */
 export function beginChild(child: Session, request: BeginChildRequest): string {
   const { runId, agent, parent, toolCallId, now } = request;
@@ -36,8 +45,8 @@ export function beginChild(child: Session, request: BeginChildRequest): string {
   if (up.run !== request.parentRunId || isTerminal(up.status)) return only('superseded');
   const call = readCall(above, toolCallId, ['state', 'child', 'brief']);
   if (call.state !== 'open' || call.child !== child.part) return only('refused');
-  const asked = readChildRun(above, toolCallId);
-  if (asked?.runId !== runId || asked.agent !== agent) return only('refused');
+  const expected = readChildRun(above, toolCallId);
+  if (expected?.runId !== runId || expected.agent !== agent) return only('refused');
 
   const { conversation } = child;
   const top = readRoot(conversation, ['run', 'owner', 'tenant', 'seq', 'children']);

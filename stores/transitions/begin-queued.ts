@@ -10,13 +10,20 @@ import { isRunOf, makeTurn, runJson } from './lib/start-run.js';
 export interface BeginQueuedRequest {
   nonce: string;
   now: number;
-  /** Entries of the log before old turns are trimmed; 0: never. */
+  /** Entries that the log may have before old turns are trimmed; 0: no limit. */
   cap: number;
 }
 
 const FIELDS = ['run', 'status', 'agent', 'tenant', 'seq', 'turn', 'messageId', 'turnSeq'] as const;
 
-/** begin queued: makes a run for the messages that have waited longest. */
+/**
+ * begin queued: starts a run for the messages that have waited longest.
+ *
+ * Checks, in this order: this nonce already started a run (same reply) · no run is active · a
+ * message is waiting.
+ *
+ * @returns `begun` with the run · `busy` · `empty`
+ */
 export function beginQueued(session: Session, { nonce, now, cap }: BeginQueuedRequest): string {
   const root = readRoot(session, FIELDS);
   const agent = root.agent ?? '';

@@ -20,19 +20,22 @@ export interface BeginRequest {
   tenant: string;
   nonce: string;
   now: number;
-  /** Entries of the log before old turns are trimmed; 0: never. */
+  /** Entries that the log may have before old turns are trimmed; 0: no limit. */
   cap: number;
   policy: 'reject' | QueueMode;
-  /** Most entries that may wait. */
+  /** Maximum number of entries in the queue. */
   mostQueued: number;
   /** Stop record of an interrupt. */
   stop: Content;
-  /** Who sends. */
+  /** The sender. */
   by?: string;
   messages: MessageArgument[];
-  /** The agent's own state from the run's beginning on; not for messages that wait. */
+  /**
+   * The agent's own state, valid from the start of the run; not stored for messages that are
+   * queued.
+   */
   state?: Content;
-  /** Mode of the run, and who asked for it. */
+  /** Mode of the run, and who requested it. */
   mode: string;
   resumedBy?: string;
 }
@@ -51,8 +54,17 @@ const FIELDS = [
 ] as const;
 
 /**
- * begin: accepts user messages and makes a run for them; the only transition that creates a session.
- * While a run is active, or other messages wait, a policy says what becomes of them.
+ * begin: accepts user messages and starts a run for them. It is the only transition that creates a
+ * session. If a run is active, or other messages are waiting, the busy policy decides whether the
+ * messages are refused, queued, steer the run or interrupt it. A run that is paused with unanswered
+ * calls is abandoned: its calls are settled and the new message starts the next run.
+ *
+ * Checks, in this order: owner and agent of an existing session · messages accepted before (same
+ * content: dropped; other content: conflict) · busy policy · length of the queue.
+ *
+ * @returns `begun` with the run · `accepted`, no message is new · `queued` (with `begun` if the
+ * queue could start a run) · `steered` · `interrupting` · `foreign` · `agent_mismatch` · `conflict`
+ * · `busy` · `queue_full`
  */
 export function begin(session: Session, request: BeginRequest, args: readonly string[]): string {
   const { agent, owner, tenant, now, policy } = request;
@@ -62,7 +74,8 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
     if (root.agent !== agent) return `{"kind":"agent_mismatch","agent":${text(root.agent)}}`;
   }
   const fresh: StoredMessage[] = [];
-  // A hidden message goes with the next one that people see: sent again with that, it may be new.
+  // A hidden message belongs to the next visible one: if that one is new, the hidden one may be new
+  // too.
   let hidden: StoredMessage[] = [];
   for (const message of toStored(request.messages, args)) {
     const known = acceptedHash(session, message.id);
@@ -86,7 +99,7 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   const abandons = isActive && root.stream === 'paused' && hasUnsettled(session);
   const waiting = redis.call('LLEN', session.queue);
   if ((isActive && !abandons) || waiting > 0) {
-    // What waits is not overtaken, whatever becomes of the run.
+    // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return only('busy');
     if (waiting >= request.mostQueued) return only('queue_full');
   }
@@ -100,7 +113,8 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   const run = root.run ?? '';
   let superseded = '';
   if (abandons) {
-    // Results that were given are kept, the rest is settled, the new message follows.
+    // Results already given are kept, all other calls are settled as abandoned; the new message
+    // follows.
     superseded = run;
     const code = 'client_tool_abandoned';
     finish(session, log, speaker, { status: 'interrupted', error: '', reason: 'abandoned', code });
@@ -153,7 +167,7 @@ function createSession(session: Session, { agent, owner, tenant, nonce, now }: B
   fields.push('created', now, 'born', nonce, 'childrenExpire', '1', 'placed', 'all');
   fields.push('counted', '1');
   redis.call('HSET', session.root, ...fields);
-  // Release 0.2.0 knows nothing of them when it erases a session.
+  // Release 0.2.0 does not know these keys and leaves them behind when it erases a session.
   redis.call('UNLINK', session.places, session.rewinds);
 }
 

@@ -14,37 +14,45 @@ export interface BranchRequest {
   tenant: string;
   nonce: string;
   now: number;
-  /** Who asked. */
+  /** The requester. */
   by: string;
-  /** Rows before this part, and the rows of it. */
+  /** Number of rows in the parts before this one, and the rows of this part. */
   from: number;
   rows: Content[];
   messages: { id: string; hash: string }[];
-  /** Calls that have a result, and what is kept apart of it. */
+  /** Calls that have a result, with the output if it is stored apart from the row. */
   results: { id: string; output?: Content }[];
-  /** Absent on all parts but the last. */
+  /** Present on the last part only. */
   end?: BranchEnd;
 }
 
 interface BranchEnd {
-  /** The newest turn: number, first row, the reply's id, the step behind which it ended. */
+  /**
+   * The newest turn: its number, its first row, the id of its reply and the last committed step.
+   */
   turn: number;
   row: number;
   messageId: string;
   step: number;
   hasReplied: boolean;
-  /** How many messages people see. */
+  /** Number of visible messages. */
   visibleMessages: number;
   /** The agent's own state. */
   state?: Content;
 }
 
-/** Parts that nobody finishes go after an hour. */
+/** Parts of a copy that is never completed expire after this time. */
 const UNFINISHED_SECONDS = 3_600;
 
 /**
- * branch: makes a session out of rows of another one, in parts. Until the last one there is no
- * session; then it is at rest: its run number 0 has completed.
+ * branch: creates a session from rows of another session, in parts. The session exists once the
+ * last part is stored; it is then idle, with a completed run number 0.
+ *
+ * Checks, in this order: the session exists (`branched` if this nonce created it, else `exists`) ·
+ * a stream of that name exists · another copy was begun under this id (its parts are deleted) ·
+ * this part is already stored.
+ *
+ * @returns `stored` for a part · `branched` · `exists`
  */
 export function branch(session: Session, request: BranchRequest, args: readonly string[]): string {
   const { nonce } = request;
@@ -58,7 +66,7 @@ export function branch(session: Session, request: BranchRequest, args: readonly 
     redis.call('UNLINK', session.results);
     redis.call('HSET', session.root, 'branching', nonce);
   }
-  // A part that is sent again is there.
+  // A repeated request: this part is already stored.
   if (redis.call('LLEN', session.rows) === request.from) addPart(session, request, args);
   if (request.end !== undefined) {
     found(session, request, request.end, args);

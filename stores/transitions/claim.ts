@@ -23,17 +23,17 @@ import { addUsage, usageJson } from './lib/usage.js';
 
 export interface ClaimRequest {
   writer: WriterRequest;
-  /** Number of the run in its session. */
+  /** Number of the run within its session. */
   runN: number;
-  /** Highest sequence that the run was told of. */
+  /** Highest sequence that the run has seen. */
   known: number;
   now: number;
   budget: Budget;
-  /** Millionths of a dollar for a token that the model says; 0 where that is not known. */
+  /** Price of an output token in millionths of a dollar; 0 if unknown. */
   perToken: number;
 }
 
-/** Bytes that count as a token: the provider of a lost attempt has not reported its usage. */
+/** Estimated bytes per token: the provider never reported the usage of a lost attempt. */
 const BYTES_PER_TOKEN = 4;
 
 const FIELDS = [
@@ -56,8 +56,18 @@ const FIELDS = [
 ] as const;
 
 /**
- * claim: makes a model writer the owner of its step; withdraws what earlier attempts left, or takes
- * in messages that steer the run.
+ * claim: makes an attempt the owner of its step's model writer. It withdraws what earlier attempts
+ * wrote, takes results, late notes and steering messages into the transcript, and returns all that
+ * the step needs.
+ *
+ * Checks, in this order: the step is committed (returns its outcome) · the store is older than what
+ * the run has seen · the run is active and the newest · stop record · fence (a higher token owns
+ * the writer) · this is the next step · all calls of the step before are settled · budget of lost
+ * attempts.
+ *
+ * @returns `claimed` with the number of rows, the sequence and what is known of provider failures ·
+ * `done` or `superseded` · `rewound` · `stopped` · `fenced` · `not_ready` · `exhausted` · `more`,
+ * send the request again
  */
 export function claim(session: Session, request: ClaimRequest): string {
   const { writer, runN, known, now, budget, perToken } = request;
@@ -72,7 +82,7 @@ export function claim(session: Session, request: ClaimRequest): string {
   const owner = readOwner(session, name);
   if (owner.token > token) return only('fenced');
   if (committed !== step - 1) return only('rewound');
-  // A sub-agent whose calls are answered continues with the others.
+  // A sub-agent continues together with the others once the conversation is no longer paused.
   const calls = readCallsField(session, 'state');
   if (isUnsettled(calls) || (!isConversation(session) && root.stream === 'paused')) {
     return only('not_ready');
@@ -82,10 +92,10 @@ export function claim(session: Session, request: ClaimRequest): string {
   const log = openLog(session, root.seq);
   if (owner.token < token || owner.isWithdrawing) {
     const speaker = { agentId: idOf(session), agentType: writer.agentType, step, now };
-    const said = { bytes: 0 };
-    const before = owner.token > 0 ? withdraw(session, name, token, said) : { removed: false };
+    const spoken = { bytes: 0 };
+    const before = owner.token > 0 ? withdraw(session, name, token, spoken) : { removed: false };
     if (isTaken) countLost(session, name, owner.token, budget);
-    addSpoken(session, said.bytes, perToken);
+    addSpoken(session, spoken.bytes, perToken);
     if (before === undefined) return MORE;
     noteEndOfStep(session, root.checkpoint, log.seq);
     if (calls.length > 0) takeInResults(session);
@@ -118,14 +128,14 @@ export function claim(session: Session, request: ClaimRequest): string {
   return `{"kind":"claimed",${rows},${failing},${of}${more}}`;
 }
 
-/** What a lost attempt said was paid for. */
+/** Charges the run for what a lost attempt streamed: the provider bills it too. */
 function addSpoken(session: Session, bytes: number, perToken: number): void {
   const tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
   if (tokens === 0) return;
   addUsage(session, `0 ${int(tokens)} 0 0 0 ${int(Math.ceil(tokens * perToken))}`);
 }
 
-/** Run, session and stream are active; a wake-up has arrived. */
+/** Marks run, session and stream as active and removes the wake-up that led here. */
 function noteClaim(
   session: Session,
   { resume, taken }: Root<'resume' | 'taken'>,

@@ -7,7 +7,12 @@ export interface CloseWriterRequest {
   token: number;
 }
 
-/** close writer: what the writer wrote stays, no later attempt withdraws it. */
+/**
+ * close writer: releases a writer that belongs to no run. Its entries stay: no later attempt
+ * withdraws them.
+ *
+ * @returns `closed` · `fenced`, another attempt owns the writer
+ */
 export function closeWriter(session: Session, { name, token }: CloseWriterRequest): string {
   const owner = readOwner(session, name).token;
   if (owner !== 0 && owner !== token) return only('fenced');

@@ -20,25 +20,28 @@ import { addUsage } from './lib/usage.js';
 export interface CommitRequest {
   writer: WriterRequest;
   now: number;
-  /** Highest sequence that the writer was told of. */
+  /** Highest sequence that the writer has seen. */
   known: number;
   row?: Content;
   outcome: Content;
   checkpointId: string;
-  /** True if this answers a stop. */
+  /** True if this commit was made because of a stop. */
   answersStop: boolean;
-  /** How the run ends with this step, and what becomes of calls that stay open. */
+  /** Status of the run if it ends with this step, and the code for calls that are still open. */
   status?: TerminalStatus;
   error?: Content;
   code: SettlingCode;
-  /** Six numbers, see usage; '' if there is none. */
+  /** Six numbers, see lib/usage; '' if unknown. */
   usage: string;
   finishReason?: string;
-  /** The result that the model handed in; a large one as what is kept apart, and where. */
+  /**
+   * The result that the model submitted: inline, or for a large one its text and the field that
+   * stores it.
+   */
   output?: Content;
   outputRef?: string;
   outputText?: Content;
-  /** Where the chunks begin, and how many they are. */
+  /** Number of the first argument with a chunk, and the number of chunks. */
   chunks: Content;
   chunkCount: number;
   calls: NewCallRequest[];
@@ -59,7 +62,18 @@ const FIELDS = [
   'replied',
 ] as const;
 
-/** commit: stores a step's reply and opens its calls; pauses or ends the run if nothing else is to do. */
+/**
+ * commit: stores the reply of a step, opens its calls and writes the checkpoint. If nothing is left
+ * that could progress without a person, it also pauses the run; if `status` is set, it ends the
+ * run, unless a steering message waits for the next step.
+ *
+ * Checks, in this order: the step is committed (returns its outcome) · the store is older than what
+ * the writer has seen · the run is the newest and active · a stop record, unless this commit
+ * answers it · fence: the token owns the writer and this is the next step.
+ *
+ * @returns `committed` with the sequence, `paused` and what follows · `steered` · `done` or
+ * `superseded` · `rewound` · `stopped` · `fenced`
+ */
 export function commit(session: Session, request: CommitRequest, args: readonly string[]): string {
   const { writer, now } = request;
   const { runId, name, token, step } = writer;

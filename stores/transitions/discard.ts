@@ -10,18 +10,24 @@ import { addUsage } from './lib/usage.js';
 export interface DiscardRequest {
   writer: WriterRequest;
   reason: string;
-  /** Which failure of this step it is, from 1: the same one is counted once. */
+  /** Number of this failure within the step, from 1, so that a repeated request counts it once. */
   failure: number;
-  /** Six numbers, see usage; '' if there is none. */
+  /** Six numbers, see lib/usage; '' if unknown. */
   usage: string;
-  /** How long nobody works on the run from here. */
+  /** How long the run waits for its provider from now on, ms. */
   waitMs?: number;
   now: number;
 }
 
 /**
- * discard: withdraws what this attempt wrote, and counts a failure of the provider. With a wait the run
- * waits for its provider until the next claim.
+ * discard: withdraws what this attempt wrote and counts a failure of the provider. With `waitMs`
+ * the run waits for its provider until the next claim.
+ *
+ * Checks, in this order: this failure is already counted (same reply) · the run is the newest and
+ * active · fence.
+ *
+ * @returns `discarded` with the number of failures · `superseded` · `fenced` · `more`, send the
+ * request again
  */
 export function discard(session: Session, request: DiscardRequest): string {
   const { writer, failure, reason, usage, waitMs, now } = request;

@@ -6,7 +6,11 @@ export interface DropStagedRequest {
   stepId: string;
 }
 
-/** drop staged: forgets the changes that a step's calls asked for. */
+/**
+ * drop staged: forgets the state changes that the calls of a step have staged.
+ *
+ * @returns `dropped` with the ids of these calls
+ */
 export function dropStaged(session: Session, { stepId }: DropStagedRequest): string {
   const prefix = `${stepId}/`;
   const dropped: string[] = [];

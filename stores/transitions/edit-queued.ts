@@ -9,14 +9,21 @@ import { countStored } from './lib/size.js';
 
 export interface EditQueuedRequest {
   messageId: string;
-  /** Hash of the content that was read. */
+  /** Hash of the content that the editor has seen. */
   expectedHash: string;
   hash: string;
   row: Content;
   now: number;
 }
 
-/** edit queued: replaces a message that waits. */
+/**
+ * edit queued: replaces the content of a queued message.
+ *
+ * Checks, in this order: the message is queued · it already has the new content (same reply) · it
+ * still has the expected content.
+ *
+ * @returns `edited` · `stale` · `not_queued`
+ */
 export function editQueued(
   session: Session,
   { messageId, expectedHash, hash, row, now }: EditQueuedRequest,

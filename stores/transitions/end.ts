@@ -12,16 +12,24 @@ export interface EndRequest {
   step: number;
   status: TerminalStatus;
   error?: Content;
-  /** Partial reply that nobody committed. */
+  /** Partial reply that was never committed. */
   row?: Content;
   now: number;
-  /** What is written is numbered above this sequence. */
+  /** New entries are numbered above this sequence. */
   floor: number;
 }
 
 const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'turn', 'replied'] as const;
 
-/** end: ends a run, also over the head of a writer that does not answer: it is fenced off. */
+/**
+ * end: makes run, session and stream terminal. It does not need the writer: one that does not
+ * answer is fenced off. A stop record turns the status into `interrupted` or `aborted`, unless the
+ * run has failed.
+ *
+ * Checks, in this order: the run is the newest · it has already ended (returns that status).
+ *
+ * @returns `ended` with the status, and whether a queued message waits · `superseded`
+ */
 export function end(session: Session, request: EndRequest, args: readonly string[]): string {
   const { runId, agentType, step, now } = request;
   const root = readRoot(session, FIELDS);

@@ -6,16 +6,19 @@ import { readRoot } from './lib/root.js';
 import { OWN_KEYS, sessionAt, type Session } from './lib/session.js';
 
 export interface EraseRequest {
-  /** The stream_end message that readers get. */
+  /** The stream_end message for attached readers. */
   message: Content;
 }
 
-/** Sub-agents' sessions that one call removes. */
+/** Number of sub-agents' sessions that one call removes. */
 const CHILDREN = PAGE / OWN_KEYS.length;
 
 /**
- * erase: removes a session and its stream; readers see the end. Sessions of sub-agents are removed in
- * pages behind it; what an interrupted request left of them, the next one for this id removes.
+ * erase: removes a session with its stream; attached readers get the end. The sessions of its
+ * sub-agents are removed afterwards, page by page; what an interrupted request left behind is
+ * removed by the next request for this id.
+ *
+ * @returns `erased` · `not_found` · `more`, send the request again
  */
 export function erase(
   session: Session,
@@ -48,7 +51,10 @@ function eraseOwn(session: Session, message: string): void {
   redis.call('UNLINK', session.stream, session.results, session.children, session.owners);
 }
 
-/** Sessions of sub-agents are removed behind it; a request before this one may have left some. */
+/**
+ * Notes the sessions of sub-agents, which are removed afterwards; an earlier request may have left
+ * some too.
+ */
 function keepChildren({ children, erased }: Session): void {
   if (redis.call('EXISTS', children) === 0) return;
   if (redis.call('EXISTS', erased) === 0) {

@@ -10,20 +10,32 @@ import { ownerOf } from './lib/walk.js';
 export interface ExtendDeadlineRequest {
   runId: string;
   toolCallId: string;
-  /** The deadline that was read: sent again, the request adds nothing. */
+  /**
+   * The deadline that the requester has seen, so that a repeated request does not add the time
+   * twice.
+   */
   deadline: number;
   byMs: number;
-  /** How far ahead a deadline may lie, ms. */
+  /** Maximum distance of a deadline from now, ms. */
   mostAheadMs: number;
   now: number;
 }
 
 const CALL = ['state', 'kind', 'late', 'lapsed', 'deadline'] as const;
 
-/** extend deadline: gives people more time to answer a call. */
-export function extendDeadline(given: Session, request: ExtendDeadlineRequest): string {
+/**
+ * extend deadline: gives people more time to answer a call.
+ *
+ * Checks, in this order: the call has timed out · it is settled · people answer calls of this kind
+ * · its run is the newest and active · the call is waiting · it has a deadline, which has not
+ * passed by Redis' clock · the new deadline is not too far ahead.
+ *
+ * @returns `extended` with the deadline · `expired` · `already_completed` · `not_pending` ·
+ * `stale_run` · `no_deadline` · `too_far`
+ */
+export function extendDeadline(requested: Session, request: ExtendDeadlineRequest): string {
   const { toolCallId: id, runId } = request;
-  const session = ownerOf(given, id);
+  const session = ownerOf(requested, id);
   const call = readCall(session, id, CALL);
   if (call.late === '1' || call.lapsed !== undefined) return only('expired');
   if (call.state === 'settled' || wasTakenIn(session, id)) return only('already_completed');

@@ -11,27 +11,34 @@ import { only } from './lib/request.js';
 
 export interface FoldRequest {
   sessionId: string;
-  /** How the session stands; absent if it is gone, or another's. */
+  /** Current figures of the session; absent if it was erased or belongs to another owner. */
   standing?: Standing;
-  /** Also if a later fold came first: a store that was restored may have less than it had then. */
+  /**
+   * Apply even if a later fold came first: a store restored from a backup may hold less than it did
+   * then.
+   */
   anyway?: boolean;
 }
 
-/** What a session counts for, as it was read. */
+/** What a session counts for, as it was read at one moment. */
 export interface Standing {
   created: number;
   version: number;
   bytes: number;
   queued: number;
-  /** 1 while its run is at work. */
+  /** 1 while its run is active. */
   runs: number;
   /** ms since the epoch. */
   updated: number;
 }
 
 /**
- * fold: brings what a session's owner is charged for up to how the session was read. Folds may come
- * late, twice, or not at all: they say how things stand, not what has changed.
+ * fold: updates what an owner is charged for a session to the figures that were read. Folds may
+ * arrive late, twice or not at all: they carry totals, not differences. Of two folds the one with
+ * the higher version stays.
+ *
+ * @returns `added` · `folded` · `stale`, a later fold came first · `removed` · `unknown`, the
+ * session was not charged
  */
 export function fold(owner: Owner, { sessionId, standing, anyway }: FoldRequest): string {
   if (standing === undefined) {
@@ -62,7 +69,7 @@ export function fold(owner: Owner, { sessionId, standing, anyway }: FoldRequest)
   return only(before === undefined || before.created === 0 ? 'added' : 'folded');
 }
 
-/** Another session of the same id, made after this one was erased, has a later creation. */
+/** A session created later under the same id, after this one was erased, is newer. */
 function isOlder(
   { created, version }: Standing,
   before: { created: number; version: number },

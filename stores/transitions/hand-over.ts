@@ -8,18 +8,23 @@ import type { Session } from './lib/session.js';
 
 export interface HandOverRequest {
   writer: WriterRequest;
-  /** The call whose execution ends; absent for a model's step. */
+  /** The call that was being executed; absent for a model step. */
   toolCallId?: string;
   /**
-   * `left`: the worker goes, an engine is away, or the attempt was judged dead: it was no execution.
-   * `retry`: the tool failed and is to be executed again. `fault`: the code threw, which counts.
+   * `left`: the worker shuts down, an engine is unavailable, or the attempt was wrongly judged
+   * dead; it does not count as an execution. `retry`: the tool failed and will be executed again.
+   * `fault`: our code threw, which counts as a lost attempt.
    */
   how: 'left' | 'retry' | 'fault';
 }
 
 /**
- * hand over: an attempt ends without a result, and says so. Its owner is not counted as lost then; one
- * that was taken over meanwhile is forgiven.
+ * hand over: an attempt reports that it ends without a result, so it is not counted as lost. An
+ * attempt that was taken over while it lived is forgiven.
+ *
+ * Checks, in this order: the run is the newest and active · the attempt owns the writer, or did.
+ *
+ * @returns `handed_over` with the number of lost attempts · `superseded` · `not_owner`
  */
 export function handOver(session: Session, { writer, toolCallId, how }: HandOverRequest): string {
   const { runId, name, token } = writer;

@@ -9,20 +9,26 @@ import { ownerOf } from './lib/walk.js';
 export interface LeaseCallRequest {
   runId: string;
   toolCallId: string;
-  /** Who wants to carry it out. */
+  /** The page that wants to carry out the call. */
   holder: string;
   forMs: number;
 }
 
 /**
- * lease call: of several pages that could carry out a client tool, lets one do it for a while. It is
- * a word among pages: answers are taken from anybody.
+ * lease call: of several pages that could carry out a client tool, lets one do so for a while. The
+ * lease is advisory: an answer is accepted from any page.
+ *
+ * Checks, in this order: the call is settled · it exists · its run is the newest and active · it is
+ * a client tool's · it is waiting · another page holds the lease.
+ *
+ * @returns `leased` · `held` with the remaining time · `already_completed` · `not_pending` ·
+ * `stale_run` · `kind_mismatch`
  */
 export function leaseCall(
-  given: Session,
+  requested: Session,
   { runId, toolCallId, holder, forMs }: LeaseCallRequest,
 ): string {
-  const session = ownerOf(given, toolCallId);
+  const session = ownerOf(requested, toolCallId);
   const { state, kind, lease } = readCall(session, toolCallId, ['state', 'kind', 'lease']);
   if (state === 'settled' || wasTakenIn(session, toolCallId)) return only('already_completed');
   if (kind === undefined) return only('not_pending');

@@ -44,8 +44,9 @@ import { takeOver } from './take-over.js';
 import { truncate } from './truncate.js';
 
 /**
- * The state machine of the record. Each transition decides in this order: already done, its first
- * result; stop record; fence; expected state. All that it decodes is decoded before its first write.
+ * The state machine of the record. Every transition checks in this order: already done (returns the
+ * first result) · stop record · fence · expected state. It decodes everything before its first
+ * write, so a malformed value changes nothing.
  */
 const TRANSITIONS = {
   acceptedMessages,
@@ -85,7 +86,7 @@ type Transitions = typeof TRANSITIONS;
 export type TransitionName = keyof Transitions;
 export type RequestOf<Name extends TransitionName> = Parameters<Transitions[Name]>[1];
 
-/** Those of what an owner has, which work on the owner's slot. */
+/** Transitions of an owner's figures; they work on the slot of the owner. */
 const OWNER_TRANSITIONS = { reserve, fold };
 
 type OwnerTransitions = typeof OWNER_TRANSITIONS;
@@ -94,7 +95,10 @@ export type OwnerRequestOf<Name extends OwnerTransitionName> = Parameters<
   OwnerTransitions[Name]
 >[1];
 
-/** Transitions that may run while Redis refuses writes for want of memory: they free some, or end runs. */
+/**
+ * Transitions that may run while Redis refuses writes for lack of memory: they free memory or end
+ * runs.
+ */
 export const FREEING: readonly TransitionName[] = ['stop', 'end', 'discard', 'settleCall', 'erase'];
 /** Transitions that write nothing. */
 export const READING: readonly TransitionName[] = ['acceptedMessages', 'readView'];
@@ -103,9 +107,9 @@ type Transition = (session: Session, request: unknown, args: readonly string[]) 
 type OwnerTransition = (owner: Owner, request: unknown, title: string) => unknown;
 
 /**
- * Runs a transition. args: its name, id of the session, settings, request as JSON, then the content
- * that the request names by the numbers of the arguments. Of a record that a newer release has laid
- * out nothing is changed.
+ * Runs a transition. Arguments: its name, the session id, settings, the request as JSON, then the
+ * user content, to which the request refers by argument number. A record that a newer release has
+ * laid out is not changed.
  */
 export function run(keys: readonly string[], args: readonly string[]): unknown {
   const name = args[0] as string;
@@ -123,12 +127,15 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   const session = openSession(args[1] as string, keys, settings);
   const layout = layoutOf(session);
   if (layout > RECORD_LAYOUT && !isReading(name)) return only('newer_layout');
-  // What has been written in a layout stays in it.
+  // A record never returns to an older layout.
   settings.layout = Math.max(layout, settings.layout);
   return transition(session, cjson.decode(args[3] as string), args);
 }
 
-/** keys: the holds of the slot. args: name, user as in keys, request as JSON, title or ''. */
+/**
+ * Keys: the holds of the slot. Arguments: name, the user as in keys, the request as JSON, a title
+ * or ''.
+ */
 function runOfOwner(
   transition: OwnerTransition,
   keys: readonly string[],
@@ -144,7 +151,10 @@ function isReading(name: string): boolean {
   return false;
 }
 
-/** `<stream TTL> <session TTL> <layout>`, times in seconds; the same from one call to the next. */
+/**
+ * `<stream TTL> <session TTL> <layout>`, times in seconds; the text is cached, since it rarely
+ * changes.
+ */
 function readSettings(text: string): Settings {
   if (text !== newest.text) {
     const [stream = '', session = '', layout = ''] = text.split(' ');

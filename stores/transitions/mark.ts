@@ -9,12 +9,19 @@ export interface MarkRequest {
   status: 'active' | 'paused' | 'ended' | 'failed';
   /** The control message. */
   message: Content;
-  /** Why it failed. */
+  /** Why the stream failed. */
   error?: string;
   now: number;
 }
 
-/** mark: pauses, resumes or ends a stream that no run owns. The first end counts. */
+/**
+ * mark: pauses, resumes or ends a stream that belongs to no run. The first end counts.
+ *
+ * Checks, in this order: the stream exists · no run owns it · it has not ended and its status
+ * differs.
+ *
+ * @returns `marked` · `unchanged` · `owned` · `not_found`
+ */
 export function mark(
   session: Session,
   { status, message, error, now }: MarkRequest,

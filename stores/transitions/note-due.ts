@@ -1,11 +1,12 @@
 import { redis } from './lib/host.js';
 
 /**
- * note due: says when a session that is listed is looked at next, among the urgent ones. It takes no
- * memory, so that what ends or answers a run can be noted while Redis is full. keys: the urgent and the
- * routine list of its shard. args: `noteDue`, session, time.
+ * note due: sets the time of a listed session's next check and moves it to the urgent list. It
+ * needs no extra memory, so that the end of a run or an answer can be noted while Redis is full.
  *
- * @returns 1 if it is there
+ * Keys: the urgent and the routine list of the shard. Arguments: `noteDue`, session, time.
+ *
+ * @returns 1 if the session is listed, else 0
  */
 export function noteDue(keys: readonly string[], args: readonly string[]): number {
   const [urgent, routine] = keys as [string, string];

@@ -1,11 +1,12 @@
 import { redis } from './lib/host.js';
 
 /**
- * note snapshot: remembers that the newest snapshot of this turn was handed out while the turn was
- * active, or forgets it: '1' or '0'. Not a change of the run: a hint for the GET that follows.
- * keys: root. args: `noteSnapshot`, turn, now, whether it was active.
+ * note snapshot: remembers that the newest snapshot of this turn was taken while the turn was
+ * active, or forgets it. It does not change the run; it is a hint for the GET that follows.
  *
- * @returns 0 if there is no such session
+ * Keys: root. Arguments: `noteSnapshot`, turn, now, '1' if the turn was active else '0'.
+ *
+ * @returns 0 if the session does not exist, else 1
  */
 export function noteSnapshot(keys: readonly string[], args: readonly string[]): number {
   const [root] = keys as [string];

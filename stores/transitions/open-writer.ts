@@ -10,7 +10,7 @@ import type { Session } from './lib/session.js';
 
 export interface OpenWriterRequest {
   writer: Omit<WriterRequest, 'runId'>;
-  /** Tells a repeated call from a second writer of the same attempt. */
+  /** Distinguishes a repeated request from a second writer with the same token. */
   nonce: string;
   now: number;
 }
@@ -18,9 +18,14 @@ export interface OpenWriterRequest {
 const FIELDS = ['seq', 'stream', 'agent', 'run', 'checkpoint', 'committed'] as const;
 
 /**
- * open writer: makes an attempt the owner of a writer name that belongs to no run; withdraws what
- * lower attempts left. Creates the stream if there is none, opens one that has ended; that of a
- * session is opened by its runs only.
+ * open writer: makes an attempt the owner of a writer name that belongs to no run, and withdraws
+ * what attempts with lower tokens wrote. It creates the stream if needed and reopens one that has
+ * ended; the stream of a session is reopened only by its runs.
+ *
+ * Checks, in this order: the same request was served (same reply) · fence · the stream of a session
+ * has ended.
+ *
+ * @returns `opened` with the sequence · `fenced` · `ended` · `more`, send the request again
  */
 export function openWriter(session: Session, { writer, nonce, now }: OpenWriterRequest): string {
   const { name, token, agentType, step } = writer;

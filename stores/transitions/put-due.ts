@@ -1,12 +1,14 @@
 import { redis } from './lib/host.js';
 
 /**
- * put due: says when a session that was looked at is looked at next, unless it was noted as due since
- * it was taken. keys: the list that it was taken from, the list that it is put on; the same key twice
- * where it stays. args: `putDue`, session, the time it was taken until, the next time or nothing: then
- * it is on no list any more.
+ * put due: sets the time of the next check of a session that was taken from a list, unless it was
+ * noted as due since.
  *
- * @returns 1 if it was put there
+ * Keys: the list that it was taken from, the list that it goes to (the same key twice if it stays).
+ * Arguments: `putDue`, session, the time until which it was taken, the time of the next check or ''
+ * to take it off the lists.
+ *
+ * @returns 1 if it was moved, 0 if it was noted since
  */
 export function putDue(keys: readonly string[], args: readonly string[]): number {
   const [from, onto] = keys as [string, string];

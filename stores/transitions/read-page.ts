@@ -1,13 +1,14 @@
 import { cjson, redis } from './lib/host.js';
 
 /**
- * read page: entries of a log after a position, as one string: a client takes far longer over a
- * nested reply than Redis takes to join it. keys: stream, root. args: `readPage`,
- * sequence (exclusive), limit.
+ * read page: entries of a log after a sequence, joined into one string: a client parses a nested
+ * reply far more slowly than Redis joins it.
  *
- * @returns id, writer and message of each entry, by lines (what is stored as JSON has no line breaks,
- * so anything else shows in the ids); the sequence of the stream, '0' if there is none; and which run
- * of the server's process this is, '' if the caller may not know
+ * Keys: stream, root. Arguments: `readPage`, sequence (exclusive), limit.
+ *
+ * @returns three lines for each entry: id, writer and message. Stored JSON contains no line breaks,
+ * so a corrupt entry shows up as a malformed id. Then the sequence of the stream ('0' if it does
+ * not exist) and the run id of the Redis server ('' if the caller may not read it)
  */
 export function readPage(keys: readonly string[], args: readonly string[]): string[] {
   const lines: string[] = [];
@@ -18,7 +19,7 @@ export function readPage(keys: readonly string[], args: readonly string[]): stri
   return [lines.join('\n'), seq === false ? '0' : seq, serverRun()];
 }
 
-/** The id of a call may have line breaks: then its writer is given as JSON. */
+/** The id of a call may contain line breaks; such a writer is written as JSON. */
 function onOneLine(writer: string): string {
   return writer.includes('\n') || writer.startsWith('"') ? cjson.encode(writer) : writer;
 }

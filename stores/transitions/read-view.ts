@@ -3,17 +3,18 @@ import { isConversation, type Session } from './lib/session.js';
 import { sessionsBelow } from './lib/walk.js';
 
 export interface ReadViewRequest {
-  /** Leaves rows and queue out. */
+  /** Leaves out rows and queue. */
   callsOnly: boolean;
   /** Leaves everything but the root out if the session belongs to another owner. */
   owner?: { owner: string; tenant: string };
 }
 
 /**
- * read view: a session with the calls of its sub-agents, at one moment. Not JSON: rows go through as
- * they are.
+ * read view: a session with the calls of its sub-agents, read at one moment. The reply is not JSON:
+ * rows are passed through unchanged.
  *
- * @returns root, rows and queue of the session, then [order, calls] of it and of each sub-agent below
+ * @returns root, rows and queue of the session, then [order, calls] of the session and of each
+ * sub-agent below it
  */
 export function readView(session: Session, { callsOnly, owner }: ReadViewRequest): unknown[] {
   const root = redis.call('HGETALL', session.root);

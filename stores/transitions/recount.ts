@@ -4,15 +4,17 @@ import { readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
 
 export interface RecountRequest {
-  /** Size of what was found stored. */
+  /** Size of what is stored, as it was measured. */
   found: number;
-  /** `bytes` when the search began. */
+  /** Value of `bytes` when the measurement began. */
   counted: number;
 }
 
 /**
- * recount: corrects what a session is known to store: of one from before that was counted, or of which
- * many rows were dropped. What was stored since the search began stays counted.
+ * recount: corrects the stored size of a session that was not counted from its beginning, or that
+ * lost many rows at once. What was stored during the measurement stays counted.
+ *
+ * @returns `recounted` · `not_found`
  */
 export function recount(session: Session, { found, counted }: RecountRequest): string {
   if (readRoot(session, ['agent']).agent === undefined) return only('not_found');

@@ -9,12 +9,16 @@ import type { Session } from './lib/session.js';
 import { countStored } from './lib/size.js';
 
 export interface RemoveQueuedRequest {
-  /** Any message of the entry; all entries when absent. */
+  /** Any message of the entry; absent: all entries. */
   messageId?: string;
   now: number;
 }
 
-/** remove queued: removes messages that wait; their ids count as never accepted. */
+/**
+ * remove queued: removes waiting messages from the queue; their ids count as never accepted.
+ *
+ * @returns `removed` with the number of entries
+ */
 export function removeQueued(session: Session, { messageId, now }: RemoveQueuedRequest): string {
   let entries = 0;
   const removed: string[] = [];
@@ -37,7 +41,7 @@ export function removeQueued(session: Session, { messageId, now }: RemoveQueuedR
   const log = openLog(session, root.seq);
   noteQueue(session, log, speakerOf(session, root.agent, root.committed, now), texts(removed));
   closeLog(log);
-  // It was kept for what waited.
+  // An ended session did not expire while messages waited.
   if (isTerminal(root.status) && redis.call('LLEN', session.queue) === 0) armExpiry(session, true);
   return `{"kind":"removed","count":${formatInt(entries)}}`;
 }

@@ -16,13 +16,15 @@ import { storeNow } from './lib/root.js';
 
 export interface ReserveRequest {
   sessionId: string;
-  /** What the request will store. */
+  /** Bytes that the request will store. */
   bytes: number;
-  /** `run` begins one, or queues behind one; `alone` begins one, or nothing; `copy` begins none. */
+  /**
+   * `run` starts a run or queues for one; `alone` starts a run or does nothing; `copy` starts none.
+   */
   purpose: 'run' | 'alone' | 'copy';
-  /** How long the reservation holds unless the session is folded. */
+  /** The reservation expires after this time, ms, unless the session is folded before. */
   forMs: number;
-  /** Without limits everything is recorded, and nothing refused. */
+  /** Absent limits: everything is recorded, nothing is refused. */
   user?: Counts;
   tenant?: Counts;
 }
@@ -39,10 +41,12 @@ const NEW: Entry = {
 };
 
 /**
- * reserve: sets aside for a session's owner what a request is about to add, or says which limit stands
- * against it. Works on the owner's slot; the session's own transition comes behind it.
+ * reserve: reserves what a request is about to add for the owner of a session, or names the limit
+ * that it would exceed. It works on the owner's slot and precedes the transition of the session
+ * itself.
  *
- * @param title of the conversation, if it gets one; ''
+ * @param title title of a new conversation, or ''
+ * @returns `reserved` · `exceeded` with the limit
  */
 export function reserve(owner: Owner, request: ReserveRequest, title: string): string {
   const { sessionId, purpose, forMs } = request;
@@ -55,7 +59,7 @@ export function reserve(owner: Owner, request: ReserveRequest, title: string): s
     runs: purpose === 'copy' || isAtWork ? 0 : 1,
     queued: purpose === 'run' && isAtWork ? 1 : 0,
     sessions: stored === undefined ? 1 : 0,
-    // What has reached its limit gets nothing more, however small.
+    // An owner that has reached the limit gets nothing more, however small the request.
     bytes: Math.max(request.bytes, 1),
   };
   const refusal =

@@ -12,12 +12,12 @@ import { countDroppedLog } from './lib/size.js';
 import { isRunOf, newestRunJson, nextRun, startRun } from './lib/start-run.js';
 
 export interface ResumeRunRequest {
-  /** The run that is to be continued; the newest one when absent. */
+  /** The run to continue; absent: the newest one. */
   runId?: string;
   nonce: string;
   now: number;
   mode: string;
-  /** Who asked. */
+  /** The requester. */
   by: string;
 }
 
@@ -40,8 +40,14 @@ const FIELDS = [
 ] as const;
 
 /**
- * resume run: a new run for the turn of one that was interrupted, or failed in a way that may pass.
- * Its steps continue behind the last one that the transcript has.
+ * resume run: starts a new run for the turn of a run that was interrupted, or that failed in a way
+ * that may be temporary. It continues after the last step that the transcript has.
+ *
+ * Checks, in this order: the session exists · this nonce already started a run (same reply) · no
+ * run is active · the requested run is the newest · its end allows another run.
+ *
+ * @returns `resumed` with the run · `not_found` · `active` · `stale_run` · `final` · `more`, send
+ * the request again
  */
 export function resumeRun(session: Session, request: ResumeRunRequest): string {
   const { runId, nonce, now, mode, by } = request;
@@ -56,9 +62,9 @@ export function resumeRun(session: Session, request: ResumeRunRequest): string {
   }
   const claimed = num(root.claimed);
   const step = lastStep(session, num(root.committed), num(root.turnRow));
-  // A step that nothing came of is said anew, under the same number.
+  // The unfinished step is repeated under the same number, so its entries are removed.
   if (claimed > step) {
-    // Release 0.2.0 leaves the one of a run before it there.
+    // Release 0.2.0 leaves the `openSeq` of an earlier run in place.
     const first = Math.max(num(root.openSeq), num(root.runSeq));
     if (!removeStep(session, first, `m${int(claimed)}`)) return MORE;
   }
@@ -90,7 +96,10 @@ function mayPass(status: string | undefined, error: string | undefined): boolean
   return (cjson.decode(error) as { retryable?: boolean }).retryable === true;
 }
 
-/** A reply that was folded from the log, for want of its writer, stands in the transcript only. */
+/**
+ * A reply that was rebuilt from the log after its writer died is in the transcript but has no
+ * commit.
+ */
 function lastStep(session: Session, committed: number, turnRow: number): number {
   for (let at = redis.call('LLEN', session.rows) - 1; at >= turnRow; at -= 1) {
     const row = redis.call('LINDEX', session.rows, at);
@@ -100,7 +109,7 @@ function lastStep(session: Session, committed: number, turnRow: number): number 
   return committed;
 }
 
-/** Removes a page of a writer's entries; true if there are no more. */
+/** Removes a page of a writer's entries; true if none are left. */
 function removeStep(session: Session, after: number, writer: string): boolean {
   const page = redis.call('XRANGE', session.stream, `(${int(after)}-0`, '+', 'COUNT', PAGE);
   const ids: string[] = [];

@@ -23,18 +23,18 @@ import type { Session } from './lib/session.js';
 import { isRunOf, newestRunJson, nextRun, startRun } from './lib/start-run.js';
 
 export interface RewindRequest {
-  /** The run that is expected to be the newest. */
+  /** The run that the requester expects to be the newest. */
   runId: string;
   nonce: string;
   now: number;
   mode: 'retry' | 'from_checkpoint';
-  /** Who asked. */
+  /** The requester. */
   by: string;
-  /** Of mode `from_checkpoint`. */
+  /** For mode `from_checkpoint`. */
   checkpointId?: string;
-  /** Of mode `retry`: a message of the turn; the newest turn when absent. */
+  /** For mode `retry`: a message of the turn; absent: the newest turn. */
   messageId?: string;
-  /** Messages that take the place of that one, a user's, and of all behind it. */
+  /** Messages that replace that message of a user and everything after it. */
   messages: MessageArgument[];
 }
 
@@ -51,9 +51,16 @@ const FIELDS = [
 ] as const;
 
 /**
- * rewind: takes the session back to a checkpoint, or to the beginning of a turn, and makes the run
- * that continues from there. What comes later is dropped: rows, checkpoints, changes of the state,
- * entries.
+ * rewind: takes the session back to a checkpoint or to the beginning of a turn, and starts the run
+ * that continues from there. Everything later is dropped: rows, checkpoints, changes of the state,
+ * log entries.
+ *
+ * Checks, in this order: the session exists · this nonce already started a run (same reply) · no
+ * run is active · the expected run is the newest · the target exists · the replacing messages are
+ * new · the state of the target is still stored. All checks precede the first removal.
+ *
+ * @returns `rewound` with the run · `not_found` · `busy` · `stale_run` · `message_not_found` ·
+ * `checkpoint_not_found` · `conflict` · `more`, send the request again
  */
 export function rewind(session: Session, request: RewindRequest, args: readonly string[]): string {
   const { mode, nonce } = request;
@@ -66,7 +73,7 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
 
   const newest = newestTurn(root);
   wasElsewhere(session, newest);
-  // The place of a message says whether it stays.
+  // Whether a message stays is decided by its row, so all rows must be known first.
   if (request.messages.length > 0 && !notePlaces(session, newest)) return MORE;
   const { checkpointId, messageId } = request;
   const isEdited = request.messages.length > 0;
@@ -94,14 +101,14 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
   return `{"kind":"rewound","run":{${newestRunJson(session)}}}`;
 }
 
-/** A message that stays in the transcript, or waits for its turn. */
+/** True for a message that stays in the transcript or is queued. */
 function stays(session: Session, id: string, rows: number): boolean {
   if (acceptedHash(session, id) === undefined) return false;
   const place = readMessagePlace(session, id);
   return place === undefined || place.row < rows;
 }
 
-/** Stores what replaces a message, tells viewers, and makes the run. */
+/** Stores the replacing messages, informs viewers and starts the run. */
 function startAgain(
   session: Session,
   { nonce, now, mode, by }: RewindRequest,
@@ -134,7 +141,7 @@ function startAgain(
   closeLog(log);
   const replied = target.hasReplied ? int(turn.turn) : '';
   redis.call('HSET', session.root, 'born', nonce, 'rewound', 1, 'replied', replied);
-  // How many control messages come before a turn is known when it begins only.
+  // How many control messages precede a turn is only known when the turn begins.
   redis.call('HDEL', session.root, 'turnControls');
   const message = isRetry ? `msg-${int(shown)}` : turn.messageId;
   const turnSeq = isRetry ? seq : turn.seq;

@@ -9,16 +9,21 @@ import { putState } from './lib/state.js';
 export interface SaveStateRequest {
   expectedVersion: number;
   state: Content;
-  /** Tells a repeated request from another one. */
+  /** Distinguishes a repeated request from another one. */
   nonce: string;
-  /** The staged changes that the state was made of, and the number under which each was staged. */
+  /** Staged changes that are part of this state, each with its version when it was read. */
   taken: { stepId: string; toolCallId: string; n: number }[];
   now: number;
 }
 
 /**
- * save state: replaces the agent's own state if it is the expected version, and takes the staged
- * changes that it was made of.
+ * save state: replaces the agent's own state if it still has the expected version, and removes the
+ * staged changes that went into it.
+ *
+ * Checks, in this order: the session exists · the same request was served (same reply) · expected
+ * version · each staged change is unchanged.
+ *
+ * @returns `saved` with the version · `stale` · `not_found`
  */
 export function saveState(
   session: Session,

@@ -22,25 +22,28 @@ export interface SettleCallRequest {
   source: 'tool' | 'approval' | 'client' | 'expiry' | 'child';
   runId: string;
   toolCallId: string;
-  /** Of source `tool`: the attempt that executed it. */
+  /** For source `tool`: the attempt that executed the call. */
   writer?: WriterRequest;
   now: number;
   row?: Content;
-  /** The row tells of an error. */
+  /** True if the row holds an error. */
   isError: boolean;
   decision?: Content;
   isApproved: boolean;
-  /** The row's output if it is kept apart. */
+  /** The output of the row, if it is stored apart. */
   result?: Content;
-  /** What the model is told of a client's answer whose timeout it knows. */
+  /** Text for the model about an answer of a client that came after the timeout. */
   late?: string;
   /** Changes to the agent's own state. */
   changes?: Content;
-  /** What the run came to, if this ends it; a large one as what is kept apart, and where. */
+  /**
+   * The result of the run, if this call ends it: inline, or for a large one its text and the field
+   * that stores it.
+   */
   output?: Content;
   outputRef?: string;
   outputText?: Content;
-  /** The call said something beside its result, which its row is to keep. */
+  /** The call emitted events beside its result, which its row keeps. */
   hasEvents: boolean;
   chunks: Content;
   chunkCount: number;
@@ -50,16 +53,25 @@ const CALL = ['state', 'kind', 'late', 'lapsed', 'lapsedAt', 'ask', 'deadline', 
 type Call = Record<(typeof CALL)[number], string | undefined>;
 
 /**
- * settle call: the one result of a call, or a person's decision about it; the first one wins. Answers
- * are given to the conversation, whichever of its agents asked.
+ * settle call: stores the one result of a call, or a person's decision about it. The first one
+ * wins. Answers of people are addressed to the conversation, whichever of its agents asked. The
+ * answer that completes a batch also makes run and stream active again.
+ *
+ * Checks, in this order: a late answer to a call of an earlier step · an approval that timed out ·
+ * the call is settled · it exists · its run is the newest and active · people were already asked ·
+ * the source may settle it: fence for a tool, kind and deadline (by Redis' clock) for a person.
+ *
+ * @returns `stored` with the sequence and the runs to wake · `late` · `already_completed` ·
+ * `not_pending` · `stale_run` · `kind_mismatch` · `expired` · `fenced` · `not_due` with the
+ * remaining time
  */
 export function settleCall(
-  given: Session,
+  requested: Session,
   request: SettleCallRequest,
   args: readonly string[],
 ): string {
   const { source, toolCallId: id, runId, now, writer } = request;
-  const session = ownerOf(given, id);
+  const session = ownerOf(requested, id);
   const call = readCall(session, id, CALL);
   const isLate = call.late === '1' && source === 'client' && call.kind === 'client';
   const lapsed = takeLateAnswer(session, id, call, source, request.late ?? '');
@@ -74,7 +86,7 @@ export function settleCall(
   }
   if (call.state === undefined) return only('not_pending');
   if (root.run !== runId || isTerminal(root.status)) return only('stale_run');
-  // Nobody was asked yet.
+  // People have not been asked yet.
   if (source !== 'tool' && call.ask !== undefined) return only('not_pending');
   const refusal = refusalOf(session, request, call, isLate);
   if (refusal !== undefined) return refusal;
@@ -92,7 +104,7 @@ export function settleCall(
 
   let resumed = NOTHING_RESUMED;
   if (source === 'child' && root.stream === 'paused') {
-    // The sub-agent was lost while it waited.
+    // The sub-agent was lost while it waited for people.
     resumed = resumeIfAnswered(session, log, now);
     if (resumed.resume === '') continueAlone(session, log, now);
     noteDeadline(session);
@@ -107,7 +119,7 @@ export function settleCall(
   return `{"kind":"stored","sequence":${int(log.seq)}${goesOn}}`;
 }
 
-/** The attempt that settled the call gets the same reply again: its connection may have broken. */
+/** The attempt that settled the call gets the same reply again: its connection may have dropped. */
 function alreadySettled(
   session: Session,
   writer: WriterRequest | undefined,
@@ -119,7 +131,7 @@ function alreadySettled(
   return `{"kind":"stored","sequence":${seq ?? '0'}}`;
 }
 
-/** Why a call cannot be settled from this source. */
+/** Why this source may not settle the call; undefined if it may. */
 function refusalOf(
   session: Session,
   { source, writer, isError }: SettleCallRequest,
@@ -135,7 +147,7 @@ function refusalOf(
   if (source === 'child') return kind === 'subagent' ? undefined : only('kind_mismatch');
   if (kind !== 'approval' && kind !== 'client') return only('kind_mismatch');
   if (source === 'approval' && kind !== 'approval') return only('kind_mismatch');
-  // An approval may be answered with an error: then it is not carried out.
+  // An approval may be answered with an error; the call is then not executed.
   if (source === 'client' && kind === 'approval' && !isError) return only('kind_mismatch');
   if (state !== 'waiting' && !isLate) return only('already_completed');
   if (source === 'client') return undefined;
@@ -147,7 +159,7 @@ function refusalOf(
   return left > 0 ? `{"kind":"not_due","dueInMs":${int(left)}}` : undefined;
 }
 
-/** A sub-agent that was lost ends with its call: nobody waits for it any more. */
+/** A lost sub-agent ends together with its call: its result would have no receiver. */
 function endLostChild(
   session: Session,
   part: string,
@@ -166,7 +178,7 @@ function endLostChild(
   });
 }
 
-/** Stores what was given: decision, result, and what the call leaves beside it. */
+/** Stores the answer: decision, result, and what the call leaves beside it. */
 function keep(session: Session, request: SettleCallRequest, args: readonly string[]): void {
   const { toolCallId: id, now, changes, output, outputRef, result, decision } = request;
   redis.call('HSET', session.root, 'updated', now);

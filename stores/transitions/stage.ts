@@ -10,7 +10,11 @@ export interface StageRequest {
   changes: Content;
 }
 
-/** stage: keeps what a call wants changed in the agent's own state, until its step is promoted. */
+/**
+ * stage: stores the changes that a call makes to the agent's own state, until its step is promoted.
+ *
+ * @returns `staged` · `not_found`
+ */
 export function stage(
   session: Session,
   { stepId, toolCallId, changes }: StageRequest,

@@ -21,8 +21,15 @@ const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committ
 const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n'] as const;
 
 /**
- * start call: permission to execute a tool. A call that had started is not executed again unless the
- * tool is idempotent and its budget of attempts is not used up: it is settled as tool_outcome_unknown.
+ * start call: grants permission to execute a tool. A call that was started before is executed again
+ * only if the tool is idempotent and its budget of attempts is not used up; otherwise it is settled
+ * as tool_outcome_unknown.
+ *
+ * Checks, in this order: the call is settled · the run is the newest and active · stop record ·
+ * fence · kind and state of the call · an approved call was released · idempotence and budget.
+ *
+ * @returns `execute` with the committed call · `settled` · `superseded` · `stopped` · `fenced` ·
+ * `refused` · `more`, send the request again
  */
 export function startCall(session: Session, request: StartCallRequest): string {
   const { writer, toolCallId, now, budget } = request;
@@ -38,7 +45,7 @@ export function startCall(session: Session, request: StartCallRequest): string {
   if (owner.token > token) return only('fenced');
   if (call.kind === 'subagent') return only('refused');
   if (state !== 'open' && state !== 'approved' && state !== 'started') return only('refused');
-  // The last answer of a batch releases what was approved; until then the run rests.
+  // The last answer of a batch releases the approved calls; until then the run stays paused.
   if (state === 'approved' && redis.call('SISMEMBER', session.busy, toolCallId) === 0) {
     return only('refused');
   }
@@ -49,7 +56,7 @@ export function startCall(session: Session, request: StartCallRequest): string {
     const isTaken = owner.token > 0 && owner.token < token;
     if (call.again !== '1' || (isTaken && isExhausted(session, name, owner.token, budget))) {
       settleByCode(session, log, speaker, toolCallId, 'tool_outcome_unknown');
-      // The attempt that was lost may live: it has nothing more to say.
+      // The lost attempt may still be alive; it must not write any more.
       releaseWriter(session, name);
       restIfWaiting(session, log, now);
       closeLog(log);

@@ -9,7 +9,7 @@ import { isConversation, type Session } from './lib/session.js';
 import { requestStop } from './lib/stopping.js';
 
 export interface StopTransitionRequest {
-  /** The run that is meant; the newest one when absent. */
+  /** The run to stop; absent: the newest one. */
   runId?: string;
   mode: 'interrupt' | 'abort';
   /** The stop record. */
@@ -18,28 +18,33 @@ export interface StopTransitionRequest {
 }
 
 /**
- * stop: leaves a stop record and tells the workers; a run in which no model speaks ends at once. Given
- * to a sub-agent it stops the conversation.
+ * stop: leaves a stop record and notifies the workers. A run in which no model streams ends at
+ * once; otherwise the model's step ends it. Addressed to a sub-agent, it stops the whole
+ * conversation.
+ *
+ * Checks, in this order: a run is active · it is the requested one.
+ *
+ * @returns `stopping` with the run · `ended` with the run · `nothing`, no such run is active
  */
 export function stop(
   session: Session,
   { runId, mode, record, now }: StopTransitionRequest,
   args: readonly string[],
 ): string {
-  const given = readRoot(session, ['run', 'status']);
-  if (!isLive(given.status)) return only('nothing');
-  if (runId !== undefined && runId !== given.run) return only('nothing');
+  const current = readRoot(session, ['run', 'status']);
+  if (!isLive(current.status)) return only('nothing');
+  if (runId !== undefined && runId !== current.run) return only('nothing');
   const { conversation } = session;
   const root = readRoot(conversation, ['run', 'status', 'agent', 'committed', 'seq']);
   if (!isConversation(session) && !isLive(root.status)) return only('nothing');
   const run = root.run ?? '';
-  const asked = requestStop(conversation, mode, contentAt(args, record));
-  if (asked.isSpeaking) return `{"kind":"stopping","runId":${text(run)}}`;
+  const request = requestStop(conversation, mode, contentAt(args, record));
+  if (request.isSpeaking) return `{"kind":"stopping","runId":${text(run)}}`;
   const log = openLog(conversation, root.seq);
   const speaker = speakerOf(conversation, root.agent, root.committed, now);
-  finish(conversation, log, speaker, endingOfStop(asked.record));
+  finish(conversation, log, speaker, endingOfStop(request.record));
   closeLog(log);
   const next = redis.call('LLEN', conversation.queue) > 0 ? ',"next":true' : '';
-  const waited = asked.isWaiting ? ',"waited":true' : '';
+  const waited = request.isWaiting ? ',"waited":true' : '';
   return `{"kind":"ended","runId":${text(run)}${next}${waited}}`;
 }

@@ -6,14 +6,16 @@ import { isConversation, type Session } from './lib/session.js';
 
 export interface TakeCallIdRequest {
   runId: string;
-  /** What tells the call from others of this session: it gets the same id again. */
+  /** Identifies the call within this session: the same call gets the same id again. */
   call: string;
   wanted: string;
 }
 
 /**
- * take call id: gives a call an id that no other call of the conversation has, with `_<n>` behind it
- * if another one has the wanted id.
+ * take call id: gives a call an id that is unique in the conversation: the wanted one, with `_<n>`
+ * appended if another call has it.
+ *
+ * @returns `taken` with the id · `superseded`, the run is not active
  */
 export function takeCallId(session: Session, { runId, call, wanted }: TakeCallIdRequest): string {
   const { run, status } = readRoot(session, ['run', 'status']);
@@ -21,7 +23,7 @@ export function takeCallId(session: Session, { runId, call, wanted }: TakeCallId
   const mine = `${session.part} ${call}`;
   let id = wanted;
   for (let n = 1; !isFree(session, id, mine); n += 1) id = `${wanted}_${formatInt(n)}`;
-  // Calls of the conversation's own are known by themselves once they are committed.
+  // Ids of the conversation's own calls are found in its calls once they are committed.
   if (!isConversation(session)) redis.call('HSET', session.owners, id, mine);
   return `{"kind":"taken","id":${text(id)}}`;
 }

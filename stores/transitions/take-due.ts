@@ -1,11 +1,13 @@
 import { redis } from './lib/host.js';
 
 /**
- * take due: sessions of a shard that are due, oldest first; they are due again after a while, should
- * the process that took them die. keys: its urgent and routine list. args: `takeDue`, now, the time
- * at which they are due again, the most of each list.
+ * take due: takes sessions of a shard whose check is due, the oldest first. They become due again
+ * after a while, in case the process that took them dies.
  *
- * @returns how many come from the urgent list, then the sessions
+ * Keys: the urgent and the routine list of the shard. Arguments: `takeDue`, now, the time at which
+ * they are due again, the limit for each list.
+ *
+ * @returns the number of sessions from the urgent list, then the sessions
  */
 export function takeDue(keys: readonly string[], args: readonly string[]): (string | number)[] {
   const [urgent, routine] = keys as [string, string];

@@ -11,8 +11,11 @@ export interface TakeOverRequest {
 }
 
 /**
- * take over: makes the caller the owner of a run's writer that does not answer. What it wrote stays,
- * and its next write is refused. Sent again it is another taking over, which is as good.
+ * take over: makes the caller the owner of a writer that does not answer. What it wrote stays, its
+ * next write is refused. A repeated request takes over once more, which does no harm.
+ *
+ * @returns `taken` with the token and the sequence before the writer's first entry · `superseded` ·
+ * `nothing`, the writer does not exist
  */
 export function takeOver(session: Session, { runId, name }: TakeOverRequest): string {
   const root = readRoot(session, ['run', 'status']);
@@ -26,7 +29,7 @@ export function takeOver(session: Session, { runId, name }: TakeOverRequest): st
   if (owner === false) return only('nothing');
   const token = num(owner) + 1;
   const taken: (string | number)[] = [`t:${name}`, token, `b:${name}`, 0, `s:${name}`, 0];
-  // A later attempt still withdraws it.
+  // A later attempt still withdraws what was written.
   if (batch !== '0') taken.push(`w:${name}`, 'wrote');
   if (isNoted(session, name)) taken.push(`o:${name}`, token);
   redis.call('HSET', session.writers, ...taken);

@@ -7,21 +7,24 @@ import type { Session } from './lib/session.js';
 import { countDroppedLog } from './lib/size.js';
 
 export interface TruncateRequest {
-  /** Chunks of steps above it go. */
+  /** Chunks of steps above this one are removed. */
   step: number;
-  /** Sequence up to which everything stays: the cursor of a removal in pages. */
+  /** Entries up to this sequence stay: the cursor between pages. */
   after: number;
-  /** Only chunks of this agent. */
+  /** Remove only chunks of this agent. */
   agentId?: string;
   now: number;
-  /** What pages before this one removed, and the sequence of the last removed. */
+  /** What earlier pages removed, and the sequence of the last removed chunk. */
   removed: number;
   lastRemoved: number;
 }
 
 /**
- * truncate: removes a page of chunks of steps above a bound; the last page tells attached readers.
- * Replies with `next`, where the next page begins, while there is one.
+ * truncate: removes a page of chunks of steps above a bound. The last page informs attached
+ * readers.
+ *
+ * @returns the number of removed chunks and the last removed sequence, with `next`, where the next
+ * page begins, while there is one
  */
 export function truncate(session: Session, request: TruncateRequest): string {
   const { step, agentId } = request;
@@ -54,7 +57,7 @@ export function truncate(session: Session, request: TruncateRequest): string {
   return `{${done}}`;
 }
 
-/** A foreign value is not ours to remove. */
+/** A value that was not written by this runtime is left alone. */
 function isAbove(json: string, step: number, agentId: string | undefined): boolean {
   try {
     const chunk = cjson.decode(json) as { step?: unknown; agentId?: string };

@@ -12,8 +12,11 @@ import {
   skip,
   take,
 } from '../../protocol/chunk-filters.js';
-import { isErrorChunk, isTextDeltaChunk } from '../../protocol/chunk-guards.js';
-import type { TextDeltaChunk } from '../../protocol/chunk-types.js';
+import {
+  isErrorChunk,
+  isTextDeltaChunk,
+  type TextDeltaChunk,
+} from '../../protocol/chunk-guards.js';
 import { anyChunk, CHUNK_TYPE_NAMES } from './any-chunk.js';
 import { LiveSource, readOne, settle, Source, text } from './streams.js';
 

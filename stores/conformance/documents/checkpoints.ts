@@ -3,7 +3,7 @@ import { newCall } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
-/** A run of so many committed steps. */
+/** Plays a run with this many committed steps. */
 async function commitSteps(session: SessionDriver, steps: number): Promise<string> {
   const { runId } = await session.newRun();
   for (let step = 1; step <= steps; step += 1) {
@@ -16,7 +16,10 @@ async function commitSteps(session: SessionDriver, steps: number): Promise<strin
 
 export function checkpointCases({ describe, it }: Suite): void {
   describe('checkpoints', () => {
-    it('tell what a committed step left', async ({ store, session }) => {
+    it('a checkpoint describes the session after its step was committed', async ({
+      store,
+      session,
+    }) => {
       await refuses(store.checkpoints.latest(session.id), 'not_found');
       await refuses(store.checkpoints.list(session.id), 'not_found');
       await session.newRun();
@@ -32,7 +35,7 @@ export function checkpointCases({ describe, it }: Suite): void {
       });
     });
 
-    it('are listed newest first, page by page', async ({ store, session }) => {
+    it('checkpoints are listed newest first, page by page', async ({ store, session }) => {
       await commitSteps(session, 7);
       const steps: number[] = [];
       const pages: number[] = [];
@@ -51,7 +54,10 @@ export function checkpointCases({ describe, it }: Suite): void {
       equal((await store.checkpoints.list(session.id, { limit: 7 })).cursor, undefined);
     });
 
-    it('page on as they were while new ones are added', async ({ store, session }) => {
+    it('pages of checkpoints stay consistent while new ones are added', async ({
+      store,
+      session,
+    }) => {
       await commitSteps(session, 4);
       const { cursor = '' } = await store.checkpoints.list(session.id, { limit: 2 });
       await session.stop();
@@ -61,7 +67,10 @@ export function checkpointCases({ describe, it }: Suite): void {
       });
     });
 
-    it('are found by id, with the state of that moment', async ({ store, session }) => {
+    it('a checkpoint is found by its id, with the state of that moment', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await store.documents.save(session.id, { customState: { at: 'commit' }, version: 0 });
       await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -76,7 +85,7 @@ export function checkpointCases({ describe, it }: Suite): void {
       includes(await store.documents.load(session.id), { customState: { at: 'now' } });
     });
 
-    it('of another session are none of this one', async ({ store, session, streamId }) => {
+    it('a checkpoint of another session is not found', async ({ store, session, streamId }) => {
       await commitSteps(session, 1);
       const { id = '' } = (await store.checkpoints.latest(session.id)) ?? {};
       const begun = { sessionId: streamId, agent: 'tester', owner: 'bob', nonce: 'n', now: 1 };
@@ -88,7 +97,7 @@ export function checkpointCases({ describe, it }: Suite): void {
       await refuses(store.checkpoints.get('no-such-session', id), 'not_found');
     });
 
-    it('refuse a cursor that is none', async ({ store, session }) => {
+    it('a malformed cursor is refused', async ({ store, session }) => {
       await commitSteps(session, 2);
       for (const cursor of ['x', '-1', '1.5', '']) {
         await refuses(store.checkpoints.list(session.id, { cursor }), 'validation_error');

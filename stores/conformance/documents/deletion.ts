@@ -1,12 +1,11 @@
-import { equal, includes } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { AGENT, newCall, textChunk } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 import { collect } from '../stream/collect.js';
 
 export function deletionCases({ describe, it }: Suite): void {
   describe('erase', () => {
-    it('erases the session and its stream', async ({ store, streamManager, session }) => {
+    it('erasing removes the session and its stream', async ({ store, streamManager, session }) => {
       const { runId } = await session.newRun();
       await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
       await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -22,7 +21,7 @@ export function deletionCases({ describe, it }: Suite): void {
       await store.sessions.erase(session.id);
     });
 
-    it('ends readers', async ({ store, streamManager, session, another }) => {
+    it('erasing ends readers', async ({ store, streamManager, session, another }) => {
       await session.newRun();
       const reader = await (await another()).streamManager.createReader(session.id);
       const read = collect(reader);
@@ -34,7 +33,7 @@ export function deletionCases({ describe, it }: Suite): void {
       equal(reader?.status === 'active', false);
     });
 
-    it('leaves a writer of the erased run without a voice in the next session', async ({
+    it('a writer of the erased run cannot write into the next session of that id', async ({
       session,
       store,
     }) => {

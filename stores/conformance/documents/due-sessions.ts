@@ -1,17 +1,16 @@
 import { ok } from 'node:assert/strict';
-import { equal } from '../assertions.js';
+import { equal, eventually } from '../assertions.js';
 import type { Due, DueSession } from '../../contract/due.js';
 import { DUE_SHARDS, dueShardOf } from '../../record/due-shards.js';
-import { eventually } from '../eventually.js';
 import type { Case, Suite } from '../suite.js';
 
 const OVERDUE_MS = -1_000;
 
-/** A list of the case's own. */
+/** A list that only this case uses. */
 const listOf = ({ store, streamId }: Pick<Case, 'store' | 'streamId'>): Due =>
   store.due.of(`fleet/${streamId}`);
 
-/** Ids of one shard, in the order of their names. */
+/** Session ids of one shard, ordered by name. */
 function siblings(count: number): string[] {
   const ids: string[] = [];
   for (let n = 0; ids.length < count; n += 1) {
@@ -35,8 +34,8 @@ const idsOf = (taken: readonly DueSession[]): string[] => taken.map(({ sessionId
 
 export function dueSessionCases({ describe, it }: Suite): void {
   describe('sessions that are due', () => {
-    it('come oldest first, and not again before their time', async (given) => {
-      const due = listOf(given);
+    it('due sessions come oldest first, and not again before their time', async (setup) => {
+      const due = listOf(setup);
       const [a = '', b = '', c = ''] = siblings(3);
       await due.note(b, OVERDUE_MS);
       await due.note(a, OVERDUE_MS - 1_000);
@@ -45,8 +44,8 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal(await take(due, a), []);
     });
 
-    it('come at most so many at once of each list', async (given) => {
-      const due = listOf(given);
+    it('at most a given number of due sessions is taken from each list', async (setup) => {
+      const due = listOf(setup);
       const ids = siblings(6);
       for (const id of ids) await due.note(id, OVERDUE_MS);
       for (const each of await take(due, ids[0] ?? '', { urgent: 3, routine: 0 })) {
@@ -60,8 +59,8 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal((await take(due, ids[0] ?? '')).length, 3);
     });
 
-    it('are of one fleet, and of one shard', async (given) => {
-      const due = listOf(given);
+    it('a list holds the sessions of one fleet, and a page those of one shard', async (setup) => {
+      const due = listOf(setup);
       const [id = ''] = siblings(1);
       await due.note(id, OVERDUE_MS);
       equal(await take(due.of('another fleet'), id), []);
@@ -69,8 +68,8 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal(idsOf(await take(due, id)), [id]);
     });
 
-    it('are put elsewhere unless they were noted since they were taken', async (given) => {
-      const due = listOf(given);
+    it('a taken session is put elsewhere unless it was noted meanwhile', async (setup) => {
+      const due = listOf(setup);
       const [id = ''] = siblings(1);
       await due.note(id, OVERDUE_MS - 1_000);
       const [first] = await take(due, id);
@@ -94,9 +93,9 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal(await take(due, id), []);
     });
 
-    it('are swept shard by shard, by one holder at a time', async (given) => {
-      const due = listOf(given);
-      const other = listOf({ ...given, store: (await given.another()).store });
+    it('each shard is swept by one holder at a time', async (setup) => {
+      const due = listOf(setup);
+      const other = listOf({ ...setup, store: (await setup.another()).store });
       const lease = async (shard: number): Promise<boolean[]> =>
         Promise.all(
           Array.from({ length: 6 }, (_, n) =>
@@ -111,8 +110,8 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal(await other.leaseClosed('two', 60_000), false);
     });
 
-    it('remember when closed workflows were asked for', async (given) => {
-      const due = listOf(given);
+    it('the time of the last query for closed workflows is remembered', async (setup) => {
+      const due = listOf(setup);
       equal(await due.closedAt(), 0);
       await due.noteClosed(1_234);
       equal(await due.closedAt(), 1_234);
@@ -120,7 +119,10 @@ export function dueSessionCases({ describe, it }: Suite): void {
   });
 
   describe('noteActiveSnapshot', () => {
-    it('remembers the turn of a snapshot until the next one begins', async ({ store, session }) => {
+    it('the turn of an active snapshot is remembered until the next turn begins', async ({
+      store,
+      session,
+    }) => {
       await session.newRun();
       await store.sessions.noteActiveSnapshot(session.id, 1);
       equal((await store.sessions.read(session.id))?.activeSnapshotTurn, 1);
@@ -129,7 +131,7 @@ export function dueSessionCases({ describe, it }: Suite): void {
       equal((await store.sessions.read(session.id))?.activeSnapshotTurn, undefined);
     });
 
-    it('forgets it for a later one of the turn at rest, and for that of no other', async ({
+    it('a later snapshot of the idle turn clears it, one of another turn does not', async ({
       store,
       session,
     }) => {

@@ -1,17 +1,16 @@
 import type { OwnerCounts, ReserveInput, ReserveResult } from '../../contract/owners.js';
 import type { SessionOwner } from '../../contract/waiting.js';
-import { equal, includes, refuses } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, refuses, eventually } from '../assertions.js';
 import { assistantRow, newCall, newNonce, newSessionId, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 
-/** A user whom no other case knows. */
+/** A user that only this case uses. */
 function newOwner(): SessionOwner {
   return { owner: `owner-${newSessionId()}` };
 }
 
-/** A user of a tenant whom no other case knows. */
+/** A user of a tenant that only this case uses. */
 function newMember(): SessionOwner & { tenant: string } {
   return { ...newOwner(), tenant: `tenant-${newSessionId()}` };
 }
@@ -36,13 +35,13 @@ function reserve(
   });
 }
 
-/** A session with an active run, as it stands after a reservation. */
-async function newSession(given: Case, owner: SessionOwner, title = ''): Promise<SessionDriver> {
-  const session = drive(given);
-  await reserve(given, owner, { sessionId: session.id, title });
+/** A session with an active run, after a reservation. */
+async function newSession(setup: Case, owner: SessionOwner, title = ''): Promise<SessionDriver> {
+  const session = drive(setup);
+  await reserve(setup, owner, { sessionId: session.id, title });
   const begun = await session.begin(owner);
   if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
-  await given.store.owners.fold(session.id, owner);
+  await setup.store.owners.fold(session.id, owner);
   return session;
 }
 
@@ -62,13 +61,13 @@ async function listed({ store }: Case, owner: SessionOwner): Promise<string[]> {
 
 export function ownerCases({ describe, it }: Suite): void {
   describe('conversations of an owner', () => {
-    it('are listed with what they are called and how they stand, the newest change first', async (given) => {
+    it('conversations are listed with title and status, most recently changed first', async (setup) => {
       const owner = newOwner();
-      const first = await newSession(given, owner, 'the first');
-      const second = await newSession(given, owner, 'the second');
-      await first.end(await runOf(given, first), 'completed', { now: Date.now() + 1_000 });
-      await given.store.owners.fold(first.id);
-      const { conversations, cursor } = await given.store.owners.page(owner, { limit: 50 });
+      const first = await newSession(setup, owner, 'the first');
+      const second = await newSession(setup, owner, 'the second');
+      await first.end(await runOf(setup, first), 'completed', { now: Date.now() + 1_000 });
+      await setup.store.owners.fold(first.id);
+      const { conversations, cursor } = await setup.store.owners.page(owner, { limit: 50 });
       equal(cursor, undefined);
       equal(
         conversations.map(({ sessionId, title, agent, status }) => [
@@ -82,30 +81,30 @@ export function ownerCases({ describe, it }: Suite): void {
           [second.id, 'the second', 'tester', 'starting'],
         ],
       );
-      const record = await given.store.sessions.read(first.id);
+      const record = await setup.store.sessions.read(first.id);
       equal(conversations[0]?.updatedAt, record?.updatedAt);
     });
 
-    it('are nobody else’s, and of one tenant only', async (given) => {
+    it('a list contains only the owner’s conversations, within one tenant', async (setup) => {
       const { owner } = newOwner();
-      const plain = await newSession(given, { owner });
-      const tenants = await newSession(given, { owner, tenant: 'acme' });
-      const nested = await newSession(given, { owner: `acme:${owner}` });
-      equal(await listed(given, { owner }), [plain.id]);
-      equal(await listed(given, { owner, tenant: 'acme' }), [tenants.id]);
-      equal(await listed(given, { owner: `acme:${owner}` }), [nested.id]);
-      equal(await listed(given, newOwner()), []);
+      const plain = await newSession(setup, { owner });
+      const tenants = await newSession(setup, { owner, tenant: 'acme' });
+      const nested = await newSession(setup, { owner: `acme:${owner}` });
+      equal(await listed(setup, { owner }), [plain.id]);
+      equal(await listed(setup, { owner, tenant: 'acme' }), [tenants.id]);
+      equal(await listed(setup, { owner: `acme:${owner}` }), [nested.id]);
+      equal(await listed(setup, newOwner()), []);
     });
 
-    it('come in pages that leave none out', async (given) => {
+    it('pages leave out no conversation', async (setup) => {
       const owner = newOwner();
       const ids = new Set<string>();
-      for (let n = 0; n < 5; n += 1) ids.add((await newSession(given, owner)).id);
+      for (let n = 0; n < 5; n += 1) ids.add((await newSession(setup, owner)).id);
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
         const at = cursor === undefined ? {} : { cursor };
-        const page = await given.store.owners.page(owner, { limit: 2, ...at });
+        const page = await setup.store.owners.page(owner, { limit: 2, ...at });
         equal(page.conversations.length > 2, false, 'a page has no more than was asked for');
         seen.push(...page.conversations.map(({ sessionId }) => sessionId));
         cursor = page.cursor;
@@ -113,19 +112,19 @@ export function ownerCases({ describe, it }: Suite): void {
       equal([...seen].sort(), [...ids].sort());
     });
 
-    it('are listed no more, and count no more, once they are erased', async (given) => {
+    it('an erased conversation is neither listed nor counted', async (setup) => {
       const owner = newOwner();
-      const [erased, stays] = [await newSession(given, owner), await newSession(given, owner)];
-      await given.store.sessions.erase(erased.id);
-      equal(await listed(given, owner), [stays.id]);
-      equal(await counts(given, owner), { runs: 1, queued: 0, sessions: 1 });
-      await given.store.sessions.erase(stays.id);
-      equal(await given.store.owners.usage(owner), { runs: 0, queued: 0, sessions: 0, bytes: 0 });
+      const [erased, stays] = [await newSession(setup, owner), await newSession(setup, owner)];
+      await setup.store.sessions.erase(erased.id);
+      equal(await listed(setup, owner), [stays.id]);
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      await setup.store.sessions.erase(stays.id);
+      equal(await setup.store.owners.usage(owner), { runs: 0, queued: 0, sessions: 0, bytes: 0 });
     });
 
-    it('are called by their first message if nothing else was said', async (given) => {
+    it('a conversation without a title is called by its first message', async (setup) => {
       const owner = newOwner();
-      const session = drive(given);
+      const session = drive(setup);
       await session.begin({
         ...owner,
         messages: [
@@ -137,12 +136,12 @@ export function ownerCases({ describe, it }: Suite): void {
           userMessage('u1', '  What is\nthe   weather? '),
         ],
       });
-      await given.store.owners.fold(session.id);
-      const { conversations } = await given.store.owners.page(owner, { limit: 1 });
+      await setup.store.owners.fold(session.id);
+      const { conversations } = await setup.store.owners.page(owner, { limit: 1 });
       equal(conversations[0]?.title, 'What is the weather?');
     });
 
-    it('refuse a cursor that is none', async ({ store }) => {
+    it('a malformed cursor is refused', async ({ store }) => {
       for (const cursor of ['', 'x', '1', '1.', '-1.s', '1.a b']) {
         await refuses(store.owners.page({ owner: 'a' }, { limit: 1, cursor }), 'validation_error');
       }
@@ -150,45 +149,45 @@ export function ownerCases({ describe, it }: Suite): void {
   });
 
   describe('what an owner has', () => {
-    it('are runs at work: none while people are asked, one again when they have answered', async (given) => {
+    it('a run counts as active except while people are asked', async (setup) => {
       const owner = newOwner();
-      const session = await newSession(given, owner);
-      const { fold } = given.store.owners;
-      equal(await counts(given, owner), { runs: 1, queued: 0, sessions: 1 });
-      const runId = await runOf(given, session);
+      const session = await newSession(setup, owner);
+      const { fold } = setup.store.owners;
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      const runId = await runOf(setup, session);
       await session.ask(runId, 1, [newCall('c1', 'approval')]);
       await fold(session.id);
-      equal(await counts(given, owner), { runs: 0, queued: 0, sessions: 1 });
+      equal(await counts(setup, owner), { runs: 0, queued: 0, sessions: 1 });
       await session.decide(runId, 'c1', false);
       await fold(session.id);
-      equal(await counts(given, owner), { runs: 1, queued: 0, sessions: 1 });
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
       await session.begin({ ...owner, messages: [userMessage('u2')], policy: 'queue' });
       await fold(session.id);
-      equal(await counts(given, owner), { runs: 1, queued: 1, sessions: 1 });
+      equal(await counts(setup, owner), { runs: 1, queued: 1, sessions: 1 });
       await session.stop({ mode: 'abort' });
       await session.end(runId, 'aborted');
       await fold(session.id);
-      equal(await counts(given, owner), { runs: 0, queued: 1, sessions: 1 });
+      equal(await counts(setup, owner), { runs: 0, queued: 1, sessions: 1 });
     });
 
-    it('counts once what is folded often, at the same time, by several', async (given) => {
+    it('repeated and concurrent folds count a session once', async (setup) => {
       const owner = newOwner();
-      const session = await newSession(given, owner);
-      const other = (await given.another()).store;
+      const session = await newSession(setup, owner);
+      const other = (await setup.another()).store;
       await Promise.all(
         Array.from({ length: 12 }, (_, n) =>
-          (n % 2 === 0 ? given.store : other).owners.fold(session.id),
+          (n % 2 === 0 ? setup.store : other).owners.fold(session.id),
         ),
       );
-      equal(await counts(given, owner), { runs: 1, queued: 0, sessions: 1 });
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
     });
 
-    it('is text: what is said, answered and streamed; less when it is taken back or goes', async (given) => {
+    it('bytes grow with stored messages, results and entries, and shrink when these are removed', async (setup) => {
       const owner = newOwner();
-      const session = drive(given);
+      const session = drive(setup);
       const bytes = async (): Promise<number> => {
-        await given.store.owners.fold(session.id);
-        return (await given.store.owners.usage(owner)).bytes;
+        await setup.store.owners.fold(session.id);
+        return (await setup.store.owners.usage(owner)).bytes;
       };
       const near = (value: number, expected: number): void => {
         equal(
@@ -210,12 +209,12 @@ export function ownerCases({ describe, it }: Suite): void {
       const part = { type: 'text', text: 'y'.repeat(5_000) } as const;
       await session.commit(writer, { row: { ...assistantRow(writer, []), parts: [part] } });
       near(await bytes(), 55_000);
-      await given.store.documents.save(session.id, {
+      await setup.store.documents.save(session.id, {
         customState: { note: 'z'.repeat(7_000) },
         version: 0,
       });
       near(await bytes(), 62_000);
-      await given.store.documents.save(session.id, { customState: { note: 1 }, version: 1 });
+      await setup.store.documents.save(session.id, { customState: { note: 1 }, version: 1 });
       near(await bytes(), 55_000);
       await session.retry();
       near(await bytes(), 20_000);
@@ -225,164 +224,164 @@ export function ownerCases({ describe, it }: Suite): void {
         policy: 'queue',
       });
       near(await bytes(), 29_000);
-      await given.store.queue.remove({ sessionId: session.id, now: Date.now() });
+      await setup.store.queue.remove({ sessionId: session.id, now: Date.now() });
       near(await bytes(), 20_000);
     });
 
-    it('counts what is copied, and large results of calls', async (given) => {
+    it('copies and large results of calls are counted', async (setup) => {
       const owner = newOwner();
-      const session = await newSession(given, owner);
-      const runId = await runOf(given, session);
+      const session = await newSession(setup, owner);
+      const runId = await runOf(setup, session);
       await session.ask(runId, 1, [newCall('c1', 'server')]);
       await session.start(runId, 1, 'c1');
       await session.finishCall(runId, 1, 'c1', 'r'.repeat(100_000));
-      await given.store.owners.fold(session.id);
-      const before = (await given.store.owners.usage(owner)).bytes;
+      await setup.store.owners.fold(session.id);
+      const before = (await setup.store.owners.usage(owner)).bytes;
       equal(before > 100_000, true, 'a result counts');
       const rows = [assistantRow(session.writer(runId, 1, 1), [])];
       const copy = newSessionId();
       const messages: never[] = [];
       const turn = { turn: 1, row: 0, messageId: 'msg-1', step: 1, hasReplied: true };
       const part = { type: 'text', text: 'y'.repeat(50_000) } as const;
-      await given.store.sessions.branch({
+      await setup.store.sessions.branch({
         ...{ ...owner, sessionId: copy, agent: 'tester', nonce: newNonce(), messages, turn },
         ...{ rows: rows.map((row) => ({ ...row, parts: [part] })) },
         ...{ visibleMessages: 1, now: Date.now() },
       });
-      await given.store.owners.fold(copy);
-      const copied = (await given.store.owners.usage(owner)).bytes - before;
+      await setup.store.owners.fold(copy);
+      const copied = (await setup.store.owners.usage(owner)).bytes - before;
       equal(copied > 50_000 && copied < 52_000, true, String(copied));
     });
 
-    it('is put right by looking through, whatever was not folded', async (given) => {
+    it('a repair corrects figures whose folds were lost', async (setup) => {
       const owner = newOwner();
-      const session = await newSession(given, owner);
-      await session.end(await runOf(given, session), 'completed');
-      equal(await counts(given, owner), { runs: 1, queued: 0, sessions: 1 });
-      await given.store.owners.repair(owner);
-      equal(await counts(given, owner), { runs: 0, queued: 0, sessions: 1 });
+      const session = await newSession(setup, owner);
+      await session.end(await runOf(setup, session), 'completed');
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      await setup.store.owners.repair(owner);
+      equal(await counts(setup, owner), { runs: 0, queued: 0, sessions: 1 });
     });
   });
 
   describe('reserve', () => {
-    it('refuses what is beyond a limit of the user, and says which', async (given) => {
+    it('a reservation beyond a limit of the user is refused with that limit', async (setup) => {
       const owner = newOwner();
-      await newSession(given, owner);
-      includes(await reserve(given, owner, { limits: limits({ runs: 1 }) }), {
+      await newSession(setup, owner);
+      includes(await reserve(setup, owner, { limits: limits({ runs: 1 }) }), {
         kind: 'exceeded',
         what: 'runs',
         of: 'user',
         limit: 1,
         used: 1,
       });
-      includes(await reserve(given, owner, { limits: limits({ sessions: 1 }) }), {
+      includes(await reserve(setup, owner, { limits: limits({ sessions: 1 }) }), {
         what: 'sessions',
       });
-      includes(await reserve(given, owner, { bytes: 500, limits: limits({ bytes: 499 }) }), {
+      includes(await reserve(setup, owner, { bytes: 500, limits: limits({ bytes: 499 }) }), {
         what: 'bytes',
         limit: 499,
       });
-      equal(await reserve(given, owner, { limits: limits({ runs: 2, sessions: 2 }) }), {
+      equal(await reserve(setup, owner, { limits: limits({ runs: 2, sessions: 2 }) }), {
         kind: 'reserved',
       });
     });
 
-    it('refuses what is beyond a limit of the tenant, whichever of its users asks', async (given) => {
+    it('a reservation beyond a limit of the tenant is refused for all its users', async (setup) => {
       const one = newMember();
       const two = { ...newOwner(), tenant: one.tenant };
-      await newSession(given, one);
-      includes(await reserve(given, two, { limits: limits({ runs: 1 }, { runs: 1 }) }), {
+      await newSession(setup, one);
+      includes(await reserve(setup, two, { limits: limits({ runs: 1 }, { runs: 1 }) }), {
         kind: 'exceeded',
         what: 'runs',
         of: 'tenant',
         limit: 1,
       });
-      // Without a tenant each user stands alone.
+      // Users without a tenant are counted separately.
       const { owner } = two;
-      equal(await reserve(given, { owner }, { limits: limits({ runs: 1 }, { runs: 1 }) }), {
+      equal(await reserve(setup, { owner }, { limits: limits({ runs: 1 }, { runs: 1 }) }), {
         kind: 'reserved',
       });
     });
 
-    it('lets as many through at the same moment as the limit says', async (given) => {
+    it('concurrent reservations succeed up to the limit and no further', async (setup) => {
       const owner = newMember();
-      const other = { ...given, store: (await given.another()).store };
+      const other = { ...setup, store: (await setup.another()).store };
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
-          reserve(n % 2 === 0 ? given : other, owner, { limits: limits({ runs: 3 }) }),
+          reserve(n % 2 === 0 ? setup : other, owner, { limits: limits({ runs: 3 }) }),
         ),
       );
       equal(results.filter(({ kind }) => kind === 'reserved').length, 3);
     });
 
-    it('lapses when nothing comes of it, and leaves nothing behind', async (given) => {
+    it('an unused reservation expires without a trace', async (setup) => {
       const owner = newMember();
       const limit = { limits: limits({ runs: 1, sessions: 1, bytes: 10 }) };
       const held = { ...limit, bytes: 10, title: 'a secret', forMs: 50 };
-      equal(await reserve(given, owner, held), { kind: 'reserved' });
-      equal((await given.store.owners.usage(owner)).runs, 1);
+      equal(await reserve(setup, owner, held), { kind: 'reserved' });
+      equal((await setup.store.owners.usage(owner)).runs, 1);
       const again = await eventually('it lapses', async () => {
-        const result = await reserve(given, owner, limit);
+        const result = await reserve(setup, owner, limit);
         return result.kind === 'reserved' && result;
       });
       equal(again, { kind: 'reserved' });
-      includes(await given.store.owners.usage(owner), { runs: 1, sessions: 1, bytes: 0 });
-      equal(await listed(given, owner), []);
+      includes(await setup.store.owners.usage(owner), { runs: 1, sessions: 1, bytes: 0 });
+      equal(await listed(setup, owner), []);
     });
 
-    it('of a session that is there leaves it as it was when it lapses', async (given) => {
+    it('an expired reservation leaves an existing session’s figures unchanged', async (setup) => {
       const owner = newOwner();
-      const session = await newSession(given, owner, 'its name');
-      await session.end(await runOf(given, session), 'completed');
-      await given.store.owners.fold(session.id);
-      const before = await given.store.owners.usage(owner);
-      await reserve(given, owner, { sessionId: session.id, bytes: 7, forMs: 1 });
+      const session = await newSession(setup, owner, 'its name');
+      await session.end(await runOf(setup, session), 'completed');
+      await setup.store.owners.fold(session.id);
+      const before = await setup.store.owners.usage(owner);
+      await reserve(setup, owner, { sessionId: session.id, bytes: 7, forMs: 1 });
       await eventually('it lapses', async () => {
-        await reserve(given, owner, { sessionId: newSessionId(), forMs: 1 });
-        return (await given.store.owners.usage(owner)).runs <= 1;
+        await reserve(setup, owner, { sessionId: newSessionId(), forMs: 1 });
+        return (await setup.store.owners.usage(owner)).runs <= 1;
       });
-      await given.store.owners.fold(session.id);
+      await setup.store.owners.fold(session.id);
       await eventually('the other one lapses', async () => {
-        await reserve(given, owner, { limits: limits({ runs: 0 }) });
-        const { sessions } = await given.store.owners.usage(owner);
+        await reserve(setup, owner, { limits: limits({ runs: 0 }) });
+        const { sessions } = await setup.store.owners.usage(owner);
         return sessions === before.sessions;
       });
-      equal(await given.store.owners.usage(owner), before);
-      equal(await listed(given, owner), [session.id]);
+      equal(await setup.store.owners.usage(owner), before);
+      equal(await listed(setup, owner), [session.id]);
     });
 
-    it('charges nobody for a session that is another’s', async (given) => {
+    it('the owner of a reservation is not charged for a session of another owner', async (setup) => {
       const [owner, stranger] = [newOwner(), newOwner()];
-      const session = await newSession(given, owner, 'mine');
-      await reserve(given, stranger, { sessionId: session.id, title: 'yours' });
+      const session = await newSession(setup, owner, 'mine');
+      await reserve(setup, stranger, { sessionId: session.id, title: 'yours' });
       includes(await session.begin({ ...stranger, nonce: newNonce() }), { kind: 'foreign' });
-      await given.store.owners.fold(session.id, stranger);
-      equal(await counts(given, stranger), { runs: 0, queued: 0, sessions: 0 });
-      equal(await counts(given, owner), { runs: 1, queued: 0, sessions: 1 });
-      equal(await listed(given, stranger), []);
+      await setup.store.owners.fold(session.id, stranger);
+      equal(await counts(setup, stranger), { runs: 0, queued: 0, sessions: 0 });
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      equal(await listed(setup, stranger), []);
     });
 
-    it('counts behind a run as a message that waits, and needs nothing where none may', async (given) => {
+    it('a reservation behind a run counts as a queued message, or as nothing if queueing is not allowed', async (setup) => {
       const owner = newOwner();
-      const { id: sessionId } = await newSession(given, owner);
+      const { id: sessionId } = await newSession(setup, owner);
       const tight = { sessionId, limits: limits({ runs: 1, queued: 1 }) };
-      equal(await reserve(given, owner, { ...tight, purpose: 'alone' }), { kind: 'reserved' });
-      equal(await reserve(given, owner, tight), { kind: 'reserved' });
-      includes(await reserve(given, owner, tight), { kind: 'exceeded', what: 'queued' });
+      equal(await reserve(setup, owner, { ...tight, purpose: 'alone' }), { kind: 'reserved' });
+      equal(await reserve(setup, owner, tight), { kind: 'reserved' });
+      includes(await reserve(setup, owner, tight), { kind: 'exceeded', what: 'queued' });
     });
 
-    it('looks again before it refuses a run: others may have ended unnoticed', async (given) => {
+    it('ended runs that still count are found before a run is refused', async (setup) => {
       const owner = newOwner();
-      const session = await newSession(given, owner);
-      await session.end(await runOf(given, session), 'completed');
-      equal(await counts(given, owner), { runs: 1, queued: 0, sessions: 1 });
-      equal(await reserve(given, owner, { limits: limits({ runs: 1 }) }), { kind: 'reserved' });
+      const session = await newSession(setup, owner);
+      await session.end(await runOf(setup, session), 'completed');
+      equal(await counts(setup, owner), { runs: 1, queued: 0, sessions: 1 });
+      equal(await reserve(setup, owner, { limits: limits({ runs: 1 }) }), { kind: 'reserved' });
     });
 
-    it('refuses an owner who has stored as much as there may be, however little comes', async (given) => {
+    it('an owner at the storage limit is refused however little is added', async (setup) => {
       const owner = newOwner();
       const full = { limits: limits({ bytes: 0 }) };
-      includes(await reserve(given, owner, full), { kind: 'exceeded', what: 'bytes' });
+      includes(await reserve(setup, owner, full), { kind: 'exceeded', what: 'bytes' });
     });
   });
 }

@@ -5,7 +5,7 @@ import type { Suite } from '../suite.js';
 
 export function pendingCallCases({ describe, it }: Suite): void {
   describe('pending calls', () => {
-    it('are those of people and clients, with their answers', async ({ store, session }) => {
+    it('calls of people and clients are listed with their answers', async ({ store, session }) => {
       await refuses(store.calls.pending(session.id), 'not_found');
       const { runId } = await session.newRun();
       equal(await store.calls.pending(session.id), {});
@@ -38,7 +38,10 @@ export function pendingCallCases({ describe, it }: Suite): void {
       });
     });
 
-    it('are gone once the next step has taken them in', async ({ store, session }) => {
+    it('calls are no longer pending once the next step has read their results', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client')]);
       await session.answer(runId, 'c', { output: 1 });
@@ -49,7 +52,7 @@ export function pendingCallCases({ describe, it }: Suite): void {
   });
 
   describe('the suspension context', () => {
-    it('says what a paused run waits for', async ({ store, session }) => {
+    it('it describes what a paused run waits for', async ({ store, session }) => {
       await refuses(store.calls.suspension(session.id), 'not_found');
       const { runId } = await session.newRun();
       equal(await store.calls.suspension(session.id), null);

@@ -5,12 +5,15 @@ import type { Suite } from '../suite.js';
 
 export function runCases({ describe, it }: Suite): void {
   describe('runs', () => {
-    it('are none of an unknown session', async ({ store, session }) => {
+    it('an unknown session has no runs', async ({ store, session }) => {
       equal(await store.runs.current(session.id), null);
       await refuses(store.runs.list(session.id), 'not_found');
     });
 
-    it('tell of older ones why they failed, or were interrupted', async ({ store, session }) => {
+    it('an ended run is listed with its error or the reason for its interruption', async ({
+      store,
+      session,
+    }) => {
       const error = { code: 'provider_error', message: 'gone', retryable: true };
       const failed = await session.newRun();
       await session.end(failed.runId, 'failed', { error });
@@ -24,7 +27,7 @@ export function runCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('tell of the newest one while it works, waits and after its end', async ({
+    it('the newest run is listed while it is active, while it waits and after its end', async ({
       store,
       session,
     }) => {
@@ -40,7 +43,7 @@ export function runCases({ describe, it }: Suite): void {
       ok((ended?.endedAt ?? 0) > 0);
     });
 
-    it('are listed oldest first, more than nine of them too', async ({ store, session }) => {
+    it('more than nine runs are listed oldest first', async ({ store, session }) => {
       const runIds: string[] = [];
       for (let n = 0; n < 12; n += 1) {
         const { runId } = await session.newRun();
@@ -64,7 +67,7 @@ export function runCases({ describe, it }: Suite): void {
   });
 
   describe('the interrupt record', () => {
-    it('tells how the newest run was stopped, until the next one begins', async ({
+    it('it describes how the newest run was stopped, until the next run begins', async ({
       store,
       session,
     }) => {
@@ -82,7 +85,7 @@ export function runCases({ describe, it }: Suite): void {
       equal(await store.runs.interruption(session.id), null);
     });
 
-    it('names the checkpoint that stands', async ({ store, session }) => {
+    it('it names the checkpoint that the run keeps', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.stop();

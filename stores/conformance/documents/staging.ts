@@ -5,13 +5,13 @@ import type { Case, Suite } from '../suite.js';
 
 const set = (path: string, value: unknown) => ({ op: 'add' as const, path, value });
 
-/** Whether a change went to what all objects of the process share. */
+/** True if a change reached the prototype that all objects share. */
 function isPolluted(): boolean {
   return 'polluted' in {} || 'polluted' in (Reflect.get({}, 'toString') as object);
 }
 
-async function begun(given: Case, customState: Record<string, unknown> = {}) {
-  const { store, session } = given;
+async function begun(setup: Case, customState: Record<string, unknown> = {}) {
+  const { store, session } = setup;
   await session.newRun();
   await store.documents.save(session.id, { customState, version: 0 });
   return {
@@ -24,9 +24,9 @@ async function begun(given: Case, customState: Record<string, unknown> = {}) {
 
 export function stagingCases({ describe, it }: Suite): void {
   describe('staged changes', () => {
-    it('change nothing until they are promoted, then all, in their order', async (given) => {
-      const { store, session } = given;
-      const { stage, promote, state } = await begun(given, { list: [] });
+    it('staged changes take effect only when promoted, all of them and in order', async (setup) => {
+      const { store, session } = setup;
+      const { stage, promote, state } = await begun(setup, { list: [] });
       await stage('a', set('/list/-', 'a'), set('/name', 'a'));
       await stage('b', set('/list/-', 'b'), { op: 'replace', path: '/name', value: 'b' });
       equal(await state(), { list: [] });
@@ -41,16 +41,16 @@ export function stagingCases({ describe, it }: Suite): void {
       });
     });
 
-    it('are taken once', async (given) => {
-      const { stage, promote } = await begun(given, { list: [] });
+    it('staged changes are promoted once', async (setup) => {
+      const { stage, promote } = await begun(setup, { list: [] });
       await stage('a', set('/list/-', 'a'));
       await promote();
       equal(await promote(), { customState: { list: ['a'] }, version: 2, toolCallIds: [] });
     });
 
-    it('are taken all or none', async (given) => {
-      const { store, session } = given;
-      const { stage, promote, state } = await begun(given, { n: 1 });
+    it('staged changes are promoted all or none', async (setup) => {
+      const { store, session } = setup;
+      const { stage, promote, state } = await begun(setup, { n: 1 });
       await stage('a', set('/a', 1));
       await stage('b', { op: 'test', path: '/n', value: 2 }, set('/b', 1));
       const error = await refuses(promote(), 'invalid_patch');
@@ -60,8 +60,8 @@ export function stagingCases({ describe, it }: Suite): void {
       includes(await promote(), { customState: { n: 2, a: 1, b: 1 }, toolCallIds: ['a', 'b'] });
     });
 
-    it('know the operations of RFC 6902', async (given) => {
-      const { stage, promote } = await begun(given, { a: { b: 1 }, list: [1, 2, 3], 'x/y~z': 1 });
+    it('all operations of RFC 6902 are supported', async (setup) => {
+      const { stage, promote } = await begun(setup, { a: { b: 1 }, list: [1, 2, 3], 'x/y~z': 1 });
       await stage(
         'c',
         { op: 'move', from: '/a/b', path: '/moved' },
@@ -74,9 +74,9 @@ export function stagingCases({ describe, it }: Suite): void {
       });
     });
 
-    it('refuse a pointer to nowhere, a malformed one, and a state that is no object', async (given) => {
-      const { store, session } = given;
-      const { stage, promote, state } = await begun(given, { n: 1 });
+    it('a pointer that does not match, a malformed pointer and a state that is not an object are refused', async (setup) => {
+      const { store, session } = setup;
+      const { stage, promote, state } = await begun(setup, { n: 1 });
       for (const patch of [
         { op: 'remove' as const, path: '/nothing' },
         set('no-slash', 1),
@@ -97,21 +97,21 @@ export function stagingCases({ describe, it }: Suite): void {
       equal(await store.staging.discard(session.id, 's1'), ['c']);
     });
 
-    it('merge keys before their patches', async (given) => {
-      const { store, session } = given;
-      const { promote } = await begun(given, { a: 1, b: 1 });
+    it('keys are merged before patches are applied', async (setup) => {
+      const { store, session } = setup;
+      const { promote } = await begun(setup, { a: 1, b: 1 });
       const mergeChanges = { b: 2, c: { d: 1 } };
       const patches = [set('/c/e', 2)];
       await store.staging.stage(session.id, 's1', { toolCallId: 'x', patches, mergeChanges });
       includes(await promote(), { customState: { a: 1, b: 2, c: { d: 1, e: 2 } } });
     });
 
-    it('of keys that every object has, or inherits, are as of any others', async (given) => {
+    it('keys with the names of inherited properties are ordinary keys', async (setup) => {
       const names = ['__proto__', 'constructor', 'hasOwnProperty', 'prototype', 'toString', ''];
       const object = (value: unknown): Record<string, unknown> =>
         Object.fromEntries(names.map((name) => [name, value]));
-      const { store, session } = given;
-      const { promote } = await begun(given, object({ n: 1 }));
+      const { store, session } = setup;
+      const { promote } = await begun(setup, object({ n: 1 }));
       const patches = names.map((name) => set(`/${name}/m`, name));
       const removals = names.map((name) => ({ op: 'remove' as const, path: `/${name}/n` }));
       await store.staging.stage(session.id, 's1', {
@@ -131,9 +131,9 @@ export function stagingCases({ describe, it }: Suite): void {
       includes(await promote(), { customState: { ...object({}), list: names } });
     });
 
-    it('of steps and calls whose ids look alike are kept apart', async (given) => {
-      const { store, session } = given;
-      const { state } = await begun(given);
+    it('changes of steps and calls with similar ids are kept separate', async (setup) => {
+      const { store, session } = setup;
+      const { state } = await begun(setup);
       const ids: [string, string][] = [
         ['s1', 'x/c'],
         ['s1/x', 'c'],
@@ -152,9 +152,9 @@ export function stagingCases({ describe, it }: Suite): void {
       equal(await state(), { 0: true, 1: true, 3: true, 4: true });
     });
 
-    it('of a call replace its earlier ones; those of other steps stay', async (given) => {
-      const { store, session } = given;
-      const { stage, promote, state } = await begun(given);
+    it('changes of a call replace its earlier ones and leave those of other steps', async (setup) => {
+      const { store, session } = setup;
+      const { stage, promote, state } = await begun(setup);
       await stage('a', set('/a', 1));
       await stage('a', set('/a', 2));
       const other = { toolCallId: 'a', patches: [set('/other', 1)] };
@@ -165,7 +165,7 @@ export function stagingCases({ describe, it }: Suite): void {
       equal(await state(), { a: 2 });
     });
 
-    it('need a session', async ({ store, session }) => {
+    it('staging requires an existing session', async ({ store, session }) => {
       const changes = { toolCallId: 'a', patches: [] };
       await refuses(store.staging.stage(session.id, 's1', changes), 'not_found');
       await refuses(store.staging.promote(session.id, 's1'), 'not_found');
@@ -193,17 +193,17 @@ export function stagingCases({ describe, it }: Suite): void {
         now: 1,
       });
 
-    it('are read at once, and promoted once, whatever step they are of', async (given) => {
-      const { store, session } = given;
+    it('changes of settled calls are visible at once and promoted once, whatever their step', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       await store.documents.save(session.id, { customState: { list: [] }, version: 0 });
       await session.ask(runId, 1, [newCall('a', 'server'), newCall('b', 'server')]);
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'b', 1);
-      await settle(given, runId, 'b', [set('/list/0', 'b')]);
-      await settle(given, runId, 'a', [set('/list/0', 'a')]);
-      // The first result counts, and so do its changes.
-      await settle(given, runId, 'a', [set('/list/0', 'again')]);
+      await settle(setup, runId, 'b', [set('/list/0', 'b')]);
+      await settle(setup, runId, 'a', [set('/list/0', 'a')]);
+      // Only the first result of a call counts, and only its changes.
+      await settle(setup, runId, 'a', [set('/list/0', 'again')]);
       const other = { toolCallId: 'c', patches: [set('/list/-', 'c')] };
       await store.staging.stage(session.id, 'of/another/step', other);
       const customState = { list: ['a', 'b', 'c'] };
@@ -230,9 +230,9 @@ export function stagingCases({ describe, it }: Suite): void {
       });
     });
 
-    it('are made to fit what others did meanwhile, and none is lost', async (given) => {
-      const { store, session } = given;
-      const { stage } = await begun(given, { a: { b: 1 }, list: [1, 2], n: 1 });
+    it('conflicting changes of concurrent calls are adapted, and none is lost', async (setup) => {
+      const { store, session } = setup;
+      const { stage } = await begun(setup, { a: { b: 1 }, list: [1, 2], n: 1 });
       await stage('x', { op: 'remove', path: '/a' }, { op: 'replace', path: '/list', value: [] });
       await stage(
         'y',
@@ -248,14 +248,14 @@ export function stagingCases({ describe, it }: Suite): void {
       equal(isPolluted(), false);
     });
 
-    it('come with what the run came to, which the first one says', async (given) => {
-      const { store, session } = given;
+    it('the result of the run that comes with changes is the first one', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'server'), newCall('b', 'server')]);
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'b', 1);
-      await settle(given, runId, 'a', [], { first: [] });
-      await settle(given, runId, 'b', [], 'second');
+      await settle(setup, runId, 'a', [], { first: [] });
+      await settle(setup, runId, 'b', [], 'second');
       includes(await store.sessions.read(session.id), { output: { first: [] } });
       await session.end(runId, 'completed');
       includes(await session.messages('output'), [{ output: { first: [] } }]);
@@ -263,10 +263,10 @@ export function stagingCases({ describe, it }: Suite): void {
   });
 
   describe('staged changes under concurrency', () => {
-    it('are taken once by promoters at the same moment', async (given) => {
-      const { session, another } = given;
+    it('concurrent promoters take each change once', async (setup) => {
+      const { session, another } = setup;
       const other = (await another()).store;
-      const { stage, promote, state } = await begun(given, { list: [] });
+      const { stage, promote, state } = await begun(setup, { list: [] });
       for (let n = 0; n < 10; n += 1) await stage(`c${String(n)}`, set('/list/-', n));
       await Promise.all([
         promote(),
@@ -277,9 +277,9 @@ export function stagingCases({ describe, it }: Suite): void {
       equal(await state(), { list: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] });
     });
 
-    it('survive a promotion that overtakes a save, and the save is told', async (given) => {
-      const { store, session } = given;
-      const { stage, promote, state } = await begun(given);
+    it('a promotion that overtakes a save refuses that save and loses no change', async (setup) => {
+      const { store, session } = setup;
+      const { stage, promote, state } = await begun(setup);
       for (let n = 0; n < 10; n += 1) {
         await stage(`c${String(n)}`, set(`/c${String(n)}`, n));
         const { version = 0, customState = {} } = (await store.documents.load(session.id)) ?? {};
@@ -296,11 +296,11 @@ export function stagingCases({ describe, it }: Suite): void {
       );
     });
 
-    it('that are replaced while they are promoted are not lost', async (given) => {
-      const { store, session } = given;
-      const { stage, promote, state } = await begun(given);
-      // So many reads later the replacement falls between each two commands of the promotion; a busy
-      // machine lets one of the two run ahead, so more than once.
+    it('changes that are replaced while being promoted are not lost', async (setup) => {
+      const { store, session } = setup;
+      const { stage, promote, state } = await begun(setup);
+      // After a varying number of reads the replacement falls between two commands of the
+      // promotion. On a busy machine one of them may run ahead, so this is repeated.
       for (let attempt = 0; attempt < 32; attempt += 1) {
         await stage('c', set('/value', `old ${String(attempt)}`));
         const promoting = promote();

@@ -6,7 +6,7 @@ import type { Suite } from '../suite.js';
 
 export function stateCases({ describe, it }: Suite): void {
   describe('load and save', () => {
-    it('load everything about a session, or null', async ({ store, session }) => {
+    it('loading returns everything about a session, or null', async ({ store, session }) => {
       equal(await store.documents.load(session.id), null);
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -32,10 +32,7 @@ export function stateCases({ describe, it }: Suite): void {
       });
     });
 
-    it('save a state over the version that was loaded, and over no other', async ({
-      store,
-      session,
-    }) => {
+    it('a state is saved only over the version that was loaded', async ({ store, session }) => {
       await session.newRun();
       equal(await store.documents.save(session.id, { customState: { a: 1 }, version: 0 }), {
         version: 1,
@@ -56,7 +53,7 @@ export function stateCases({ describe, it }: Suite): void {
       includes(await store.documents.load(session.id), { customState: { b: [] }, version: 2 });
     });
 
-    it('let one of many savers of a version win', async ({ store, session, another }) => {
+    it('of many concurrent savers of a version one wins', async ({ store, session, another }) => {
       const other = (await another()).store;
       await session.newRun();
       const outcomes = await Promise.allSettled(
@@ -72,7 +69,7 @@ export function stateCases({ describe, it }: Suite): void {
       includes(await store.documents.load(session.id), { customState: { n: winner }, version: 1 });
     });
 
-    it('keep a state through runs, and every kind of value', async ({ store, session }) => {
+    it('every kind of JSON value in a state survives runs', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const customState = { text: 'ü\u0000"', deep: { list: [null, 1.5, [{}], []] }, no: false };
       await store.documents.save(session.id, { customState, version: 0 });
@@ -81,14 +78,14 @@ export function stateCases({ describe, it }: Suite): void {
       equal((await store.documents.load(session.id))?.customState, customState);
     });
 
-    it('save nothing of a session that is not there', async ({ store, session }) => {
+    it('saving to a session that does not exist is refused', async ({ store, session }) => {
       await refuses(store.documents.save(session.id, { customState: {}, version: 0 }), 'not_found');
       equal(await store.documents.load(session.id), null);
     });
   });
 
   describe('messages', () => {
-    it('pages through the transcript', async ({ store, session }) => {
+    it('messages are returned page by page', async ({ store, session }) => {
       const messages = Array.from({ length: 7 }, (_, n) => userMessage(`u${String(n)}`));
       await session.begin({ messages });
       const idsOf = async (page?: { offset?: number; limit?: number }) => {
@@ -103,7 +100,7 @@ export function stateCases({ describe, it }: Suite): void {
       equal(await idsOf({ offset: 9 }), ['', 7, false]);
     });
 
-    it('gives 50 unless it is told otherwise, and none of an unknown session', async ({
+    it('a page has 50 messages by default, and an unknown session has none', async ({
       store,
       session,
     }) => {

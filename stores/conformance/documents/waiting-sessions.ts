@@ -3,14 +3,14 @@ import { newCall, newSessionId } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
 
-/** An owner whom no other case knows. */
+/** An owner that only this case uses. */
 function newOwner(): string {
   return `owner-${newSessionId()}`;
 }
 
-/** A session of this owner that asks for an approval. */
-async function newAsking(given: Case, owner: string, tenant?: string): Promise<SessionDriver> {
-  const session = drive(given);
+/** A session of this owner that waits for an approval. */
+async function newAsking(setup: Case, owner: string, tenant?: string): Promise<SessionDriver> {
+  const session = drive(setup);
   const begun = await session.begin({ owner, ...(tenant !== undefined && { tenant }) });
   if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
   await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
@@ -29,17 +29,17 @@ async function runOf({ store }: Case, { id }: SessionDriver): Promise<string> {
 
 export function waitingSessionCases({ describe, it }: Suite): void {
   describe('sessions that wait for people', () => {
-    it('are listed with their questions, those first that have waited longest', async (given) => {
+    it('sessions are listed with their questions, longest waiting first', async (setup) => {
       const owner = newOwner();
-      const first = await newAsking(given, owner);
-      const second = await newAsking(given, owner);
-      const { sessions, cursor } = await given.store.waiting.page({ owner }, { limit: 50 });
+      const first = await newAsking(setup, owner);
+      const second = await newAsking(setup, owner);
+      const { sessions, cursor } = await setup.store.waiting.page({ owner }, { limit: 50 });
       equal(cursor, undefined);
       const found = sessions.map(({ record, openCalls }) => [
         record.sessionId,
         openCalls.map(({ spec }) => spec.toolCallId),
       ]);
-      // Two may ask within the same millisecond: then the ids decide.
+      // Within the same millisecond the order is that of the ids.
       const isTie = sessions[0]?.since === sessions[1]?.since;
       const ids = isTie ? [first.id, second.id].sort() : [first.id, second.id];
       equal(
@@ -48,26 +48,26 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       );
     });
 
-    it('are nobody else’s, and of one tenant only', async (given) => {
+    it('a list contains only the owner’s sessions, within one tenant', async (setup) => {
       const owner = newOwner();
-      const plain = await newAsking(given, owner);
-      const tenants = await newAsking(given, owner, 'acme');
-      const nested = await newAsking(given, `acme:${owner}`);
-      equal(await waitingIds(given, owner), [plain.id]);
-      equal(await waitingIds(given, owner, 'acme'), [tenants.id]);
-      equal(await waitingIds(given, `acme:${owner}`), [nested.id]);
-      equal(await waitingIds(given, newOwner()), []);
+      const plain = await newAsking(setup, owner);
+      const tenants = await newAsking(setup, owner, 'acme');
+      const nested = await newAsking(setup, `acme:${owner}`);
+      equal(await waitingIds(setup, owner), [plain.id]);
+      equal(await waitingIds(setup, owner, 'acme'), [tenants.id]);
+      equal(await waitingIds(setup, `acme:${owner}`), [nested.id]);
+      equal(await waitingIds(setup, newOwner()), []);
     });
 
-    it('come in pages that leave none out', async (given) => {
+    it('pages leave out no session', async (setup) => {
       const owner = newOwner();
       const ids = new Set<string>();
-      for (let n = 0; n < 5; n += 1) ids.add((await newAsking(given, owner)).id);
+      for (let n = 0; n < 5; n += 1) ids.add((await newAsking(setup, owner)).id);
       const seen: string[] = [];
       let cursor: string | undefined;
       do {
         const at = cursor === undefined ? {} : { cursor };
-        const page = await given.store.waiting.page({ owner }, { limit: 2, ...at });
+        const page = await setup.store.waiting.page({ owner }, { limit: 2, ...at });
         equal(page.sessions.length > 2, false, 'a page has no more than was asked for');
         seen.push(...page.sessions.map(({ record }) => record.sessionId));
         cursor = page.cursor;
@@ -75,51 +75,51 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       equal([...seen].sort(), [...ids].sort());
     });
 
-    it('are listed no more once they are answered, stopped or erased', async (given) => {
+    it('a session is no longer listed once it is answered, stopped or erased', async (setup) => {
       const owner = newOwner();
       const [answered, stopped, erased, waiting] = [
-        await newAsking(given, owner),
-        await newAsking(given, owner),
-        await newAsking(given, owner),
-        await newAsking(given, owner),
+        await newAsking(setup, owner),
+        await newAsking(setup, owner),
+        await newAsking(setup, owner),
+        await newAsking(setup, owner),
       ];
-      await answered.decide(await runOf(given, answered), 'c1', true);
+      await answered.decide(await runOf(setup, answered), 'c1', true);
       await stopped.stop();
-      await given.store.sessions.erase(erased.id);
-      equal(await waitingIds(given, owner), [waiting.id]);
+      await setup.store.sessions.erase(erased.id);
+      equal(await waitingIds(setup, owner), [waiting.id]);
     });
 
-    it('are listed again when they ask again', async (given) => {
+    it('a session that asks again is listed again', async (setup) => {
       const owner = newOwner();
-      const session = await newAsking(given, owner);
-      const runId = await runOf(given, session);
+      const session = await newAsking(setup, owner);
+      const runId = await runOf(setup, session);
       await session.decide(runId, 'c1', false);
-      equal(await waitingIds(given, owner), []);
+      equal(await waitingIds(setup, owner), []);
       await session.ask(runId, 2, [newCall('c2', 'client')]);
-      equal(await waitingIds(given, owner), [session.id]);
+      equal(await waitingIds(setup, owner), [session.id]);
     });
 
-    it('are found by those who look after them if the list had lost them', async (given) => {
+    it('a waiting session that its list has lost is listed again when noted', async (setup) => {
       const owner = newOwner();
-      const { id } = await newAsking(given, owner);
-      await given.store.waiting.forget(id);
-      equal(await waitingIds(given, owner), []);
-      await given.store.waiting.note(id);
-      await given.store.waiting.note(id);
-      equal(await waitingIds(given, owner), [id]);
+      const { id } = await newAsking(setup, owner);
+      await setup.store.waiting.forget(id);
+      equal(await waitingIds(setup, owner), []);
+      await setup.store.waiting.note(id);
+      await setup.store.waiting.note(id);
+      equal(await waitingIds(setup, owner), [id]);
     });
 
-    it('do not include sessions that nobody is asked in', async (given) => {
+    it('a session without open questions is not listed', async (setup) => {
       const owner = newOwner();
-      const session = drive(given);
+      const session = drive(setup);
       const begun = await session.begin({ owner });
       if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
       await session.ask(begun.run.runId, 1, [newCall('c1', 'server')]);
-      await given.store.waiting.note(session.id);
-      equal(await waitingIds(given, owner), []);
+      await setup.store.waiting.note(session.id);
+      equal(await waitingIds(setup, owner), []);
     });
 
-    it('refuse a cursor that is none', async ({ store }) => {
+    it('a malformed cursor is refused', async ({ store }) => {
       for (const cursor of ['', 'x', '1', '1.', '-1.s', '1.a b']) {
         await refuses(store.waiting.page({ owner: 'a' }, { limit: 1, cursor }), 'validation_error');
       }
@@ -127,14 +127,14 @@ export function waitingSessionCases({ describe, it }: Suite): void {
   });
 
   describe('withCalls', () => {
-    it('gives the record and the calls of a view', async (given) => {
-      const { id } = await newAsking(given, newOwner());
-      const view = await given.store.sessions.view(id);
-      equal(await given.store.sessions.withCalls(id), {
+    it('it returns the record and the calls of a view', async (setup) => {
+      const { id } = await newAsking(setup, newOwner());
+      const view = await setup.store.sessions.view(id);
+      equal(await setup.store.sessions.withCalls(id), {
         record: view?.record,
         openCalls: view?.openCalls,
       });
-      equal(await given.store.sessions.withCalls(newSessionId()), undefined);
+      equal(await setup.store.sessions.withCalls(newSessionId()), undefined);
     });
 
     it('leaves the calls out of a session of another owner', async (given) => {

@@ -12,9 +12,9 @@ import { messageId, name, object, text, value } from './hostile-values.js';
 
 type Stores = Pick<StoresUnderTest, 'store' | 'streamManager'>;
 
-/** What people, models and tools bring into one session. */
+/** What people, models and tools put into one session. */
 export interface HostileLife {
-  /** Of user messages and calls. */
+  /** Ids of user messages and calls. */
   messageIds: string[];
   callIds: string[];
   toolName: string;
@@ -23,7 +23,7 @@ export interface HostileLife {
   texts: string[];
   values: unknown[];
   objects: Record<string, unknown>[];
-  /** What becomes of the call that a person approved. */
+  /** How the approved call ends. */
   end: 'result' | 'stop' | 'abort' | 'lost' | 'failure';
 }
 
@@ -42,7 +42,7 @@ export const hostileLives: Arbitrary<HostileLife> = fc.record({
   end: fc.constantFrom('result', 'stop', 'abort', 'lost', 'failure'),
 });
 
-/** Lives it, and checks on the way that everything comes back as it was given. */
+/** Plays the session and checks along the way that every value is read back unchanged. */
 export async function liveHostile(stores: Stores, life: HostileLife): Promise<void> {
   const { store } = stores;
   const session = drive(stores);
@@ -56,7 +56,7 @@ export async function liveHostile(stores: Stores, life: HostileLife): Promise<vo
   if (begun.kind !== 'begun') throw new Error(begun.kind);
   const { runId, messageId: replyId } = begun.run;
   const reply = toReply(life, runId, replyId);
-  const said = await speak(stores, session, life, runId);
+  const spoken = await speak(stores, session, life, runId);
   const writer = session.writer(runId, 1, 1);
   const calls = toCalls(life);
   const shown: StreamChunk[] = calls.map(({ toolCallId, input }) => ({
@@ -70,19 +70,19 @@ export async function liveHostile(stores: Stores, life: HostileLife): Promise<vo
   includes(await session.commit(writer, { row: reply, calls, chunks: shown }), {
     kind: 'committed',
   });
-  said.push(...shown);
+  spoken.push(...shown);
   const view = await store.sessions.view(session.id);
   equal(view?.rows, asStored([first.row, reply]));
   includes(view?.openCalls, asStored(calls.map((call) => ({ spec: toSpec(call) }))));
 
-  // The tool says and changes something, and a message comes meanwhile.
+  // The tool emits an event and changes the state while a message arrives.
   includes(await session.begin({ messages: [waiting], policy: 'queue', by: texts[1] ?? '' }), {
     kind: 'queued',
   });
   equal((await store.queue.read(session.id))[0]?.messages, asStored([waiting]));
   includes(await session.start(runId, 1, s), asStored({ kind: 'execute', call: toSpec(calls[0]) }));
   const change: JsonPatchOperation = { op: 'add', path: pointerTo(stateKey), value: 'changed' };
-  const told = await speakAsTool(stores, session, life, runId, change);
+  const written = await speakAsTool(stores, session, life, runId, change);
   const row: ToolRow = { role: 'tool', toolCallId: s, toolName, output: values[2] };
   const ended: StreamChunk = {
     type: 'tool_end',
@@ -126,13 +126,13 @@ export async function liveHostile(stores: Stores, life: HostileLife): Promise<vo
   const rows: Row[] = [
     first.row,
     reply,
-    { ...row, events: told.events as ToolRow['events'] },
+    { ...row, events: written.events as ToolRow['events'] },
     approved,
     { role: 'tool', toolCallId: c, toolName: 'client-tool', output: values[4] },
   ];
   const all = await store.sessions.rows(session.id, 0);
   includes(all.slice(0, 5), asStored(rows));
-  await checkLog(session, [...said, ...told.chunks, ended]);
+  await checkLog(session, [...spoken, ...written.chunks, ended]);
   const { customState } = await store.staging.promoteSettled(session.id);
   equal(customState, asStored({ ...state, ...Object.fromEntries([[stateKey, 'changed']]) }));
 
@@ -222,7 +222,7 @@ async function speakAsTool(
   return { chunks, events: [{ sequence: appended.sequence - 2, chunk: kept }] };
 }
 
-/** What becomes of the call that was approved, and has started. */
+/** Ends the call that was approved and has started. */
 async function endCall(
   { store, streamManager }: Stores,
   session: SessionDriver,
@@ -272,12 +272,12 @@ async function endCall(
     equal(await session.start(runId, 1, a, 2), { kind: 'settled' });
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
   }
-  // What it had told of the state is taken back.
+  // Its announced state changes are reverted.
   includes((await session.messages('state_patch')).at(-1), asStored({ patches: undo }));
   return { ...row, errorCode: 'tool_outcome_unknown' };
 }
 
-/** The chunks stand in the log in this order; what is told of their kinds later comes behind them. */
+/** The log has the chunks in this order; later chunks of the same kinds follow them. */
 async function checkLog(session: SessionDriver, chunks: readonly StreamChunk[]): Promise<void> {
   const types = new Set(chunks.map(({ type }) => type));
   const log = (await session.log()).map(({ message }) => message);
@@ -305,7 +305,7 @@ async function copy({ store }: Stores, rows: Row[], state: Record<string, unknow
   equal((await store.documents.readState(sessionId)).customState, state);
 }
 
-/** What waits gets its turn; then the first message is edited. */
+/** The queued message gets its turn; then the first message is edited. */
 async function goOn(
   { store }: Stores,
   session: SessionDriver,
@@ -324,7 +324,7 @@ async function goOn(
   equal((await store.sessions.rows(session.id, count - 1))[0], asStored(again.row));
   await session.end(next.run.runId, 'completed');
   const [oldest] = await store.sessions.rows(session.id, 0, 1);
-  if (oldest?.role !== 'user') throw new Error('the first row is a message');
+  if (oldest?.role !== 'user') throw new Error('the first row is not a user message');
   const rewound = await session.retry({ messageId: oldest.id, messages: [edited] });
   includes(rewound, { kind: 'rewound' });
   equal(await store.sessions.rows(session.id, 0), asStored([edited.row]));

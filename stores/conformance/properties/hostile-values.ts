@@ -3,7 +3,7 @@ import { LIMITS } from '../../../protocol/limits.js';
 import { isAssistantMessageId } from '../../../protocol/ids.js';
 import { HALF, INHERITED, nested } from '../hostile.js';
 
-/** Pieces of texts that break what splits, escapes or searches them. */
+/** Pieces of text that break splitting, escaping or searching. */
 const PIECES = [
   ...['', ' ', '\n', '\r\n', '\t', '\u0000', '\u001f', '\u007f', '\u2028', '\ufeff', '\uffff'],
   ...[
@@ -43,7 +43,7 @@ export const text: Arbitrary<string> = fc
   })
   .map((pieces) => pieces.join(''));
 
-/** What may be the id of a call, or the name of a tool or an event. */
+/** Possible ids of calls, and names of tools and events. */
 export const name: Arbitrary<string> = fc
   .oneof(
     { weight: 8, arbitrary: text.filter((id) => id !== '') },
@@ -75,13 +75,13 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
   ),
 }));
 
-/** Any JSON value; some as deep as may be. */
+/** Any JSON value; some are as deep as allowed. */
 export const value: Arbitrary<unknown> = fc.oneof(
   { weight: 12, arbitrary: tree },
   { weight: 1, arbitrary: fc.constant(nested(LIMITS.jsonDepth - 1)) },
 );
 
-/** Such an object. */
+/** A JSON object of that kind. */
 export const object: Arbitrary<Record<string, unknown>> = fc.oneof(
   { weight: 12, arbitrary: fc.dictionary(text, tree, { maxKeys: 4, noNullPrototype: true }) },
   { weight: 1, arbitrary: fc.constant(nested(LIMITS.jsonDepth - 1)) },

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { CallKind } from '../../../protocol/run.js';
 
-/** One event in the life of a session; numbers choose among what exists by then. */
+/** One event in the life of a session; numbers select among what exists at that time. */
 export type SessionEvent =
   | { do: 'begin' | 'stop' | 'end' }
   | { do: 'claim' | 'discard'; token: number }
@@ -17,7 +17,7 @@ const copies = fc.integer({ min: 1, max: 2 });
 const kinds = fc.array(fc.constantFrom<CallKind>('server', 'approval', 'client'), { maxLength: 3 });
 
 const events: { weight: number; arbitrary: Arbitrary<SessionEvent> }[] = [
-  // While a person is asked, a new message is abandonment.
+  // While a person is asked, a new message abandons the question.
   { weight: 2, arbitrary: fc.record({ do: fc.constant('begin') }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant('claim'), token }) },
   { weight: 12, arbitrary: fc.record({ do: fc.constant('say'), token, copies }) },

@@ -6,24 +6,24 @@ import { newCall, userMessage } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { SessionEvent } from './session-events.js';
 
-/** What a plain model knows: what each attempt got stored, and what became of it. */
+/** The reference model: what each attempt stored, and its outcome. */
 interface Attempt {
   batch: number;
-  said: string;
+  spoken: string;
 }
 
 export interface SessionLife {
-  /** Runs that began, in their order. */
+  /** Runs in the order in which they began. */
   runs: string[];
-  /** What each committed attempt had said, in the order of the commits. */
+  /** Text of each committed attempt, in the order of the commits. */
   committed: string[];
-  /** How often each call was permitted. */
+  /** Number of permitted executions of each call. */
   executed: Map<string, number>;
-  /** Calls whose one answer was taken, with how many more were taken after a timeout. */
+  /** Calls with an accepted answer, and how many answers were accepted after a timeout. */
   answered: Map<string, number>;
 }
 
-/** Lives through the events and brings the last run to its end. */
+/** Plays the events and brings the last run to an end. */
 export async function liveSession(
   store: Store,
   session: SessionDriver,
@@ -46,7 +46,7 @@ export async function liveSession(
     const step = (record?.committedStep ?? 0) + 1;
     const attemptOf = (token: number): Attempt => {
       const key = `${runId}/${String(step)}/${String(token)}`;
-      const attempt = attempts.get(key) ?? { batch: 0, said: '' };
+      const attempt = attempts.get(key) ?? { batch: 0, spoken: '' };
       attempts.set(key, attempt);
       return attempt;
     };
@@ -72,7 +72,7 @@ export async function liveSession(
           equal(await session.say(writer, attempt.batch + 1, text), result);
         }
         attempt.batch += 1;
-        attempt.said += text;
+        attempt.spoken += text;
         break;
       }
       case 'commit': {
@@ -82,7 +82,7 @@ export async function liveSession(
         );
         const result = await session.commit(writer, { calls: wanted });
         if (result.kind !== 'committed') break;
-        life.committed.push(attemptOf(event.token).said);
+        life.committed.push(attemptOf(event.token).spoken);
         calls.push(...wanted.map(({ toolCallId }) => toolCallId));
         if (event.copies > 1) {
           includes(await session.commit(writer, { calls: wanted }), { kind: 'done' });
@@ -120,7 +120,7 @@ export async function liveSession(
         const writer = session.writer(runId, step, event.token);
         const failure = { failure: 1 + words, reason: 'x', now: 1 };
         const result = await store.steps.discard({ writer, ...failure });
-        if (result.kind === 'discarded') attemptOf(event.token).said = '';
+        if (result.kind === 'discarded') attemptOf(event.token).spoken = '';
         break;
       }
       case 'stop':
@@ -136,13 +136,13 @@ export async function liveSession(
     await live(event);
     await checkRest(store, session.id);
   }
-  // Whatever happened, every run can be brought to an end.
+  // Whatever happened, every run can be ended.
   const last = await store.sessions.read(session.id);
   if (last !== undefined) await session.end(last.runId, 'interrupted');
   return life;
 }
 
-/** A run rests exactly when a person, and nobody else, can go on. */
+/** A run is paused exactly when only a person can continue it. */
 async function checkRest(store: Store, sessionId: string): Promise<void> {
   const view = await store.sessions.view(sessionId);
   if (view === undefined || isTerminal(view.record.status)) return;

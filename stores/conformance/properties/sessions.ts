@@ -1,8 +1,7 @@
 import { ok } from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Row } from '../../../protocol/rows.js';
-import { equal } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, eventually } from '../assertions.js';
 import { textIn } from '../fixtures.js';
 import { drive } from '../session-driver.js';
 import { followLog } from '../stream/collect.js';
@@ -11,8 +10,8 @@ import { sessionEvents } from './session-events.js';
 import { liveSession } from './session-life.js';
 
 export function sessionProperties({ describe, it, runs }: Suite): void {
-  describe('whatever workers, people and clocks do', () => {
-    it('committed text is there once, calls have one result, runs end once', async ({
+  describe('under any sequence of events from workers, people and clocks', () => {
+    it('committed text is stored once, calls have one result and runs end once', async ({
       store,
       streamManager,
     }) => {
@@ -27,12 +26,12 @@ export function sessionProperties({ describe, it, runs }: Suite): void {
           ]);
           const log = await session.log();
           const text = textIn(log);
-          // Each committed attempt's words stand there exactly once, in their order.
+          // The text of each committed attempt appears exactly once, in order.
           let from = 0;
-          for (const said of life.committed) {
-            const at = text.indexOf(said, from);
-            ok(at >= 0, `"${said}" in "${text}"`);
-            from = at + said.length;
+          for (const committed of life.committed) {
+            const at = text.indexOf(committed, from);
+            ok(at >= 0, `"${committed}" in "${text}"`);
+            from = at + committed.length;
           }
           const words = text.split(' ').filter((word) => word !== '');
           equal(new Set(words).size, words.length);
@@ -40,7 +39,7 @@ export function sessionProperties({ describe, it, runs }: Suite): void {
           const { asked, answered } = callsOf(await store.sessions.rows(session.id, 0));
           equal(answered, asked);
           ok([...life.executed.values()].every((times) => times === 1));
-          // A client's result may replace its timeout, nothing else replaces anything.
+          // A client's result may replace its timeout; no other result is ever replaced.
           ok([...life.answered.values()].every((times) => times === 1));
           const ends = await session.messages('stream_end');
           equal(ends.length, life.runs.length);

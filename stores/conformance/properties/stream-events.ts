@@ -2,13 +2,13 @@ import type { Arbitrary } from 'fast-check';
 import fc from 'fast-check';
 
 /**
- * One event in the life of a stream. Writers are known by name and attempt; a writer that was
- * killed is one that is not heard of again, so that any event may follow any other.
+ * One event in the life of a stream. Writers are known by name and attempt. A writer that was
+ * killed simply does nothing more, so any event may follow any other.
  */
 export type StreamEvent =
   | { do: 'open' | 'close'; name: number; attempt: number }
   | { do: 'append'; name: number; attempt: number; step: number; count: number; copies: number }
-  /** A writer that lost count, or that a restored store lags behind. */
+  /** A writer that skipped a batch, or that has seen more than a restored store holds. */
   | { do: 'skip'; name: number; attempt: number; what: 'batch' | 'known' }
   | { do: 'pause' | 'resume' | 'end' | 'fail' }
   | { do: 'truncate'; step: number; keep: number }

@@ -13,7 +13,7 @@ export interface StreamLife {
   followers: { from: number; log: LogFollower }[];
 }
 
-/** Lives through the events, on the store and on the model; each reply must be that of the model. */
+/** Plays the events on the store and on the model; both must give the same replies. */
 export async function liveStream(
   streamManager: StreamManager,
   streamId: string,
@@ -111,7 +111,7 @@ export async function liveStream(
   return { model, followers };
 }
 
-/** A stored entry in the terms of the model. */
+/** A stored entry as the model represents it. */
 export function toModelEntry({ sequence, writer, message }: LogEntry): ModelEntry {
   return {
     sequence,

@@ -6,7 +6,7 @@ export interface ModelEntry {
   sequence: number;
   /** Empty: the store's own. */
   writer: string;
-  /** The text of a chunk, or the type of what the store wrote. */
+  /** The text of a chunk, or the type of an entry of the store. */
   says: string;
   step: number;
 }
@@ -15,15 +15,15 @@ interface Attempt {
   token: number;
   batch: number;
   /** Sequence of the newest batch. */
-  told: number;
-  /** Sequence when it was opened. */
+  confirmed: number;
+  /** Sequence at which it was opened. */
   first: number;
 }
 
-/** What a stream is meant to be: a list, and who may write to it. */
+/** Reference model of a stream: a list, and who may write to it. */
 export class StreamModel {
   entries: ModelEntry[] = [];
-  /** Everything ever written, by sequence. */
+  /** Every entry ever written, by sequence. */
   readonly written = new Map<number, ModelEntry>();
   sequence = 0;
   status: StreamStatus | undefined;
@@ -42,7 +42,7 @@ export class StreamModel {
       this.#write('', 'step_discarded', step);
       if (withdrawn > 0) this.#write('', 'stream_resync', step);
     }
-    this.#owners.set(name, { token, batch: 0, told: 0, first: this.sequence });
+    this.#owners.set(name, { token, batch: 0, confirmed: 0, first: this.sequence });
     if (this.status !== 'paused') this.status = 'active';
     return { kind: 'opened', sequence: this.sequence };
   }
@@ -64,14 +64,14 @@ export class StreamModel {
   ): AppendResult {
     const owner = this.#owners.get(name);
     const isOwner = owner?.token === token;
-    if (isOwner && owner.batch >= batch) return appended(owner.told);
+    if (isOwner && owner.batch >= batch) return appended(owner.confirmed);
     if (this.sequence < known) return { kind: 'rewound' };
     if (!isOwner) return { kind: 'fenced' };
     if (owner.batch !== batch - 1) return { kind: 'rewound' };
     if (this.status === 'paused') return { kind: 'closed' };
     for (const text of texts) this.#write(name, text, step);
     owner.batch = batch;
-    owner.told = this.sequence;
+    owner.confirmed = this.sequence;
     return appended(this.sequence);
   }
 
@@ -85,7 +85,7 @@ export class StreamModel {
     return { kind: 'marked' };
   }
 
-  /** How many chunks it removed. */
+  /** Removes chunks and returns their number. */
   truncate(step: number, minSequence: number): number {
     const stays = this.entries.filter(
       (entry) => entry.step <= step || entry.sequence <= minSequence,

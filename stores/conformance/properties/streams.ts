@@ -1,14 +1,13 @@
 import fc from 'fast-check';
-import { equal, includes } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { newSessionId, textOf } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 import { liveStream, toModelEntry } from './stream-life.js';
 import { streamEvents } from './stream-events.js';
 
 export function streamProperties({ describe, it, runs }: Suite): void {
-  describe('whatever writers, attempts, repeats and kills do', () => {
-    it('a stream is the list that it is meant to be, and followers have seen it', async ({
+  describe('under any sequence of writers, attempts, repeats and kills', () => {
+    it('a stream equals the reference list, and followers have seen all of it', async ({
       streamManager,
     }) => {
       await fc.assert(
@@ -32,7 +31,8 @@ export function streamProperties({ describe, it, runs }: Suite): void {
             for (const { from, log: follower } of followers) {
               const due = model.entries.filter(({ sequence }) => sequence > from);
               const last = due.at(-1)?.sequence ?? from;
-              // Entries that were withdrawn may have been seen before; what stands has been.
+              // Followers may also have seen entries that were withdrawn later; they have seen all
+              // that remain.
               await eventually(
                 'the follower has come to the end',
                 () => last <= (follower.entries.at(-1)?.sequence ?? from),

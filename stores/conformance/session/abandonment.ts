@@ -3,8 +3,8 @@ import { newCall, userMessage } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 export function abandonmentCases({ describe, it }: Suite): void {
-  describe('begin while a person is asked', () => {
-    it('settles what is open as abandoned: one row per call, before the new message', async ({
+  describe('a message while a person is asked', () => {
+    it('abandons open calls: each gets one row, before the new message', async ({
       store,
       session,
     }) => {
@@ -26,7 +26,10 @@ export function abandonmentCases({ describe, it }: Suite): void {
       equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
     });
 
-    it('carries out nothing that was only approved', async ({ store, session }) => {
+    it('an approved call is not executed if the others are abandoned', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
       await session.decide(runId, 'a', true);
@@ -39,7 +42,7 @@ export function abandonmentCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
     });
 
-    it("keeps a client's result that was given", async ({ store, session }) => {
+    it('a result that a client already gave is kept', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
       await session.answer(runId, 'c', { output: { lat: 1 } });
@@ -51,7 +54,7 @@ export function abandonmentCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is refused while a tool of the same step still runs', async ({ session }) => {
+    it('is refused while a tool of the same step is running', async ({ session }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('s', 'server')]);
       equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
@@ -60,14 +63,14 @@ export function abandonmentCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'begun' });
     });
 
-    it('is refused once the batch is answered: the run goes on', async ({ session }) => {
+    it('is refused once the batch is answered, because the run continues', async ({ session }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       await session.decide(runId, 'a', true);
       equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
     });
 
-    it('leaves the old run without a voice', async ({ session }) => {
+    it('the abandoned run can write nothing more', async ({ session }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       await session.newRun('u2');

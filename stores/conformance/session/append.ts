@@ -11,9 +11,9 @@ async function speaker({ session }: Case) {
 
 export function appendCases({ describe, it }: Suite): void {
   describe('append', () => {
-    it('numbers entries from 1 without gaps and tells the number of the last one', async (given) => {
-      const { session, streamManager } = given;
-      const { writer } = await speaker(given);
+    it('entries are numbered from 1 without gaps, and the reply has the last number', async (setup) => {
+      const { session, streamManager } = setup;
+      const { writer } = await speaker(setup);
       equal(await session.say(writer, 1, 'a'), {
         kind: 'appended',
         sequence: 1,
@@ -27,9 +27,9 @@ export function appendCases({ describe, it }: Suite): void {
       );
     });
 
-    it('gives a batch that was seen before its first reply and writes nothing', async (given) => {
-      const { session } = given;
-      const { writer } = await speaker(given);
+    it('a batch that was stored before gets its first reply and writes nothing', async (setup) => {
+      const { session } = setup;
+      const { writer } = await speaker(setup);
       const first = await session.say(writer, 1, 'once');
       equal(await session.say(writer, 1, 'once'), first);
       await session.say(writer, 2, ', twice');
@@ -37,31 +37,31 @@ export function appendCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'once, twice');
     });
 
-    it('stores a batch once, though many copies of it arrive at the same moment', async (given) => {
-      const { session, another } = given;
-      const { writer } = await speaker(given);
+    it('many concurrent copies of a batch are stored once', async (setup) => {
+      const { session, another } = setup;
+      const { writer } = await speaker(setup);
       const other = (await another()).streamManager;
       const chunk = [textChunk('once')];
       const replies = await Promise.all(
         Array.from({ length: 8 }, (_, n) =>
-          (n % 2 === 0 ? given.streamManager : other).append(writer, 1, chunk),
+          (n % 2 === 0 ? setup.streamManager : other).append(writer, 1, chunk),
         ),
       );
       equal(new Set(replies.map((reply) => JSON.stringify(reply))).size, 1);
       equal(textIn(await session.log()), 'once');
     });
 
-    it('says superseded, even to a repeated batch, once the run was ended elsewhere', async (given) => {
-      const { session } = given;
-      const { runId, writer } = await speaker(given);
+    it('even a repeated batch is superseded once the run was ended elsewhere', async (setup) => {
+      const { session } = setup;
+      const { runId, writer } = await speaker(setup);
       await session.say(writer, 1, 'x');
       await session.end(runId, 'interrupted');
-      // The claim went with the run, so all that can be said is: no more.
+      // The claim was deleted with the run, so the store can only refuse.
       equal(await session.say(writer, 1, 'x'), { kind: 'superseded' });
       equal(textIn(await session.log()), 'x');
     });
 
-    it('is refused without a claim and after the commit', async ({ session }) => {
+    it('an append without a claim, or after the commit, is refused', async ({ session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
@@ -70,9 +70,9 @@ export function appendCases({ describe, it }: Suite): void {
       equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
     });
 
-    it('carries the stop flag', async (given) => {
-      const { session } = given;
-      const { writer } = await speaker(given);
+    it('the reply carries the stop flag', async (setup) => {
+      const { session } = setup;
+      const { writer } = await speaker(setup);
       await session.stop();
       equal(await session.say(writer, 1, 'x'), {
         kind: 'appended',
@@ -81,17 +81,17 @@ export function appendCases({ describe, it }: Suite): void {
       });
     });
 
-    it('writes nothing over a gap: to a writer that was told more it says rewound', async (given) => {
-      const { session } = given;
-      const { writer } = await speaker(given);
+    it('a writer that has seen more than the store holds gets rewound, and nothing is written', async (setup) => {
+      const { session } = setup;
+      const { writer } = await speaker(setup);
       await session.say(writer, 1, 'x');
       equal(await session.say(writer, 2, 'y', 9), { kind: 'rewound' });
-      // A batch between was lost with what the store forgot.
+      // A batch between them was lost by the store.
       equal(await session.say(writer, 3, 'z', 1), { kind: 'rewound' });
       equal(textIn(await session.log()), 'x');
     });
 
-    it('counts on over turns', async ({ session }) => {
+    it('sequences continue over turns', async ({ session }) => {
       for (let turn = 1; turn <= 3; turn += 1) {
         const { runId, startSequence } = await session.newRun();
         const writer = session.writer(runId, 1, 1);
@@ -106,16 +106,18 @@ export function appendCases({ describe, it }: Suite): void {
       );
     });
 
-    it('keeps every character of a chunk', async (given) => {
-      const { session } = given;
-      const { writer } = await speaker(given);
+    it('every character of a chunk is kept', async (setup) => {
+      const { session } = setup;
+      const { writer } = await speaker(setup);
       const text =
         'quote " backslash \\ slash / tab \t null \u0000 emoji 👩‍👩‍👧 \u2028 lone \ufffd end';
       await session.say(writer, 1, text);
       equal(textIn(await session.log()), text);
     });
 
-    it('of a tool stands beside what others write, under its name', async ({ session }) => {
+    it('entries of a tool are stored beside those of others, under its writer name', async ({
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       const tool = session.callWriter(runId, 1, 's', 1);

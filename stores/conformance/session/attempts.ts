@@ -5,27 +5,27 @@ import type { Suite } from '../suite.js';
 
 export function attemptCases({ describe, it }: Suite): void {
   describe('attempts', () => {
-    it('at a step end after five that were lost', async ({ store, session }) => {
+    it('a step fails after five lost attempts', async ({ store, session }) => {
       const { runId } = await session.newRun();
       for (let token = 1; token <= 5; token += 1) {
         const writer = session.writer(runId, 1, token);
         includes(await session.claim(writer), { kind: 'claimed' });
-        // Sent again it is the same attempt.
+        // A repeated request is the same attempt.
         includes(await session.claim(writer), { kind: 'claimed' });
-        await session.say(writer, 1, `said by ${String(token)}`);
+        await session.say(writer, 1, `written by ${String(token)}`);
       }
       const sixth = session.writer(runId, 1, 6);
       equal(await session.claim(sixth), { kind: 'exhausted' });
       equal(await session.claim(sixth), { kind: 'exhausted' });
-      // What the last one had said is there for the end that keeps it.
-      equal(textIn(await session.log()), 'said by 5');
+      // The text of the last attempt is still in the log, for the end that keeps it.
+      equal(textIn(await session.log()), 'written by 5');
       equal((await session.end(runId, 'failed')).kind, 'ended');
       const next = await session.newRun('u2');
       includes(await session.claim(session.writer(next.runId, 1, 1)), { kind: 'claimed' });
       includes(await store.sessions.read(session.id), { status: 'running' });
     });
 
-    it('are counted per step', async ({ session }) => {
+    it('lost attempts are counted per step', async ({ session }) => {
       const { runId } = await session.newRun();
       for (let token = 1; token <= 5; token += 1) {
         await session.claim(session.writer(runId, 1, token));
@@ -37,7 +37,7 @@ export function attemptCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 2, 2)), { kind: 'claimed' });
     });
 
-    it('count for their time only', async ({ store, session }) => {
+    it('lost attempts count for a limited time', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const budget = { most: 2, withinMs: -1 };
       for (let token = 1; token <= 9; token += 1) {
@@ -52,7 +52,10 @@ export function attemptCases({ describe, it }: Suite): void {
       ['fault', 1],
     ];
     for (const [how, lost] of words) {
-      it(`that hand over, ${how}, count as ${String(lost)}`, async ({ store, session }) => {
+      it(`an attempt that hands over (${how}) leaves ${String(lost)} lost attempts`, async ({
+        store,
+        session,
+      }) => {
         const { runId } = await session.newRun();
         const writer = session.writer(runId, 1, 1);
         await session.claim(writer);
@@ -67,7 +70,7 @@ export function attemptCases({ describe, it }: Suite): void {
       });
     }
 
-    it('that were judged dead are forgiven when they say that they live', async ({
+    it('an attempt that was judged dead is forgiven when it reports that it lives', async ({
       store,
       session,
     }) => {
@@ -84,7 +87,7 @@ export function attemptCases({ describe, it }: Suite): void {
       }
     });
 
-    it('are forgiven twenty times: what always outlives its judgement ends as well', async ({
+    it('at most twenty attempts are forgiven, so a step that always outlives its judgement ends too', async ({
       store,
       session,
     }) => {
@@ -97,7 +100,10 @@ export function attemptCases({ describe, it }: Suite): void {
       equal(token - 1, 25);
     });
 
-    it('hand over only what they own or owned', async ({ store, session }) => {
+    it('only an attempt that owns or owned the writer can hand over', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 3);
       equal(await store.steps.handOver({ writer, how: 'left' }), { kind: 'not_owner' });
@@ -108,7 +114,7 @@ export function attemptCases({ describe, it }: Suite): void {
       equal(await store.steps.handOver({ writer, how: 'left' }), { kind: 'superseded' });
     });
 
-    it('that were lost cost what they said', async ({ store, session }) => {
+    it('the output of a lost attempt is charged', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const claim = (token: number): Promise<unknown> =>
         store.steps.claim({
@@ -127,7 +133,9 @@ export function attemptCases({ describe, it }: Suite): void {
       includes(await claim(4), { usage: { ...usage, outputTokens: 11, costMicroUsd: 28 } });
     });
 
-    it('at an idempotent call end after five lost ones as outcome unknown', async ({ session }) => {
+    it('an idempotent call ends as outcome unknown after five lost attempts', async ({
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
       for (let token = 1; token <= 5; token += 1) {
@@ -139,7 +147,10 @@ export function attemptCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('at a call that a drain cut are no executions', async ({ store, session }) => {
+    it('an attempt at a call that a drain cut short is not an execution', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
       for (let token = 1; token <= 8; token += 1) {

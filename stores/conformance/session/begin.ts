@@ -7,7 +7,10 @@ import type { Suite } from '../suite.js';
 
 export function beginCases({ describe, it }: Suite): void {
   describe('begin', () => {
-    it('makes a session, its run and the id of the reply', async ({ store, session }) => {
+    it('the first message creates the session, its run and the id of the reply', async ({
+      store,
+      session,
+    }) => {
       includes(await session.begin({ tenant: 'acme', nonce: 'abc' }), {
         kind: 'begun',
         run: { runId: `${session.id}:1-abc`, turn: 1, messageId: 'msg-1', startSequence: 0 },
@@ -22,7 +25,7 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await store.sessions.rows(session.id, 0), [userMessage('u1').row]);
     });
 
-    it('accepts a message once, also while its run goes on and after it has ended', async ({
+    it('a message is accepted once, while its run is active and after it has ended', async ({
       store,
       session,
     }) => {
@@ -36,7 +39,7 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2']), ['u1']);
     });
 
-    it('stores of several messages those that are new', async ({ store, session }) => {
+    it('of several messages only the new ones are stored', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.end(runId, 'completed');
       includes(await session.begin({ messages: ['u1', 'u2', 'u3'].map((id) => userMessage(id)) }), {
@@ -49,7 +52,7 @@ export function beginCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('takes messages for a repetition that people see, behind hidden ones of another id', async ({
+    it('a hidden message before a visible accepted one counts as accepted', async ({
       store,
       session,
     }) => {
@@ -66,16 +69,13 @@ export function beginCases({ describe, it }: Suite): void {
       await session.stop();
       equal(await session.begin({ messages: again }), { kind: 'accepted' });
       equal(await ids(), ['h1', 'u1']);
-      // What stands behind it is new, with or without a message that people see.
+      // What follows it is new, with or without a visible message.
       const more = [...again, hidden('h3'), userMessage('u2'), hidden('h4')];
       includes(await session.begin({ messages: more }), { kind: 'begun' });
       equal(await ids(), ['h1', 'u1', 'h3', 'u2', 'h4']);
     });
 
-    it('replaces the state together with the beginning, and only then', async ({
-      store,
-      session,
-    }) => {
+    it('a state is replaced only if the run begins', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.begin({ messages: [userMessage('u2')], state: { n: 'busy' } });
       await session.begin({ messages: [userMessage('u1')], state: { n: 'accepted' } });
@@ -88,7 +88,7 @@ export function beginCases({ describe, it }: Suite): void {
       });
     });
 
-    it('refuses an accepted id with other content, and stores nothing beside it', async ({
+    it('an accepted id with other content is a conflict, and nothing is stored', async ({
       store,
       session,
     }) => {
@@ -102,12 +102,12 @@ export function beginCases({ describe, it }: Suite): void {
       equal(await store.sessions.acceptedMessages(session.id, ['u2']), []);
     });
 
-    it('refuses a new message while a run is at work', async ({ session }) => {
+    it('a new message is refused while a run is active', async ({ session }) => {
       await session.newRun('u1');
       equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
     });
 
-    it('refuses another owner, another tenant and another agent', async ({ session }) => {
+    it('another owner, another tenant and another agent are refused', async ({ session }) => {
       await session.begin({ tenant: 'acme' });
       equal(await session.begin({ tenant: 'acme', owner: 'eve' }), { kind: 'foreign' });
       equal(await session.begin({ tenant: 'other' }), { kind: 'foreign' });
@@ -118,11 +118,7 @@ export function beginCases({ describe, it }: Suite): void {
       });
     });
 
-    it('lets exactly one of many posts at the same moment make a run', async ({
-      session,
-      store,
-      another,
-    }) => {
+    it('of many concurrent posts exactly one starts a run', async ({ session, store, another }) => {
       const other = drive(await another(), session.id);
       const results = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>
@@ -133,7 +129,7 @@ export function beginCases({ describe, it }: Suite): void {
       equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
-    it('lets the same message posted twice at the same moment make one run', async ({
+    it('the same message posted twice at the same time starts one run', async ({
       session,
       another,
     }) => {
@@ -142,7 +138,7 @@ export function beginCases({ describe, it }: Suite): void {
       equal(results.map(({ kind }) => kind).sort(), ['accepted', 'begun']);
     });
 
-    it('numbers replies by the visible messages before them, not by steps', async ({ session }) => {
+    it('reply ids count the visible messages before them, not steps', async ({ session }) => {
       const ids: string[] = [];
       for (const turn of [1, 2, 3]) {
         const run = await session.newRun();
@@ -155,7 +151,7 @@ export function beginCases({ describe, it }: Suite): void {
       equal(ids, ['msg-1', 'msg-3', 'msg-5']);
     });
 
-    it('counts a turn without a word and a hidden message as what is seen of them', async ({
+    it('a stopped turn without text counts as a visible message, a hidden message does not', async ({
       store,
       session,
     }) => {
@@ -172,7 +168,7 @@ export function beginCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('may say that it goes on after a run that has ended', async ({ store, session }) => {
+    it('a run may be marked as the continuation of an ended one', async ({ store, session }) => {
       await session.newRun('u0');
       await session.stop();
       const sequence = (await store.sessions.read(session.id))?.sequence ?? 0;
@@ -191,7 +187,7 @@ export function beginCases({ describe, it }: Suite): void {
       });
     });
 
-    it('clears what belonged to the run before', async ({ store, session }) => {
+    it('fields of the previous run are cleared', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.end(runId, 'failed', {
         error: { code: 'x', message: 'y', retryable: false },

@@ -45,7 +45,7 @@ function copy(sessionId: string, extra: Partial<BranchInput> = {}): BranchInput 
 
 export function branchCases({ describe, it }: Suite): void {
   describe('branch', () => {
-    it('makes a session at rest out of rows', async ({ store, session }) => {
+    it('a copy is an idle session with the given rows', async ({ store, session }) => {
       equal(await store.sessions.branch(copy(session.id, { nonce: 'n' })), { kind: 'branched' });
       includes(await store.sessions.read(session.id), {
         agent: AGENT,
@@ -69,13 +69,13 @@ export function branchCases({ describe, it }: Suite): void {
       includes(await store.runs.list(session.id), [{ mode: 'branch', status: 'completed' }]);
     });
 
-    it('goes on like any other', async ({ store, session }) => {
+    it('a copied session continues like any other', async ({ store, session }) => {
       await store.sessions.branch(copy(session.id));
       equal(await session.begin(), { kind: 'accepted' });
       includes(await session.begin({ owner: 'eve' }), { kind: 'foreign' });
       const run = await session.newRun('u2');
       includes(run, { turn: 2, messageId: 'msg-3' });
-      // The call that was copied has its result.
+      // The copied call already has its result.
       includes(await session.decide(run.runId, 'c', true), { kind: 'already_completed' });
       equal(run.runId.startsWith(`${session.id}:1-`), true);
       includes(await session.claim(session.writer(run.runId, 1, 1)), {
@@ -83,12 +83,12 @@ export function branchCases({ describe, it }: Suite): void {
         rowCount: 5,
       });
       await session.commit(session.writer(run.runId, 1, 1));
-      // And back into what it was made with.
+      // A copy can be rewound to its own first message.
       includes(await session.retry({ messageId: 'u1' }), { run: { turn: 1, messageId: 'msg-1' } });
       equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
-    it('finds each of its turns, however many rows there are', async ({ store, session }) => {
+    it('each turn of a long copy is found', async ({ store, session }) => {
       const turns = Array.from({ length: 200 }, (_, n) => n + 1);
       const many = turns.flatMap((turn): Row[] => {
         const messageId = `msg-${String(2 * turn - 1)}`;
@@ -115,7 +115,7 @@ export function branchCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is done once, and leaves a session that is there alone', async ({
+    it('a copy is made once and never replaces an existing session', async ({
       store,
       streamManager,
       session,

@@ -3,7 +3,7 @@ import { equal, includes } from '../assertions.js';
 import { AGENT, newCall } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
-/** What calls say beside their results. */
+/** Events that calls emit besides their results. */
 export function callEventCases({ describe, it }: Suite): void {
   describe('events of a call', () => {
     const event = (agentId: string, data: unknown, extra: object = {}): StreamChunk => ({
@@ -17,7 +17,7 @@ export function callEventCases({ describe, it }: Suite): void {
       data,
     });
 
-    it('stand in its row, each with its place, but for those that are transient', async ({
+    it("events are kept in the call's row with their positions, except transient ones", async ({
       store,
       streamManager,
       session,
@@ -28,13 +28,13 @@ export function callEventCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 't', 1);
       const [s, t] = ['s', 't'].map((id) => session.callWriter(runId, 1, id, 1));
       if (s === undefined || t === undefined) throw new Error('unreachable');
-      // An empty list and a number beyond doubles' decimals come out as they went in.
+      // An empty list and a number with many decimals are read back unchanged.
       await streamManager.append(s, 1, [event(session.id, { of: [], part: 0.1 })], 0);
       await streamManager.append(t, 1, [event(session.id, 't')], 0);
       await streamManager.append(s, 2, [event(session.id, 'seen', { transient: true })], 0);
       await streamManager.append(s, 3, [event(session.id, null)], 0);
-      const told = await streamManager.read(session.id, 0, 100);
-      const sequences = told.flatMap(({ sequence, writer, message }) =>
+      const entries = await streamManager.read(session.id, 0, 100);
+      const sequences = entries.flatMap(({ sequence, writer, message }) =>
         message.type === 'custom' && writer === 't:s' && message.transient !== true
           ? [sequence]
           : [],
@@ -60,11 +60,7 @@ export function callEventCases({ describe, it }: Suite): void {
       equal(rows[1] !== undefined && 'events' in rows[1], false);
     });
 
-    it('of an attempt that was withdrawn are not kept', async ({
-      store,
-      streamManager,
-      session,
-    }) => {
+    it('events of a withdrawn attempt are not kept', async ({ store, streamManager, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
       for (const token of [1, 2]) {
@@ -78,7 +74,7 @@ export function callEventCases({ describe, it }: Suite): void {
       equal(row?.role === 'tool' && row.events?.map(({ chunk }) => chunk.data), [2]);
     });
 
-    it('are kept when its outcome is unknown, and when the run is ended meanwhile', async ({
+    it('events are kept if the outcome is unknown, and if the run is ended meanwhile', async ({
       store,
       streamManager,
       session,

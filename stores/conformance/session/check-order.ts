@@ -2,10 +2,13 @@ import { equal, includes } from '../assertions.js';
 import { newCall, textIn } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
-/** Already done, its first result; stop record; fence; expected state: each place against the next. */
+/**
+ * Checks the order: already done (first result), stop record, fence, expected state; each pair of
+ * neighbours.
+ */
 export function checkOrderCases({ describe, it }: Suite): void {
   describe('order of checks', () => {
-    it('claim: what is done before a stop', async ({ session }) => {
+    it('claim: a committed step comes before a stop', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.start(runId, 1, 's');
@@ -15,7 +18,9 @@ export function checkOrderCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 1, 9)), { kind: 'done' });
     });
 
-    it('claim: what is done before the end of the run, the newest outcome', async ({ session }) => {
+    it('claim: a committed step comes before the end of the run, with the newest outcome', async ({
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       const outcome = {
@@ -33,13 +38,13 @@ export function checkOrderCases({ describe, it }: Suite): void {
       });
     });
 
-    it('claim: what is done before a store that lags behind', async ({ session }) => {
+    it('claim: a committed step comes before a store that is behind', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       includes(await session.claim(session.writer(runId, 1, 9), 999), { kind: 'done' });
     });
 
-    it('claim: a stop before the fence', async ({ session }) => {
+    it('claim: a stop comes before the fence', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.claim(session.writer(runId, 1, 5));
       await session.stop({ mode: 'abort', reason: 'enough' });
@@ -48,13 +53,13 @@ export function checkOrderCases({ describe, it }: Suite): void {
       equal(await session.claim(session.writer(runId, 1, 6)), stopped);
     });
 
-    it('claim: a step that is missing before calls that wait', async ({ session }) => {
+    it('claim: a missing step comes before waiting calls', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       equal(await session.claim(session.writer(runId, 3, 1)), { kind: 'rewound' });
     });
 
-    it('claim: a store that lags behind before a run it does not know', async ({ session }) => {
+    it('claim: a store that is behind comes before an unknown run', async ({ session }) => {
       const { runId } = await session.newRun();
       equal(await session.claim(session.writer(runId, 1, 1), 5), { kind: 'rewound' });
       equal(await session.claim(session.writer(`${session.id}:7-x`, 1, 1)), { kind: 'rewound' });
@@ -63,7 +68,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       });
     });
 
-    it('commit: what is done before a stop, a fence and a store that lags behind', async ({
+    it('commit: a committed step comes before a stop, a fence and a store that is behind', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -76,14 +81,14 @@ export function checkOrderCases({ describe, it }: Suite): void {
       includes(await session.commit(session.writer(runId, 1, 0), { known: 999 }), { kind: 'done' });
     });
 
-    it('commit: a stop before the fence', async ({ session }) => {
+    it('commit: a stop comes before the fence', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.claim(session.writer(runId, 1, 5));
       await session.stop();
       includes(await session.commit(session.writer(runId, 1, 4)), { kind: 'stopped' });
     });
 
-    it('append: a batch that was seen before everything but the fence', async ({ session }) => {
+    it('append: a stored batch comes before everything but the fence', async ({ session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -94,7 +99,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), '');
     });
 
-    it('start call: a result before the end of the run, a stop before the fence', async ({
+    it('start call: a result comes before the end of the run, a stop before the fence', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -111,7 +116,9 @@ export function checkOrderCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'other'), { kind: 'superseded' });
     });
 
-    it('settle call: what is done before the run, the run before the kind', async ({ session }) => {
+    it('settle call: a settled call comes before the run, the run before the kind', async ({
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('c', 'client')]);
       await session.decide(runId, 'a', true);
@@ -122,7 +129,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       equal(await session.answer(otherRun, 'c', { output: 2 }), { kind: 'already_completed' });
     });
 
-    it('discard: a failure that was counted before the fence and the end', async ({
+    it('discard: a counted failure comes before the fence and the end', async ({
       store,
       session,
     }) => {
@@ -138,7 +145,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       });
     });
 
-    it('end: another run before this one, this one before its state', async ({ session }) => {
+    it('end: another run comes before this one, this one before its state', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.end(runId, 'completed');
       equal(await session.end(runId, 'failed'), { kind: 'ended', status: 'completed' });

@@ -5,7 +5,7 @@ import type { Suite } from '../suite.js';
 
 export function claimCases({ describe, it }: Suite): void {
   describe('claim', () => {
-    it('makes the run and its stream active and tells how much there is to read', async ({
+    it('a claim makes run and stream active and returns the number of rows', async ({
       store,
       session,
     }) => {
@@ -24,9 +24,7 @@ export function claimCases({ describe, it }: Suite): void {
       });
     });
 
-    it('of a lower token is refused, and so is that writer at its next write', async ({
-      session,
-    }) => {
+    it("a lower token is refused, and so is its writer's next write", async ({ session }) => {
       const { runId } = await session.newRun();
       const [old, young] = [session.writer(runId, 1, 5), session.writer(runId, 1, 6)];
       await session.claim(old);
@@ -38,9 +36,7 @@ export function claimCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), '');
     });
 
-    it('of a higher token withdraws what the lower one wrote, and only that', async ({
-      session,
-    }) => {
+    it('a higher token withdraws exactly what the lower one wrote', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.start(runId, 1, 's');
@@ -69,12 +65,12 @@ export function claimCases({ describe, it }: Suite): void {
           checkpointId: `cpv1-${session.id}-s1-${runId.split(':')[1] ?? ''}`,
         },
       ]);
-      // The next entry never takes a number that was given before.
+      // A new entry never reuses a sequence.
       await session.say(session.writer(runId, 2, 6), 1, 'new');
       equal((await session.log()).at(-1)?.sequence, (before.at(-1)?.sequence ?? 0) + 5);
     });
 
-    it('of a higher token leaves what another writer said in between', async ({
+    it('a higher token keeps what another writer wrote in between', async ({
       streamManager,
       session,
     }) => {
@@ -89,9 +85,7 @@ export function claimCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'kept');
     });
 
-    it('of a higher token leaves what the same step of an earlier turn said', async ({
-      session,
-    }) => {
+    it('a higher token keeps what the same step of an earlier turn wrote', async ({ session }) => {
       for (const [messageId, text] of [
         ['u1', 'first turn, '],
         ['u2', 'second turn'],
@@ -107,9 +101,7 @@ export function claimCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'first turn, second turn');
     });
 
-    it('of a higher token emits no resync when there was nothing to withdraw', async ({
-      session,
-    }) => {
+    it('a higher token emits no resync if there was nothing to withdraw', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.claim(session.writer(runId, 1, 5));
       await session.claim(session.writer(runId, 1, 6));
@@ -119,7 +111,7 @@ export function claimCases({ describe, it }: Suite): void {
       );
     });
 
-    it('sent again after the writer has spoken changes nothing', async ({ session }) => {
+    it('a repeated claim changes nothing after the writer has written', async ({ session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 5);
       const first = await session.claim(writer);
@@ -130,7 +122,7 @@ export function claimCases({ describe, it }: Suite): void {
       equal(await session.messages('step_discarded'), []);
     });
 
-    it('is not ready while a call of the step before waits', async ({ session }) => {
+    it('a step cannot be claimed while a call of the step before waits', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       equal(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
@@ -141,7 +133,7 @@ export function claimCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', rowCount: 3 });
     });
 
-    it('takes results into the transcript in the order of the calls, each once', async ({
+    it('results enter the transcript once, in the order of the calls', async ({
       store,
       session,
     }) => {
@@ -160,7 +152,10 @@ export function claimCases({ describe, it }: Suite): void {
       equal(await store.calls.read(session.id, 'x'), undefined);
     });
 
-    it('tells a session from an erased one of the same id', async ({ store, session }) => {
+    it('a claim distinguishes a session from an erased one with the same id', async ({
+      store,
+      session,
+    }) => {
       const bornOf = async (messageId: string): Promise<string> => {
         const { runId } = await session.newRun(messageId);
         const claimed = await session.claim(session.writer(runId, 1, 1));

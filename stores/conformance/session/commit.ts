@@ -14,9 +14,9 @@ const typesOf = async ({ session }: Case): Promise<string[]> =>
 
 export function commitCases({ describe, it }: Suite): void {
   describe('commit', () => {
-    it('stores row, calls and pause together', async (given) => {
-      const { store, session } = given;
-      const { runId, writer } = await claimed(given);
+    it('row, calls and pause are stored together', async (setup) => {
+      const { store, session } = setup;
+      const { runId, writer } = await claimed(setup);
       const calls = [newCall('a', 'approval', { deadlineMs: 5_000 }), newCall('c', 'client')];
       const result = await session.commit(writer, { calls });
 
@@ -45,21 +45,21 @@ export function commitCases({ describe, it }: Suite): void {
         },
         { state: 'waiting', spec: { toolCallId: 'c', kind: 'client' } },
       ]);
-      equal(await typesOf(given), ['step_end', 'suspension_marker', 'run_paused']);
+      equal(await typesOf(setup), ['step_end', 'suspension_marker', 'run_paused']);
       includes(await session.messages('run_paused'), [
         { reason: 'approval', pendingToolCallId: 'a', pendingToolName: 'approval-tool' },
       ]);
     });
 
-    it('waits for client tools under their own status', async ({ store, session }) => {
+    it('a run that waits for client tools has its own status', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client')]);
       includes(await store.sessions.read(session.id), { status: 'waiting_tool' });
       includes(await session.messages('run_paused'), [{ reason: 'client_tool' }]);
     });
 
-    it('does not pause while a server tool is to run; its result does', async (given) => {
-      const { store, session } = given;
+    it('the run does not pause while a server tool must run, but with its result', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       const calls = [newCall('s', 'server'), newCall('a', 'approval')];
       includes(await session.ask(runId, 1, calls), { paused: false });
@@ -68,15 +68,15 @@ export function commitCases({ describe, it }: Suite): void {
       equal(await session.messages('run_paused'), []);
       await session.finishCall(runId, 1, 's', 1);
       includes(await store.sessions.read(session.id), { stream: 'paused' });
-      equal((await typesOf(given)).slice(-3), ['tool_end', 'suspension_marker', 'run_paused']);
+      equal((await typesOf(setup)).slice(-3), ['tool_end', 'suspension_marker', 'run_paused']);
       includes(await session.messages('suspension_marker'), [
         { kind: 'suspended_step_partial', payload: { toolCallIds: ['a'], stepId: 's1' } },
       ]);
     });
 
-    it('sent again returns the first outcome and writes nothing', async (given) => {
-      const { store, session } = given;
-      const { writer } = await claimed(given);
+    it('a repeated commit returns the first outcome and writes nothing', async (setup) => {
+      const { store, session } = setup;
+      const { writer } = await claimed(setup);
       await session.commit(writer, { calls: [newCall('a', 'approval')] });
       const before = await store.sessions.view(session.id);
       includes(await session.commit(writer, { calls: [newCall('other', 'approval')] }), {
@@ -86,9 +86,9 @@ export function commitCases({ describe, it }: Suite): void {
       equal(await store.sessions.view(session.id), before);
     });
 
-    it('sent again after it had ended the run returns how it ended', async (given) => {
-      const { session } = given;
-      const { writer } = await claimed(given);
+    it('a repeated commit that ended the run returns how it ended', async (setup) => {
+      const { session } = setup;
+      const { writer } = await claimed(setup);
       await session.commit(writer);
       equal(await session.commit(writer), {
         kind: 'done',
@@ -97,17 +97,17 @@ export function commitCases({ describe, it }: Suite): void {
       equal((await session.messages('stream_end')).length, 1);
     });
 
-    it('of a zombie is refused', async (given) => {
-      const { store, session } = given;
-      const { runId, writer: zombie } = await claimed(given);
+    it('a commit of a fenced attempt is refused', async (setup) => {
+      const { store, session } = setup;
+      const { runId, writer: zombie } = await claimed(setup);
       await session.claim(session.writer(runId, 1, 2));
       equal(await session.commit(zombie), { kind: 'fenced' });
       equal((await store.sessions.rows(session.id, 0)).length, 1);
     });
 
-    it('finds a stop, unless it is the answer to one', async (given) => {
-      const { store, session } = given;
-      const { runId, writer } = await claimed(given);
+    it('a commit finds a stop, unless it answers one', async (setup) => {
+      const { store, session } = setup;
+      const { runId, writer } = await claimed(setup);
       await session.stop({ reason: 'why' });
       equal(await session.commit(writer), {
         kind: 'stopped',
@@ -124,9 +124,9 @@ export function commitCases({ describe, it }: Suite): void {
       equal((await store.sessions.read(session.id))?.stop, undefined);
     });
 
-    it('that is final ends run and stream', async (given) => {
-      const { store, session } = given;
-      const { writer } = await claimed(given);
+    it('a final commit ends run and stream', async (setup) => {
+      const { store, session } = setup;
+      const { writer } = await claimed(setup);
       const error = { code: 'provider_error', message: 'It failed.', retryable: true };
       const row = { role: 'tool' as const, toolCallId: 'x', toolName: 't', error: 'e' };
       await session.commit(writer, {
@@ -139,7 +139,7 @@ export function commitCases({ describe, it }: Suite): void {
         stream: 'failed',
         error,
       });
-      equal(await typesOf(given), ['step_end', 'error', 'stream_end']);
+      equal(await typesOf(setup), ['step_end', 'error', 'stream_end']);
       includes(await store.sessions.rows(session.id, 0), [
         { role: 'user' },
         { role: 'assistant' },
@@ -147,26 +147,24 @@ export function commitCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('with calls that were settled from the start leads to the next step', async ({
-      session,
-    }) => {
+    it('a commit with only settled calls leads to the next step', async ({ session }) => {
       const { runId } = await session.newRun();
       const row = { role: 'tool' as const, toolCallId: 'x', toolName: 't', error: 'unknown' };
       includes(await session.ask(runId, 1, [newCall('x', 'server', { row })]), { paused: false });
       includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', rowCount: 3 });
     });
 
-    it('writes nothing for a writer that was told more than the store has', async (given) => {
-      const { store, session } = given;
-      const { writer } = await claimed(given);
+    it('a writer that has seen more than the store holds writes nothing', async (setup) => {
+      const { store, session } = setup;
+      const { writer } = await claimed(setup);
       const before = await store.sessions.view(session.id);
       equal(await session.commit(writer, { known: 7 }), { kind: 'rewound' });
       equal(await store.sessions.view(session.id), before);
     });
 
-    it('keeps what it committed, whoever claims the step later', async (given) => {
-      const { session } = given;
-      const { runId, writer } = await claimed(given);
+    it('a committed reply stays, whoever claims the step later', async (setup) => {
+      const { session } = setup;
+      const { runId, writer } = await claimed(setup);
       await session.say(writer, 1, 'kept');
       await session.commit(writer, { calls: [newCall('s', 'server')] });
       const before = await session.log();

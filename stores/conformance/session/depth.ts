@@ -9,15 +9,15 @@ import type { Case, Suite } from '../suite.js';
 
 type Value = Record<string, unknown>;
 
-/** A way by which a value comes into a session. */
+/** A way in which a value enters a session. */
 interface Way {
   name: string;
   code: ErrorCode;
-  /** Brings the session to where the value can be given. */
-  prepare?: (given: Case) => Promise<unknown>;
-  give: (given: Case, value: Value) => Promise<unknown>;
-  /** What came of it. */
-  read: (given: Case) => Promise<unknown>;
+  /** Brings the session to the point where the value can enter. */
+  prepare?: (setup: Case) => Promise<unknown>;
+  give: (setup: Case, value: Value) => Promise<unknown>;
+  /** Reads the stored value back. */
+  read: (setup: Case) => Promise<unknown>;
 }
 
 const runOf = async ({ store, session }: Case): Promise<string> =>
@@ -39,22 +39,22 @@ const base = ({ session }: Case) => ({
   timestamp: 1,
 });
 
-/** A run whose first step has asked for these calls. */
+/** A run whose first step has opened these calls. */
 async function ask({ session }: Case, ...calls: ReturnType<typeof newCall>[]): Promise<void> {
   await session.ask((await session.newRun()).runId, 1, calls);
 }
 
-async function askAndStart(given: Case): Promise<void> {
-  await ask(given, newCall('c', 'server'));
-  await given.session.start(await runOf(given), 1, 'c');
+async function askAndStart(setup: Case): Promise<void> {
+  await ask(setup, newCall('c', 'server'));
+  await setup.session.start(await runOf(setup), 1, 'c');
 }
 
-async function settleTool(given: Case, extra: object, output: unknown = 1): Promise<unknown> {
-  const { store, session } = given;
+async function settleTool(setup: Case, extra: object, output: unknown = 1): Promise<unknown> {
+  const { store, session } = setup;
   const row: ToolRow = { role: 'tool', toolCallId: 'c', toolName: 'server-tool', output };
   return store.calls.settle({
     source: 'tool',
-    writer: session.callWriter(await runOf(given), 1, 'c', 1),
+    writer: session.callWriter(await runOf(setup), 1, 'c', 1),
     toolCallId: 'c',
     row,
     chunks: [],
@@ -74,7 +74,7 @@ const WAYS: Way[] = [
     name: 'metadata of a message',
     code: 'validation_error',
     give: ({ session }, value) => session.begin({ messages: [withMetadata('u1', value)] }),
-    read: async (given) => metadataOf((await rowsOf(given))[0]),
+    read: async (setup) => metadataOf((await rowsOf(setup))[0]),
   },
   {
     name: 'metadata of a message that waits',
@@ -105,10 +105,10 @@ const WAYS: Way[] = [
   {
     name: 'metadata of an edited message',
     code: 'validation_error',
-    prepare: (given) => ask(given),
+    prepare: (setup) => ask(setup),
     give: ({ session }, value) =>
       session.retry({ messageId: 'u1', messages: [withMetadata('u1b', value)] }),
-    read: async (given) => metadataOf((await rowsOf(given))[0]),
+    read: async (setup) => metadataOf((await rowsOf(setup))[0]),
   },
   {
     name: 'a state that is saved',
@@ -141,23 +141,23 @@ const WAYS: Way[] = [
     name: 'changes that a call settles with',
     code: 'validation_error',
     prepare: askAndStart,
-    give: (given, value) => settleTool(given, { changes: [{ op: 'replace', path: '', value }] }),
+    give: (setup, value) => settleTool(setup, { changes: [{ op: 'replace', path: '', value }] }),
     read: stateOf,
   },
   {
-    name: 'what is told beside a result',
+    name: 'an event beside a result',
     code: 'invalid_chunk',
     prepare: askAndStart,
-    give: async (given, data) => {
-      const writer = given.session.callWriter(await runOf(given), 1, 'c', 1);
-      const chunk: StreamChunk = { type: 'custom', ...base(given), eventName: 'e', data };
-      const appended = await given.streamManager.append(writer, 1, [chunk], 0);
+    give: async (setup, data) => {
+      const writer = setup.session.callWriter(await runOf(setup), 1, 'c', 1);
+      const chunk: StreamChunk = { type: 'custom', ...base(setup), eventName: 'e', data };
+      const appended = await setup.streamManager.append(writer, 1, [chunk], 0);
       includes(appended, { kind: 'appended' });
-      return settleTool(given, { hasEvents: true });
+      return settleTool(setup, { hasEvents: true });
     },
-    read: async (given) => {
-      await given.session.stop();
-      const row = (await rowsOf(given)).find(({ role }) => role === 'tool');
+    read: async (setup) => {
+      await setup.session.stop();
+      const row = (await rowsOf(setup)).find(({ role }) => role === 'tool');
       return row?.role === 'tool' && row.events?.[0]?.chunk.data;
     },
   },
@@ -166,20 +166,20 @@ const WAYS: Way[] = [
     code: 'validation_error',
     prepare: async ({ session }) =>
       session.claim(session.writer((await session.newRun()).runId, 1, 1)),
-    give: async (given, input) => {
-      const writer = given.session.writer(await runOf(given), 1, 1);
-      return given.session.commit(writer, { calls: [newCall('c', 'server', { input })] });
+    give: async (setup, input) => {
+      const writer = setup.session.writer(await runOf(setup), 1, 1);
+      return setup.session.commit(writer, { calls: [newCall('c', 'server', { input })] });
     },
     read: async ({ store, session }) => (await store.calls.read(session.id, 'c'))?.spec.input,
   },
   {
-    name: 'what a call comes to that nobody answers',
+    name: 'the result of a call that is not answered in time',
     code: 'validation_error',
     prepare: async ({ session }) =>
       session.claim(session.writer((await session.newRun()).runId, 1, 1)),
-    give: async (given, result) => {
+    give: async (setup, result) => {
       const call = newCall('c', 'client', { deadlineMs: 1, onExpiry: { result } });
-      return given.session.commit(given.session.writer(await runOf(given), 1, 1), {
+      return setup.session.commit(setup.session.writer(await runOf(setup), 1, 1), {
         calls: [call],
       });
     },
@@ -193,67 +193,67 @@ const WAYS: Way[] = [
     code: 'validation_error',
     prepare: async ({ session }) =>
       session.claim(session.writer((await session.newRun()).runId, 1, 1)),
-    give: async (given, value) => {
-      const writer = given.session.writer(await runOf(given), 1, 1);
+    give: async (setup, value) => {
+      const writer = setup.session.writer(await runOf(setup), 1, 1);
       const row = assistantRow(writer, []);
       const providerMetadata = value as Record<string, Value>;
       row.parts = [{ type: 'text', text: '', providerMetadata }];
-      return given.session.commit(writer, { row });
+      return setup.session.commit(writer, { row });
     },
-    read: async (given) => {
-      const row = (await rowsOf(given))[1];
+    read: async (setup) => {
+      const row = (await rowsOf(setup))[1];
       const part = row?.role === 'assistant' && row.parts[0];
       return part && part.type === 'text' && part.providerMetadata;
     },
   },
   {
-    name: 'what a run comes to',
+    name: 'the result of a run',
     code: 'validation_error',
     prepare: async ({ session }) =>
       session.claim(session.writer((await session.newRun()).runId, 1, 1)),
-    give: async (given, output) =>
-      given.session.commit(given.session.writer(await runOf(given), 1, 1), { output }),
+    give: async (setup, output) =>
+      setup.session.commit(setup.session.writer(await runOf(setup), 1, 1), { output }),
     read: async ({ store, session }) => {
       equal((await store.runs.list(session.id))[0]?.output, DEEP);
       return (await session.messages('output'))[0]?.output;
     },
   },
   {
-    name: 'what a run comes to by a tool',
+    name: 'the result of a run from a tool',
     code: 'validation_error',
     prepare: askAndStart,
-    give: (given, output) => settleTool(given, { output }),
+    give: (setup, output) => settleTool(setup, { output }),
     read: async ({ store, session }) => (await store.sessions.read(session.id))?.output,
   },
   {
     name: 'an input that a person changed',
     code: 'validation_error',
-    prepare: (given) => ask(given, newCall('c', 'approval')),
-    give: async (given, input) => {
+    prepare: (setup) => ask(setup, newCall('c', 'approval')),
+    give: async (setup, input) => {
       const decision: Decision = { approved: true, at: 1, input };
-      return given.store.calls.settle({
+      return setup.store.calls.settle({
         source: 'approval',
-        sessionId: given.session.id,
+        sessionId: setup.session.id,
         agentType: AGENT,
         toolCallId: 'c',
-        runId: await runOf(given),
+        runId: await runOf(setup),
         decision,
         chunks: [],
         now: 1,
       });
     },
-    read: async (given) => {
-      await given.session.start(await runOf(given), 1, 'c');
-      await given.session.stop();
-      const row = (await rowsOf(given)).find(({ role }) => role === 'tool');
+    read: async (setup) => {
+      await setup.session.start(await runOf(setup), 1, 'c');
+      await setup.session.stop();
+      const row = (await rowsOf(setup)).find(({ role }) => role === 'tool');
       return row?.role === 'tool' && row.decision?.input;
     },
   },
   {
     name: 'a client’s result',
     code: 'validation_error',
-    prepare: (given) => ask(given, newCall('c', 'client')),
-    give: async (given, output) => given.session.answer(await runOf(given), 'c', { output }),
+    prepare: (setup) => ask(setup, newCall('c', 'client')),
+    give: async (setup, output) => setup.session.answer(await runOf(setup), 'c', { output }),
     read: async ({ store, session }) => {
       const row = (await store.calls.read(session.id, 'c'))?.row;
       return row?.role === 'tool' && row.output;
@@ -263,19 +263,19 @@ const WAYS: Way[] = [
     name: 'a tool’s result',
     code: 'validation_error',
     prepare: askAndStart,
-    give: (given, output) => settleTool(given, {}, output),
+    give: (setup, output) => settleTool(setup, {}, output),
     read: async ({ store, session }) => {
       const row = (await store.calls.read(session.id, 'c'))?.row;
       return row?.role === 'tool' && row.output;
     },
   },
   {
-    name: 'a tool’s result, as it is told',
+    name: 'a tool’s result in its chunk',
     code: 'invalid_chunk',
     prepare: askAndStart,
-    give: (given, result) =>
-      settleTool(given, {
-        chunks: [{ type: 'tool_end', ...base(given), toolCallId: 'c', toolName: 't', result }],
+    give: (setup, result) =>
+      settleTool(setup, {
+        chunks: [{ type: 'tool_end', ...base(setup), toolCallId: 'c', toolName: 't', result }],
       }),
     read: async ({ session }) => (await session.messages('tool_end'))[0]?.result,
   },
@@ -283,14 +283,14 @@ const WAYS: Way[] = [
     name: 'a partial reply',
     code: 'validation_error',
     prepare: ({ session }) => session.newRun(),
-    give: async (given, input) => {
-      const runId = await runOf(given);
+    give: async (setup, input) => {
+      const runId = await runOf(setup);
       const calls = [newCall('c', 'server', { input })];
-      const row = assistantRow(given.session.writer(runId, 1, 1), calls);
-      return given.session.end(runId, 'failed', { row });
+      const row = assistantRow(setup.session.writer(runId, 1, 1), calls);
+      return setup.session.end(runId, 'failed', { row });
     },
-    read: async (given) => {
-      const row = (await rowsOf(given))[1];
+    read: async (setup) => {
+      const row = (await rowsOf(setup))[1];
       const part = row?.role === 'assistant' && row.parts[1];
       return part && part.type === 'tool-call' && part.input;
     },
@@ -298,28 +298,28 @@ const WAYS: Way[] = [
 ];
 
 export function depthCases({ describe, it }: Suite): void {
-  describe('values that are nested', () => {
+  describe('nested values', () => {
     for (const way of WAYS) {
-      it(`are refused when they are too deep, and nothing changes: ${way.name}`, async (given) => {
-        const { store, session } = given;
-        await way.prepare?.(given);
-        const before = await everythingOf(given);
-        await refuses(way.give(given, TOO_DEEP), way.code);
-        equal(await everythingOf(given), before);
-        await way.give(given, DEEP);
-        equal(await way.read(given), DEEP);
-        // The session goes on with it, and back.
-        const runId = await runOf(given);
+      it(`values that are too deep are refused without a change: ${way.name}`, async (setup) => {
+        const { store, session } = setup;
+        await way.prepare?.(setup);
+        const before = await everythingOf(setup);
+        await refuses(way.give(setup, TOO_DEEP), way.code);
+        equal(await everythingOf(setup), before);
+        await way.give(setup, DEEP);
+        equal(await way.read(setup), DEEP);
+        // The session continues with the value, and is rewound.
+        const runId = await runOf(setup);
         await session.stop();
         await session.end(runId, 'interrupted');
         await store.queue.begin({ sessionId: session.id, nonce: newNonce(), now: 1 });
-        await session.end(await runOf(given), 'failed');
+        await session.end(await runOf(setup), 'failed');
         includes(await session.retry(), { kind: 'rewound' });
         await store.staging.promoteSettled(session.id);
       });
     }
 
-    it('are refused when they are too deep: rows of a copy', async ({ store, session }) => {
+    it('rows of a copy that are too deep are refused', async ({ store, session }) => {
       const copy = (sessionId: string, output: unknown) =>
         store.sessions.branch({
           sessionId,
@@ -340,7 +340,10 @@ export function depthCases({ describe, it }: Suite): void {
       includes(await session.retry(), { kind: 'rewound' });
     });
 
-    it('never make a state too deep together, and hold up no run', async ({ store, session }) => {
+    it('changes never make a state too deep together, nor delay a run', async ({
+      store,
+      session,
+    }) => {
       await session.newRun();
       await store.staging.stage(session.id, 's1', {
         toolCallId: 'a',
@@ -355,8 +358,8 @@ export function depthCases({ describe, it }: Suite): void {
       equal((await store.staging.promoteSettled(session.id)).customState, { b: 1 });
     });
 
-    it('are refused when JSON cannot express them', async (given) => {
-      const { store, streamManager, session } = given;
+    it('values that JSON cannot express are refused', async (setup) => {
+      const { store, streamManager, session } = setup;
       const { runId } = await session.newRun();
       const circle: Value = {};
       circle['again'] = circle;
@@ -364,7 +367,7 @@ export function depthCases({ describe, it }: Suite): void {
       for (const value of [circle, { n: 1n }] as Value[]) {
         const save = store.documents.save(session.id, { customState: value, version: 0 });
         await refuses(save, 'validation_error');
-        const chunk: StreamChunk = { type: 'custom', ...base(given), eventName: 'e', data: value };
+        const chunk: StreamChunk = { type: 'custom', ...base(setup), eventName: 'e', data: value };
         await refuses(streamManager.append(writer, 1, [chunk], 0), 'invalid_chunk');
       }
       const nothing = { toJSON: () => undefined };

@@ -5,7 +5,10 @@ import type { Suite } from '../suite.js';
 
 export function discardCases({ describe, it }: Suite): void {
   describe('discard', () => {
-    it('withdraws what the attempt wrote and counts a failure once', async ({ store, session }) => {
+    it('a discard withdraws what the attempt wrote and counts a failure once', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -22,11 +25,11 @@ export function discardCases({ describe, it }: Suite): void {
         { reason: 'provider_error', stepId: 's1' },
         { reason: 'provider_error' },
       ]);
-      // The count outlives the worker that counted.
+      // The count outlives the worker.
       includes(await session.claim(session.writer(runId, 1, 2)), { failures: 2 });
     });
 
-    it('with a wait says so until the step is claimed again, and that nobody speaks', async ({
+    it('with a wait, the record shows it until the step is claimed again, and no model streams', async ({
       store,
       session,
     }) => {
@@ -47,7 +50,7 @@ export function discardCases({ describe, it }: Suite): void {
       equal((await session.stop()).kind, 'stopping');
     });
 
-    it('with a wait lets a stop end the run at once', async ({ store, session }) => {
+    it('with a wait, a stop ends the run at once', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -58,7 +61,7 @@ export function discardCases({ describe, it }: Suite): void {
       equal((await store.sessions.read(session.id))?.waitsUntil, undefined);
     });
 
-    it("leaves other writers' entries", async ({ store, streamManager, session }) => {
+    it('entries of other writers stay', async ({ store, streamManager, session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -69,7 +72,7 @@ export function discardCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'kept');
     });
 
-    it('is refused to a zombie and to a run that is over', async ({ store, session }) => {
+    it('a fenced attempt and an ended run are refused', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);

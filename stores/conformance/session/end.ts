@@ -4,7 +4,7 @@ import type { Suite } from '../suite.js';
 
 export function endCases({ describe, it }: Suite): void {
   describe('end', () => {
-    it('ends a run once; later ends tell how it ended', async ({ session }) => {
+    it('a run ends once, and later ends return its status', async ({ session }) => {
       const { runId } = await session.newRun();
       equal(await session.end(runId, 'completed'), { kind: 'ended', status: 'completed' });
       equal(await session.end(runId, 'failed'), { kind: 'ended', status: 'completed' });
@@ -13,7 +13,7 @@ export function endCases({ describe, it }: Suite): void {
       equal(await session.end(runId, 'failed'), { kind: 'superseded' });
     });
 
-    it('goes over the head of a silent writer, keeps its partial reply and fences it off', async ({
+    it('a run ends without its silent writer, which is fenced off; its partial reply is kept', async ({
       store,
       session,
     }) => {
@@ -24,7 +24,7 @@ export function endCases({ describe, it }: Suite): void {
       await session.stop({ mode: 'abort', reason: 'no answer' });
       const parts = [{ type: 'text' as const, text: 'half a sen' }];
       const row = { role: 'assistant' as const, messageId, runId, step: 1, parts };
-      // The stop record says how, whatever the caller thought.
+      // The stop record decides the status, not the caller.
       equal(await session.end(runId, 'interrupted', { row: { ...row, interrupted: 'abort' } }), {
         kind: 'ended',
         status: 'aborted',
@@ -35,7 +35,10 @@ export function endCases({ describe, it }: Suite): void {
       includes(await session.newRun(), { messageId: 'msg-3' });
     });
 
-    it('that failed settles calls as such and keeps the error', async ({ store, session }) => {
+    it('the end of a failed run settles calls as failed and keeps the error', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
       await session.start(runId, 1, 's');
@@ -51,19 +54,19 @@ export function endCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(session.id), { stream: 'failed', error });
     });
 
-    it('of a run that was broken off keeps what viewers are told', async ({ store, session }) => {
+    it('an aborted run keeps the error that viewers get', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.stop({ mode: 'abort', reason: 'no answer' });
-      const [told] = await session.messages('error');
-      const error = { code: 'framework_cancelled', message: 'The run was aborted.' };
-      includes(told, { error: error.message, code: error.code, recoverable: false });
-      includes(await store.sessions.read(session.id), { status: 'aborted', error });
-      includes(await store.runs.list(session.id), [{ runId, error }]);
+      const [error] = await session.messages('error');
+      const expected = { code: 'framework_cancelled', message: 'The run was aborted.' };
+      includes(error, { error: expected.message, code: expected.code, recoverable: false });
+      includes(await store.sessions.read(session.id), { status: 'aborted', error: expected });
+      includes(await store.runs.list(session.id), [{ runId, error: expected }]);
       await session.newRun();
       equal((await store.sessions.read(session.id))?.error, undefined);
     });
 
-    it('numbers what it writes above what the run was told', async ({ store, session }) => {
+    it('entries are numbered above what the run has seen', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.end(runId, 'failed', { floor: 500 });
       equal(

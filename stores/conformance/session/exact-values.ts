@@ -7,8 +7,8 @@ import type { Case, Suite } from '../suite.js';
 
 const DECISION: Decision = { approved: true, at: 1, by: 'ann', reason: '', input: EXACT };
 
-/** How a call that a person approved comes to its end, and the code that it is settled with. */
-const ENDS: [name: string, code: string, end: (given: Case, runId: string) => Promise<unknown>][] =
+/** How an approved call ends, and the code with which it is settled. */
+const ENDS: [name: string, code: string, end: (setup: Case, runId: string) => Promise<unknown>][] =
   [
     ['stop before it starts', 'run_stopped', ({ session }) => session.stop()],
     [
@@ -47,28 +47,28 @@ const ENDS: [name: string, code: string, end: (given: Case, runId: string) => Pr
   ];
 
 export function exactValueCases({ describe, it }: Suite): void {
-  describe('what a person approved', () => {
+  describe('an approved input', () => {
     for (const [name, code, end] of ENDS) {
-      it(`is kept to the last digit and the empty list: ${name}`, async (given) => {
-        const { store, session } = given;
+      it(`is kept with long digits and empty lists: ${name}`, async (setup) => {
+        const { store, session } = setup;
         const { runId } = await session.newRun();
         await session.ask(runId, 1, [newCall('a', 'approval')]);
-        await approve(given, runId);
-        await end(given, runId);
+        await approve(setup, runId);
+        await end(setup, runId);
         includes(toolRows(await store.sessions.rows(session.id, 0)), [
           { toolCallId: 'a', errorCode: code, decision: DECISION },
         ]);
       });
     }
 
-    it('is kept as it was given while it waits for others, is carried out and goes unanswered', async (given) => {
-      const { store, session } = given;
+    it('is kept unchanged while the call waits for others, is executed or is abandoned', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
-      await approve(given, runId);
+      await approve(setup, runId);
       includes((await store.calls.pending(session.id))['a'], { response: { decision: DECISION } });
       includes(await session.messages('tool_approval_response'), [{ input: EXACT }]);
-      // The new message abandons what is open.
+      // The new message abandons the open call.
       includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'begun' });
       includes(toolRows(await store.sessions.rows(session.id, 0)), [
         { errorCode: 'client_tool_abandoned', decision: DECISION },
@@ -76,16 +76,16 @@ export function exactValueCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is what its tool is given', async (given) => {
-      const { session } = given;
+    it('is the input that the tool gets', async (setup) => {
+      const { session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval', { input: EXACT })]);
-      await approve(given, runId);
+      await approve(setup, runId);
       const started = await session.start(runId, 1, 'a');
       includes(started, { kind: 'execute', call: { input: EXACT }, decision: DECISION });
     });
 
-    it('is kept of a decision that nobody was asked for', async ({ store, session }) => {
+    it('is kept for a decision made without a person', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const decision: Decision = { approved: true, at: 1234567890123, automatic: true };
       await session.ask(runId, 1, [newCall('s', 'server', { decision, input: EXACT })]);
@@ -97,8 +97,8 @@ export function exactValueCases({ describe, it }: Suite): void {
   });
 
   describe('empty lists and long numbers', () => {
-    it('are kept in everything that a session takes in', async (given) => {
-      const { store, streamManager, session } = given;
+    it('are kept in everything that a session stores', async (setup) => {
+      const { store, streamManager, session } = setup;
       const message = { ...userMessage('u1'), row: toUserRow('u1') };
       const begun = await session.begin({ messages: [message], state: EXACT });
       if (begun.kind !== 'begun') throw new Error(begun.kind);
@@ -163,7 +163,7 @@ export function exactValueCases({ describe, it }: Suite): void {
       equal(await store.sessions.rows(session.id, 0), rows.slice(0, 5));
     });
 
-    it('are kept of messages that wait, are edited, and get their turn', async ({
+    it('are kept in queued messages that are edited and then answered', async ({
       store,
       session,
     }) => {
@@ -188,8 +188,8 @@ export function exactValueCases({ describe, it }: Suite): void {
       includes(await store.sessions.rows(session.id, 0), [{ id: 'u1' }, { id: 'u3' }, edited.row]);
     });
 
-    it('are kept of what a call said when its worker is lost, and in what takes it back', async (given) => {
-      const { store, streamManager, session } = given;
+    it('are kept in the events of a lost call and in the reverted state changes', async (setup) => {
+      const { store, streamManager, session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.start(runId, 1, 's', 1);
@@ -223,9 +223,9 @@ export function exactValueCases({ describe, it }: Suite): void {
         row?.events?.map(({ chunk }) => chunk.data),
         [EXACT],
       );
-      const told = await session.messages('state_patch');
+      const patches = await session.messages('state_patch');
       equal(
-        told.map(({ patches }) => patches),
+        patches.map((entry) => entry.patches),
         [
           [patch],
           [

@@ -1,17 +1,16 @@
 import { ok } from 'node:assert/strict';
-import { equal, includes } from '../assertions.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { eventually } from '../eventually.js';
 import { newCall, userMessage } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
 const FAR_AHEAD_MS = 1_000_000_000;
 
-/** Settles a call as expired as soon as the store says that it is. */
+/** Settles a call as expired as soon as the store allows it. */
 async function expireInTime(session: SessionDriver, runId: string, id: string): Promise<unknown> {
   return eventually('the deadline passes', async () => {
-    // The caller's clock stands still: it does not matter.
+    // The caller's clock stands still, which must not matter.
     const result = await session.expire(runId, id, 1);
     return result.kind !== 'not_due' && result;
   });
@@ -19,7 +18,7 @@ async function expireInTime(session: SessionDriver, runId: string, id: string): 
 
 export function expiryCases({ describe, it }: Suite): void {
   describe('settle call, a deadline', () => {
-    it("passes by the store's clock, whatever the caller's says", async ({ session }) => {
+    it("the store's clock decides, whatever the caller's clock shows", async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
       const ahead = Date.now() + FAR_AHEAD_MS;
@@ -30,7 +29,7 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await session.answer(runId, 'c', { output: 'in time' }), { kind: 'stored' });
     });
 
-    it('settles a call that nobody has answered, and resumes', async ({ store, session }) => {
+    it('an unanswered call is settled, and the run resumes', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
       includes(await expireInTime(session, runId, 'c'), {
@@ -44,7 +43,7 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.expire(runId, 'c'), { kind: 'already_completed' });
     });
 
-    it('counts from the pause, not from the commit', async ({ store, session }) => {
+    it('the deadline counts from the pause, not from the commit', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('s', 'server'),
@@ -57,7 +56,7 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await expireInTime(session, runId, 'c'), { kind: 'stored' });
     });
 
-    it('does not touch a call without one, nor one that was answered', async ({ session }) => {
+    it('a call without a deadline and an answered call are left alone', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('c', 'client'),
@@ -68,7 +67,7 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.expire(runId, 'd'), { kind: 'already_completed' });
     });
 
-    it('refuses a late approval, but not the kind mismatch or the second answer', async ({
+    it('a late approval is refused, but a kind mismatch or a second answer comes first', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -77,7 +76,7 @@ export function expiryCases({ describe, it }: Suite): void {
         newCall('b', 'approval', { deadlineMs: 60_000 }),
         newCall('c', 'client', { deadlineMs: 1 }),
       ]);
-      // Clocks of callers matter to neither.
+      // The clocks of callers do not matter.
       await session.decide(runId, 'b', true, Date.now() + FAR_AHEAD_MS);
       const late = await eventually('the deadline passes', async () => {
         const result = await session.expire(runId, 'c', 1);
@@ -89,7 +88,7 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await expireInTime(session, runId, 'a'), { resume: { approved: ['b'] } });
     });
 
-    it("takes a client's late result until the model was told of the timeout", async ({
+    it("a client's late result is accepted until the model got the timeout", async ({
       store,
       session,
     }) => {
@@ -107,7 +106,7 @@ export function expiryCases({ describe, it }: Suite): void {
       equal((await session.messages('run_resumed')).length, 1);
     });
 
-    it('decides about an approval as its tool says', async ({ store, session }) => {
+    it("an expired approval is decided by its tool's own rule", async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('y', 'approval', { deadlineMs: 1, onExpiry: 'approve' }),
@@ -130,7 +129,7 @@ export function expiryCases({ describe, it }: Suite): void {
       });
     });
 
-    it('leaves no room for a decision afterwards, whatever it came to', async ({ session }) => {
+    it('after an expiry no decision is accepted, whatever its outcome was', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('y', 'approval', { deadlineMs: 1 }),
@@ -153,7 +152,7 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.expire(runId, 'n'), { kind: 'already_completed' });
     });
 
-    it('shows the earliest one in the pause and in the record', async ({ store, session }) => {
+    it('pause and record show the earliest deadline', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('c', 'client', { deadlineMs: 60_000 }),
@@ -181,7 +180,7 @@ export function expiryCases({ describe, it }: Suite): void {
   });
 
   describe('a late answer', () => {
-    it('is told to the model once, behind the results of the step at work', async ({
+    it('the model gets it once, after the results of the current step', async ({
       store,
       session,
     }) => {
@@ -209,7 +208,10 @@ export function expiryCases({ describe, it }: Suite): void {
       equal(await session.answer(runId, 'c', { output: 'Oslo' }), late);
     });
 
-    it('is told before the next message when the run is over', async ({ store, session }) => {
+    it('the model gets it before the next message if the run has ended', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 1 })]);
       await expireInTime(session, runId, 'c');
@@ -230,7 +232,7 @@ export function expiryCases({ describe, it }: Suite): void {
   });
 
   describe('extend deadline', () => {
-    it('gives more time, over and over, up to a limit', async ({ store, session }) => {
+    it('the time can be extended repeatedly, up to a limit', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
       const first = (await store.calls.read(session.id, 'c'))?.deadline ?? 0;
@@ -247,18 +249,18 @@ export function expiryCases({ describe, it }: Suite): void {
       includes(await store.calls.read(session.id, 'c'), { deadline: first + 6_000 });
     });
 
-    it('adds nothing when it is sent again', async ({ store, session }) => {
+    it('a repeated request adds no time', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 60_000 })]);
       const { deadline = 0 } = (await store.calls.read(session.id, 'c')) ?? {};
-      const given = { sessionId: session.id, runId, toolCallId: 'c', deadline, now: 1 };
+      const setup = { sessionId: session.id, runId, toolCallId: 'c', deadline, now: 1 };
       for (const byMs of [5_000, 5_000, 1_000]) {
-        const result = await store.calls.extendDeadline({ ...given, byMs });
+        const result = await store.calls.extendDeadline({ ...setup, byMs });
         includes(result, { kind: 'extended', deadline: deadline + 5_000 });
       }
     });
 
-    it('refuses what does not wait for an answer with a deadline', async ({ session }) => {
+    it('a call that does not wait with a deadline is refused', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('a', 'approval', { deadlineMs: 60_000 }),

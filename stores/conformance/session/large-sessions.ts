@@ -5,12 +5,12 @@ import type { Case, Suite } from '../suite.js';
 import { childAt, grow } from '../tree.js';
 import { conclude, playTurn } from './played-turns.js';
 
-/** More than a store does at once. */
+/** More entries than one request handles. */
 const ENTRIES = 900;
 const MESSAGES = 320;
 const SUB_AGENTS = 30;
 
-/** So many words of a writer, and in their middle one of somebody else. */
+/** Writes this many words, with one of another writer in their middle. */
 async function sayMuch({ streamManager, session }: Case, writer: Writer): Promise<void> {
   const beside = await streamManager.createWriter(session.id, session.id, AGENT);
   const words = Array.from({ length: ENTRIES / 2 }, () => textChunk('gone'));
@@ -26,40 +26,43 @@ async function speaker({ session }: Case): Promise<{ runId: string; writer: Writ
   return { runId, writer };
 }
 
-/** What takes more than one call: the whole of it is done, or looks as if it had not begun. */
+/** Work that takes more than one request: either all of it is done, or it has not visibly begun. */
 export function largeSessionCases({ describe, it }: Suite): void {
   describe('a large session', () => {
-    it('forgets all that a lost attempt at a step said, and nothing else', async (given) => {
-      const { session } = given;
-      const { runId, writer } = await speaker(given);
-      await sayMuch(given, writer);
+    it('everything that a lost attempt at a step wrote is withdrawn, and nothing else', async (setup) => {
+      const { session } = setup;
+      const { runId, writer } = await speaker(setup);
+      await sayMuch(setup, writer);
       includes(await session.claim(session.writer(runId, 1, 2)), { kind: 'claimed' });
       equal(textIn(await session.log()), 'kept');
       equal((await session.messages('step_discarded')).length, 1);
       equal(await session.say(writer, 3, 'zombie'), { kind: 'fenced' });
     });
 
-    it('forgets all that a lost attempt at a call said, and nothing else', async (given) => {
-      const { session } = given;
+    it('everything that a lost attempt at a call wrote is withdrawn, and nothing else', async (setup) => {
+      const { session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server', { idempotent: true })]);
       await session.start(runId, 1, 's', 1);
-      await sayMuch(given, session.callWriter(runId, 1, 's', 1));
+      await sayMuch(setup, session.callWriter(runId, 1, 's', 1));
       includes(await session.start(runId, 1, 's', 2), { kind: 'execute', execution: 2 });
       equal(textIn(await session.log()), 'kept');
       equal((await session.messages('stream_resync')).length, 1);
     });
 
-    it('forgets all that an attempt said whose provider failed', async (given) => {
-      const { store, session } = given;
-      const { writer } = await speaker(given);
-      await sayMuch(given, writer);
+    it('everything that an attempt with a failed provider wrote is withdrawn', async (setup) => {
+      const { store, session } = setup;
+      const { writer } = await speaker(setup);
+      await sayMuch(setup, writer);
       const discard = { writer, failure: 1, reason: 'x', now: 1 };
       equal(await store.steps.discard(discard), { kind: 'discarded', failures: 1 });
       equal(textIn(await session.log()), 'kept');
     });
 
-    it('forgets all that a lost writer of no run said', async ({ streamManager, streamId }) => {
+    it('everything that a lost writer without a run wrote is withdrawn', async ({
+      streamManager,
+      streamId,
+    }) => {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
       const words = Array.from({ length: ENTRIES }, () => writer.write(textChunk('gone')));
       await Promise.all(words);
@@ -67,33 +70,33 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await streamManager.read(streamId, 0, 10_000)), '');
     });
 
-    it('takes back all of a step that nothing came of, and nothing else', async (given) => {
-      const { session } = given;
-      const { runId, writer } = await speaker(given);
-      await sayMuch(given, writer);
+    it('all entries of an unfinished step are removed, and nothing else', async (setup) => {
+      const { session } = setup;
+      const { runId, writer } = await speaker(setup);
+      await sayMuch(setup, writer);
       await session.stop();
       await session.end(runId, 'interrupted');
       includes(await session.resume(), { kind: 'resumed' });
       equal(textIn(await session.log()), 'kept');
     });
 
-    it('takes back no words of the steps before', async (given) => {
-      const { session } = given;
-      const { runId, writer } = await speaker(given);
-      await session.say(writer, 1, 'said, ');
+    it('entries of earlier steps stay', async (setup) => {
+      const { session } = setup;
+      const { runId, writer } = await speaker(setup);
+      await session.say(writer, 1, 'early, ');
       const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
       await session.commit(writer, { calls: [newCall('c', 'server', { row })] });
       const lost = session.writer(runId, 2, 1);
       await session.claim(lost);
-      await sayMuch(given, lost);
+      await sayMuch(setup, lost);
       await session.stop();
       await session.end(runId, 'interrupted');
       includes(await session.resume(), { run: { from: { step: 1 } } });
-      equal(textIn(await session.log()), 'said, kept');
+      equal(textIn(await session.log()), 'early, kept');
     });
 
-    it('is taken back whole', async (given) => {
-      const { session, streamManager } = given;
+    it('a large session is rewound completely', async (setup) => {
+      const { session, streamManager } = setup;
       await playTurn(session, 'u1');
       const before = textIn(await session.log());
       const { runId } = await session.newRun('u2');
@@ -106,8 +109,8 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), before);
     });
 
-    it('knows nothing of the messages and calls that it was taken back behind', async (given) => {
-      const { store, session } = given;
+    it('messages and calls that a rewind dropped are forgotten', async (setup) => {
+      const { store, session } = setup;
       await playTurn(session, 'u1');
       const asked = await session.newRun('u2');
       await session.ask(asked.runId, 1, [newCall('p', 'client', { deadlineMs: 0 })]);
@@ -124,7 +127,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', ...ids]), ['u1']);
       const already = { kind: 'already_completed' };
       equal(await session.answer(asked.runId, 'p', { output: 'at last' }), already);
-      // They may be sent again, and wait like any others.
+      // They may be sent again and are queued like any others.
       includes(await session.enqueue('m0'), { kind: 'queued' });
       equal(await store.sessions.acceptedMessages(session.id, ['m0', 'm1']), ['m0']);
       equal(await session.enqueue('m0'), { kind: 'accepted' });
@@ -136,7 +139,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
       );
     });
 
-    it('is truncated whole', async ({ streamManager, streamId }) => {
+    it('a large stream is truncated completely', async ({ streamManager, streamId }) => {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('kept', 1));
       const words = Array.from({ length: ENTRIES }, () => writer.write(textChunk('gone', 2)));
@@ -145,9 +148,9 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(textIn(await streamManager.read(streamId, 0, 10_000)), 'kept');
     });
 
-    it('is erased with all its sub-agents', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, SUB_AGENTS, () => []);
+    it('a session is erased with all its sub-agents', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, SUB_AGENTS, () => []);
       includes(await store.sessions.read(childAt(tree, SUB_AGENTS - 1).driver.id), {
         status: 'starting',
       });

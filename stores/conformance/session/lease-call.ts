@@ -1,12 +1,11 @@
 import { ok } from 'node:assert/strict';
-import { equal, includes } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { newCall } from '../fixtures.js';
 import type { Suite } from '../suite.js';
 
 export function leaseCases({ describe, it }: Suite): void {
   describe('lease call', () => {
-    it('lets one page carry out a call, as long as it says so', async ({ session }) => {
+    it('one page carries out a call while it renews its lease', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
       equal(await session.lease(runId, 'c', 'page 1'), { kind: 'leased' });
@@ -17,7 +16,7 @@ export function leaseCases({ describe, it }: Suite): void {
       equal(await session.lease(runId, 'd', 'page 2'), { kind: 'leased' });
     });
 
-    it('is over in time', async ({ session }) => {
+    it('a lease expires', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client')]);
       equal(await session.lease(runId, 'c', 'page 1', 1), { kind: 'leased' });
@@ -27,7 +26,7 @@ export function leaseCases({ describe, it }: Suite): void {
       });
     });
 
-    it('is given back by who has it, and by nobody else', async ({ session }) => {
+    it('only its holder can release a lease', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client')]);
       await session.lease(runId, 'c', 'page 1');
@@ -37,7 +36,7 @@ export function leaseCases({ describe, it }: Suite): void {
       equal(await session.lease(runId, 'c', 'page 2'), { kind: 'leased' });
     });
 
-    it('takes answers from anybody, and is void with them', async ({ session }) => {
+    it('an answer is accepted from any page and ends the lease', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
       await session.lease(runId, 'c', 'page 1');
@@ -45,7 +44,7 @@ export function leaseCases({ describe, it }: Suite): void {
       equal(await session.lease(runId, 'c', 'page 1'), { kind: 'already_completed' });
     });
 
-    it('refuses what no page carries out', async ({ session }) => {
+    it('calls that no page carries out are refused', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('c', 'client')]);
       equal(await session.lease(runId, 'x', 'page 1'), { kind: 'not_pending' });

@@ -1,15 +1,17 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import { formatApprovalId, parseApprovalId } from '../../../protocol/ids.js';
-import { equal, includes } from '../assertions.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { AGENT, newCall, textChunk, textIn, userMessage } from '../fixtures.js';
 import { HALF, INHERITED, pointerTo } from '../hostile.js';
 import { drive } from '../session-driver.js';
 import { followLog } from '../stream/collect.js';
 import type { Case, Suite } from '../suite.js';
-import { eventually } from '../eventually.js';
 import { heldCall, newSubAgent, begin as beginChild } from '../tree.js';
 
-/** Names that look like something else, or break what splits texts. Ids of calls are a model's. */
+/**
+ * Names that resemble something else or break the splitting of texts. Ids of calls come from
+ * models.
+ */
 const ODD = [
   ...INHERITED,
   ' ',
@@ -43,7 +45,7 @@ const ODD = [
   '🙂'.repeat(128),
 ];
 
-/** In few sessions, since each costs as many round trips as it has calls. */
+/** Few sessions, since each costs as many round trips as it has calls. */
 const BATCH = 10;
 const BATCHES = Array.from({ length: Math.ceil(ODD.length / BATCH) }, (_, n) =>
   ODD.slice(n * BATCH, (n + 1) * BATCH),
@@ -54,8 +56,8 @@ const whole = (name: string): string => name.toWellFormed();
 export function oddNameCases({ describe, it }: Suite): void {
   describe('odd names', () => {
     for (const [n, ids] of BATCHES.entries()) {
-      it(`of calls are names like any other (${String(n + 1)})`, async (given) => {
-        const { store, streamManager, session } = given;
+      it(`odd ids of calls work like any other (${String(n + 1)})`, async (setup) => {
+        const { store, streamManager, session } = setup;
         const { runId } = await session.newRun();
         const follower = followLog(streamManager, session.id);
         const calls = ids.map((id) => newCall(id, 'server', { toolName: id }));
@@ -69,16 +71,16 @@ export function oddNameCases({ describe, it }: Suite): void {
           includes(await session.say(writer, 1, `${String(at)} `), { kind: 'appended' });
           await streamManager.append(writer, 2, [toEvent(session.id, id)], 0);
           const changes = [{ op: 'add' as const, path: pointerTo(id), value: at }];
-          includes(await settle(given, runId, id, changes), { kind: 'stored' });
+          includes(await settle(setup, runId, id, changes), { kind: 'stored' });
           includes(await store.calls.read(session.id, id), {
             state: 'settled',
             spec: { toolCallId: whole(id) },
           });
         }
-        const said = await session.log();
-        equal(textIn(said), ids.map((_, at) => `${String(at)} `).join(''));
+        const entries = await session.log();
+        equal(textIn(entries), ids.map((_, at) => `${String(at)} `).join(''));
         equal(
-          said.flatMap(({ writer, message }) => (message.type === 'text_delta' ? writer : [])),
+          entries.flatMap(({ writer, message }) => (message.type === 'text_delta' ? writer : [])),
           ids.map((id) => `t:${whole(id)}`),
         );
         includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
@@ -97,17 +99,17 @@ export function oddNameCases({ describe, it }: Suite): void {
         for (const id of ids) equal(await session.start(runId, 1, id), { kind: 'settled' });
         await eventually(
           'the follower has come to the end',
-          () => follower.entries.at(-1)?.sequence === said.at(-1)?.sequence,
+          () => follower.entries.at(-1)?.sequence === entries.at(-1)?.sequence,
         );
         await follower.stop();
-        equal(follower.entries, said);
+        equal(follower.entries, entries);
         await session.end(runId, 'interrupted');
         includes(await session.retry(), { kind: 'rewound' });
         equal(await store.sessions.rows(session.id, 0), [userMessage('u1').row]);
       });
 
-      it(`of calls that wait are names like any other (${String(n + 1)})`, async (given) => {
-        const { store, session } = given;
+      it(`odd ids of waiting calls work like any other (${String(n + 1)})`, async (setup) => {
+        const { store, session } = setup;
         const { runId } = await session.newRun();
         const toolName = 'a tool: of {two} words\n';
         await session.ask(runId, 1, [
@@ -139,7 +141,7 @@ export function oddNameCases({ describe, it }: Suite): void {
       });
     }
 
-    it('of tools whose calls timed out are told with the late answer', async ({
+    it('odd names of timed-out tools appear in the note about a late answer', async ({
       store,
       session,
     }) => {
@@ -162,15 +164,15 @@ export function oddNameCases({ describe, it }: Suite): void {
         equal(await session.answer(runId, `c ${name}`, { output: 1 }), { kind: 'late' });
       }
       await session.newRun('u2');
-      const told = (await store.sessions.rows(session.id, 0)).flatMap((row) =>
+      const notes = (await store.sessions.rows(session.id, 0)).flatMap((row) =>
         row.role === 'user' && row.hidden === true ? [row] : [],
       );
       equal(
-        told.map(({ id }) => id),
+        notes.map(({ id }) => id),
         names.map((name) => `late-c ${name}`),
       );
       for (const [at, name] of names.entries()) {
-        const [part] = told[at]?.parts ?? [];
+        const [part] = notes[at]?.parts ?? [];
         includes(
           part?.type === 'text' && part.text.startsWith(`The call "c ${name}" of "${name}"`),
           true,
@@ -178,7 +180,7 @@ export function oddNameCases({ describe, it }: Suite): void {
       }
     });
 
-    it('of user messages are names like any other', async ({ store, session }) => {
+    it('odd ids of user messages work like any other', async ({ store, session }) => {
       const ids = ODD.filter((id) => id !== 'msg-1');
       const messages = ids.map((id) => ({ ...userMessage(id), hash: `hash of ${id}` }));
       includes(await session.begin({ messages }), { kind: 'begun' });
@@ -194,7 +196,7 @@ export function oddNameCases({ describe, it }: Suite): void {
       );
       const runId = (await store.sessions.read(session.id))?.runId ?? '';
       await session.ask(runId, 1, []);
-      // Each is edited, and what came behind it goes.
+      // Each is edited, which drops what follows it.
       for (const [at, id] of ids.entries()) {
         if (at % 4 !== 3) continue;
         const edited = { ...userMessage(`${id}!`), hash: 'edited' };
@@ -210,7 +212,7 @@ export function oddNameCases({ describe, it }: Suite): void {
       }
     });
 
-    it('of messages that wait are names like any other', async ({ store, session }) => {
+    it('odd ids of queued messages work like any other', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const ids = [...INHERITED, 'a b', 'a\nb', '","messages":', '{"id":"x"', `h${HALF}`, '\u0000'];
       for (const id of ids) {
@@ -250,13 +252,13 @@ export function oddNameCases({ describe, it }: Suite): void {
       }
     });
 
-    it('of a sub-agent’s calls are found at the conversation', async (given) => {
-      const { store, session } = given;
+    it('odd ids of a sub-agent’s calls are found at the conversation', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd\n1');
       await session.ask(runId, 1, [call, newCall('taken\n', 'client')]);
-      equal(await beginChild(given, session, runId, 'd\n1', child), { kind: 'begun' });
-      const below = drive(given, child.sessionId);
+      equal(await beginChild(setup, session, runId, 'd\n1', child), { kind: 'begun' });
+      const below = drive(setup, child.sessionId);
       const ids: string[] = [];
       for (const wanted of [...ODD.slice(0, 20), 'taken\n']) {
         const asked = {
@@ -278,18 +280,18 @@ export function oddNameCases({ describe, it }: Suite): void {
       equal(Object.keys(await store.calls.pending(session.id)).sort(), [...ids, 'taken\n'].sort());
       for (const id of ids) {
         includes(await store.calls.read(session.id, id), { spec: { toolCallId: id } });
-        const asker = drive(given, session.id);
+        const asker = drive(setup, session.id);
         includes(await asker.answer(child.runId, id, { output: id }), { kind: 'stored' });
       }
     });
 
-    it('of owners, tenants and people are told apart', async (given) => {
-      const { store, session } = given;
+    it('odd names of owners, tenants and people stay distinct', async (setup) => {
+      const { store, session } = setup;
       const owners = ['a', 'a:b', 'b', '%3A', '{a}', 'a\nb', `a${HALF}`, '__proto__', ''];
       const made: [string, string, string][] = [];
       for (const [at, owner] of owners.entries()) {
         for (const tenant of ['', 'a', `b:${owner}`].slice(0, at < 3 ? 3 : 1)) {
-          const other = drive(given);
+          const other = drive(setup);
           const begun = await other.begin({ owner, tenant, by: owner });
           if (begun.kind !== 'begun') throw new Error(begun.kind);
           await other.ask(begun.run.runId, 1, [newCall('a', 'approval')]);
@@ -311,7 +313,7 @@ export function oddNameCases({ describe, it }: Suite): void {
       equal(await store.sessions.read(session.id), undefined);
     });
 
-    it('of calls that are taken back leave no changes of the state', async ({ store, session }) => {
+    it('odd ids of rewound calls leave no changes of the state', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, []);
       for (const toolCallId of [...INHERITED, 'a/b']) {
@@ -321,7 +323,7 @@ export function oddNameCases({ describe, it }: Suite): void {
       includes(await store.staging.promoteSettled(session.id), { toolCallIds: [] });
     });
 
-    it('of approvals are read back from their ids', async () => {
+    it('odd ids in approval ids can be parsed', async () => {
       for (const id of ODD) {
         const runId = 's-1:1-abc';
         equal(parseApprovalId(formatApprovalId(runId, id)), { runId, toolCallId: id });
@@ -329,8 +331,8 @@ export function oddNameCases({ describe, it }: Suite): void {
       await Promise.resolve();
     });
 
-    it('of writers that belong to no run are names like any other', async (given) => {
-      const { streamManager, streamId } = given;
+    it('odd names of writers without a run work like any other', async (setup) => {
+      const { streamManager, streamId } = setup;
       const names = ODD.filter((name) => name.length <= 254);
       for (const [at, name] of names.entries()) {
         const options = { name, attempt: 1 };

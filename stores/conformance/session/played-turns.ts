@@ -2,10 +2,13 @@ import { assistantRow, newCall } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { RunRecord } from '../../contract/runs.js';
 
-/** What a run's steps say of it. */
+/** Text that the steps of this run write. */
 export const nameOf = ({ runId }: RunRecord): string => runId.split('-').at(-1) ?? '';
 
-/** A step of the turn that says something and calls a tool, whose result is the step's number. */
+/**
+ * Plays a step of the turn that writes text and calls a tool, whose result is the number of the
+ * step.
+ */
 export async function takeStep(
   session: SessionDriver,
   run: RunRecord,
@@ -24,7 +27,7 @@ export async function takeStep(
   await session.finishCall(run.runId, step, id, step);
 }
 
-/** The turn's last step. */
+/** Plays the last step of the turn. */
 export async function conclude(
   session: SessionDriver,
   run: RunRecord,
@@ -37,7 +40,7 @@ export async function conclude(
   });
 }
 
-/** A turn of two steps with tools and a last one without. */
+/** Plays a turn of two steps with tools and a last one without. */
 export async function playTurn(session: SessionDriver, messageId: string): Promise<RunRecord> {
   const run = await session.newRun(messageId);
   await takeStep(session, run, 1);

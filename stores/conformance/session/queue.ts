@@ -1,5 +1,4 @@
-import { equal, includes } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { newCall, newNonce, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
@@ -12,7 +11,7 @@ async function idsOf(store: Store, { id }: SessionDriver): Promise<string[]> {
 
 export function queueCases({ describe, it }: Suite): void {
   describe('queue', () => {
-    it('keeps messages that come while a run is at work, and begins them in order', async ({
+    it('messages sent while a run is active are queued and answered in order', async ({
       store,
       session,
     }) => {
@@ -41,7 +40,7 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await session.beginNext(), { kind: 'empty' });
     });
 
-    it('accepts a message once, however it waits', async ({ store, session }) => {
+    it('a message is accepted once, however it waits', async ({ store, session }) => {
       await session.newRun('u1');
       await session.enqueue('u2');
       equal(await session.enqueue('u2'), { kind: 'accepted' });
@@ -55,7 +54,7 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await idsOf(store, session), ['u2']);
     });
 
-    it('is not overtaken: a new message goes behind what waits, or is refused', async ({
+    it('queued messages are not overtaken: a new one is queued or refused', async ({
       store,
       session,
     }) => {
@@ -69,7 +68,10 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await store.sessions.rows(session.id, 1), [{ id: 'u2' }]);
     });
 
-    it('goes before a message that abandons a question', async ({ store, session }) => {
+    it('queued messages come before a message that abandons a question', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
       await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -84,7 +86,7 @@ export function queueCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('abandons a question under every policy when nothing waits', async ({ session }) => {
+    it('a question is abandoned under every policy if nothing is queued', async ({ session }) => {
       let { runId } = await session.newRun('u1');
       for (const policy of ['queue', 'steer', 'interrupt'] as const) {
         await session.ask(runId, 1, [newCall(`a-${policy}`, 'approval')]);
@@ -94,7 +96,7 @@ export function queueCases({ describe, it }: Suite): void {
       }
     });
 
-    it('takes so many entries and no more', async ({ store, session }) => {
+    it('the number of entries is limited', async ({ store, session }) => {
       await session.newRun('first');
       for (let n = 0; n < LIMITS.queueEntries; n += 1) await session.enqueue(`q${String(n)}`);
       for (const policy of ['queue', 'steer', 'interrupt'] as const) {
@@ -107,7 +109,7 @@ export function queueCases({ describe, it }: Suite): void {
       equal((await idsOf(store, session)).length, LIMITS.queueEntries);
     });
 
-    it('goes on after every kind of end', async ({ session }) => {
+    it('the queue continues after every kind of end', async ({ session }) => {
       let { runId } = await session.newRun('u0');
       for (const [n, mode] of (['interrupt', 'abort'] as const).entries()) {
         await session.enqueue(`u${String(n + 1)}`);
@@ -121,7 +123,7 @@ export function queueCases({ describe, it }: Suite): void {
       includes(await session.beginNext(), { kind: 'begun' });
     });
 
-    it('begins once for one nonce, and for one of many who come at once', async ({
+    it('a queued run starts once per nonce, and for one of many concurrent requests', async ({
       session,
       store,
       another,
@@ -145,7 +147,7 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await idsOf(store, session), ['u3']);
     });
 
-    it('lets a message that is edited be what is answered', async ({ store, session }) => {
+    it('an edited message is answered in its new form', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
       const edit = (text: string, expectedHash: string) =>
@@ -167,7 +169,7 @@ export function queueCases({ describe, it }: Suite): void {
       equal(await edit('too late', 'better'), { kind: 'not_queued' });
     });
 
-    it('forgets what is removed: it can be sent again', async ({ store, session }) => {
+    it('a removed message is forgotten and can be sent again', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.begin({ messages: ['u2', 'u3'].map((id) => userMessage(id)), policy: 'queue' });
       await session.enqueue('u4');
@@ -178,7 +180,7 @@ export function queueCases({ describe, it }: Suite): void {
           now: Date.now(),
         });
       equal(await remove('u1'), { kind: 'removed', count: 0 });
-      // An entry goes as a whole.
+      // An entry is removed as a whole.
       equal(await remove('u3'), { kind: 'removed', count: 1 });
       equal(await store.sessions.acceptedMessages(session.id, ['u1', 'u2', 'u3', 'u4']), [
         'u1',
@@ -197,7 +199,7 @@ export function queueCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is told of by the first entry of the turn', async ({ store, session }) => {
+    it('the first entry of the turn announces it', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       includes(await session.enqueue('u2'), { kind: 'queued', sequence: 1 });
       await session.end(runId, 'completed');
@@ -215,14 +217,14 @@ export function queueCases({ describe, it }: Suite): void {
       });
     });
 
-    it('does not count as something that the run wrote', async ({ store, session }) => {
+    it('queueing does not count as a write of the run', async ({ store, session }) => {
       await session.newRun('u1');
       const before = (await store.sessions.read(session.id))?.updatedAt;
       await session.begin({ messages: [userMessage('u2')], policy: 'queue', now: 5 });
       equal((await store.sessions.read(session.id))?.updatedAt, before);
     });
 
-    it('goes with its session', async ({ store, session }) => {
+    it('the queue is erased with its session', async ({ store, session }) => {
       await session.newRun('u1');
       await session.enqueue('u2');
       await store.sessions.erase(session.id);
@@ -232,8 +234,8 @@ export function queueCases({ describe, it }: Suite): void {
     });
   });
 
-  describe('interrupt by a message', () => {
-    it('stops the model and puts the message first', async ({ store, session }) => {
+  describe('a message that interrupts', () => {
+    it('stops the model and comes first in the queue', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -255,7 +257,7 @@ export function queueCases({ describe, it }: Suite): void {
       includes((await store.sessions.rows(session.id, 0)).at(-1), { role: 'user', id: 'u3' });
     });
 
-    it('begins at once when no model speaks', async ({ store, session }) => {
+    it('starts a run at once if no model streams', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
       await session.ask(runId, 1, [newCall('s', 'server')]);
@@ -270,16 +272,16 @@ export function queueCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('tells the workers', async ({ session, another }) => {
+    it('notifies the workers', async ({ session, another }) => {
       const { runId } = await session.newRun('u1');
       await session.claim(session.writer(runId, 1, 1));
       const { streamManager } = await another();
-      let told = 0;
+      let notified = 0;
       const leave = await streamManager.onStop(session.id, () => {
-        told += 1;
+        notified += 1;
       });
       await session.begin({ messages: [userMessage('u2')], policy: 'interrupt' });
-      await eventually('the worker is told', () => told === 1);
+      await eventually('the worker is notified', () => notified === 1);
       leave();
     });
   });

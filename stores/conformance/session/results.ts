@@ -5,13 +5,16 @@ import type { Suite } from '../suite.js';
 const FIRST = { inputTokens: 100, outputTokens: 20, cachedTokens: 60, costMicroUsd: 250 };
 const SECOND = { inputTokens: 150, outputTokens: 5, cacheWriteTokens: 40, reasoningTokens: 3 };
 const BOTH = { ...FIRST, ...SECOND, inputTokens: 250, outputTokens: 25 };
-/** Values that a detour through Lua would not give back as they are. */
+/** Values that Lua would change when decoding and encoding them. */
 const OUTPUT = { list: [], object: {}, n: 1_234_567_890_123_456, deep: [[null]], text: 'ä"\n' };
 
-/** What a run has used, and what it came to. */
+/** Usage and result of a run. */
 export function resultCases({ describe, it }: Suite): void {
   describe('usage', () => {
-    it('of steps and of discarded attempts is added up, once each', async ({ store, session }) => {
+    it('usage of steps and discarded attempts is added up, once each', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       const claimed = await session.claim(writer);
@@ -30,7 +33,7 @@ export function resultCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed', usage: BOTH });
     });
 
-    it('stays with its run', async ({ store, session }) => {
+    it('usage belongs to its run', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -43,7 +46,7 @@ export function resultCases({ describe, it }: Suite): void {
   });
 
   describe('output', () => {
-    it('is written by the transition that ends the run, after the results of its siblings', async ({
+    it('the output is written by the transition that ends the run, after the results of its siblings', async ({
       store,
       session,
     }) => {
@@ -69,7 +72,7 @@ export function resultCases({ describe, it }: Suite): void {
       equal((await store.runs.current(session.id))?.output, OUTPUT);
     });
 
-    it('of a step that ends the run is written at once, and may be null', async ({
+    it('the output of a step that ends the run is written at once and may be null', async ({
       store,
       session,
     }) => {
@@ -86,7 +89,7 @@ export function resultCases({ describe, it }: Suite): void {
       equal('output' in ((await store.sessions.read(session.id)) ?? {}), false);
     });
 
-    it('is kept however the run ends', async ({ session }) => {
+    it('the output is kept however the run ends', async ({ session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);

@@ -3,7 +3,7 @@ import { newCall, textIn } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
 
-/** A run that was stopped while its model spoke, and kept what it had said. */
+/** Stops a run while its model streams; the partial text is kept. */
 async function interrupt(session: SessionDriver, runId: string, step: number): Promise<void> {
   const writer = session.writer(runId, step, 1);
   await session.claim(writer);
@@ -14,7 +14,7 @@ async function interrupt(session: SessionDriver, runId: string, step: number): P
 
 export function resumeRunCases({ describe, it }: Suite): void {
   describe('resume run', () => {
-    it('makes a new run of the same turn, behind the last committed step', async ({
+    it('a new run continues the same turn after the last committed step', async ({
       store,
       session,
     }) => {
@@ -56,7 +56,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
           mode: 'continue',
         },
       ]);
-      // The model is told everything, and its steps count on.
+      // The model gets everything, and step numbers continue.
       includes(await session.claim(session.writer(`${session.id}:2-again`, 3, 1)), {
         kind: 'claimed',
         rowCount: 4,
@@ -68,7 +68,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       includes(await session.newRun(), { messageId: 'msg-3', turn: 2 });
     });
 
-    it('is done once, also if it is asked for again', async ({ store, session }) => {
+    it('a repeated request returns the same run', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await interrupt(session, runId, 1);
       const input = { nonce: 'same', now: 5 };
@@ -78,10 +78,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       equal((await store.runs.list(session.id)).length, 2);
     });
 
-    it('makes one run of many that are asked for at the same moment', async ({
-      session,
-      another,
-    }) => {
+    it('many concurrent requests start one run', async ({ session, another }) => {
       const { runId } = await session.newRun();
       await interrupt(session, runId, 1);
       const other = drive(await another(), session.id);
@@ -95,7 +92,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       equal((await session.messages('run_resumed')).length, 1);
     });
 
-    it('leaves a run that is at work or waits alone', async ({ session }) => {
+    it('an active or waiting run is left alone', async ({ session }) => {
       equal(await session.resume(), { kind: 'not_found' });
       const { runId } = await session.newRun();
       equal(await session.resume(), { kind: 'active', runId });
@@ -103,7 +100,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       equal(await session.resume(), { kind: 'active', runId });
     });
 
-    it('refuses a run that has ended for good, and one that is not the newest', async ({
+    it('a run that ended for good, and one that is not the newest, are refused', async ({
       session,
     }) => {
       const first = await session.newRun();
@@ -126,7 +123,10 @@ export function resumeRunCases({ describe, it }: Suite): void {
       }
     });
 
-    it('goes on behind a reply that was folded from the log', async ({ session, store }) => {
+    it('the new run continues after a reply that was rebuilt from the log', async ({
+      session,
+      store,
+    }) => {
       const { runId, messageId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -140,11 +140,11 @@ export function resumeRunCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'half');
     });
 
-    it('takes back what nothing came of, and says the step anew', async ({ session }) => {
+    it('an unfinished step is withdrawn and repeated', async ({ session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
-      await session.say(writer, 1, 'nobody kept this');
+      await session.say(writer, 1, 'never committed');
       await session.stop();
       await session.end(runId, 'interrupted');
       const resumed = await session.resume({ nonce: 'n' });
@@ -153,7 +153,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(`${session.id}:2-n`, 1, 1)), { kind: 'claimed' });
     });
 
-    it('settles what waited at the stop, and can be done again and again', async ({
+    it('calls that waited at the stop are settled, and the turn can be resumed repeatedly', async ({
       store,
       session,
     }) => {
@@ -182,7 +182,7 @@ export function resumeRunCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('fences off the writers of the run before', async ({ session }) => {
+    it('writers of the previous run are fenced off', async ({ session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 9);
       await session.claim(writer);

@@ -5,7 +5,7 @@ import { conclude, playTurn } from './played-turns.js';
 
 export function rewindEditCases({ describe, it }: Suite): void {
   describe('rewind, an edited message', () => {
-    it('puts other messages in the place of one, and drops what follows it', async ({
+    it('other messages replace one message, and everything after it is dropped', async ({
       store,
       session,
     }) => {
@@ -13,7 +13,7 @@ export function rewindEditCases({ describe, it }: Suite): void {
       await playTurn(session, 'u2');
       await playTurn(session, 'u3');
       const context = { ...userMessage('h2'), hidden: true };
-      const messages = [context, userMessage('u2', 'said otherwise')];
+      const messages = [context, userMessage('u2', 'worded otherwise')];
       const result = await session.retry({ messageId: 'u2', messages, nonce: 'edit' });
       includes(result, {
         kind: 'rewound',
@@ -23,7 +23,7 @@ export function rewindEditCases({ describe, it }: Suite): void {
       includes((await store.sessions.rows(session.id, 0)).slice(5), [
         { role: 'assistant', step: 3 },
         { role: 'user', id: 'h2' },
-        { role: 'user', id: 'u2', parts: [{ type: 'text', text: 'said otherwise' }] },
+        { role: 'user', id: 'u2', parts: [{ type: 'text', text: 'worded otherwise' }] },
       ]);
       includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 8 }]);
       equal(await store.sessions.acceptedMessages(session.id, ['u1', 'h2', 'u2', 'u3']), [
@@ -37,13 +37,10 @@ export function rewindEditCases({ describe, it }: Suite): void {
       includes(await session.newRun('u4'), { turn: 3, messageId: 'msg-5' });
     });
 
-    it('puts another message in the place of the first, and of one of several', async ({
-      store,
-      session,
-    }) => {
+    it('another message replaces the first one, or one of several', async ({ store, session }) => {
       await playTurn(session, 'u1');
-      const said = [userMessage('u1', 'otherwise')];
-      const first = await session.retry({ messageId: 'u1', messages: said });
+      const edited = [userMessage('u1', 'otherwise')];
+      const first = await session.retry({ messageId: 'u1', messages: edited });
       if (first.kind !== 'rewound') throw new Error(first.kind);
       includes(await store.sessions.rows(session.id, 0), [{ id: 'u1' }]);
       await conclude(session, first.run, 1);
@@ -60,7 +57,7 @@ export function rewindEditCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('puts nothing in the place of a reply, and no message there twice', async ({
+    it('a reply cannot be replaced, and no message can be stored twice', async ({
       store,
       session,
     }) => {

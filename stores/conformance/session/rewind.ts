@@ -6,7 +6,7 @@ import { conclude, nameOf, playTurn, takeStep } from './played-turns.js';
 
 export function rewindCases({ describe, it }: Suite): void {
   describe('rewind', () => {
-    it('does the newest turn again from its beginning', async ({ store, session }) => {
+    it('the newest turn is repeated from its beginning', async ({ store, session }) => {
       const first = await playTurn(session, 'u1');
       const second = await playTurn(session, 'u2');
       const before = await store.sessions.read(session.id);
@@ -42,16 +42,16 @@ export function rewindCases({ describe, it }: Suite): void {
         { turn: 2, mode: 'retry', by: 'ann' },
       ]);
       equal((await store.runs.list(session.id))[0]?.rewound, undefined);
-      const said = textIn(await session.log());
-      equal([said.includes(nameOf(first)), said.includes(nameOf(second))], [true, false]);
+      const text = textIn(await session.log());
+      equal([text.includes(nameOf(first)), text.includes(nameOf(second))], [true, false]);
       includes(await session.messages('stream_resync'), [{ reason: 'retry', messageCount: 7 }]);
-      // A page that was told of the reply before gets another one in its place.
+      // A page that got the earlier reply gets another one in its place.
       if (result.kind !== 'rewound') throw new Error(result.kind);
       await conclude(session, result.run, 1);
       includes(await session.newRun('u3'), { turn: 3, messageId: 'msg-5' });
     });
 
-    it('does an older turn again, whose later ones it drops', async ({ store, session }) => {
+    it('repeating an older turn drops the later ones', async ({ store, session }) => {
       const first = await playTurn(session, 'u1');
       await playTurn(session, 'u2');
       await playTurn(session, 'u3');
@@ -69,7 +69,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await store.checkpoints.list(session.id), { checkpoints: [] });
     });
 
-    it('finds a turn by its user message, and one that was steered away from', async ({
+    it('a turn is found by its user message, also one that steering closed', async ({
       store,
       session,
     }) => {
@@ -86,7 +86,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await session.messages('turn_started'), []);
     });
 
-    it('finds a turn that steering began, also when others have followed', async ({
+    it('a turn that steering began is found, also after later turns', async ({
       store,
       session,
     }) => {
@@ -104,7 +104,10 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()).split('>').length, 2);
     });
 
-    it('goes back to a checkpoint with the state of that moment', async ({ store, session }) => {
+    it('the session returns to a checkpoint with the state of that moment', async ({
+      store,
+      session,
+    }) => {
       const run = await session.newRun('u1');
       await store.documents.save(session.id, { customState: { step: 0 }, version: 0 });
       await takeStep(session, run, 1);
@@ -140,7 +143,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal((log.at(-1)?.sequence ?? 0) > (before?.sequence ?? Infinity), true);
       includes(await store.checkpoints.list(session.id), { checkpoints: [{ id }] });
       if (result.kind !== 'rewound') throw new Error(result.kind);
-      // Its steps count on behind the checkpoint, and it is one message.
+      // Steps continue after the checkpoint, within the same message.
       includes(await session.claim(session.writer(result.run.runId, 2, 1)), {
         kind: 'claimed',
         rowCount: 3,
@@ -150,7 +153,7 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
     });
 
-    it('does not restore a state that nothing changed', async ({ store, session }) => {
+    it('a state that did not change is not restored', async ({ store, session }) => {
       await playTurn(session, 'u1');
       await store.documents.save(session.id, { customState: { a: 1 }, version: 0 });
       await playTurn(session, 'u2');
@@ -158,10 +161,7 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await store.documents.load(session.id), { customState: { a: 1 }, version: 1 });
     });
 
-    it('keeps changes that no step has taken in if their calls stay', async ({
-      store,
-      session,
-    }) => {
+    it('staged changes stay if their calls stay', async ({ store, session }) => {
       const run = await session.newRun('u1');
       await takeStep(session, run, 1);
       const changes = { toolCallId: 'c1-1', patches: [], mergeChanges: { by: 'c1-1' } };
@@ -175,7 +175,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal((await store.documents.readState(session.id)).customState, {});
     });
 
-    it('is done once, also if it is asked for again', async ({ store, session }) => {
+    it('a repeated request returns the same run', async ({ store, session }) => {
       const { runId } = await playTurn(session, 'u1');
       const input = { runId, nonce: 'same', now: 5 };
       const first = await session.retry(input);
@@ -184,11 +184,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal((await session.messages('stream_resync')).length, 1);
     });
 
-    it('makes one run of many that are asked for at the same moment', async ({
-      store,
-      session,
-      another,
-    }) => {
+    it('many concurrent requests start one run', async ({ store, session, another }) => {
       const { runId } = await playTurn(session, 'u1');
       const other = drive(await another(), session.id);
       const results = await Promise.all(
@@ -200,7 +196,7 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await session.retry({ runId }), { kind: 'stale_run' });
     });
 
-    it('refuses what it cannot do, and changes nothing then', async ({ store, session }) => {
+    it('an impossible rewind is refused and changes nothing', async ({ store, session }) => {
       equal(await session.retry(), { kind: 'not_found' });
       const { runId } = await session.newRun();
       equal(await session.retry(), { kind: 'busy', runId });
@@ -213,7 +209,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await store.sessions.view(session.id), before);
     });
 
-    it('fences off the writers of the run before', async ({ session }) => {
+    it('writers of the previous run are fenced off', async ({ session }) => {
       const { runId } = await playTurn(session, 'u1');
       await session.retry();
       const writer = session.writer(runId, 3, 9);
@@ -223,7 +219,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await session.end(runId, 'failed'), { kind: 'superseded' });
     });
 
-    it('keeps what waits for its turn', async ({ store, session }) => {
+    it('queued messages stay', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.enqueue('u2');
       await session.end(runId, 'completed');
@@ -232,7 +228,7 @@ export function rewindCases({ describe, it }: Suite): void {
       includes(await session.beginNext(), { kind: 'busy' });
     });
 
-    it('tells nothing of a late answer to a call that it drops', async ({ store, session }) => {
+    it('a note about a late answer is dropped with its call', async ({ store, session }) => {
       const run = await session.newRun();
       await session.ask(run.runId, 1, [newCall('p', 'client', { deadlineMs: 0 })]);
       await session.expire(run.runId, 'p');

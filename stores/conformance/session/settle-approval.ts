@@ -5,7 +5,7 @@ import type { Suite } from '../suite.js';
 
 export function settleApprovalCases({ describe, it }: Suite): void {
   describe('settle call, an approval', () => {
-    it('lets the first of many decisions win', async ({ session, another }) => {
+    it('the first of many decisions wins', async ({ session, another }) => {
       const other = drive(await another(), session.id);
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -21,7 +21,7 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       equal((await session.messages('run_resumed')).length, 1);
     });
 
-    it('resumes only with the last answer of a batch, with all that were approved', async ({
+    it('only the last answer of a batch resumes the run, with all approved calls', async ({
       store,
       session,
     }) => {
@@ -43,17 +43,14 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       });
     });
 
-    it('resumes with nothing to run when all were denied', async ({ session }) => {
+    it('a batch of denials resumes the run with nothing to execute', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       includes(await session.decide(runId, 'a', false), { resume: { step: 1, approved: [] } });
       includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
     });
 
-    it('takes an answer while siblings still run, without a pause in between', async ({
-      store,
-      session,
-    }) => {
+    it('an answer while siblings are running causes no pause', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
       await session.start(runId, 1, 's');
@@ -64,7 +61,7 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       equal(await session.messages('run_resumed'), []);
     });
 
-    it('checks kind and run of the pending record', async ({ session }) => {
+    it('kind and run of the pending record are checked', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [
         newCall('a', 'approval'),
@@ -78,7 +75,7 @@ export function settleApprovalCases({ describe, it }: Suite): void {
       includes(await session.decide(runId, 'a', true), { kind: 'stored' });
     });
 
-    it('says already completed to late duplicates, in later steps and turns too', async ({
+    it('late duplicates get already_completed, also in later steps and turns', async ({
       session,
     }) => {
       const { runId } = await session.newRun();

@@ -5,7 +5,10 @@ import type { Suite } from '../suite.js';
 
 export function settleClientCases({ describe, it }: Suite): void {
   describe('settle call, a client', () => {
-    it('stores a result and an error; the last one resumes', async ({ store, session }) => {
+    it('a result and an error are stored, and the last answer resumes the run', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client'), newCall('d', 'client')]);
       equal('resume' in (await session.answer(runId, 'c', { output: 7 })), false);
@@ -20,7 +23,7 @@ export function settleClientCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('lets the first of many results win', async ({ store, session, another }) => {
+    it('the first of many results wins', async ({ store, session, another }) => {
       const other = drive(await another(), session.id);
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('c', 'client')]);
@@ -37,7 +40,7 @@ export function settleClientCases({ describe, it }: Suite): void {
       includes(await store.calls.read(session.id, 'c'), { row: { output: winner } });
     });
 
-    it('may not give the result of an approval, but may call it off with an error', async ({
+    it('a client cannot give the result of an approval, but can cancel it with an error', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -47,7 +50,7 @@ export function settleClientCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
     });
 
-    it('may not call off what was decided', async ({ session }) => {
+    it('a client cannot cancel a decided approval', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
       await session.decide(runId, 'a', true);
@@ -55,7 +58,9 @@ export function settleClientCases({ describe, it }: Suite): void {
       includes(await session.decide(runId, 'b', false), { resume: { approved: ['a'] } });
     });
 
-    it('may not give the result of a server tool, nor of another run', async ({ session }) => {
+    it('a client cannot give the result of a server tool or of another run', async ({
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server'), newCall('c', 'client')]);
       equal(await session.answer(runId, 's', { output: 'forged' }), { kind: 'kind_mismatch' });
@@ -63,7 +68,7 @@ export function settleClientCases({ describe, it }: Suite): void {
       equal(await session.answer(`${session.id}:9-x`, 'c', { output: 1 }), stale);
     });
 
-    it('may answer while a sibling still runs', async ({ store, session }) => {
+    it('a client may answer while a sibling is running', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server'), newCall('c', 'client')]);
       includes(await session.answer(runId, 'c', { output: 1 }), { kind: 'stored' });

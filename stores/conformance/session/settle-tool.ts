@@ -4,9 +4,7 @@ import type { Suite } from '../suite.js';
 
 export function settleToolCases({ describe, it }: Suite): void {
   describe('settle call, a tool', () => {
-    it('takes a result from the attempt that was permitted, and from no other', async ({
-      session,
-    }) => {
+    it('only the attempt with permission can store a result', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server'), newCall('a', 'approval')]);
       equal(await session.finishCall(runId, 1, 's', 'unstarted'), { kind: 'fenced' });
@@ -16,7 +14,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       includes(await session.finishCall(runId, 1, 's', 'mine', 4), { kind: 'stored' });
     });
 
-    it('sent again gets the first reply, and is said once', async ({ store, session }) => {
+    it('a repeated result gets the first reply and is written once', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.start(runId, 1, 's');
@@ -31,7 +29,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       });
     });
 
-    it('keeps a large result whole, in the log and in the transcript', async ({
+    it('a large result is complete in the log and in the transcript', async ({
       store,
       session,
     }) => {
@@ -48,7 +46,7 @@ export function settleToolCases({ describe, it }: Suite): void {
       includes(await store.sessions.rows(session.id, 2), [{ toolCallId: 's', output }]);
     });
 
-    it('creates nothing for a session that is not there', async ({ store, session }) => {
+    it('nothing is created for a session that does not exist', async ({ store, session }) => {
       const lost = session.writer('r', 1, 1);
       equal(await session.decide(`${session.id}:1-x`, 'a', true), { kind: 'not_pending' });
       equal(await session.claim(lost), { kind: 'superseded' });

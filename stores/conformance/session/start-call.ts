@@ -5,7 +5,7 @@ import type { Suite } from '../suite.js';
 
 export function startCallCases({ describe, it }: Suite): void {
   describe('start call', () => {
-    it('permits a committed call, with the input that was committed', async ({ session }) => {
+    it('a committed call may be executed, with the committed input', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       includes(await session.start(runId, 1, 's'), {
@@ -15,14 +15,14 @@ export function startCallCases({ describe, it }: Suite): void {
       });
     });
 
-    it('sent again by the same attempt is the same permission', async ({ session }) => {
+    it('a repeated request of the same attempt gets the same permission', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       const first = await session.start(runId, 1, 's', 7);
       equal(await session.start(runId, 1, 's', 7), first);
     });
 
-    it('never permits a started call again: its outcome is unknown, said once', async ({
+    it('a started call is never permitted again: its outcome is unknown, and written once', async ({
       store,
       session,
     }) => {
@@ -41,7 +41,7 @@ export function startCallCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('permits a started call again when the tool is idempotent, and fences the first one', async ({
+    it('a started call of an idempotent tool is permitted again, and the first attempt is fenced off', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -58,7 +58,7 @@ export function startCallCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 's', 1), { kind: 'settled' });
     });
 
-    it('again withdraws what the first one wrote, and nothing of its siblings', async ({
+    it('a second execution withdraws what the first one wrote, and nothing of its siblings', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -73,12 +73,12 @@ export function startCallCases({ describe, it }: Suite): void {
       includes(await session.messages('stream_resync'), [
         { toolCallId: 's', reason: 'crash_recovery' },
       ]);
-      // What was told before it is no part of what a third attempt would withdraw.
+      // Earlier entries are not withdrawn by a third attempt.
       await session.start(runId, 1, 's', 3);
       equal((await session.messages('stream_resync')).length, 1);
     });
 
-    it('of an unknown outcome takes back what was told of the state, and silences the attempt', async ({
+    it('an unknown outcome reverts announced state changes and silences the attempt', async ({
       streamManager,
       session,
     }) => {
@@ -108,9 +108,12 @@ export function startCallCases({ describe, it }: Suite): void {
       equal(await session.say(old, 3, 'zombie'), { kind: 'fenced' });
     });
 
-    it('of an unknown outcome keeps the decision that it rested on', async ({ store, session }) => {
+    it('an unknown outcome keeps the decision on which the call was based', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
-      const given = { approved: true, at: 1, input: { list: [], n: 1_234_567_890_123_456 } };
+      const setup = { approved: true, at: 1, input: { list: [], n: 1_234_567_890_123_456 } };
       const automatic = { approved: true, at: 2, automatic: true };
       await session.ask(runId, 1, [
         newCall('a', 'approval'),
@@ -119,18 +122,18 @@ export function startCallCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 's', 1);
       await session.start(runId, 1, 's', 2);
       const asked = { sessionId: session.id, agentType: AGENT, runId, toolCallId: 'a' };
-      const decision = { ...asked, decision: given, chunks: [], now: 1 };
+      const decision = { ...asked, decision: setup, chunks: [], now: 1 };
       await store.calls.settle({ source: 'approval', ...decision });
       await session.start(runId, 1, 'a', 1);
       await session.start(runId, 1, 'a', 2);
       await session.claim(session.writer(runId, 2, 1));
       includes(await store.sessions.rows(session.id, 2), [
-        { toolCallId: 'a', errorCode: 'tool_outcome_unknown', decision: given },
+        { toolCallId: 'a', errorCode: 'tool_outcome_unknown', decision: setup },
         { toolCallId: 's', errorCode: 'tool_outcome_unknown', decision: automatic },
       ]);
     });
 
-    it('refuses what nobody approved, what a client executes, and what nobody asked for', async ({
+    it('calls that are not approved, not requested, or executed by a client are refused', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -140,10 +143,7 @@ export function startCallCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'invented'), { kind: 'refused' });
     });
 
-    it('permits an approved call once, with the decision it rests on', async ({
-      store,
-      session,
-    }) => {
+    it('an approved call is permitted once, with its decision', async ({ store, session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       await session.decide(runId, 'a', true);
@@ -155,7 +155,7 @@ export function startCallCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'a', 2), { kind: 'settled' });
     });
 
-    it('refuses an approved call until the last answer of its batch', async ({
+    it('an approved call is refused until the last answer of its batch', async ({
       store,
       session,
     }) => {
@@ -168,14 +168,14 @@ export function startCallCases({ describe, it }: Suite): void {
       includes(await session.start(runId, 1, 'a'), { kind: 'execute' });
     });
 
-    it('of a denied call finds it settled', async ({ session }) => {
+    it('a denied call is already settled', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       await session.decide(runId, 'a', false);
       equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
     });
 
-    it('pauses when the last busy call turns out to have an unknown outcome', async ({
+    it('the run pauses if the last busy call turns out to have an unknown outcome', async ({
       store,
       session,
     }) => {

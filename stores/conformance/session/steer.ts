@@ -4,7 +4,7 @@ import type { Suite } from '../suite.js';
 
 export function steerCases({ describe, it }: Suite): void {
   describe('steer', () => {
-    it('goes into the next step, after the results of the one before, as a turn of its own', async ({
+    it('a steering message enters the next step as its own turn, after the results of the step before', async ({
       store,
       session,
     }) => {
@@ -45,7 +45,7 @@ export function steerCases({ describe, it }: Suite): void {
       includes(await session.newRun('u4'), { messageId: 'msg-6', turn: 3 });
     });
 
-    it('waits until the reply at work has begun', async ({ store, session }) => {
+    it('a steering message waits until the current reply has begun', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.steer('u2');
       const writer = session.writer(runId, 1, 1);
@@ -53,7 +53,7 @@ export function steerCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(session.id), { queued: 1, turn: 1 });
     });
 
-    it('that is there when the run would end gives it another step', async ({ store, session }) => {
+    it('a steering message gives a run that would end another step', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -61,7 +61,7 @@ export function steerCases({ describe, it }: Suite): void {
       includes(await session.commit(writer), { kind: 'steered' });
       includes(await store.sessions.read(session.id), { status: 'running', stream: 'active' });
       equal(await session.messages('stream_end'), []);
-      // Repeated, it says what was decided.
+      // A repeated commit returns the same decision.
       equal(await session.commit(writer), {
         kind: 'done',
         outcome: { kind: 'calls', step: 1, calls: [] },
@@ -72,7 +72,7 @@ export function steerCases({ describe, it }: Suite): void {
       equal(await store.queue.read(session.id), []);
     });
 
-    it('of a run that fails or is stopped is queued, before what was queued', async ({
+    it('steering messages of a run that fails or is stopped are queued before others', async ({
       store,
       session,
     }) => {
@@ -98,7 +98,7 @@ export function steerCases({ describe, it }: Suite): void {
         { id: 'u4', mode: 'queue' },
         { id: 'u2', mode: 'queue' },
       ]);
-      // It steers no later run: each gets a turn.
+      // They steer no later run: each gets its own turn.
       const begun = await session.beginNext();
       if (begun.kind !== 'begun') throw new Error(begun.kind);
       const second = session.writer(begun.run.runId, 1, 9);
@@ -106,7 +106,7 @@ export function steerCases({ describe, it }: Suite): void {
       includes(await session.commit(second), { kind: 'committed', next: true });
     });
 
-    it('is queued behind an interrupt', async ({ store, session }) => {
+    it('a steering message is queued after an interrupting one', async ({ store, session }) => {
       const { runId } = await session.newRun('u1');
       await session.claim(session.writer(runId, 1, 1));
       await session.steer('u2');
@@ -118,7 +118,10 @@ export function steerCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is not taken in by a later attempt of the same step', async ({ store, session }) => {
+    it('a later attempt of the same step does not take in a steering message', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [
         newCall('c', 'server', {
@@ -135,7 +138,7 @@ export function steerCases({ describe, it }: Suite): void {
       includes(await store.sessions.read(session.id), { queued: 1 });
     });
 
-    it('begins a run of its own when nothing is at work', async ({ session }) => {
+    it('a steering message starts a run if none is active', async ({ session }) => {
       includes(await session.steer('u1'), { kind: 'begun' });
     });
   });

@@ -1,5 +1,4 @@
-import { equal, includes } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { newCall } from '../fixtures.js';
 import type { SessionDriver } from '../session-driver.js';
 import type { Suite } from '../suite.js';
@@ -10,7 +9,10 @@ async function errorCodes(session: SessionDriver): Promise<(string | undefined)[
 
 export function stopCases({ describe, it }: Suite): void {
   describe('stop', () => {
-    it('ends a paused run at once and settles what waited', async ({ store, session }) => {
+    it('a paused run ends at once, and its waiting calls are settled', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       equal(await session.stop({ reason: 'bye' }), { kind: 'ended', runId });
@@ -20,14 +22,14 @@ export function stopCases({ describe, it }: Suite): void {
       equal((await session.log()).at(-1)?.message.type, 'stream_end');
     });
 
-    it('ends a run that has not begun to speak', async ({ store, session }) => {
+    it('a run whose model has not begun to stream ends at once', async ({ store, session }) => {
       const { runId } = await session.newRun();
       equal(await session.stop({ mode: 'abort' }), { kind: 'ended', runId });
       includes(await store.sessions.read(session.id), { status: 'aborted', stream: 'failed' });
       equal(await session.claim(session.writer(runId, 1, 1)), { kind: 'superseded' });
     });
 
-    it('between steps ends at once: started calls are unknown, others were not carried out', async ({
+    it('a run between steps ends at once: started calls are unknown, others not executed', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -38,7 +40,7 @@ export function stopCases({ describe, it }: Suite): void {
       equal(await session.finishCall(runId, 1, 's', 'late'), { kind: 'already_completed' });
     });
 
-    it('while a model speaks leaves a record and tells the workers', async ({
+    it('while a model streams, a record is left and the workers are notified', async ({
       store,
       session,
       another,
@@ -60,7 +62,7 @@ export function stopCases({ describe, it }: Suite): void {
       });
     });
 
-    it('asked for again keeps the first reason, but an abort outdoes an interrupt', async ({
+    it('a repeated stop keeps the first reason, but an abort replaces an interrupt', async ({
       store,
       session,
     }) => {
@@ -74,7 +76,7 @@ export function stopCases({ describe, it }: Suite): void {
       equal(await stopOf(), { mode: 'abort', reason: 'third' });
     });
 
-    it('of another run, or of one that has ended, does nothing', async ({ session }) => {
+    it('a stop of another run, or of an ended one, does nothing', async ({ session }) => {
       const { runId } = await session.newRun();
       equal(await session.stop({ runId: 'other' }), { kind: 'nothing' });
       await session.ask(runId, 1, []);

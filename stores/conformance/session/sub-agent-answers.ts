@@ -6,9 +6,9 @@ import { begin, childAt, grow, heldCall, newSubAgent, settleChild } from '../tre
 
 export function subAgentAnswerCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
-    it('keeps the conversation active until it rests, then pauses it and is answered there', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 1, () => []);
+    it('keeps the conversation active until it pauses, then pauses it and is answered there', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
       await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
@@ -54,17 +54,17 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await driver.commit(driver.writer(ref.runId, 2, 1)), { kind: 'committed' });
       includes(await store.sessions.read(driver.id), { status: 'completed' });
       includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
-      includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
-      equal(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
+      includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+      equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
       includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
     });
 
-    it('waits for the last answer in the conversation, then all go on', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 2, (runId) => [heldCall(runId, 'r')]);
+    it('waits for the last answer in the conversation, then all continue', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
-      // Nobody has been asked anything.
+      // No question has been asked yet.
       equal(await store.calls.pending(tree.root.id), {});
       equal(await tree.root.decide(tree.runId, 'r', true), { kind: 'not_pending' });
       equal(await tree.root.messages('tool_approval_request'), []);
@@ -99,7 +99,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
         ],
       });
       equal((await tree.root.answer(two.ref.runId, 'c', { output: 1 })).kind, 'stored');
-      // Its calls are answered, and it still waits for the others.
+      // Its calls are answered, but it still waits for the others.
       equal(await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1)), { kind: 'not_ready' });
       equal((await tree.root.decide(tree.runId, 'r', true)).kind, 'stored');
       equal(await tree.root.start(tree.runId, 1, 'r'), { kind: 'refused' });
@@ -123,20 +123,20 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('asks again at the next pause, beside what others still do', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 2, () => []);
+    it('asks again at the next pause, while others are still active', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
       await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'b', 'client')]);
       await tree.root.decide(one.ref.runId, 'a', false);
       await tree.root.answer(two.ref.runId, 'b', { output: 1 });
       await one.driver.ask(one.ref.runId, 2, [heldCall(one.ref.runId, 'a2')]);
-      // The other one may go on, and has not done so yet.
+      // The other one may continue but has not done so yet.
       includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
       await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1));
       await two.driver.commit(two.driver.writer(two.ref.runId, 2, 1));
-      await settleChild(given, tree.root, tree.runId, 'd2');
+      await settleChild(setup, tree.root, tree.runId, 'd2');
       includes(await store.sessions.read(tree.root.id), {
         status: 'waiting_children',
         stream: 'paused',
@@ -145,39 +145,39 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       equal((await tree.root.messages('run_paused')).length, 2);
     });
 
-    it('has deadlines that count from the pause', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 1, () => []);
+    it('has deadlines that count from the pause', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'c', 'client', { deadlineMs: 1 })]);
       ok(((await store.calls.read(tree.root.id, 'c'))?.deadline ?? Infinity) < Infinity);
       let result = await driver.expire(ref.runId, 'c');
       while (result.kind === 'not_due') result = await driver.expire(ref.runId, 'c');
       includes(result, { kind: 'stored', resume: { step: 1, approved: [] } });
-      // A client's result replaces the timeout until the sub-agent has been told.
+      // A client's result replaces the timeout until the sub-agent has read that.
       includes(await tree.root.answer(ref.runId, 'c', { output: 'late' }), { kind: 'stored' });
       includes(await driver.claim(driver.writer(ref.runId, 2, 1)), { rowCount: 3 });
       includes(await store.sessions.rows(driver.id, 2), [{ output: 'late' }]);
     });
 
-    it('has deadlines and questions that a later pause leaves as they are', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 2, () => []);
+    it('keeps its deadlines and questions through a later pause', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       const { call, child } = newSubAgent(one.driver.id, 'e1');
       await one.driver.ask(one.ref.runId, 1, [call]);
-      await begin(given, one.driver, one.ref.runId, 'e1', child);
-      const below = drive(given, child.sessionId);
+      await begin(setup, one.driver, one.ref.runId, 'e1', child);
+      const below = drive(setup, child.sessionId);
       await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
       const asked = heldCall(two.ref.runId, 'y', 'client', { deadlineMs: 60_000 });
       await two.driver.ask(two.ref.runId, 1, [asked]);
       includes(await tree.root.extend(two.ref.runId, 'y', 5_000), { kind: 'extended' });
       const before = await store.calls.read(tree.root.id, 'y');
-      // One goes on since what it waits for is lost, and ends.
-      await settleChild(given, one.driver, one.ref.runId, 'e1');
+      // One continues because the agent that it waits for is lost, and ends.
+      await settleChild(setup, one.driver, one.ref.runId, 'e1');
       await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1));
       await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
-      await settleChild(given, tree.root, tree.runId, 'd1');
+      await settleChild(setup, tree.root, tree.runId, 'd1');
       equal((await tree.root.messages('run_paused')).length, 2);
       equal(await store.calls.read(tree.root.id, 'y'), before);
     });

@@ -6,9 +6,9 @@ import { begin, childAt, grow, heldCall, newSubAgent, settleChild } from '../tre
 
 export function subAgentEndCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
-    it('ends with its conversation, every call settled once', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 2, (runId) => [heldCall(runId, 'r')]);
+    it('ends with its conversation, and every call is settled once', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       await one.driver.ask(one.ref.runId, 1, [
         newCall('s', 'server'),
@@ -29,7 +29,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
           errorCode,
         ]),
         [
-          // What nobody was shown needs no end.
+          // A call that was never shown needs no end.
           ['s', 'tool_outcome_unknown'],
           ['d1', 'run_stopped'],
           ['d2', 'run_stopped'],
@@ -47,12 +47,12 @@ export function subAgentEndCases({ describe, it }: Suite): void {
         ),
         ['tool_outcome_unknown', 'run_stopped'],
       );
-      equal(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
+      equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
     });
 
-    it('adds what it used to the run of its parent, however it ended', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 2, () => []);
+    it('adds its usage to the run of its parent, however it ended', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       const usage = { inputTokens: 10, outputTokens: 2, costMicroUsd: 5 };
       for (const { driver, ref } of [one, two]) {
@@ -61,17 +61,17 @@ export function subAgentEndCases({ describe, it }: Suite): void {
         await driver.commit(writer, { usage, final: { status: 'completed' } });
       }
       equal((await store.sessions.read(tree.root.id))?.usage, undefined);
-      await settleChild(given, tree.root, tree.runId, 'd1');
-      await settleChild(given, tree.root, tree.runId, 'd1');
+      await settleChild(setup, tree.root, tree.runId, 'd1');
+      await settleChild(setup, tree.root, tree.runId, 'd1');
       includes(await store.sessions.read(tree.root.id), { usage });
       await tree.root.stop();
       const both = { inputTokens: 20, outputTokens: 4, costMicroUsd: 10 };
       includes(await store.runs.list(tree.root.id), [{ status: 'interrupted', usage: both }]);
     });
 
-    it('that is told to stop stops the conversation', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 1, () => []);
+    it('that is asked to stop stops the conversation', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       equal(await driver.stop({ runId: `${ref.runId}x` }), { kind: 'nothing' });
       includes(await driver.stop({ runId: ref.runId }), { kind: 'ended', runId: tree.runId });
@@ -79,9 +79,9 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await driver.stop({ runId: ref.runId }), { kind: 'nothing' });
     });
 
-    it('gives way to a new message while people are asked', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 1, () => []);
+    it('is abandoned by a new message while people are asked', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       await driver.ask(ref.runId, 1, [
         heldCall(ref.runId, 'a'),
@@ -98,53 +98,53 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await tree.root.decide(ref.runId, 'a', true), { kind: 'already_completed' });
     });
 
-    it('may be lost while it waits: then its parent goes on', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 1, () => []);
+    it('may be lost while it waits; its parent then continues', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
       await driver.end(ref.runId, 'failed', {
         error: { code: 'framework_subagent_lost', message: 'lost', retryable: false },
       });
       includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
-      includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+      includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
       includes(await store.sessions.read(tree.root.id), { status: 'running', stream: 'active' });
       includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
     });
 
-    it('that is lost at work ends with its call, and writes no more', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 1, () => []);
+    it('that is lost while active ends with its call and writes nothing more', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
       const writer = driver.writer(ref.runId, 1, 1);
       await driver.claim(writer);
-      includes(await settleChild(given, tree.root, tree.runId, 'd1'), { kind: 'stored' });
+      includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
       includes(await store.sessions.read(driver.id), { status: 'failed' });
       equal(await driver.say(writer, 1, 'late'), { kind: 'superseded' });
       equal(await driver.commit(writer), { kind: 'superseded' });
     });
 
-    it('may have sub-agents itself, which rest and end with it', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 2, () => []);
+    it('may have sub-agents, which pause and end with it', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
       const { call, child } = newSubAgent(one.driver.id, 'e1');
       await one.driver.ask(one.ref.runId, 1, [call]);
-      equal(await begin(given, one.driver, one.ref.runId, 'e1', child), { kind: 'begun' });
-      const below = drive(given, child.sessionId);
+      equal(await begin(setup, one.driver, one.ref.runId, 'e1', child), { kind: 'begun' });
+      const below = drive(setup, child.sessionId);
       await below.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
       includes(await store.sessions.read(one.driver.id), { status: 'waiting_children' });
       includes(await store.sessions.read(tree.root.id), { stream: 'active' });
       await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'y')]);
       includes(await store.sessions.read(tree.root.id), { stream: 'paused' });
       equal(Object.keys(await store.calls.pending(tree.root.id)), ['x', 'y']);
-      // Its own sub-agent is lost: it goes on although the other one waits.
+      // Its own sub-agent is lost: it continues although the other one waits.
       await below.end(child.runId, 'failed');
-      await settleChild(given, one.driver, one.ref.runId, 'e1');
+      await settleChild(setup, one.driver, one.ref.runId, 'e1');
       includes(await store.sessions.read(tree.root.id), { stream: 'active' });
       includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
       await one.driver.commit(one.driver.writer(one.ref.runId, 2, 1));
-      await settleChild(given, tree.root, tree.runId, 'd1');
+      await settleChild(setup, tree.root, tree.runId, 'd1');
       includes(await store.sessions.read(tree.root.id), {
         status: 'waiting_children',
         stream: 'paused',

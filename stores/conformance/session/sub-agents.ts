@@ -6,13 +6,13 @@ import { begin, childAt, grow, newSubAgent, settleChild, type Tree } from '../tr
 
 export function subAgentCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
-    it('is made of the call that it carries out, once', async (given) => {
-      const { store, session } = given;
+    it('is created once, from the call that it carries out', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
       await session.ask(runId, 1, [call]);
-      equal(await begin(given, session, runId, 'd1', child), { kind: 'begun' });
-      equal(await begin(given, session, runId, 'd1', child), { kind: 'begun' });
+      equal(await begin(setup, session, runId, 'd1', child), { kind: 'begun' });
+      equal(await begin(setup, session, runId, 'd1', child), { kind: 'begun' });
       // No tool carries it out.
       equal(await session.start(runId, 1, 'd1'), { kind: 'refused' });
       includes(await store.sessions.read(child.sessionId), {
@@ -35,58 +35,58 @@ export function subAgentCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is refused for any other call, run or name', async (given) => {
-      const { session } = given;
+    it('is refused for any other call, run or name', async (setup) => {
+      const { session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
       const other = newSubAgent(session.id, 'd1').child;
       await session.ask(runId, 1, [call, newCall('s', 'server')]);
-      equal(await settleChild(given, session, runId, 's'), { kind: 'kind_mismatch' });
+      equal(await settleChild(setup, session, runId, 's'), { kind: 'kind_mismatch' });
       const refused = { kind: 'refused' };
-      equal(await begin(given, session, runId, 's', child), refused);
-      equal(await begin(given, session, runId, 'none', child), refused);
-      equal(await begin(given, session, runId, 'd1', other), refused);
-      equal(await begin(given, session, runId, 'd1', { ...child, agent: 'x' }), refused);
+      equal(await begin(setup, session, runId, 's', child), refused);
+      equal(await begin(setup, session, runId, 'none', child), refused);
+      equal(await begin(setup, session, runId, 'd1', other), refused);
+      equal(await begin(setup, session, runId, 'd1', { ...child, agent: 'x' }), refused);
       equal(
-        await begin(given, session, runId, 'd1', { ...child, runId: `${child.runId}x` }),
+        await begin(setup, session, runId, 'd1', { ...child, runId: `${child.runId}x` }),
         refused,
       );
       const superseded = { kind: 'superseded' };
-      equal(await begin(given, session, `${session.id}:9-x`, 'd1', child), superseded);
+      equal(await begin(setup, session, `${session.id}:9-x`, 'd1', child), superseded);
       await session.end(runId, 'failed');
-      equal(await begin(given, session, runId, 'd1', child), superseded);
+      equal(await begin(setup, session, runId, 'd1', child), superseded);
     });
 
-    it('is refused once its call is settled', async (given) => {
-      const { store, session } = given;
+    it('is refused once its call is settled', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
       await session.ask(runId, 1, [call]);
-      includes(await settleChild(given, session, runId, 'd1'), { kind: 'stored' });
-      equal(await begin(given, session, runId, 'd1', child), { kind: 'refused' });
+      includes(await settleChild(setup, session, runId, 'd1'), { kind: 'stored' });
+      equal(await begin(setup, session, runId, 'd1', child), { kind: 'refused' });
       equal(await store.sessions.read(child.sessionId), undefined);
     });
 
-    it('speaks in the stream of its conversation, numbered with it', async (given) => {
-      const tree = await grow(given, 2, () => []);
-      const before = await given.streamManager.inspect(tree.root.id);
+    it('writes into the stream of its conversation, with shared sequences', async (setup) => {
+      const tree = await grow(setup, 2, () => []);
+      const before = await setup.streamManager.inspect(tree.root.id);
       for (const { driver, ref } of tree.children) {
         const writer = driver.writer(ref.runId, 1, 1);
         includes(await driver.claim(writer), { kind: 'claimed', rowCount: 1 });
-        // It is told of the entries of all.
-        const known = (await given.streamManager.inspect(tree.root.id))?.sequence;
+        // It learns the sequences of all entries.
+        const known = (await setup.streamManager.inspect(tree.root.id))?.sequence;
         includes(await driver.say(writer, 1, `I am ${driver.id}`, known), { kind: 'appended' });
       }
-      const entries = await given.streamManager.read(tree.root.id, before?.sequence ?? 0, 100);
+      const entries = await setup.streamManager.read(tree.root.id, before?.sequence ?? 0, 100);
       deepStrictEqual(
         entries.map(({ message }) => 'agentId' in message && message.agentId),
         tree.children.map(({ ref }) => ref.sessionId),
       );
       equal(
-        await given.streamManager.read(childAt(tree, 0).driver.id, 0, 100),
+        await setup.streamManager.read(childAt(tree, 0).driver.id, 0, 100),
         await tree.root.log(),
       );
-      // A later attempt withdraws its own words only.
+      // A later attempt withdraws only its own entries.
       const { driver, ref } = childAt(tree, 0);
       await driver.claim(driver.writer(ref.runId, 1, 2));
       const left = await tree.root.messages('text_delta');
@@ -96,8 +96,8 @@ export function subAgentCases({ describe, it }: Suite): void {
       );
     });
 
-    it('is one of at most a hundred in a run', async (given) => {
-      const { session, store } = given;
+    it('is one of at most a hundred in a run', async (setup) => {
+      const { session, store } = setup;
       const { runId } = await session.newRun();
       const made = Array.from({ length: 101 }, (_, n) => newSubAgent(session.id, `d${String(n)}`));
       await session.ask(
@@ -107,21 +107,21 @@ export function subAgentCases({ describe, it }: Suite): void {
       );
       const kinds: string[] = [];
       for (const { call, child } of made) {
-        kinds.push((await begin(given, session, runId, call.toolCallId, child)).kind);
+        kinds.push((await begin(setup, session, runId, call.toolCallId, child)).kind);
       }
       equal(kinds, [...Array<string>(100).fill('begun'), 'limit']);
       const last = made.at(-1);
       ok(last !== undefined);
-      equal(await begin(given, session, runId, 'd100', last.child), { kind: 'limit' });
+      equal(await begin(setup, session, runId, 'd100', last.child), { kind: 'limit' });
       includes(await store.sessions.read(last.child.sessionId), {
         status: 'failed',
         error: { code: 'subagent_limit' },
       });
     });
 
-    it('has call ids of its own', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 2, () => []);
+    it('has unique call ids', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 2, () => []);
       const take = async (
         child: Tree['children'][number],
         call: string,
@@ -136,7 +136,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await take(two, '1 c', 'c'), { kind: 'taken', id: 'c_1' });
       equal(await take(one, '2 c', 'c'), { kind: 'taken', id: 'c_2' });
       equal(await take(two, '1 d', 'd1'), { kind: 'taken', id: 'd1_1' });
-      // The conversation's own calls keep away from them, too.
+      // Calls of the conversation get other ids, too.
       const { root, runId } = tree;
       const own = { sessionId: root.id, runId, call: '2 c', wanted: 'c' };
       equal(await store.calls.takeId(own), { kind: 'taken', id: 'c_3' });
@@ -145,8 +145,8 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await take(one, '3 c', 'c'), { kind: 'superseded' });
     });
 
-    it('takes no id that its conversation has used', async (given) => {
-      const { store, session } = given;
+    it('gets no call id that its conversation has used', async (setup) => {
+      const { store, session } = setup;
       const { runId } = await session.newRun();
       const row = { role: 'tool' as const, toolCallId: 'old', toolName: 't', error: 'x' };
       await session.ask(runId, 1, [newCall('old', 'server', { row })]);
@@ -155,9 +155,9 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await store.calls.takeId(own), { kind: 'taken', id: 'old_1' });
     });
 
-    it('goes with its conversation', async (given) => {
-      const { store } = given;
-      const tree = await grow(given, 1, () => []);
+    it('is erased with its conversation', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
       const { driver } = childAt(tree, 0);
       await store.sessions.erase(driver.id);
       includes(await store.sessions.read(driver.id), { status: 'starting' });

@@ -4,7 +4,7 @@ import type { Suite } from '../suite.js';
 
 export function takeOverCases({ describe, it }: Suite): void {
   describe('take over', () => {
-    it('fences a writer off, keeps what it wrote, and lets another commit in its place', async ({
+    it('the writer is fenced off, its entries stay, and another one commits in its place', async ({
       store,
       session,
     }) => {
@@ -21,7 +21,7 @@ export function takeOverCases({ describe, it }: Suite): void {
       equal(await store.steps.takeOver(input), { kind: 'superseded' });
     });
 
-    it('tells where the attempt begins that is fenced off', async ({ store, session }) => {
+    it('the reply says where the fenced attempt begins', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const lost = session.writer(runId, 1, 1);
       await session.claim(lost);
@@ -30,15 +30,12 @@ export function takeOverCases({ describe, it }: Suite): void {
       const silent = { ...lost, token: 2 };
       await session.claim(silent);
       const before = (await store.sessions.read(session.id))?.sequence;
-      await session.say(silent, 1, 'said');
+      await session.say(silent, 1, 'partial');
       const taken = await store.steps.takeOver({ sessionId: session.id, runId, name });
       equal(taken, { kind: 'taken', token: 3, first: before });
     });
 
-    it('leaves what was said to the next attempt, which takes it back', async ({
-      store,
-      session,
-    }) => {
+    it('the next attempt withdraws what the writer wrote', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const silent = session.writer(runId, 1, 5);
       await session.claim(silent);
@@ -49,7 +46,7 @@ export function takeOverCases({ describe, it }: Suite): void {
       equal((await session.messages('stream_resync')).length, 1);
     });
 
-    it('finds nothing where nobody writes, and leaves other runs alone', async ({
+    it('nothing is taken over without a writer, and other runs are left alone', async ({
       store,
       session,
     }) => {

@@ -14,7 +14,7 @@ const writerOf = (sessionId: string, token: number, name = 'w:one'): Writer => (
 
 export function batchCases({ describe, it }: Suite): void {
   describe('the log under stream writers', () => {
-    it('stores a batch that is sent again once, also after a pause', async ({
+    it('a repeated batch is stored once, also after a pause', async ({
       streamManager,
       streamId,
     }) => {
@@ -29,7 +29,7 @@ export function batchCases({ describe, it }: Suite): void {
       equal(textIn(await streamManager.read(streamId, 0, 10)), 'ab');
     });
 
-    it('opens a writer that is opened again as it was', async ({ streamManager, streamId }) => {
+    it('a writer that is opened again is the same writer', async ({ streamManager, streamId }) => {
       const writer = writerOf(streamId, 1);
       equal(await streamManager.openWriter(writer, 'n', 1), { kind: 'opened', sequence: 0 });
       await streamManager.append(writer, 1, [textChunk('a')]);
@@ -38,7 +38,7 @@ export function batchCases({ describe, it }: Suite): void {
       equal(textIn(await streamManager.read(streamId, 0, 10)), 'ab');
     });
 
-    it('numbers entries explicitly: a withdrawn number is never given again', async ({
+    it('entries are numbered explicitly: a withdrawn number is never reused', async ({
       streamManager,
       streamId,
     }) => {
@@ -55,7 +55,7 @@ export function batchCases({ describe, it }: Suite): void {
       );
     });
 
-    it('refuses a zombie before it looks at the pause, and a gap in the batches', async ({
+    it('a fenced writer is refused before the pause is checked, and a gap in the batches is refused', async ({
       streamManager,
       streamId,
     }) => {
@@ -72,7 +72,7 @@ export function batchCases({ describe, it }: Suite): void {
       equal(await streamManager.closeWriter(writerOf(streamId, 2)), { kind: 'closed' });
     });
 
-    it('reads by position: exclusive start, at most so many, nothing beyond the end', async ({
+    it('reads are by position: exclusive start, limited length, nothing beyond the end', async ({
       streamManager,
       streamId,
     }) => {

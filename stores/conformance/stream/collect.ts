@@ -1,21 +1,21 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { StreamManager } from '../../log/stream-manager.js';
 
-/** Everything that an iteration gives, and how it ended. */
+/** All items of an iteration, and how it ended. */
 export interface Collected<T> {
   readonly items: T[];
-  /** Resolves when the iteration has ended; rejects if it broke. */
+  /** Resolves when the iteration has ended; rejects if it failed. */
   readonly done: Promise<void>;
 }
 
-/** Reads in the background. @throws Error if there is nothing to read, since there is no such stream */
+/** Reads in the background. @throws Error if the stream does not exist */
 export function collect<T>(source: AsyncIterable<T> | null): Collected<T> {
-  if (source === null) throw new Error('there is no such stream');
+  if (source === null) throw new Error('the stream does not exist');
   const items: T[] = [];
   const done = (async () => {
     for await (const item of source) items.push(item);
   })();
-  // Whoever awaits `done` gets the error; until then it is nobody's.
+  // Callers that await `done` get the error; until then it must not be unhandled.
   done.catch(() => undefined);
   return { items, done };
 }
@@ -25,7 +25,7 @@ export interface LogFollower {
   stop: () => Promise<void>;
 }
 
-/** Follows a log in the background until it is told to stop. */
+/** Follows a log in the background until it is stopped. */
 export function followLog(
   streamManager: Pick<StreamManager, 'follow'>,
   streamId: string,

@@ -1,5 +1,4 @@
-import { equal, includes } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, eventually } from '../assertions.js';
 import { AGENT, newCall, textChunk, textOf } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import type { StreamReader } from '../../log/stream-manager.js';
@@ -7,22 +6,22 @@ import { collect } from './collect.js';
 
 export async function readerOf({ streamManager, streamId }: Case): Promise<StreamReader> {
   const reader = await streamManager.createReader(streamId);
-  if (reader === null) throw new Error('there is no such stream');
+  if (reader === null) throw new Error('the stream does not exist');
   return reader;
 }
 
 export function readerCases({ describe, it }: Suite): void {
   describe('stream readers', () => {
-    it('are none for a stream that is not there', async ({ streamManager, streamId }) => {
+    it('a stream that does not exist has no reader', async ({ streamManager, streamId }) => {
       equal(await streamManager.createReader(streamId), null);
       equal(await streamManager.createResumableReader(streamId), null);
     });
 
-    it('read from the first chunk, then live, until the end', async (given) => {
-      const { streamManager, streamId, another } = given;
+    it('a reader starts at the first chunk, then reads live until the end', async (setup) => {
+      const { streamManager, streamId, another } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('before '));
-      const reader = await readerOf({ ...given, ...(await another()) });
+      const reader = await readerOf({ ...setup, ...(await another()) });
       const read = collect(reader);
       await eventually('the log is read', () => read.items.length === 1);
       equal([reader.status, reader.currentSequence, reader.totalChunks], ['active', 1, 1]);
@@ -34,33 +33,33 @@ export function readerCases({ describe, it }: Suite): void {
       equal([reader.status, reader.currentSequence], ['ended', 2]);
     });
 
-    it('end at a pause, and begin anew beyond it', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a reader ends at a pause, and a new one starts after it', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
-      const [first, firstRead] = await start(given);
+      const [first, firstRead] = await start(setup);
       await streamManager.pauseStream(streamId);
       await firstRead.done;
       equal([first.status, textOf(firstRead.items)], ['paused', 'a']);
 
-      const [resting, restingRead] = await start(given);
+      const [resting, restingRead] = await start(setup);
       await restingRead.done;
       equal([resting.status, textOf(restingRead.items)], ['paused', 'a']);
 
       await streamManager.resumeStream(streamId);
       await writer.write(textChunk('b'));
-      const [second, secondRead] = await start(given);
+      const [second, secondRead] = await start(setup);
       await eventually('the old pause is passed', () => secondRead.items.length === 2);
       await streamManager.endStream(streamId);
       await secondRead.done;
       equal([second.status, textOf(secondRead.items)], ['ended', 'ab']);
     });
 
-    it('end at a pause that is over before they look: it stands in the log', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a reader ends at a pause that is over before it looks, since the log has it', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
-      const [reader, read] = await start(given);
+      const [reader, read] = await start(setup);
       await eventually('it is live', () => read.items.length === 1);
       await Promise.all([
         streamManager.pauseStream(streamId),
@@ -71,23 +70,23 @@ export function readerCases({ describe, it }: Suite): void {
       equal([reader.status, textOf(read.items)], ['paused', 'a']);
     });
 
-    it('are told that a stream has failed, and why', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a reader learns that the stream has failed, and why', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
-      const [live, liveRead] = await start(given);
+      const [live, liveRead] = await start(setup);
       await streamManager.failStream(streamId, 'out of paper');
       await liveRead.done;
       equal([live.status, live.error, textOf(liveRead.items)], ['failed', 'out of paper', 'a']);
-      const [late, lateRead] = await start(given);
+      const [late, lateRead] = await start(setup);
       await lateRead.done;
       equal([late.status, late.error, textOf(lateRead.items)], ['failed', 'out of paper', 'a']);
       equal(await streamManager.createResumableReader(streamId), null);
     });
 
-    it("of a session end at its run's pause and end", async (given) => {
-      const { session } = given;
-      const onSession = { ...given, streamId: session.id };
+    it("a session's reader ends at the pause and end of its run", async (setup) => {
+      const { session } = setup;
+      const onSession = { ...setup, streamId: session.id };
       const { runId } = await session.newRun();
       const [paused, pausedRead] = await start(onSession);
       await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -100,11 +99,11 @@ export function readerCases({ describe, it }: Suite): void {
       equal([ended.status, endedRead.items.at(-1)?.type], ['ended', 'step_end']);
     });
 
-    it('end when they are closed or their signal fires, also before they began', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a reader ends when it is closed or its signal fires, also before it began', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
-      const [closing, closingRead] = await start(given);
+      const [closing, closingRead] = await start(setup);
       await eventually('it is live', () => closingRead.items.length === 1);
       await closing.close();
       await closingRead.done;
@@ -121,15 +120,15 @@ export function readerCases({ describe, it }: Suite): void {
       equal(nothing.items, []);
     });
 
-    it('all read the same, wherever they join, while writers write', async (given) => {
-      const { streamManager, streamId, another } = given;
+    it('all readers read the same, wherever they join, while writers write', async (setup) => {
+      const { streamManager, streamId, another } = setup;
       const other = await another();
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       const words = Array.from({ length: 400 }, (_, n) => `${String(n)} `);
-      const reads = [await start(given)];
+      const reads = [await start(setup)];
       for (const [n, word] of words.entries()) {
         await writer.write(textChunk(word));
-        if (n % 20 === 0) reads.push(await start(n % 40 === 0 ? given : { ...given, ...other }));
+        if (n % 20 === 0) reads.push(await start(n % 40 === 0 ? setup : { ...setup, ...other }));
       }
       await streamManager.endStream(streamId);
       for (const [reader, read] of reads) {
@@ -138,12 +137,12 @@ export function readerCases({ describe, it }: Suite): void {
       }
     });
 
-    it('leave the iteration without harm to others', async (given) => {
-      const { streamManager, streamId } = given;
+    it('leaving an iteration does not affect other readers', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
-      const [, stays] = await start(given);
-      for await (const chunk of await readerOf(given)) {
+      const [, stays] = await start(setup);
+      for await (const chunk of await readerOf(setup)) {
         includes(chunk, { delta: 'a' });
         break;
       }
@@ -155,7 +154,7 @@ export function readerCases({ describe, it }: Suite): void {
   });
 }
 
-async function start(given: Case) {
-  const reader = await readerOf(given);
+async function start(setup: Case) {
+  const reader = await readerOf(setup);
   return [reader, collect(reader)] as const;
 }

@@ -1,5 +1,4 @@
-import { equal, refuses } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, refuses, eventually } from '../assertions.js';
 import { AGENT, textChunk } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import { collect, type Collected } from './collect.js';
@@ -8,7 +7,7 @@ import type { StoredChunk } from '../../log/stream-manager.js';
 async function resume({ streamManager, streamId }: Case, fromSequence?: number) {
   const options = fromSequence === undefined ? {} : { fromSequence };
   const reader = await streamManager.createResumableReader(streamId, options);
-  if (reader === null) throw new Error('there is no such stream');
+  if (reader === null) throw new Error('the stream does not exist');
   return { reader, read: collect(reader) };
 }
 
@@ -17,11 +16,11 @@ const sequences = ({ items }: Collected<StoredChunk>): number[] =>
 
 export function resumableReaderCases({ describe, it }: Suite): void {
   describe('resumable readers', () => {
-    it('give what follows a sequence, with its number, then live', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a reader returns what follows a sequence, with numbers, then reads live', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       for (const text of ['a', 'b', 'c']) await writer.write(textChunk(text));
-      const { reader, read } = await resume(given, 2);
+      const { reader, read } = await resume(setup, 2);
       await writer.write(textChunk('d'));
       await streamManager.endStream(streamId);
       await read.done;
@@ -29,33 +28,33 @@ export function resumableReaderCases({ describe, it }: Suite): void {
       equal([reader.status, reader.currentSequence, reader.totalChunks], ['ended', 4, 3]);
     });
 
-    it('begin at the first chunk by default, and behind the last with nothing', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a reader starts at the first chunk by default, and after the last one returns nothing', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       for (const text of ['a', 'b']) await writer.write(textChunk(text));
       await streamManager.pauseStream(streamId);
-      const all = await resume(given);
+      const all = await resume(setup);
       await all.read.done;
       equal([sequences(all.read), all.reader.status], [[1, 2], 'paused']);
-      const none = await resume(given, 3);
+      const none = await resume(setup, 3);
       await none.read.done;
       equal([sequences(none.read), none.reader.currentSequence], [[], 3]);
     });
 
-    it('resume one another without gap or double, however often they leave', async (given) => {
-      const { streamManager, streamId } = given;
+    it('readers resume one another without gap or duplicate, however often they leave', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       const seen: number[] = [];
       for (let n = 0; n < 60; n += 1) {
         await writer.write(textChunk(String(n)));
         if (n % 7 !== 6) continue;
-        const { reader, read } = await resume(given, seen.at(-1) ?? 0);
+        const { reader, read } = await resume(setup, seen.at(-1) ?? 0);
         await eventually('something came', () => read.items.length > 0);
         await reader.close();
         await read.done;
         seen.push(...sequences(read));
       }
-      const { read } = await resume(given, seen.at(-1));
+      const { read } = await resume(setup, seen.at(-1));
       await streamManager.endStream(streamId);
       await read.done;
       equal(
@@ -64,22 +63,22 @@ export function resumableReaderCases({ describe, it }: Suite): void {
       );
     });
 
-    it('refuse a position that the stream has not reached', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a position that the stream has not reached is refused', async (setup) => {
+      const { streamManager, streamId } = setup;
       await streamManager.createWriter(streamId, 'a', AGENT);
       await refuses(streamManager.createResumableReader(streamId, { fromSequence: 1 }), 'rewound');
     });
 
-    it('know pauses, which end them once', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a pause ends a reader once', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
-      const first = await resume(given);
+      const first = await resume(setup);
       await streamManager.pauseStream(streamId);
       await first.read.done;
       await streamManager.resumeStream(streamId);
       await writer.write(textChunk('b'));
-      const second = await resume(given, first.reader.currentSequence);
+      const second = await resume(setup, first.reader.currentSequence);
       await streamManager.endStream(streamId);
       await second.read.done;
       equal([second.reader.status, second.read.items.length], ['ended', 1]);

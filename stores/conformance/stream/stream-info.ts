@@ -4,7 +4,7 @@ import type { Suite } from '../suite.js';
 
 export function streamInfoCases({ describe, it }: Suite): void {
   describe('stream info and getters', () => {
-    it('tell nothing of a stream that is not there', async ({ streamManager, streamId }) => {
+    it('a stream that does not exist has no info', async ({ streamManager, streamId }) => {
       equal(await streamManager.getStreamInfo(streamId), null);
       equal(await streamManager.inspect(streamId), undefined);
       equal(await streamManager.getAllChunks(streamId), []);
@@ -12,7 +12,7 @@ export function streamInfoCases({ describe, it }: Suite): void {
       equal(await streamManager.getChunksFromSequence(streamId, 0), []);
     });
 
-    it('count chunks, not control messages', async ({ streamManager, streamId }) => {
+    it('chunks are counted, control messages are not', async ({ streamManager, streamId }) => {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       equal(await streamManager.getStreamInfo(streamId), {
         status: 'active',
@@ -38,7 +38,10 @@ export function streamInfoCases({ describe, it }: Suite): void {
       equal(textOf(await streamManager.getAllChunks(streamId)), 'a');
     });
 
-    it('get chunks from a step and after a sequence', async ({ streamManager, streamId }) => {
+    it('chunks are returned from a step and after a sequence', async ({
+      streamManager,
+      streamId,
+    }) => {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       for (const step of [1, 2, 2, 3]) await writer.write(textChunk(String(step), step));
       equal(textOf(await streamManager.getChunksFromStep(streamId, 2)), '223');
@@ -46,7 +49,7 @@ export function streamInfoCases({ describe, it }: Suite): void {
       equal(textOf(await streamManager.getChunksFromSequence(streamId, 99)), '');
     });
 
-    it("get a session's chunks from a step of its newest turn", async ({
+    it("a session's chunks are returned from a step of its newest turn", async ({
       streamManager,
       session,
     }) => {
@@ -61,7 +64,7 @@ export function streamInfoCases({ describe, it }: Suite): void {
       equal(textOf(await streamManager.getAllChunks(session.id)), 'oldnew');
     });
 
-    it('read a long log whole', async ({ streamManager, streamId }) => {
+    it('a long log is read completely', async ({ streamManager, streamId }) => {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       const words = Array.from({ length: 450 }, (_, n) => `${String(n)} `);
       await Promise.all(words.map((word) => writer.write(textChunk(word))));
@@ -70,7 +73,7 @@ export function streamInfoCases({ describe, it }: Suite): void {
   });
 
   describe('ending and pausing', () => {
-    it('counts the first end', async ({ streamManager, streamId }) => {
+    it('the first end counts', async ({ streamManager, streamId }) => {
       await streamManager.createWriter(streamId, 'a', AGENT);
       await streamManager.endStream(streamId, { answer: 42 });
       await streamManager.failStream(streamId, 'too late');
@@ -85,7 +88,7 @@ export function streamInfoCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is refused where a run is at work, and where nothing is', async ({
+    it('a stream with an active run, and one that does not exist, are refused', async ({
       store,
       streamManager,
       streamId,

@@ -1,13 +1,12 @@
 import { ok } from 'node:assert/strict';
 import { StreamTruncatedError } from '../../../protocol/errors.js';
-import { equal, includes, refuses } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, refuses, eventually } from '../assertions.js';
 import { AGENT, textChunk, textOf } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 import { collect } from './collect.js';
 import { readerOf } from './readers.js';
 
-/** Chunks of steps 1, 2 and 3, two each. */
+/** Writes two chunks each of steps 1, 2 and 3. */
 async function threeSteps({ streamManager, streamId }: Case) {
   const writer = await streamManager.createWriter(streamId, 'a', AGENT);
   for (const step of [1, 1, 2, 2, 3, 3]) await writer.write(textChunk(`${String(step)} `, step));
@@ -16,9 +15,9 @@ async function threeSteps({ streamManager, streamId }: Case) {
 
 export function truncationCases({ describe, it }: Suite): void {
   describe('cleanupToStep', () => {
-    it('removes the chunks of later steps and says how many', async (given) => {
-      const { streamManager, streamId } = given;
-      const writer = await threeSteps(given);
+    it('chunks of later steps are removed and counted', async (setup) => {
+      const { streamManager, streamId } = setup;
+      const writer = await threeSteps(setup);
       equal(await streamManager.cleanupToStep(streamId, 1), 4);
       equal(textOf(await streamManager.getAllChunks(streamId)), '1 1 ');
       equal(await streamManager.cleanupToStep(streamId, 1), 0);
@@ -29,12 +28,12 @@ export function truncationCases({ describe, it }: Suite): void {
       ok((info?.latestSequence ?? 0) > 6);
     });
 
-    it('tells attached readers once, and those that come later nothing', async (given) => {
-      const { streamManager, streamId, another } = given;
-      const writer = await threeSteps(given);
+    it('attached readers are informed once, later ones are not', async (setup) => {
+      const { streamManager, streamId, another } = setup;
+      const writer = await threeSteps(setup);
       const readers = [
-        collect(await readerOf(given)),
-        collect(await readerOf({ ...given, ...(await another()) })),
+        collect(await readerOf(setup)),
+        collect(await readerOf({ ...setup, ...(await another()) })),
       ];
       await eventually('both have read all', () =>
         readers.every(({ items }) => items.length === 6),
@@ -45,16 +44,16 @@ export function truncationCases({ describe, it }: Suite): void {
         ok(error instanceof StreamTruncatedError);
         equal([error.truncatedAtStep, error.atSequence], [2, 6]);
       }
-      const late = collect(await readerOf(given));
+      const late = collect(await readerOf(setup));
       await writer.write(textChunk('end', 3));
       await streamManager.endStream(streamId);
       await late.done;
       equal(textOf(late.items), '1 1 2 2 end');
     });
 
-    it('does not disturb a reader that began behind what was removed', async (given) => {
-      const { streamManager, streamId } = given;
-      const writer = await threeSteps(given);
+    it('a reader that started after the removed chunks is not disturbed', async (setup) => {
+      const { streamManager, streamId } = setup;
+      const writer = await threeSteps(setup);
       await writer.write(textChunk('1b', 1));
       const reader = await streamManager.createResumableReader(streamId, { fromSequence: 6 });
       const read = collect(reader);
@@ -65,16 +64,16 @@ export function truncationCases({ describe, it }: Suite): void {
       includes(read.items, [{ chunk: { delta: '1b' } }]);
     });
 
-    it('leaves what stands up to minSequence', async (given) => {
-      const { streamManager, streamId } = given;
-      await threeSteps(given);
+    it('chunks up to minSequence stay', async (setup) => {
+      const { streamManager, streamId } = setup;
+      await threeSteps(setup);
       equal(await streamManager.cleanupToStep(streamId, 1, { minSequence: 4 }), 2);
       equal(textOf(await streamManager.getAllChunks(streamId)), '1 1 2 2 ');
     });
 
-    it('takes only the chunks of one agent when it is told so', async (given) => {
-      const { streamManager, streamId } = given;
-      await threeSteps(given);
+    it('only the chunks of one agent are removed if one is named', async (setup) => {
+      const { streamManager, streamId } = setup;
+      await threeSteps(setup);
       const other = await streamManager.createWriter(streamId, 'b', AGENT);
       await other.write(textChunk('of b', 3, 'b'));
       equal(await streamManager.cleanupToStep(streamId, 0, { agentId: 'b' }), 1);
@@ -82,8 +81,8 @@ export function truncationCases({ describe, it }: Suite): void {
       equal(textOf(await streamManager.getAllChunks(streamId)), '1 1 2 2 ');
     });
 
-    it('of a stream that is not there removes nothing and makes none', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a stream that does not exist is not created', async (setup) => {
+      const { streamManager, streamId } = setup;
       equal(await streamManager.cleanupToStep(streamId, 0), 0);
       equal(await streamManager.getStreamInfo(streamId), null);
     });

@@ -1,31 +1,30 @@
-import { equal, includes, refuses } from '../assertions.js';
-import { eventually } from '../eventually.js';
+import { equal, includes, refuses, eventually } from '../assertions.js';
 import { AGENT, textChunk, textOf } from '../fixtures.js';
 import type { Case, Suite } from '../suite.js';
 
-const say = async (given: Case): Promise<string> =>
-  textOf(await given.streamManager.getAllChunks(given.streamId));
+const say = async (setup: Case): Promise<string> =>
+  textOf(await setup.streamManager.getAllChunks(setup.streamId));
 
 export function writerCases({ describe, it }: Suite): void {
   describe('stream writers', () => {
-    it('keep the order of writes, also of those that were not waited for', async (given) => {
-      const { streamManager, streamId } = given;
+    it('writes keep their order, also those that were not awaited', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       const words = Array.from({ length: 300 }, (_, n) => `${String(n)} `);
       await Promise.all(words.map((word) => writer.write(textChunk(word))));
-      equal(await say(given), words.join(''));
+      equal(await say(setup), words.join(''));
       includes(await streamManager.getStreamInfo(streamId), { latestSequence: 300 });
     });
 
-    it('take more at once than goes into one append', async (given) => {
-      const writer = await given.streamManager.createWriter(given.streamId, 'a', AGENT);
+    it('more writes than fit into one append are stored', async (setup) => {
+      const writer = await setup.streamManager.createWriter(setup.streamId, 'a', AGENT);
       const words = Array.from({ length: 12 }, (_, n) => String(n % 10).repeat(40_000));
       await Promise.all(words.map((word) => writer.write(textChunk(word))));
-      equal((await say(given)) === words.join(''), true);
+      equal((await say(setup)) === words.join(''), true);
     });
 
-    it('of different names write side by side, without names too', async (given) => {
-      const { streamManager, streamId } = given;
+    it('writers with different names, or without, write concurrently', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writers = [
         await streamManager.createWriter(streamId, 'a', AGENT, { name: 'one' }),
         await streamManager.createWriter(streamId, 'b', AGENT, { name: 'two' }),
@@ -34,11 +33,11 @@ export function writerCases({ describe, it }: Suite): void {
       ];
       for (const [n, writer] of writers.entries()) await writer.write(textChunk(String(n)));
       for (const [n, writer] of writers.entries()) await writer.write(textChunk(String(n)));
-      equal(await say(given), '01230123');
+      equal(await say(setup), '01230123');
     });
 
-    it('give way to a later attempt of the same name, which withdraws what they left', async (given) => {
-      const { streamManager, streamId, another } = given;
+    it('a later attempt of the same name withdraws what earlier ones wrote', async (setup) => {
+      const { streamManager, streamId, another } = setup;
       const name = 'research';
       const old = await streamManager.createWriter(streamId, 'a', AGENT, { name });
       const beside = await streamManager.createWriter(streamId, 'a', AGENT);
@@ -51,7 +50,7 @@ export function writerCases({ describe, it }: Suite): void {
       await refuses(old.write(textChunk('zombie')), 'writer_fenced');
       await refuses(old.write(textChunk('zombie')), 'writer_fenced');
       await young.write(textChunk('new'));
-      equal(await say(given), 'kept new');
+      equal(await say(setup), 'kept new');
       const chunks = await streamManager.getAllChunks(streamId);
       equal(
         chunks.map(({ type }) => type),
@@ -59,7 +58,7 @@ export function writerCases({ describe, it }: Suite): void {
       );
     });
 
-    it('of an earlier attempt are refused from the start', async ({ streamManager, streamId }) => {
+    it('an earlier attempt is refused from the start', async ({ streamManager, streamId }) => {
       const name = 'research';
       await streamManager.createWriter(streamId, 'a', AGENT, { name, attempt: 3 });
       await refuses(
@@ -68,8 +67,8 @@ export function writerCases({ describe, it }: Suite): void {
       );
     });
 
-    it('leave what they wrote when they are closed', async (given) => {
-      const { streamManager, streamId } = given;
+    it('entries stay when a writer is closed', async (setup) => {
+      const { streamManager, streamId } = setup;
       const name = 'research';
       const first = await streamManager.createWriter(streamId, 'a', AGENT, { name });
       const writing = first.write(textChunk('kept '));
@@ -79,23 +78,23 @@ export function writerCases({ describe, it }: Suite): void {
       await refuses(first.write(textChunk('late')), 'writer_closed');
       const next = await streamManager.createWriter(streamId, 'a', AGENT, { name, attempt: 2 });
       await next.write(textChunk('and more'));
-      equal(await say(given), 'kept and more');
+      equal(await say(setup), 'kept and more');
       equal((await streamManager.getAllChunks(streamId)).length, 2);
     });
 
-    it('are refused while the stream is paused, and go on afterwards', async (given) => {
-      const { streamManager, streamId } = given;
+    it('writes are refused while the stream is paused and accepted afterwards', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
       await streamManager.pauseStream(streamId);
       await refuses(writer.write(textChunk('refused')), 'stream_paused');
       await streamManager.resumeStream(streamId);
       await writer.write(textChunk('b'));
-      equal(await say(given), 'ab');
+      equal(await say(setup), 'ab');
     });
 
-    it('have no voice after the end; a new one opens the stream again', async (given) => {
-      const { streamManager, streamId } = given;
+    it('an old writer is refused after the end, and a new one reopens the stream', async (setup) => {
+      const { streamManager, streamId } = setup;
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
       await streamManager.endStream(streamId);
@@ -103,12 +102,12 @@ export function writerCases({ describe, it }: Suite): void {
       const next = await streamManager.createWriter(streamId, 'a', AGENT);
       includes(await streamManager.getStreamInfo(streamId), { status: 'active', totalChunks: 1 });
       await next.write(textChunk('b'));
-      equal(await say(given), 'ab');
-      // One for the end between them: numbers are never given twice.
+      equal(await say(setup), 'ab');
+      // The end between them has a number too; numbers are never reused.
       includes(await streamManager.getStreamInfo(streamId), { latestSequence: 3 });
     });
 
-    it('take a write at whatever moment it comes', async ({ streamManager, streamId }) => {
+    it('a write is accepted at whatever moment it comes', async ({ streamManager, streamId }) => {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       for (let turns = 0; turns < 60; turns += 1) {
         const first = writer.write(textChunk('a'));
@@ -120,22 +119,22 @@ export function writerCases({ describe, it }: Suite): void {
       }
     });
 
-    it('of one name and attempt are never two: the second is told, nothing is lost', async (given) => {
-      const { streamManager, streamId } = given;
+    it('a second writer of the same name and attempt is refused, and nothing is lost', async (setup) => {
+      const { streamManager, streamId } = setup;
       const first = await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
       await first.write(textChunk('first'));
       const open = streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
       await refuses(open, 'writer_fenced');
       await first.write(textChunk(' second'));
-      equal(await say(given), 'first second');
+      equal(await say(setup), 'first second');
       await first.close();
       const next = await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
       await next.write(textChunk(' third'));
-      equal(await say(given), 'first second third');
+      equal(await say(setup), 'first second third');
     });
 
-    it('beside a run leave its session as it is, and are gone when it ends', async (given) => {
-      const { store, streamManager, session } = given;
+    it('a writer beside a run leaves its session unchanged and is refused after the run', async (setup) => {
+      const { store, streamManager, session } = setup;
       const { runId } = await session.newRun();
       const before = await store.sessions.read(session.id);
       const writer = await streamManager.createWriter(session.id, session.id, AGENT);

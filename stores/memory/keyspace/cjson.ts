@@ -1,14 +1,16 @@
-/** What decode() makes of null: a value of its own, because nil would leave the field out. */
+/** The value of JSON null: a unique value, because nil would drop the field. */
 export const CJSON_NULL: unique symbol = Symbol('cjson.null');
 
 const MAX_DEPTH = 1000;
 
-/** cjson.decode() of what JSON.stringify() wrote; other texts that cjson would take are refused. */
+/**
+ * cjson.decode() for text written by JSON.stringify(); other text that cjson accepts is refused.
+ */
 export function decode(json: string): unknown {
   return toLua(JSON.parse(json), 0);
 }
 
-/** Refuses in a fresh value what cjson refuses in its text. */
+/** Applies cjson's limits to a freshly parsed value. */
 function toLua(value: unknown, depth: number): unknown {
   if (value === null) return CJSON_NULL;
   if (typeof value === 'string') return wellFormed(value);
@@ -21,13 +23,13 @@ function toLua(value: unknown, depth: number): unknown {
   return table;
 }
 
-/** A lone surrogate has no UTF-8. */
+/** A lone surrogate cannot be encoded in UTF-8. */
 function wellFormed(text: string): string {
   if (text.isWellFormed()) return text;
   throw new Error('Expected value but found invalid unicode escape code');
 }
 
-/** cjson.encode() of a text: as JavaScript escapes it, and two characters more. */
+/** cjson.encode() of a string: JavaScript's escapes and two more. */
 export function encode(text: string): string {
   return JSON.stringify(text).replaceAll('/', '\\/').replaceAll('\x7f', '\\u007f');
 }

@@ -1,14 +1,14 @@
 import type { Database } from './database.js';
 import type { Reply } from './reply.js';
 
-/** What stands behind the command's name. How many there are was checked before. */
+/** The arguments after the command's name; their number was already checked. */
 export type Args = readonly [string, string, string, string, ...string[]];
 
 export interface Command {
-  /** As in Redis: how many words with the name, negative if there may be more. */
+  /** As in Redis: number of words including the name, negative for a minimum. */
   readonly arity: number;
   readonly run: (db: Database, args: Args) => Reply;
 }
 
-/** By their names in upper case. */
+/** Commands by upper-case name. */
 export type CommandTable = Readonly<Record<string, Command>>;

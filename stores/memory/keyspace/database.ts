@@ -23,7 +23,7 @@ const EMPTY: { readonly [T in ValueType]: () => Contents[T] } = {
   stream: () => ({ entries: [], lastId: FIRST_ID }),
 };
 
-/** Copies a value so far that a write to the one is not seen in the other. */
+/** Copies a value so that writes to the copy do not show in the original. */
 const COPY: { readonly [T in ValueType]: (content: Contents[T]) => Contents[T] } = {
   string: (text) => text,
   list: (elements) => elements.slice(),
@@ -33,7 +33,7 @@ const COPY: { readonly [T in ValueType]: (content: Contents[T]) => Contents[T] }
   stream: ({ entries, lastId }) => ({ entries: entries.slice(), lastId }),
 };
 
-/** The last text that was made of a value; it goes with the first write. */
+/** The text last computed for a value; dropped by the first write. */
 export interface Print {
   key: string;
   project: unknown;
@@ -43,7 +43,7 @@ export interface Print {
 export interface Stored<T extends ValueType = ValueType> {
   readonly type: T;
   readonly content: Contents[T];
-  /** Who may write to it without copying it: one fork, between two forks. */
+  /** The fork that may write to the value without copying it. */
   readonly owner: object;
   print: Print | undefined;
 }
@@ -54,7 +54,7 @@ export interface DatabaseOptions {
   publish?: (channel: string, message: string) => void;
 }
 
-/** The values by key, which forks share until one of them writes, and when keys expire. */
+/** Values by key, shared between forks until one of them writes, and the expiry of keys. */
 export class Database {
   readonly options: DatabaseOptions;
   private readonly values: Map<string, Stored>;
@@ -68,7 +68,7 @@ export class Database {
   }
 
   fork(): Database {
-    // From now on this one owns nothing of what both have.
+    // Both forks now share everything, so neither owns a value.
     this.epoch = {};
     return new Database(this.options, this);
   }
@@ -78,7 +78,7 @@ export class Database {
     return Math.floor(this.options.now());
   }
 
-  /** What is stored under a key, of whatever type. */
+  /** The value under a key, of any type. */
   lookup(key: string): Stored | undefined {
     if (this.expiries.size > 0) this.dropIfExpired(key);
     return this.values.get(key);
@@ -93,12 +93,15 @@ export class Database {
     return stored as Stored<T>;
   }
 
-  /** The same without what is said of it; nobody changes it. */
+  /** The content of a value, for reading only. */
   read<T extends ValueType>(key: string, type: T): Contents[T] | undefined {
     return this.find(key, type)?.content;
   }
 
-  /** To be changed. Where there is nothing it is empty, and the caller puts something into it. */
+  /**
+   * The content of a value, for writing. For a missing key it is empty, and the caller must add
+   * something.
+   */
   own<T extends ValueType>(key: string, type: T, found?: Stored<T>): Contents[T] {
     const stored = found ?? this.find(key, type);
     if (stored === undefined) return this.put(key, type, EMPTY[type]());
@@ -107,13 +110,13 @@ export class Database {
     return stored.content;
   }
 
-  /** Replaces whatever is there; when the key expires is left as it is. */
+  /** Replaces the value; the expiry of the key is kept. */
   put<T extends ValueType>(key: string, type: T, content: Contents[T]): Contents[T] {
     this.values.set(key, { type, content, owner: this.epoch, print: undefined });
     return content;
   }
 
-  /** Removes what is there of these, and what is empty then. Says how many there were. */
+  /** Removes members, and the key if it becomes empty. Returns the number of removed members. */
   removeMembers(key: string, type: 'hash' | 'set' | 'zset', members: readonly string[]): number {
     const stored = this.find(key, type);
     if (!members.some((member) => stored?.content.has(member))) return 0;
@@ -128,7 +131,7 @@ export class Database {
     return this.values.delete(key);
   }
 
-  /** Moves a value with its expiry, in the place of whatever is there. */
+  /** Moves a value with its expiry, replacing the value at the target. */
   rename(from: string, to: string, stored: Stored): void {
     const expiry = this.expiries.get(from);
     this.remove(to);
@@ -137,7 +140,7 @@ export class Database {
     if (expiry !== undefined) this.expiries.set(to, expiry);
   }
 
-  /** When a key that is there expires, milliseconds since the epoch. */
+  /** Expiry of an existing key, milliseconds since the epoch. */
   expiryOf(key: string): number | undefined {
     return this.expiries.get(key);
   }
@@ -155,7 +158,7 @@ export class Database {
     return this.values.size;
   }
 
-  /** Everything that has not expired, by key. */
+  /** Everything that has not expired, ordered by key. */
   sorted(): [key: string, stored: Stored][] {
     this.dropExpired();
     const sorted: [key: string, stored: Stored][] = [];

@@ -1,9 +1,9 @@
 import type { Contents, Database, Stored, ValueType } from './database.js';
 import { formatNumber } from './numbers.js';
-import { inOrder } from './sorted-sets.js';
+import { inOrder } from './sets.js';
 import { formatId } from './stream.js';
 
-/** What counts of a value; what is undefined leaves the key out. */
+/** The part of a value that counts; undefined leaves the key out. */
 export type Projection = (key: string, value: unknown, type: ValueType) => unknown;
 
 export interface DumpedValue {
@@ -12,7 +12,7 @@ export interface DumpedValue {
   expires: boolean;
 }
 
-/** A value as JSON can say it; what has no order of its own is sorted. */
+/** A value as JSON data; unordered content is sorted. */
 const PLAIN: { readonly [T in ValueType]: (content: Contents[T]) => unknown } = {
   string: (text) => text,
   list: (elements) => elements.slice(),
@@ -34,7 +34,7 @@ export function dumpOf(db: Database): Record<string, DumpedValue> {
     const expires = db.expiryOf(key) !== undefined;
     return [key, { type: stored.type, value: plainOf(stored), expires }];
   });
-  // fromEntries() makes own properties, also of a key like __proto__.
+  // fromEntries() creates own properties, also for a key like __proto__.
   return Object.fromEntries(dumped);
 }
 
@@ -43,7 +43,7 @@ export function fingerprintOf(db: Database, project?: Projection): string {
   for (const [key, stored] of db.sorted()) {
     const text = printOf(key, stored, project);
     if (text === undefined) continue;
-    // The texts are JSON, so what stands between them cannot be part of one.
+    // The texts are JSON, so the separators cannot occur in them.
     fingerprint += db.expiryOf(key) === undefined ? `${text}\n` : `${text} expires\n`;
   }
   return fingerprint;

@@ -7,7 +7,7 @@ function hset(db: Database, args: Args): Reply {
   const [key] = args;
   if (args.length % 2 === 0) throw wrongArity('HSET');
   const stored = db.find(key, 'hash');
-  // What stays as it is stays shared with forks, and its fingerprint stays.
+  // An unchanged value stays shared between forks and keeps its fingerprint.
   if (stored !== undefined && hasAll(stored.content, args)) return 0;
   const fields = db.own(key, 'hash', stored);
   const before = fields.size;

@@ -7,22 +7,24 @@ import { listCommands } from './lists.js';
 import { formatNumber } from './numbers.js';
 import { RedisError, wrongArity, type Reply } from './reply.js';
 import { serverCommands } from './server.js';
-import { setCommands } from './sets.js';
-import { sortedSetCommands } from './sorted-sets.js';
+import { setCommands, sortedSetCommands } from './sets.js';
 import { streamCommands } from './streams.js';
 
 /**
- * What Redis would hold and answer, in this process: what scripts run on without a server. It has the
- * commands and options that the store uses, in upper case; others are refused.
+ * An in-process stand-in for Redis on which transitions run without a server. It supports the
+ * commands and options that the store uses, in upper case, and refuses others.
  */
 export interface Keyspace {
-  /** Executes one command; throws a RedisError with the text that Redis answers. */
+  /** Executes one command; throws a RedisError with the text of Redis' error reply. */
   call: (command: string, ...args: (string | number)[]) => Reply;
-  /** A copy that shares nothing observable. Values are copied when one of both writes to them. */
+  /** A copy with no observable sharing. A value is copied when either side writes to it. */
   fork: () => Keyspace;
-  /** Everything stored, in an order of its own: two dumps are equal if what is stored is. */
+  /** Everything stored, in a fixed order: dumps are equal if and only if the contents are. */
   dump: () => Record<string, DumpedValue>;
-  /** Equal if and only if the dumps are, their values as `project` shows them; cached per value. */
+  /**
+   * Equal if and only if the dumps are, after `project` was applied to their values; cached per
+   * value.
+   */
   fingerprint: (project?: Projection) => string;
 }
 
@@ -55,7 +57,7 @@ function run(db: Database, name: string, args: readonly string[]): Reply {
   return command.run(db, args as unknown as Args);
 }
 
-/** Brings arguments to text in place, as redis.call() does. */
+/** Converts arguments to text in place, as redis.call() does. */
 function toTexts(args: unknown[]): string[] {
   for (let i = 0; i < args.length; i += 1) {
     const arg = args[i];

@@ -24,7 +24,7 @@ function lrem(db: Database, [key, count, element]: Args): Reply {
   return 1;
 }
 
-/** Takes out one element that is there. */
+/** Removes an existing element. */
 function removeAt(db: Database, key: string, stored: Stored<'list'>, place: number): string {
   const elements = db.own(key, 'list', stored);
   const [removed = ''] = elements.splice(place, 1);
@@ -46,9 +46,9 @@ function linsert(db: Database, [key, where, pivot, element]: Args): Reply {
 function lset(db: Database, [key, index, element]: Args): Reply {
   const stored = db.find(key, 'list');
   if (stored === undefined) throw noSuchKey();
-  const given = requireInteger(index);
+  const position = requireInteger(index);
   const { length } = stored.content;
-  const place = given < 0 ? length + given : given;
+  const place = position < 0 ? length + position : position;
   if (place < 0 || place >= length) throw new RedisError('ERR index out of range');
   db.own(key, 'list', stored)[place] = element;
   return 'OK';
@@ -72,7 +72,7 @@ function ltrim(db: Database, [key, first, last]: Args): Reply {
   return 'OK';
 }
 
-/** From one place to the other, both included; negative places count from behind. */
+/** From one position to another, both included; negative positions count from the end. */
 function sliceOf(first: string, last: string): (elements: readonly string[]) => string[] {
   const start = requireInteger(first);
   const stop = requireInteger(last);

@@ -1,11 +1,11 @@
 import { RedisError } from './reply.js';
 
-/** As strictly as Redis: no white space, no plus sign, no leading zeros, no minus zero. */
+/** As strict as Redis: no white space, plus sign, leading zeros or negative zero. */
 const INTEGER = /^(0|-?[1-9]\d*)$/;
 const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const INFINITE = /^([+-]?)inf(inity)?$/i;
 
-/** Integers end at 2^53 here, where numbers are no longer exact, and not at 2^63. */
+/** Integers are limited to 2^53, where numbers stop being exact, instead of 2^63. */
 export function requireInteger(
   text: string,
   problem = 'ERR value is not an integer or out of range',
@@ -15,7 +15,7 @@ export function requireInteger(
   return value;
 }
 
-/** A score, or an edge of a range of scores. */
+/** A score, or a bound of a score range. */
 export function requireDouble(text: string, problem: string): number {
   if (DECIMAL.test(text)) return Number(text);
   const sign = INFINITE.exec(text)?.[1];
@@ -26,8 +26,8 @@ export function requireDouble(text: string, problem: string): number {
 const ZEROS_BEHIND_POINT = /\.0+(?=e|$)|(?<=\.\d*[1-9])0+(?=e|$)/;
 
 /**
- * As `%.17g` of C writes it: scores, and numbers among the arguments of a command. (Not quite so
- * between 1e-6 and 1e-4, nor where the 18th digit is a half.)
+ * Formats scores, and numbers among the arguments of a command, like C's `%.17g`. (Differs between
+ * 1e-6 and 1e-4, and where the 18th digit is a half.)
  */
 export function formatNumber(value: number): string {
   if (Number.isSafeInteger(value)) return String(value);

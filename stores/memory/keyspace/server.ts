@@ -8,7 +8,7 @@ function time(db: Database): Reply {
   return [String(seconds), String((now - seconds * 1000) * 1000)];
 }
 
-/** Nobody is counted as a subscriber: who hears it is not a matter of what is stored. */
+/** Always 0: subscribers are not part of the stored data. */
 function publish(db: Database, [channel, message]: Args): Reply {
   db.options.publish?.(channel, message);
   return 0;

@@ -8,14 +8,14 @@ export interface StreamId {
 
 export interface StreamEntry {
   readonly id: StreamId;
-  /** Fields and values in turn. */
+  /** Fields and values, alternating. */
   readonly fields: readonly string[];
 }
 
 export interface Stream {
   /** By id. */
   readonly entries: StreamEntry[];
-  /** Stays when the entries go. */
+  /** Kept when the entries are removed. */
   lastId: StreamId;
 }
 
@@ -29,7 +29,7 @@ export function formatId({ ms, seq }: StreamId): string {
   return `${String(ms)}-${String(seq)}`;
 }
 
-/** An id with both of its parts. */
+/** Parses an id that has both of its parts. */
 export function parseId(text: string): StreamId {
   const [, ms, seq] = /^(\d{1,19})-(\d{1,19})$/.exec(text) ?? [];
   if (ms === undefined || seq === undefined) {
@@ -38,7 +38,7 @@ export function parseId(text: string): StreamId {
   return { ms: Number(ms), seq: Number(seq) };
 }
 
-/** The first place whose id is not lower than this one. */
+/** Index of the first entry whose id is not lower than this one. */
 export function placeOf(entries: readonly StreamEntry[], id: StreamId): number {
   let low = 0;
   let high = entries.length;

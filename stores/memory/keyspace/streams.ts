@@ -12,8 +12,8 @@ import {
   type StreamId,
 } from './stream.js';
 
-function xadd(db: Database, [key, given, ...fields]: Args): Reply {
-  const id = parseId(given);
+function xadd(db: Database, [key, text, ...fields]: Args): Reply {
+  const id = parseId(text);
   if (fields.length % 2 === 1) throw wrongArity('XADD');
   const stored = db.find(key, 'stream');
   if (compareIds(id, stored?.content.lastId ?? FIRST_ID) <= 0) {
@@ -35,17 +35,17 @@ function xrevrange(db: Database, [key, end, start, ...options]: Args): Reply {
   return range(db, key, { start, end, options, isReversed: true });
 }
 
-interface AskedRange {
+interface RangeQuery {
   start: string;
   end: string;
   options: readonly string[];
   isReversed: boolean;
 }
 
-function range(db: Database, key: string, { isReversed, ...asked }: AskedRange): Reply {
-  const start = parseEdge(asked.start);
-  const end = parseEdge(asked.end);
-  const count = parseCount(asked.options);
+function range(db: Database, key: string, { isReversed, ...query }: RangeQuery): Reply {
+  const start = parseEdge(query.start);
+  const end = parseEdge(query.end);
+  const count = parseCount(query.options);
   const entries = db.read(key, 'stream')?.entries;
   if (entries === undefined) return [];
   if (count === 0) return false;
@@ -80,10 +80,10 @@ function toReply({ id, fields }: StreamEntry): Reply {
   return [formatId(id), fields.slice()];
 }
 
-function xdel(db: Database, [key, ...given]: Args): Reply {
+function xdel(db: Database, [key, ...texts]: Args): Reply {
   const stored = db.find(key, 'stream');
   if (stored === undefined) return 0;
-  const ids = given.map(parseId);
+  const ids = texts.map(parseId);
   if (!ids.some((id) => hasId(stored.content.entries, id))) return 0;
   const { entries } = db.own(key, 'stream', stored);
   const before = entries.length;

@@ -6,21 +6,22 @@ import { readHead } from './rows.js';
 import type { Session } from './session.js';
 
 /**
- * Hash of an accepted message; undefined for one that was never accepted, or that a rewind dropped:
- * of many dropped rows it forgets the newest only, and a place tells whether a message is still there.
+ * Hash of an accepted message. Undefined for a message that was never accepted, or that a rewind
+ * dropped: of many dropped rows only the newest are forgotten by id, so the place decides whether a
+ * message is still in the transcript.
  */
 export function acceptedHash(session: Session, id: string): string | undefined {
   const hash = redis.call('HGET', session.messages, id);
   if (hash === false) return undefined;
   const place = readMessagePlace(session, id);
-  // It waits for its turn, or was accepted before messages had places.
+  // The message is queued, or was accepted before places were noted.
   if (place === undefined) return hash;
   const row = redis.call('LINDEX', session.rows, place.row);
   if (row !== false && readHead(row).id === id) return hash;
   return arePlacesNoted(session) ? undefined : hash;
 }
 
-/** Accepts messages; a place that one had before it was dropped is none of its own. */
+/** Accepts messages. A place left from before a rewind is removed. */
 export function accept(session: Session, messages: readonly StoredMessage[]): void {
   const accepted: string[] = [];
   for (const { id, hash } of messages) {

@@ -7,13 +7,16 @@ import { num, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countDroppedLog } from './size.js';
 
-/** Entries that one call looks at; what has more is done in several calls, so that none is long. */
+/**
+ * Number of entries that one request examines; longer work is split over several requests, so that
+ * none blocks Redis.
+ */
 export const PAGE = 400;
 
 export interface Owner {
-  /** 0: nobody owns the writer. */
+  /** 0: the writer has no owner. */
   token: number;
-  /** The owner has yet to withdraw what attempts before it left. */
+  /** The owner has not yet withdrawn everything that earlier attempts left. */
   isWithdrawing: boolean;
 }
 
@@ -22,13 +25,16 @@ export function readOwner(session: Session, writer: string): Owner {
   return { token: token === false ? 0 : num(token), isWithdrawing: wrote !== false };
 }
 
-/** False if release 0.2.0 made the owner: it notes neither what its writers said nor that they wrote. */
+/**
+ * False if release 0.2.0 created the owner: it notes neither the events of its writers nor that
+ * they wrote.
+ */
 export function isNoted(session: Session, writer: string): boolean {
   const [owner, noted] = redis.call('HMGET', session.writers, `t:${writer}`, `o:${writer}`);
   return noted !== false && noted === owner;
 }
 
-/** Makes an attempt the owner of its writer name; `seq` is before its first entry. */
+/** Makes an attempt the owner of its writer name; `seq` is the sequence before its first entry. */
 export function ownWriter(
   session: Session,
   writer: string,
@@ -50,17 +56,18 @@ export function releaseWriter(session: Session, writer: string): void {
 }
 
 /**
- * Removes a page of what lower attempts of a writer wrote, under the ownership of a new one: so they
- * write nothing more meanwhile, and an attempt that dies in between leaves the rest to the next.
+ * Withdraws a page of what attempts with lower tokens wrote. The new attempt already owns the
+ * writer, so the earlier ones cannot add entries meanwhile, and if it dies halfway, the next
+ * attempt continues.
  *
- * @param said counts what the model had said of it
+ * @param spoken counts the bytes of model output among the withdrawn entries
  * @returns undefined if there is more; otherwise whether anything was removed
  */
 export function withdraw(
   session: Session,
   writer: string,
   token: number,
-  said?: { bytes: number },
+  spoken?: { bytes: number },
 ): { removed: boolean } | undefined {
   const { writers, stream } = session;
   const names = [`f:${writer}`, `b:${writer}`, `w:${writer}`];
@@ -74,7 +81,7 @@ export function withdraw(
   for (const [id, entry] of page) {
     if (entry[1] === writer) {
       ids.push(id);
-      if (said !== undefined) said.bytes += spokenBytes(entry[3] as string);
+      if (spoken !== undefined) spoken.bytes += spokenBytes(entry[3] as string);
       bytes += byteLength(entry[3] as string);
     }
     last = id;
@@ -91,7 +98,7 @@ export function withdraw(
   return undefined;
 }
 
-/** Tells viewers that part of what they saw is gone; of one call only, if it is named. */
+/** Informs viewers that part of what they saw was withdrawn; only for one call, if it is named. */
 export function tellOfWithdrawal(
   session: Session,
   root: Root<'checkpoint' | 'committed'>,
@@ -106,7 +113,7 @@ export function tellOfWithdrawal(
   write(log, ownChunk(speaker, 'stream_resync', `${kept},${place},${why}`));
 }
 
-/** Tells viewers that an attempt at a step is over. */
+/** Informs viewers that an attempt at a step was discarded. */
 export function tellOfDiscard(
   session: Session,
   root: Root<'run' | 'checkpoint' | 'committed'>,

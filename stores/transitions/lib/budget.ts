@@ -3,18 +3,18 @@ import { num, storeNow } from './root.js';
 import type { Session } from './session.js';
 
 /**
- * The budget of attempts of a writer: each attempt that was taken over and had not handed over is counted,
- * with its token and the time, where the next one begins. A worker that lives hands over sooner or later,
- * and its attempt is forgiven.
+ * Budget of lost attempts of a writer. When an attempt is taken over without having handed over, it
+ * is counted with its token and the time. A worker that is still alive hands over eventually, and
+ * its attempt is then forgiven.
  */
 export interface Budget {
-  /** Attempts that may be lost. */
+  /** Number of attempts that may be lost. */
   most: number;
-  /** Only those of this long ago count, ms. */
+  /** Only attempts lost within this time count, ms. */
   withinMs: number;
 }
 
-/** How often attempts of one writer are forgiven that were taken over while they lived. */
+/** Limit on how many attempts of one writer are forgiven. */
 const MOST_FORGIVEN = 20;
 
 /** Tokens of the attempts that count, as `<token>:<ms since the epoch>`. */
@@ -44,12 +44,12 @@ export function countLost(
   redis.call('HSET', session.writers, `l:${writer}`, lost.join(' '));
 }
 
-/** How many attempts count by now, whenever they were lost. */
+/** Number of lost attempts, whenever they were lost. */
 export function lostOf(session: Session, writer: string): number {
   return readLost(session, writer, 0).length;
 }
 
-/** True if no attempt more may be made, the one that owns the writer counted. */
+/** True if no further attempt may be made, counting the current owner as lost. */
 export function isExhausted(
   session: Session,
   writer: string,
@@ -62,7 +62,7 @@ export function isExhausted(
   return lost.length + (isLost ? 1 : 0) >= most;
 }
 
-/** The owner hands over; a fault of the code counts nevertheless. */
+/** The owner hands over; a fault of our code still counts as a lost attempt. */
 export function noteHandOver(
   session: Session,
   writer: string,
@@ -75,7 +75,7 @@ export function noteHandOver(
   redis.call('HSET', session.writers, ...noted);
 }
 
-/** An attempt that was taken over lives after all. */
+/** An attempt that was taken over is still alive, so it does not count as lost. */
 export function forgive(session: Session, writer: string, token: number): void {
   const lost = readLost(session, writer, 0);
   const kept: string[] = [];
@@ -86,7 +86,7 @@ export function forgive(session: Session, writer: string, token: number): void {
   redis.call('HSET', session.writers, `l:${writer}`, kept.join(' '));
 }
 
-/** Bytes that a model said in an entry of the log; 0 for anything else. */
+/** Bytes of model output in a log entry; 0 for any other entry. */
 export function spokenBytes(json: string): number {
   if (
     !json.startsWith('{"type":"text_delta"') &&
@@ -97,8 +97,8 @@ export function spokenBytes(json: string): number {
   }
   try {
     const { delta, content } = cjson.decode(json) as { delta?: unknown; content?: unknown };
-    const said = delta ?? content;
-    return typeof said === 'string' ? byteLength(said) : 0;
+    const spoken = delta ?? content;
+    return typeof spoken === 'string' ? byteLength(spoken) : 0;
   } catch {
     return 0;
   }

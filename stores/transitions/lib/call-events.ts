@@ -6,35 +6,35 @@ import { isNoted, PAGE } from './attempts.js';
 import type { Session } from './session.js';
 
 /**
- * What the newest attempt of a call said beside its result. Appends note the sequences that matter
- * (`e:` of the writer, `c<sequence>` for events that history keeps, `p<sequence>` for changes of the
- * state), so that nobody searches the log for them.
+ * An event that the newest attempt of a call emitted beside its result. Appends note the sequences
+ * of such entries (field `e:` of the writer: `c<sequence>` for events that history keeps,
+ * `p<sequence>` for changes of the state), so that the log need not be searched.
  */
-interface Said {
+interface CallEvent {
   sequence: string;
   json: string;
 }
 
-function saidByCall(session: Session, id: string, kind: 'c' | 'p'): Said[] {
+function eventsOf(session: Session, id: string, kind: 'c' | 'p'): CallEvent[] {
   const writer = `t:${id}`;
   const noted = redis.call('HGET', session.writers, `e:${writer}`);
   if (noted === false || !isNoted(session, writer)) return searchLog(session, writer, kind);
-  const said: Said[] = [];
+  const events: CallEvent[] = [];
   for (const note of noted.split(' ')) {
     if (!note.startsWith(kind)) continue;
     const sequence = note.slice(1);
     const entry = redis.call('XRANGE', session.stream, `${sequence}-0`, `${sequence}-0`)[0];
-    if (entry !== undefined) said.push({ sequence, json: entry[1][3] as string });
+    if (entry !== undefined) events.push({ sequence, json: entry[1][3] as string });
   }
-  return said;
+  return events;
 }
 
 /** For attempts of release 0.2.0, whose appends note nothing. */
-function searchLog(session: Session, writer: string, kind: 'c' | 'p'): Said[] {
-  const said: Said[] = [];
+function searchLog(session: Session, writer: string, kind: 'c' | 'p'): CallEvent[] {
+  const events: CallEvent[] = [];
   const names = [`f:${writer}`, `b:${writer}`];
   const [first = false, batch = false] = redis.call('HMGET', session.writers, ...names);
-  if (first === false || batch === '0') return said;
+  if (first === false || batch === '0') return events;
   const type = kind === 'c' ? 'custom' : 'state_patch';
   let after = `${first}-0`;
   let isMore = true;
@@ -44,12 +44,12 @@ function searchLog(session: Session, writer: string, kind: 'c' | 'p'): Said[] {
       after = entryId;
       const json = entry[3] as string;
       if (entry[1] === writer && json.includes(`"${type}"`) && matches(json, type)) {
-        said.push({ sequence: formatInt(sequenceOf(entryId)), json });
+        events.push({ sequence: formatInt(sequenceOf(entryId)), json });
       }
     }
     isMore = page.length === PAGE;
   }
-  return said;
+  return events;
 }
 
 function matches(json: string, type: string): boolean {
@@ -57,19 +57,19 @@ function matches(json: string, type: string): boolean {
   return chunk.type === type && chunk.transient !== true;
 }
 
-/** Takes back what a call showed of changes that will never be made, the newest first. */
+/** Reverts the state changes that a call announced but that will never be stored, newest first. */
 export function undoPatches(session: Session, log: Log, speaker: Speaker, id: string): void {
-  const said = saidByCall(session, id, 'p');
-  for (let at = said.length - 1; at >= 0; at -= 1) {
-    const { undo } = cjson.decode((said[at] as Said).json) as { undo?: string };
+  const patches = eventsOf(session, id, 'p');
+  for (let at = patches.length - 1; at >= 0; at -= 1) {
+    const { undo } = cjson.decode((patches[at] as CallEvent).json) as { undo?: string };
     if (undo !== undefined) write(log, ownChunk(speaker, 'state_patch', `"patches":${undo}`));
   }
 }
 
-/** A row with what its call said beside its result: history shows that, too. */
+/** Adds the events of a call to its row, since history shows them too. */
 export function withEvents(session: Session, id: string, row: string): string {
   const events: string[] = [];
-  for (const { sequence, json } of saidByCall(session, id, 'c')) {
+  for (const { sequence, json } of eventsOf(session, id, 'c')) {
     events.push(`{"sequence":${sequence},"chunk":${json}}`);
   }
   return events.length === 0 ? row : withField(row, 'events', list(events));

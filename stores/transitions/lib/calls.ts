@@ -2,14 +2,16 @@ import { cjson, redis, toNumber } from './host.js';
 import type { Session } from './session.js';
 
 /**
- * Fields of a call of the newest committed step. state: open | waiting | approved | started |
- * settled · spec: what was asked for, JSON · row: the result, JSON · decision: about an approval,
- * JSON · automatic: a decision that was made without asking, JSON · asked: sequence of the pause that
- * asked · again: '1' if it may be executed again · n: executions · deadline: ms · late: '1' once it
- * timed out · ask, part: what asks people and shows it, while that is kept back · child: part of the
- * id of the sub-agent's session · brief: the row that this begins with · told: '1' once its run was
- * woken for it · lease: who carries it out · wait: how long people may take, ms · ref: the run that
- * carries a sub-agent's call out, JSON.
+ * Fields of a call of the newest committed step.
+ *
+ * state: open | waiting | approved | started | settled · spec: what the model asked for, JSON ·
+ * row: the result, JSON · decision: a person's decision about an approval, JSON · automatic: a
+ * decision made without a person, JSON · asked: sequence of the pause that asked people · again:
+ * '1' if the call may be executed again · n: number of executions · deadline: ms · late: '1' once
+ * it timed out · ask, part: the chunk that asks people and the one that shows the call, deferred
+ * until the pause · child: part of the id of the sub-agent's session · brief: the first row of that
+ * session · told: '1' once the run was woken for its answer · lease: the page that carries it out ·
+ * wait: how long people may take, ms · ref: the run that carries out a sub-agent's call, JSON.
  */
 export type CallField =
   | ('state' | 'name' | 'kind' | 'spec' | 'row' | 'decision' | 'automatic' | 'asked' | 'again')
@@ -61,15 +63,15 @@ export function readCallField(
   return value === false ? undefined : value;
 }
 
-/** Some fields of one call. */
+/** Reads some fields of one call. */
 export function readCall<Field extends CallField | 'lapsed' | 'lapsedAt'>(
   session: Session,
   id: string,
   names: readonly Field[],
 ): Record<Field, string | undefined> {
-  const asked: string[] = [];
-  for (const name of names) asked.push(`${name}:${id}`);
-  const values = redis.call('HMGET', session.calls, ...asked);
+  const fields: string[] = [];
+  for (const name of names) fields.push(`${name}:${id}`);
+  const values = redis.call('HMGET', session.calls, ...fields);
   const call = {} as Record<Field, string | undefined>;
   for (let at = 0; at < names.length; at += 1) {
     const value = values[at] as string | false;
@@ -78,13 +80,13 @@ export function readCall<Field extends CallField | 'lapsed' | 'lapsedAt'>(
   return call;
 }
 
-/** A call with the field that was read of it. */
+/** A call with one field that was read. */
 export interface CallWith {
   id: string;
   value: string | undefined;
 }
 
-/** One field of all calls of the step, in their order. */
+/** Reads one field of all calls of the step, in their order. */
 export function readCallsField(session: Session, field: CallField): CallWith[] {
   const ids = redis.call('LRANGE', session.order, 0, -1);
   if (ids.length === 0) return [];
@@ -103,18 +105,18 @@ export function hasUnsettled(session: Session): boolean {
   return isUnsettled(readCallsField(session, 'state'));
 }
 
-/** @param states of all calls of a step */
+/** True if some call is not settled. @param states of all calls of a step */
 export function isUnsettled(states: readonly CallWith[]): boolean {
   for (const { value } of states) if (value !== 'settled') return true;
   return false;
 }
 
-/** True for a call that a step before the newest one has taken in. */
+/** True for a call of an earlier step, whose result is in the transcript. */
 export function wasTakenIn(session: Session, id: string): boolean {
   return redis.call('SISMEMBER', session.settled, id) === 1;
 }
 
-/** Names of all fields of a call, to forget them. */
+/** Names of all fields of a call, to delete them. */
 export function fieldsOf(id: string): string[] {
   const names: string[] = [];
   for (const field of CALL_FIELDS) names.push(`${field}:${id}`);
@@ -127,18 +129,18 @@ export interface ChildRun {
   agent: string;
 }
 
-/** The run that carries a sub-agent's call out. */
+/** The run that carries out a sub-agent's call. */
 export function readChildRun(session: Session, id: string): ChildRun | undefined {
   const { ref, spec } = readCall(session, id, ['ref', 'spec']);
   if (ref !== undefined) return cjson.decode(ref) as ChildRun;
   return spec === undefined ? undefined : (cjson.decode(spec) as { child?: ChildRun }).child;
 }
 
-/** How long people may take to answer a call, ms from the pause on. */
+/** How long people may take to answer a call, ms after the pause. */
 export function readWait(session: Session, id: string): number | undefined {
   const wait = readCallField(session, id, 'wait');
   if (wait !== undefined) return wait === '' ? undefined : toNumber(wait);
-  // Of a call that an earlier release has opened.
+  // The call was opened by an earlier release.
   const spec = readCallField(session, id, 'spec');
   if (spec?.includes('"deadlineMs"') !== true) return undefined;
   return (cjson.decode(spec) as { deadlineMs?: number }).deadlineMs;

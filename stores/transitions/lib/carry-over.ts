@@ -6,19 +6,22 @@ import { readRewinds, wasTakenBack, type EndedRun } from './rewinds.js';
 import { readHeads, type RowHead } from './rows.js';
 import type { Session } from './session.js';
 
-/** Rows that one call looks at; those of earlier releases are decoded whole, which takes longer. */
+/**
+ * Number of rows that one request examines; rows of earlier releases are decoded completely, which
+ * is slower.
+ */
 const ROWS = 50;
 
 /**
- * Release 0.2.0 notes no places: true if it made the newest turn after this release had noted some, or
- * took the session back to it. All places are noted again then, when they are needed, and what
- * this release counts by turns counts no more.
+ * Release 0.2.0 does not note places. True if it started the newest turn, or rewound the session to
+ * it, after this release had noted some. All places are then noted again when they are needed, and
+ * per-turn figures of this release are void.
  */
 export function wasElsewhere(session: Session, newest: Turn): boolean {
   if (newest.turn === 0 || isNoted(session, newest)) return false;
   redis.call('HSET', session.root, 'placed', '0 0');
   redis.call('HDEL', session.root, 'childrenExpire', 'turnControls');
-  // Release 0.2.0 takes the expiry of other keys away only.
+  // Release 0.2.0 clears the expiry of the other keys only.
   redis.call('PERSIST', session.places);
   redis.call('PERSIST', session.rewinds);
   noteTurn(session, newest);
@@ -26,10 +29,10 @@ export function wasElsewhere(session: Session, newest: Turn): boolean {
 }
 
 /**
- * Notes the places of messages and turns of a session whose rows were not stored one by one: of one
- * that an earlier release made, or a copy. A page at a time, the cursor stays in the session.
+ * Notes the places of messages and turns of a session whose rows were not stored one by one, such
+ * as one of an earlier release or a copy. Works page by page; the cursor is kept in the session.
  *
- * @returns true when all have their places
+ * @returns true when all places are noted
  */
 export function notePlaces(session: Session, newest: Turn): boolean {
   const placed = readField(session, 'placed') ?? '0 0';
@@ -63,7 +66,7 @@ export function notePlaces(session: Session, newest: Turn): boolean {
   return isDone;
 }
 
-/** Notices of late answers are no person's messages. */
+/** Notes about late answers are not messages of a person. */
 function speaks({ role, id, hidden }: RowHead): boolean {
   return role === 'user' && !(hidden === true && id?.startsWith('late-') === true);
 }
@@ -73,13 +76,13 @@ function isNoted(session: Session, { turn, row, seq }: Turn): boolean {
   return noted?.row === row && noted.seq === seq;
 }
 
-/** False where places may be missing, or be those of rows that are there no more. */
+/** False if places may be missing or may refer to rows that no longer exist. */
 export function arePlacesNoted(session: Session): boolean {
   const root = readRoot(session, ['placed', 'turn', 'turnRow', 'turnSeq', 'messageId']);
   return root.placed === 'all' && isNoted(session, newestTurn(root));
 }
 
-/** The newest turn of each run is on record: noted once by its row, as `r:<row>`. */
+/** Notes the newest turn of each run once, under its first row as `r:<row>`. */
 function noteStarts(session: Session, newest: Turn): void {
   forgetPlaces(session);
   const rewinds = readRewinds(session);
@@ -92,7 +95,7 @@ function noteStarts(session: Session, newest: Turn): void {
   noteStart(session, newest);
 }
 
-/** Those of rows that are there no more. */
+/** Removes places of rows that no longer exist. */
 function forgetPlaces({ places }: Session): void {
   for (const name of redis.call('HKEYS', places)) {
     if (name.startsWith('r:') || name.startsWith('m:')) redis.call('HDEL', places, name);
@@ -111,7 +114,7 @@ function startAt(session: Session, row: number): Turn | undefined {
   return { turn: toNumber(turn), row, seq: toNumber(seq), messageId };
 }
 
-/** Turns that were steered away from are found by their replies. */
+/** A turn that a steering message closed early is found by the id of its reply. */
 function nameTurn(session: Session, turn: number, messageId: string): void {
   const found = readTurn(session, turn);
   if (found?.messageId === '') noteTurn(session, { ...found, messageId });

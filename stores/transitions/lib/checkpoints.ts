@@ -4,14 +4,14 @@ import type { Checkpoint } from './end-of-step.js';
 import { text } from './json.js';
 import type { Session } from './session.js';
 
-/** The checkpoint of an index (0-based). */
+/** The checkpoint at an index (0-based). */
 export function checkpointAt(session: Session, index: number): Checkpoint | undefined {
   if (index < 0) return undefined;
   const json = redis.call('LINDEX', session.checkpoints, index);
   return json === false ? undefined : (cjson.decode(json) as Checkpoint);
 }
 
-/** How many checkpoints were left while the transcript had so many rows, or fewer. */
+/** Number of checkpoints that were made while the transcript had at most this many rows. */
 export function countCheckpoints(session: Session, rows: number): number {
   let [low, high] = [0, redis.call('LLEN', session.checkpoints)];
   while (low < high) {
@@ -23,14 +23,14 @@ export function countCheckpoints(session: Session, rows: number): number {
   return low;
 }
 
-/** Index of a checkpoint; -1 if the session has none of that id. */
+/** Index of a checkpoint; -1 if the session does not have it. */
 export function indexOfCheckpoint(session: Session, id: string): number {
   const index = redis.call('HGET', session.places, `c:${id}`);
   if (index !== false && checkpointAt(session, toNumber(index))?.id === id) return toNumber(index);
   return searchCheckpoint(session, id);
 }
 
-/** For checkpoints from before their indexes were noted, the newest first. */
+/** For checkpoints made before indexes were noted; searches from the newest. */
 function searchCheckpoint(session: Session, id: string): number {
   const mark = `"id":${text(id)}`;
   let end = redis.call('LLEN', session.checkpoints) - 1;

@@ -2,18 +2,20 @@ import { int, text } from './json.js';
 import { num, readField } from './root.js';
 import { idOf, type Session } from './session.js';
 
-/** Who speaks in an entry that the store writes by itself: its base fields. */
+/**
+ * The agent that is named in an entry which the store itself writes: the base fields of the chunk.
+ */
 export interface Speaker {
   agentId: string;
   agentType: string;
   step: number;
   /** ms since the epoch. */
   now: number;
-  /** Its base fields as JSON, once they were needed. */
+  /** The base fields as JSON, cached at first use. */
   json?: string;
 }
 
-/** A chunk that the store writes by itself. @param body its own fields, as JSON without braces */
+/** A chunk that the store itself writes. @param body its own fields, as JSON without braces */
 export function ownChunk(speaker: Speaker, type: string, body: string): string {
   speaker.json ??= baseFields(speaker);
   return `{"type":"${type}",${body},${speaker.json}}`;
@@ -24,7 +26,7 @@ function baseFields({ agentId, agentType, step, now }: Speaker): string {
   return `${who},"step":${int(step)},"timestamp":${int(now)}`;
 }
 
-/** A session's own agent as a speaker. */
+/** The session's own agent as a speaker. */
 export function speakerOf(
   session: Session,
   agentType: string | undefined,

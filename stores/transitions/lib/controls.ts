@@ -6,24 +6,28 @@ import type { Session } from './session.js';
 import { countDroppedLog } from './size.js';
 
 /**
- * Control messages of the store are counted apart from chunks: `controls` are those in the log,
- * `turnControls` those of them before the newest turn.
+ * The store's control messages are counted apart from chunks: `controls` is their number in the
+ * log, `turnControls` the number before the newest turn.
  */
 
-/** How many are in the log, of so many as were counted: a stream that has expired has none. */
+/**
+ * Number of control messages in the log, given the stored count; 0 for a stream that has expired.
+ */
 export function controlsIn(session: Session, counted: string | undefined): number {
   const controls = num(counted);
   return controls === 0 || redis.call('EXISTS', session.stream) === 1 ? controls : 0;
 }
 
-/** Stores that count. */
+/** Corrects the stored count. */
 export function recountControls(session: Session): void {
   const { controls } = readRoot(session.conversation, ['controls']);
   const left = controlsIn(session, controls);
   if (left === 0) redis.call('HSET', session.conversation.root, 'controls', 0, 'turnControls', 0);
 }
 
-/** Removes the entries of turns before the newest one. @returns how many control messages are left */
+/**
+ * Removes the entries of turns before the newest one. @returns the number of control messages left
+ */
 export function trimOldTurns(
   session: Session,
   root: Root<'turnSeq' | 'controls' | 'turnControls'>,
@@ -35,7 +39,7 @@ export function trimOldTurns(
   return num(root.controls) - gone;
 }
 
-/** For a session whose turns began before they counted. */
+/** For a session whose turns began before control messages were counted. */
 function countControls(session: Session, upTo: number): number {
   let count = 0;
   let after = '-';
@@ -52,7 +56,7 @@ function countControls(session: Session, upTo: number): number {
   return count;
 }
 
-/** Removes a page of the entries after a sequence, the newest first; true if none are left. */
+/** Removes a page of the entries after a sequence, newest first; true if none are left. */
 export function removeAfter(session: Session, sequence: number): boolean {
   const after = `(${formatInt(sequence)}-0`;
   const page = redis.call('XREVRANGE', session.stream, '+', after, 'COUNT', PAGE);

@@ -4,7 +4,7 @@ import { num } from './root.js';
 import type { Session } from './session.js';
 import { sessionsBelow } from './walk.js';
 
-/** Notes the earliest deadline of the calls that wait in the conversation, and returns it. */
+/** Stores the earliest deadline among the waiting calls of the conversation, and returns it. */
 export function noteDeadline({ conversation }: Session): number | undefined {
   let first: number | undefined;
   for (const { session, states } of sessionsBelow(conversation)) {

@@ -4,18 +4,18 @@ import type { Session } from './session.js';
 import { countStored, sizeOf, sizeOfFields } from './size.js';
 
 /**
- * Of many dropped rows those that are forgotten at once, the newest: message ids and call ids of the
- * others are recognised by their rows, which are gone.
+ * Of many dropped rows only the newest are forgotten by id. Message ids and call ids of the others
+ * are recognised as dropped because their rows no longer exist.
  */
 const FORGOTTEN_AT_ONCE = 300;
 
-/** Drops the rows behind the first ones, with what is known by their ids. */
+/** Drops all rows after the first `keep`, with what is stored under their ids. */
 export function dropRows(session: Session, keep: number): void {
   const count = redis.call('LLEN', session.rows);
   const from = Math.max(keep, count - FORGOTTEN_AT_ONCE);
   const rows = redis.call('LRANGE', session.rows, from, -1);
   countStored(session, -sizeOf(rows));
-  // Of the others nobody knows how large they were: `recount` follows.
+  // The size of the other rows is unknown; `recount` corrects it later.
   if (from > keep) redis.call('HDEL', session.root, 'counted');
   for (const row of rows) {
     const head = readHead(row);
@@ -30,7 +30,10 @@ export function dropRows(session: Session, keep: number): void {
   else redis.call('UNLINK', session.rows);
 }
 
-/** Its result, what waits to be told of it, and what a late answer to it would be measured by. */
+/**
+ * Forgets a call: its result, a note about it that waits, and what a late answer would be checked
+ * against.
+ */
 function forgetCall(session: Session, id: string): void {
   countStored(session, -sizeOfFields(session.results, [id]));
   redis.call('HDEL', session.results, id);

@@ -15,12 +15,15 @@ export interface Checkpoint {
 
 const ENDS = ['stream_end', 'stream_status', 'stream_truncated', 'run_interrupted', 'error'];
 
-/** Sequence of the last entry of a committed step: its calls' results come after the commit. */
+/**
+ * Sequence of the last entry of a committed step, including the results of its calls, which follow
+ * the commit.
+ */
 export function endOfStep(session: Session, checkpoint: Checkpoint): number {
   return readEndOfStep(session, checkpoint.id) ?? searchEnd(session, checkpoint);
 }
 
-/** For steps that were committed before their ends were noted. */
+/** For steps committed before their ends were noted. */
 function searchEnd(session: Session, { stepCount, streamSequence }: Checkpoint): number {
   let last = streamSequence;
   let isMore = true;
@@ -40,7 +43,7 @@ function endsStep(json: string, agentId: string, step: number): boolean {
   try {
     const message = cjson.decode(json) as { type: string; agentId?: string; step?: number };
     for (const type of ENDS) if (message.type === type) return true;
-    // A sub-agent counts steps of its own.
+    // A sub-agent numbers its steps separately.
     return message.agentId === agentId && message.step !== step;
   } catch {
     return true;

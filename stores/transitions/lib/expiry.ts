@@ -2,10 +2,10 @@ import { redis } from './host.js';
 import { readField } from './root.js';
 import { isConversation, OWN_KEYS, sessionAt, type Session } from './session.js';
 
-/** Keys beside a session's own that belong to the conversation; the stream has an expiry of its own. */
+/** Keys of the conversation that sub-agents' sessions share; the stream has its own expiry. */
 const COMMON = ['results', 'children', 'owners', 'erased'] as const;
 
-/** Nothing of a session that is active or waits expires. */
+/** Clears all expiries: nothing of a session that is active or waiting expires. */
 export function persist(session: Session): void {
   redis.call('PERSIST', session.stream);
   if (redis.call('PTTL', session.root) < 0) return;
@@ -13,11 +13,11 @@ export function persist(session: Session): void {
   for (const name of COMMON) redis.call('PERSIST', session[name]);
 }
 
-/** Arms the expiry of what has ended; a stream without a session goes as a whole. */
+/** Arms the expiry of what has ended; a stream without a session expires as a whole. */
 export function armExpiry(conversation: Session, hasSession: boolean): void {
   const { streamTtlSeconds, sessionTtlSeconds } = conversation.settings;
   const rest = hasSession ? sessionTtlSeconds : streamTtlSeconds;
-  // The stream never outlives the sequence that numbers it.
+  // The stream never outlives the root, which holds its sequence.
   const stream = rest > 0 ? Math.min(rest, streamTtlSeconds) : streamTtlSeconds;
   redis.call('EXPIRE', conversation.stream, stream);
   if (rest === 0) return;
@@ -27,8 +27,8 @@ export function armExpiry(conversation: Session, hasSession: boolean): void {
 }
 
 /**
- * A sub-agent's session is of no more use once the call that it carried out is settled: what it came
- * to stands in the row.
+ * Once its call is settled, a sub-agent's session is no longer needed: its result is in the row of
+ * the call.
  */
 export function expireChild(child: Session): void {
   expireOwn(child, child.settings.streamTtlSeconds);
@@ -38,7 +38,7 @@ function expireOwn(session: Session, seconds: number): void {
   for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], seconds);
 }
 
-/** Sub-agents' sessions from before they expired by themselves; looked for once. */
+/** For sub-agents' sessions created before they expired automatically; runs once. */
 function expireFormerChildren(conversation: Session, seconds: number): void {
   if (readField(conversation, 'childrenExpire') !== undefined) return;
   redis.call('HSET', conversation.root, 'childrenExpire', '1');
@@ -47,7 +47,7 @@ function expireFormerChildren(conversation: Session, seconds: number): void {
   }
 }
 
-/** What is written after the end expires with the session's other keys. */
+/** Keys written after the end get the same expiry as the session's other keys. */
 export function expireWithRoot(session: Session): void {
   const left = redis.call('PTTL', session.root);
   if (left < 0) return;

@@ -17,11 +17,11 @@ export type TerminalStatus = 'completed' | 'failed' | 'interrupted' | 'aborted';
 /** How a run ends. */
 export interface Ending {
   status: TerminalStatus;
-  /** A RunError, as JSON; '' if there is none. */
+  /** A RunError as JSON; '' if the run did not fail. */
   error: string;
-  /** Why it was stopped. */
+  /** Reason given with a stop. */
   reason: string | undefined;
-  /** What becomes of calls that are open. */
+  /** The code with which open calls are settled. */
   code: SettlingCode;
 }
 
@@ -41,7 +41,7 @@ export function readStop(stop: string | undefined): StopRecord | undefined {
   return stop === undefined ? undefined : (cjson.decode(stop) as StopRecord);
 }
 
-/** The end that a stop record asks for. */
+/** The ending that a stop record requests. */
 export function endingOfStop(stop: string): Ending {
   const { mode, reason } = cjson.decode(stop) as StopRecord;
   const status = mode === 'abort' ? 'aborted' : 'interrupted';
@@ -49,18 +49,19 @@ export function endingOfStop(stop: string): Ending {
 }
 
 /**
- * The end of a run: run, session and stream become terminal together, expiry is armed. Sub-agents
- * that are active end with it; the end of one shows in what becomes of its parent's call.
+ * Ends a run: run, session and stream become terminal together, and expiry is armed. Active
+ * sub-agents end with it. When the run of a sub-agent ends, the parent learns of it from the result
+ * of its call.
  */
-export function finish(session: Session, log: Log, speaker: Speaker, given: Ending): void {
-  const ending = withError(given);
+export function finish(session: Session, log: Log, speaker: Speaker, input: Ending): void {
+  const ending = withError(input);
   const hasCalls = redis.call('LLEN', session.order) > 0;
   if (hasCalls) {
     endSubAgents(session, log, speaker, ending);
     closeCalls(session, log, speaker, ending.code);
     takeInResults(session);
   }
-  // What calls have used is known now.
+  // Usage is complete now that all calls are settled.
   const root = readRoot(session, RUN_FIELDS);
   const place =
     `{"role":"assistant","messageId":${text(root.messageId ?? '')},"runId":${text(root.run ?? '')}` +
@@ -78,7 +79,8 @@ export function finish(session: Session, log: Log, speaker: Speaker, given: Endi
     noteDeadline(session);
     return;
   }
-  // A turn that was stopped before its first word is a message as well, also when others follow it.
+  // A turn that was stopped before the model's first word gets an empty reply, so that a following
+  // turn does not take its place.
   if (ending.status === 'interrupted' && root.replied !== root.turn) {
     pushReply(session, root, `${place}}`);
   }
@@ -95,14 +97,14 @@ export function finish(session: Session, log: Log, speaker: Speaker, given: Endi
   else queueSteering(session);
 }
 
-/** What viewers are told of a run that was broken off is kept with it: a page that is loaded shows the same. */
+/** An aborted run stores the text that viewers get, so that a page loaded later shows the same. */
 function withError(ending: Ending): Ending {
   const { status, error, reason, code } = ending;
   const isBroken = status === 'failed' || status === 'aborted';
   return error === '' && isBroken ? { status, error: ABORTED, reason, code } : ending;
 }
 
-/** The deepest first. */
+/** Ends sub-agents, the deepest first. */
 function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Ending): void {
   const below = sessionsBelow(session);
   for (let at = below.length - 1; at > 0; at -= 1) {
@@ -119,7 +121,7 @@ function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Endi
   }
 }
 
-/** Tells viewers why the stream ends; returns the text of a failure. */
+/** Writes the chunks that tell viewers why the stream ends; returns the error text of a failure. */
 function tellOfEnd(
   log: Log,
   speaker: Speaker,
@@ -163,7 +165,10 @@ const RUN_FIELDS = [
 ] as const;
 type EndingRun = Root<(typeof RUN_FIELDS)[number]>;
 
-/** How the run of this session ended; nothing of it is active any more. @param alongside fields */
+/**
+ * Stores how the run of this session ended and clears what belonged to its active state. @param
+ * alongside further fields of the root
+ */
 function closeRun(
   session: Session,
   root: EndingRun,
@@ -202,7 +207,7 @@ function closeRun(
   redis.call('HSET', session.runs, root.run ?? '', ended);
 }
 
-/** The end of a run that has done all when it is made: that of a copied session. */
+/** Completes a run at the moment it is created: the run of a copied session. */
 export function completeRun(session: Session, now: number): void {
   const ending = {
     status: 'completed',
@@ -213,7 +218,10 @@ export function completeRun(session: Session, now: number): void {
   closeRun(session, readRoot(session, RUN_FIELDS), now, ending, ['stream', 'ended']);
 }
 
-/** Where the entries begin of a step that nothing came of: a run that continues says it anew. */
+/**
+ * Notes where the entries of an unfinished step begin: a run that continues the turn repeats that
+ * step.
+ */
 function noteOpenStep(
   session: Session,
   claimed: string | undefined,

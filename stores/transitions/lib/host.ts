@@ -1,14 +1,14 @@
 /**
- * What a transition is given by whatever runs it: Redis' commands and JSON reader. Inside Redis the
- * names mean Redis' own (the build drops this module there); in process `runOn` lends them the
- * commands of an in-process keyspace for the time of one transition.
+ * What a transition gets from its host: Redis' commands and JSON parser. Inside Redis these names
+ * are Redis' own (the build drops this module there); in process, `runOn` provides the commands of
+ * an in-memory keyspace for the duration of one transition.
  *
- * Lua and JavaScript differ in what counts as true (in Lua, 0 and '' do), so transitions compare
- * explicitly; and an absent value is `false` in a reply of Redis, `undefined` everywhere else.
+ * Lua and JavaScript differ in truthiness (in Lua, 0 and '' are true), so transitions compare
+ * explicitly. An absent value is `false` in a reply of Redis and `undefined` everywhere else.
  */
 export type Argument = string | number;
 export type StreamEntry = [id: string, fields: string[]];
-/** An error as `pcall` gives it. */
+/** An error as `pcall` returns it. */
 export interface ErrorReply {
   err: string;
 }
@@ -29,7 +29,7 @@ interface Call {
   (command: 'XRANGE' | 'XREVRANGE', key: string, ...args: Argument[]): StreamEntry[];
   (command: CountingCommand, key: string, ...args: Argument[]): number;
 }
-/** Commands whose replies are numbers, or are of no interest. */
+/** Commands whose replies are numbers, or are ignored. */
 type CountingCommand =
   | ('UNLINK' | 'EXISTS' | 'EXPIRE' | 'PEXPIRE' | 'PERSIST' | 'PTTL' | 'RENAME')
   | ('HSET' | 'HSETNX' | 'HDEL' | 'HEXISTS' | 'HINCRBY' | 'HLEN' | 'HSTRLEN')
@@ -46,7 +46,7 @@ export interface Host {
 
 let host: Host | undefined;
 
-/** Runs a transition on a host; transitions are synchronous, so one is set at a time. */
+/** Runs a transition on a host. Transitions are synchronous, so only one host is set at a time. */
 export function runOn<Result>(lent: Host, transition: () => Result): Result {
   const before = host;
   host = lent;
@@ -63,9 +63,9 @@ function current(): Host {
 }
 
 export const redis = {
-  /** Executes a command; its errors end the transition. */
+  /** Executes a command; an error ends the transition. */
   call: ((command: string, ...args: Argument[]) => current().call(command, ...args)) as Call,
-  /** The same; an error comes back as a value. */
+  /** Executes a command; an error is returned as a value. */
   pcall: (command: string, ...args: Argument[]): string | ErrorReply => {
     try {
       return current().call(command, ...args) as string;
@@ -76,17 +76,17 @@ export const redis = {
 };
 
 export const cjson = {
-  /** Only texts: what people and models wrote is never encoded from decoded values. */
+  /** Encodes strings only: user and model content is never re-encoded from decoded values. */
   encode: (value: string): string => current().encode(value),
   decode: (json: string): unknown => current().decode(json),
 };
 
-/** A whole number as text; a plain conversion would round above fourteen digits. */
+/** A whole number as text; Lua's default conversion rounds beyond fourteen digits. */
 export function formatInt(value: number): string {
   return String(Math.trunc(value));
 }
 
-/** Length in UTF-8, as Redis counts. */
+/** Length in UTF-8 bytes, as Redis counts. */
 export function byteLength(text: string): number {
   return current().byteLength(text);
 }

@@ -1,26 +1,26 @@
 import { cjson, formatInt } from './host.js';
 
 /**
- * JSON by splicing: what people and models wrote goes in as the text that it came as, since a decoded
- * and encoded value loses empty lists and long digits.
+ * Builds JSON by splicing. User and model content is inserted as the text in which it arrived,
+ * because decoding and encoding it again would lose empty lists and long digits.
  */
 
-/** A field behind others: `,"name":json`; nothing for the JSON text ''. */
+/** A field that follows others: `,"name":json`; '' if the JSON text is ''. */
 export function field(name: string, json: string | undefined): string {
   return json === undefined || json === '' ? '' : `,"${name}":${json}`;
 }
 
-/** A text as JSON. */
+/** A string as JSON. */
 export function text(value: string): string {
   return cjson.encode(value);
 }
 
-/** A text as JSON; '' for an absent one. */
+/** A string as JSON; '' if absent. */
 export function optional(value: string | undefined): string {
   return value === undefined ? '' : cjson.encode(value);
 }
 
-/** A text as JSON; `null` for an absent one. */
+/** A string as JSON; `null` if absent. */
 export function nullable(value: string | undefined): string {
   return value === undefined ? 'null' : cjson.encode(value);
 }
@@ -30,7 +30,7 @@ export function int(value: number): string {
   return formatInt(value);
 }
 
-/** A stored whole number as JSON; 0 for an absent one. */
+/** A stored whole number as JSON; 0 if absent. */
 export function stored(value: string | undefined): string {
   return value ?? '0';
 }
@@ -45,7 +45,7 @@ export function texts(values: readonly string[]): string {
   return list(items);
 }
 
-/** An encoded object with a further field at its end. */
+/** An encoded object with a field added at its end. */
 export function withField(encoded: string, name: string, json: string | undefined): string {
   return json === undefined || json === '' ? encoded : `${encoded.slice(0, -1)},"${name}":${json}}`;
 }

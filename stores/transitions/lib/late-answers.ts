@@ -10,8 +10,8 @@ interface Lapsed {
 }
 
 /**
- * An answer to a call of an earlier step that timed out: the model is told of a client's, once, since
- * it has been told of the timeout. Undefined for any other call.
+ * An answer to a call of an earlier step that timed out. The model already got the timeout as the
+ * result; of a client's late answer it gets one hidden note. Undefined for any other call.
  */
 export function takeLateAnswer(
   session: Session,
@@ -29,15 +29,15 @@ export function takeLateAnswer(
   if (!lapsed.startsWith('client ')) return undefined;
   redis.call('HSET', session.calls, `lapsed:${id}`, 'told');
   const name = lapsed.slice('client '.length);
-  const told = `The call "${id}" of "${name}" was answered after its time limit. ${answer}`;
-  const part = `{"type":"text","text":${text(told)}}`;
+  const sentence = `The call "${id}" of "${name}" was answered after its time limit. ${answer}`;
+  const part = `{"type":"text","text":${text(sentence)}}`;
   const notice = `{"role":"user","id":${text(`late-${id}`)},"hidden":true,"parts":[${part}]}`;
   redis.call('RPUSH', session.notices, notice);
   expireWithRoot(session);
   return 'late';
 }
 
-/** A rewind drops calls with their rows. */
+/** False for a call whose row was dropped by a rewind. */
 function isInTranscript(session: Session, id: string, at: string | undefined): boolean {
   if (at === undefined) return true;
   const row = redis.call('LINDEX', session.rows, toNumber(at));

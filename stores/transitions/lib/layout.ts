@@ -3,22 +3,22 @@ import { readField } from './root.js';
 import type { Session } from './session.js';
 
 /**
- * Layout of the records that this release reads. What it adds to a record that an earlier release
- * misreads is written only while every living process reads it.
+ * Layout of the records that this release can read. An addition that an earlier release would
+ * misread is written only while every living process can read it.
  *
- * 1: that of 0.2.0, whose records do not name it · 2: what a run came to is kept apart if it is large,
- * and the ids of tenants' sessions tell the tenants apart.
+ * 1: the layout of 0.2.0, whose records do not name it · 2: large results of runs are stored apart,
+ * and the ids of tenants' sessions include the tenant.
  */
 export const RECORD_LAYOUT = 2;
 export const FIRST_LAYOUT = 1;
 
-/** Layout of a conversation's record; that of its sub-agents' sessions is the same. */
+/** Layout of a conversation's record; it also applies to the sessions of its sub-agents. */
 export function layoutOf({ conversation }: Session): number {
   const layout = readField(conversation, 'layout');
   return layout === undefined ? FIRST_LAYOUT : toNumber(layout);
 }
 
-/** What was written is more than earlier releases read. */
+/** Marks the record: it now holds more than earlier releases can read. */
 export function noteLayout({ conversation }: Session): void {
   redis.call('HSET', conversation.root, 'layout', conversation.settings.layout);
 }

@@ -3,27 +3,28 @@ import { num } from './root.js';
 import type { Session } from './session.js';
 
 /**
- * The log of a conversation as one transition writes it: entries under explicit ids `<sequence>-0`,
- * one publication for all. The sequence lives in the conversation's root, so it survives the stream.
+ * The log of a conversation while one transition writes to it: entries get explicit ids
+ * `<sequence>-0` and are published together at the end. The sequence is kept in the root of the
+ * conversation, so it survives the stream.
  */
 export interface Log {
   stream: string;
   channel: string;
-  /** The conversation's. */
+  /** Key of the conversation's root. */
   root: string;
-  /** Before the first entry of this transition. */
+  /** Sequence before the first entry of this transition. */
   before: number;
-  /** Of the newest entry. */
+  /** Sequence of the newest entry. */
   seq: number;
-  /** `[sequence, writer, message]`, as JSON. */
+  /** `[sequence, writer, message]`, each as JSON. */
   written: string[];
   /** Size of the messages. */
   bytes: number;
-  /** Size of what the log had before, where nothing else of the transition changes it. */
+  /** Size of the log before; set where nothing else in the transition changes it. */
   bytesBefore?: number;
 }
 
-/** @param seq the conversation's sequence, as its root has it */
+/** Opens the log. @param seq sequence as the conversation's root has it */
 export function openLog(session: Session, seq: string | undefined): Log {
   const { stream, channel, conversation } = session;
   const at = num(seq);
@@ -31,7 +32,7 @@ export function openLog(session: Session, seq: string | undefined): Log {
   return { stream, channel, root, before: at, seq: at, written: [], bytes: 0 };
 }
 
-/** Adds an entry of a writer; the store's own entries have the writer ''. */
+/** Adds an entry of a writer; entries of the store itself have the writer ''. */
 export function write(log: Log, json: string, writer = '', writerJson = '""'): void {
   log.bytes += byteLength(json);
   const seq = log.seq + 1;
@@ -43,8 +44,8 @@ export function write(log: Log, json: string, writer = '', writerJson = '""'): v
 }
 
 /**
- * A transition that died between an entry and the sequence that counts it has left entries above that
- * sequence: the log continues behind them. Ids above the newest entry may be used up as well.
+ * A transition that failed between adding an entry and storing the sequence leaves entries above
+ * that sequence; the log continues after them. Ids above the newest entry may be used up as well.
  */
 function writeBehind(
   log: Log,
@@ -79,7 +80,7 @@ function newestEntry(log: Log): number {
   return newest === undefined ? 0 : sequenceOf(newest[0]);
 }
 
-/** The same for a control message of the store; they are counted apart. */
+/** Adds a control message of the store; these are counted apart. */
 export function writeControl(log: Log, json: string): void {
   redis.call('HINCRBY', log.root, 'controls', 1);
   write(log, json);
@@ -91,7 +92,10 @@ export function writeAll(log: Log, messages: readonly string[], writer: string):
   for (const message of messages) write(log, message, writer, writerJson);
 }
 
-/** Stores the sequence, with further fields of the conversation's root, and publishes what was written. */
+/**
+ * Stores the sequence, with further fields of the conversation's root, and publishes the new
+ * entries.
+ */
 export function closeLog(log: Log, alongside: readonly string[] = []): void {
   if (log.written.length === 0) {
     if (alongside.length > 0) redis.call('HSET', log.root, ...alongside);
@@ -107,12 +111,12 @@ export function closeLog(log: Log, alongside: readonly string[] = []): void {
   redis.call('SPUBLISH', log.channel, `[${formatInt(log.before)},[${log.written.join(',')}]]`);
 }
 
-/** The sequence in an id of the stream. */
+/** The sequence in an entry id. */
 export function sequenceOf(id: string): number {
   return toNumber(id.slice(0, id.indexOf('-')));
 }
 
-/** True for the store's control messages; those of today begin with their type. */
+/** True for a control message of the store; those of this release begin with their type. */
 export function isControl(writer: string, json: string): boolean {
   if (writer !== '') return false;
   if (json.startsWith('{"type":"')) return isControlType(json.slice(9, json.indexOf('"', 9)));

@@ -14,7 +14,7 @@ export interface StoredMessage {
   hidden: boolean;
 }
 
-/** A user message of a request: its row is the argument of that number. */
+/** A user message of a request; `row` is the number of the argument that holds its row. */
 export interface MessageArgument {
   id: string;
   hash: string;
@@ -34,11 +34,11 @@ export function toStored(
 }
 
 /**
- * Takes user messages into the transcript and notes where they are, with the turn that they begin.
- * How many messages people see by then, the caller stores.
+ * Adds user messages to the transcript and notes their places, and the turn that they begin. The
+ * caller stores the new number of visible messages.
  *
- * @param uiCount how many messages people have seen @param seq before the turn's first entry; absent
- * where the turn is noted otherwise
+ * @param uiCount number of visible messages before
+ * @param seq sequence before the turn's first entry; absent if the turn is noted elsewhere
  */
 export function storeMessages(
   session: Session,

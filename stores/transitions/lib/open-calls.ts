@@ -10,18 +10,21 @@ export interface NewCallRequest {
   name: string;
   kind: 'server' | 'approval' | 'client' | 'subagent';
   spec: Content;
-  /** Its result, if it is settled from the start. */
+  /** The result, if the call is settled from the start. */
   row?: Content;
-  /** May be executed again when it had started on a worker that was lost. */
+  /** May be executed again after the worker that started it was lost. */
   idempotent?: boolean;
-  /** A decision that was made without asking anybody. */
+  /** A decision that was made without a person. */
   automatic?: Content;
-  /** How long people may take to answer, ms from the pause on. */
+  /** How long people may take to answer, ms after the pause. */
   deadlineMs?: number;
-  /** The chunk that asks people, without step and time, and what shows it: kept until the pause. */
+  /**
+   * The chunk that asks people (without step and time) and the one that shows the call; both are
+   * deferred until the pause.
+   */
   ask?: Content;
   part?: Content;
-  /** Part of the sub-agent's session id, its run, and the row that this begins with. */
+  /** Part of the sub-agent's session id, its run, and the first row of its session. */
   child?: string;
   ref?: Content;
   brief?: Content;

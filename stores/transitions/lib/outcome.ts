@@ -3,9 +3,9 @@ import { only } from './request.js';
 import { isTerminal } from './root.js';
 
 /**
- * The reply to a step that is committed: the newest outcome. A run that ended elsewhere has nothing
- * more to do, whatever its last step had left; and one that continues behind earlier steps knows
- * nothing of what they left.
+ * The reply for a step that is already committed: the newest outcome. `superseded` for a run that
+ * was ended elsewhere, which has nothing left to do, and for one that continues after earlier
+ * steps, whose outcomes it does not know.
  */
 export function doneOrSuperseded(outcome: string | undefined, status: string | undefined): string {
   if (outcome === undefined || outcome === '') return only('superseded');

@@ -2,18 +2,18 @@ import { formatInt, redis, toNumber } from './host.js';
 import { num } from './root.js';
 
 /**
- * What is known of one user's conversations, in the slot of the tenant, or of the user where there is
- * no tenant.
+ * What is stored about the conversations of one user, in the slot of the tenant, or of the user if
+ * there is no tenant.
  *
- * holds: sorted set of reservations `<user>/<session>`, by the time at which they lapse · tenant: hash,
- * the sums of all users of the slot · usage: hash, the sums of this user · sessions: sorted set of
- * sessions, the newest change first, as its negative time · work: sorted set of sessions whose run is
- * at work · entries: hash by session, see Entry · titles: hash by session.
+ * holds: sorted set of reservations `<user>/<session>` by expiry time · tenant: hash, sums over all
+ * users of the slot · usage: hash, sums of this user · sessions: sorted set of sessions by negative
+ * time of the last change, so that the newest comes first · work: sorted set of sessions with an
+ * active run · entries: hash by session, see Entry · titles: hash by session.
  */
 export interface Owner {
-  /** Before the keys of all users of the slot. */
+  /** Prefix of the keys of all users in the slot. */
   base: string;
-  /** As it stands in keys. */
+  /** The user, escaped as in keys. */
   user: string;
   holds: string;
   tenant: string;
@@ -24,27 +24,32 @@ export interface Owner {
   titles: string;
 }
 
-/** What is counted; the fields of usage, and the names of limits. */
+/** What is counted: the fields of `usage`, and the names of limits. */
 export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
 export type Counted = (typeof COUNTED)[number];
 export type Counts = Record<Counted, number>;
 
-/** What one session counts for. What is held is set aside until the session is folded, or lapses. */
+/**
+ * What one session counts for. Held amounts are reserved until the session is folded or the
+ * reservation expires.
+ */
 export interface Entry {
-  /** When the session was created; 0 while there is only a reservation for it. */
+  /** When the session was created; 0 while only a reservation exists. */
   created: number;
-  /** Grows with each change of the session; of two folds the one of the higher version stays. */
+  /**
+   * Increases with each change of the session; of two folds the one with the higher version stays.
+   */
   version: number;
   bytes: number;
   queued: number;
-  /** 1 while its run is at work. */
+  /** 1 while its run is active. */
   runs: number;
   heldBytes: number;
   heldQueued: number;
   heldRuns: number;
 }
 
-/** keys: one that names the user: base and user follow from it. */
+/** Keys of a user; `base` and `user` are derived from the one key that is passed in. */
 export function ownerAt(base: string, user: string): Owner {
   const own = `${base}${user}:`;
   return {
@@ -77,7 +82,7 @@ export function readEntry({ entries }: Owner, sessionId: string): Entry | undefi
   };
 }
 
-/** Replaces an entry, and brings the sums up to date. */
+/** Replaces an entry and updates the sums. */
 export function writeEntry(owner: Owner, sessionId: string, after: Entry): void {
   const before = readEntry(owner, sessionId);
   const numbers = [after.created, after.version, after.bytes, after.queued, after.runs];
@@ -88,7 +93,7 @@ export function writeEntry(owner: Owner, sessionId: string, after: Entry): void 
   addUp(owner, countsOf(before), countsOf(after));
 }
 
-/** Removes all that is known of a session; true if anything was. */
+/** Removes everything stored about a session; true if there was anything. */
 export function removeEntry(owner: Owner, sessionId: string): boolean {
   const before = readEntry(owner, sessionId);
   redis.call('ZREM', owner.holds, holdOf(owner, sessionId));
@@ -116,10 +121,10 @@ export function holdOf({ user }: Owner, sessionId: string): string {
   return `${user}/${sessionId}`;
 }
 
-/** Most reservations that one request clears away. */
+/** Maximum number of expired reservations that one request clears. */
 const MOST_LAPSED = 100;
 
-/** Gives back what was reserved by requests that did nothing with it in time, of all users. */
+/** Releases expired reservations of all users in the slot. */
 export function clearLapsed({ base, holds }: Owner, now: number): void {
   const lapsed = redis.call('ZRANGEBYSCORE', holds, '-inf', now, 'LIMIT', 0, MOST_LAPSED);
   for (const hold of lapsed) {
@@ -161,7 +166,7 @@ function addUp({ usage, tenant }: Owner, before: Counts, after: Counts): void {
       redis.call('HINCRBY', tenant, what, change);
     }
   }
-  // Nothing stays behind of a user who has erased everything.
+  // Deletes the keys of a user who has erased everything.
   if (after.sessions < before.sessions) {
     if (readCounts(usage).sessions === 0) redis.call('UNLINK', usage);
     if (readCounts(tenant).sessions === 0) redis.call('UNLINK', tenant);

@@ -30,8 +30,9 @@ interface WaitingCall {
 }
 
 /**
- * A session in which only people, or sub-agents that wait for people, can progress rests. Then its
- * parent's call is busy no more; when the conversation itself rests, all pauses. True if it did.
+ * Pauses a session in which only people, or sub-agents that wait for people, can progress. A
+ * sub-agent that pauses leaves the busy set of its parent; when the conversation itself pauses, so
+ * does the stream. True if the conversation paused.
  */
 export function restIfWaiting(session: Session, log: Log, now: number): boolean {
   if (redis.call('SCARD', session.busy) > 0) return false;
@@ -49,7 +50,10 @@ export function restIfWaiting(session: Session, log: Log, now: number): boolean 
   return restIfWaiting(above, log, now);
 }
 
-/** What a session waits for: people, or sub-agents that wait for people. Undefined if it can continue. */
+/**
+ * What a session waits for: people, or sub-agents that wait for people. Undefined if it can
+ * continue.
+ */
 function restingStatus(session: Session): Waiting | undefined {
   let status: Waiting | undefined;
   for (const { id, value: state } of readCallsField(session, 'state')) {
@@ -95,11 +99,11 @@ function pause(conversation: Session, log: Log, now: number, status: Waiting): v
   for (const { id, session } of waiting)
     redis.call('HSETNX', session.calls, `asked:${id}`, log.seq);
   redis.call('HSET', conversation.root, 'stream', 'paused', 'pauseSeq', log.seq);
-  // Only sub-agents are woken.
+  // Only sub-agents have wake-ups.
   if (root.children !== undefined) forgetWakes(conversation);
 }
 
-/** What answers let sub-agents continue with is of no use once all waits again. */
+/** Wake-ups for sub-agents are obsolete once everything waits again. */
 function forgetWakes(conversation: Session): void {
   const wakes: string[] = [];
   for (const name of redis.call('HKEYS', conversation.root)) {
@@ -114,7 +118,7 @@ function childJson(session: Session, id: string): string {
   return `{${who},"callId":${text(id)}}`;
 }
 
-/** The marker that says why the run rests; it never reaches a client. */
+/** Writes the marker that holds the reason for the pause; it never reaches a client. */
 function writeMarker(
   log: Log,
   speaker: Speaker,
@@ -136,7 +140,7 @@ function writeMarker(
   write(log, ownChunk(speaker, 'suspension_marker', `"kind":"${kind}","payload":${payload}`));
 }
 
-/** The clock of a call runs from its first pause on. @returns the earliest deadline */
+/** Starts the clocks of calls that pause for the first time. @returns the earliest deadline */
 function startClocks(conversation: Session, waiting: readonly WaitingCall[]): number | undefined {
   let hasClock = false;
   for (const { id, session } of waiting) {
@@ -150,7 +154,10 @@ function startClocks(conversation: Session, waiting: readonly WaitingCall[]): nu
   return undefined;
 }
 
-/** Shows what was kept back, in a step of its own and as one row of the conversation's history. */
+/**
+ * Writes the deferred requests of sub-agents, in a step of their own and as one row of the
+ * conversation's history.
+ */
 function showHeld(
   conversation: Session,
   log: Log,

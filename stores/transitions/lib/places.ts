@@ -3,15 +3,15 @@ import { int } from './json.js';
 import { num, type Root } from './root.js';
 import type { Session } from './session.js';
 
-/** Where things stand, so that nobody searches transcript or log for them. */
+/** Places of messages, turns and checkpoints, so that transcript and log need not be searched. */
 
 export interface Turn {
   turn: number;
-  /** Its first row. */
+  /** First row. */
   row: number;
-  /** Before its first entry. */
+  /** Sequence before the first entry. */
   seq: number;
-  /** Of its reply. */
+  /** Message id of the reply. */
   messageId: string;
 }
 
@@ -37,7 +37,7 @@ export function readTurn(session: Session, turn: number): Turn | undefined {
   return { turn, row: toNumber(row), seq: toNumber(seq), messageId };
 }
 
-/** Row and turn of a user message; of one that a rewind dropped, the place it had. */
+/** Row and turn of a user message; for one dropped by a rewind, its former place. */
 export function readMessagePlace(
   session: Session,
   id: string,
@@ -48,7 +48,10 @@ export function readMessagePlace(
   return { row: toNumber(row), turn: toNumber(turn) };
 }
 
-/** The results of a step's calls come after its commit: its entries end where something else begins. */
+/**
+ * Notes where the entries of the last committed step end. The results of its calls follow the
+ * commit, so this is known only when something else begins.
+ */
 export function noteEndOfStep(session: Session, checkpoint: string | undefined, seq: number): void {
   if (checkpoint !== undefined) redis.call('HSETNX', session.places, `e:${checkpoint}`, seq);
 }

@@ -11,7 +11,7 @@ import { countStored } from './size.js';
 
 export type QueueMode = 'queue' | 'steer' | 'interrupt';
 
-/** Messages that wait for their turn, or that steer. Rows stay texts inside: nothing decodes them. */
+/** Messages that are queued or that steer. Their rows are never decoded. */
 export interface QueueEntry {
   mode: QueueMode;
   messages: StoredMessage[];
@@ -34,7 +34,7 @@ export function readEntry(json: string): QueueEntry {
   return cjson.decode(json) as QueueEntry;
 }
 
-/** Of an entry without its messages, which may be large. */
+/** Mode of an entry, without decoding its messages, which may be large. */
 function modeOf(json: string): QueueMode {
   const end = json.indexOf(',"messages":');
   const head = end < 0 ? json : `${json.slice(0, end)}}`;
@@ -42,7 +42,10 @@ function modeOf(json: string): QueueMode {
   return (cjson.decode(isHead ? head : json) as { mode: QueueMode }).mode;
 }
 
-/** Notes how many entries wait, and tells followers. @param removed ids of messages, as JSON */
+/**
+ * Stores the length of the queue and informs followers. @param removed ids of removed messages, as
+ * JSON
+ */
 export function noteQueue(session: Session, log: Log, speaker: Speaker, removed: string): void {
   const queued = redis.call('LLEN', session.queue);
   redis.call('HSET', session.root, 'queued', queued);
@@ -50,7 +53,9 @@ export function noteQueue(session: Session, log: Log, speaker: Speaker, removed:
   write(log, ownChunk(speaker, 'queue_changed', body));
 }
 
-/** Puts messages among those that wait: steering ones before queued ones, interrupting ones first. */
+/**
+ * Adds an entry to the queue: interrupting ones come first, then steering ones, then queued ones.
+ */
 export function pushQueued(session: Session, log: Log, speaker: Speaker, entry: QueueEntry): void {
   const json = entryJson(entry);
   countStored(session, byteLength(json));
@@ -79,7 +84,7 @@ export function steeringWaits(session: Session): boolean {
   return head !== false && modeOf(head) === 'steer';
 }
 
-/** Steering that came too late waits for a turn of its own. */
+/** Steering messages that came too late become queued messages. */
 export function queueSteering(session: Session): void {
   let at = 0;
   for (const json of redis.call('LRANGE', session.queue, 0, -1)) {
@@ -93,8 +98,9 @@ export function queueSteering(session: Session): void {
 }
 
 /**
- * Takes steering messages into the transcript: the run's reply so far is closed, what follows is a
- * turn of its own, whose message the root gets. A reply that has not begun is left to begin.
+ * Adds steering messages to the transcript. The reply so far is closed, and what follows is a new
+ * turn, whose message id goes into the root. If the reply has not begun, it is not closed but
+ * starts after the messages.
  */
 export function takeSteering(
   session: Session,

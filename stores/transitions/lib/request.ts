@@ -1,9 +1,9 @@
-/** What Node sends with a transition beside its keys; user content travels as arguments of its own. */
+/** Shapes of the requests that Node sends; user content travels in arguments of its own. */
 
-/** Number of the argument that holds a text of user content; absent where there is none. */
+/** Number of the argument that holds a text of user content; absent if there is no such text. */
 export type Content = number;
 
-/** Identity of a writer: a higher token fences lower ones off. */
+/** Identity of a writer; a higher token fences lower ones off. */
 export interface WriterRequest {
   sessionId: string;
   runId: string;
@@ -14,15 +14,15 @@ export interface WriterRequest {
   step: number;
 }
 
-/** The reply of a transition that did a page of its work: it is to be sent again, as it was. */
+/** Reply of a transition that did one page of its work: the same request must be sent again. */
 export const MORE = '{"kind":"more"}';
 
-/** A reply that is only a word. */
+/** A reply that consists of its kind only. */
 export function only(kind: string): string {
   return `{"kind":"${kind}"}`;
 }
 
-/** The content that a request names; '' if it names none. */
+/** The content that a request refers to; '' if the reference is absent. */
 export function contentAt(args: readonly string[], at: Content | undefined): string {
   return at === undefined ? '' : (args[at] as string);
 }

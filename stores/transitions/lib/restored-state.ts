@@ -8,15 +8,20 @@ import type { Session } from './session.js';
 import { countStored } from './size.js';
 import { dropStates, forgetTurnsAfter } from './state.js';
 
-/** Rows in which a call is looked for whose changes no step has taken in. */
+/** Number of newest rows in which staged calls are looked up. */
 const NEWEST_ROWS = 200;
 
-/** The version with which the first dropped step was asked; the current one if none is dropped. */
+/**
+ * The version of the state at the first dropped step; the current version if no step is dropped.
+ */
 function wantedVersion(session: Session, target: Target, current: number): number {
   return checkpointAt(session, target.checkpoints)?.stateVersion ?? current;
 }
 
-/** States of turns long gone are not kept: a session cannot be taken back to them. */
+/**
+ * False if that state is no longer stored: states of old turns are deleted, so the session cannot
+ * be rewound to them.
+ */
 export function isStateKept(session: Session, target: Target): boolean {
   const current = num(readField(session, 'stateV'));
   const wanted = wantedVersion(session, target, current);
@@ -25,8 +30,8 @@ export function isStateKept(session: Session, target: Target): boolean {
 }
 
 /**
- * Gives the agent back the state that the first dropped step was asked with, under a version of its
- * own, and drops the states that only dropped steps had.
+ * Restores the state that the first dropped step began with, as a new version, and deletes the
+ * states that only dropped steps used.
  */
 export function restoreState(session: Session, target: Target): void {
   const before = num(readField(session, 'stateV'));
@@ -52,7 +57,7 @@ export function restoreState(session: Session, target: Target): void {
   dropStaged(session, target.rows);
 }
 
-/** With which state the turn began, if a step of it stays. */
+/** Notes with which state the turn began, if one of its steps stays. */
 function noteStateOfTurn(session: Session, { turn, checkpoints }: Target): void {
   redis.call('HDEL', session.root, 'turnV');
   let first: number | undefined;
@@ -66,7 +71,7 @@ function noteStateOfTurn(session: Session, { turn, checkpoints }: Target): void 
   redis.call('HSET', session.root, 'turnV', `${int(turn.turn)} ${int(first)}`);
 }
 
-/** Changes that no step has taken in stay if their calls do. */
+/** Staged changes stay if the rows of their calls stay. */
 function dropStaged(session: Session, rows: number): void {
   const fields = redis.call('HKEYS', session.staged);
   if (fields.length === 0) return;
@@ -77,7 +82,7 @@ function dropStaged(session: Session, rows: number): void {
     }
   }
   for (const field of fields) {
-    // A step's id has no slash, nor has an object a property with one.
+    // Step ids contain no slash. Keys with a slash never match inherited properties of an object.
     const id = field.slice(field.indexOf('/'));
     if (field !== 'n' && kept[id] !== true) redis.call('HDEL', session.staged, field);
   }

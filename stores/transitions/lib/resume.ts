@@ -7,16 +7,16 @@ import { readField, readRoot } from './root.js';
 import { idOf, isConversation, sessionAt, type Session } from './session.js';
 import { sessionsBelow, type Found } from './walk.js';
 
-/** What an answer lets continue: JSON texts, '' where there is nothing. */
+/** What an answer lets continue, as JSON texts; '' for nothing. */
 export interface Resumed {
-  /** Of the session that was answered: what its run continues with. */
+  /** For the session that was answered: what its run continues with. */
   resume: string;
   /** Other runs of the conversation, with what they continue with. */
   others: string;
 }
 export const NOTHING_RESUMED: Resumed = { resume: '', others: '' };
 
-/** The stream becomes active again, if it had paused; while siblings still run it has not. */
+/** Makes the stream active again if it was paused; it was not while sibling agents were running. */
 export function makeActive({ conversation }: Session, log: Log, now: number): void {
   const names = ['stream', 'run', 'agent', 'checkpoint', 'committed'] as const;
   const root = readRoot(conversation, names);
@@ -30,22 +30,22 @@ export function makeActive({ conversation }: Session, log: Log, now: number): vo
 }
 
 /**
- * The last answer that anybody in the conversation waits for lets all continue: each session that
- * was answered, its approved calls.
+ * The last answer that the conversation waits for lets all its sessions continue, each with its
+ * approved calls.
  */
-export function resumeIfAnswered(asked: Session, log: Log, now: number): Resumed {
-  const sessions = sessionsBelow(asked.conversation);
+export function resumeIfAnswered(paused: Session, log: Log, now: number): Resumed {
+  const sessions = sessionsBelow(paused.conversation);
   for (const { states } of sessions) {
     for (const { value } of states) if (value === 'waiting') return NOTHING_RESUMED;
   }
-  makeActive(asked, log, now);
+  makeActive(paused, log, now);
   let resume = '';
   const others: string[] = [];
   for (const found of sessions) {
     const { session } = found;
     const { approved, isTold } = openAgain(found);
     redis.call('HSET', session.root, 'status', 'running');
-    if (session.part === asked.part) {
+    if (session.part === paused.part) {
       resume = release(session, approved);
     } else if (isTold) {
       const own = release(session, approved);
@@ -55,7 +55,9 @@ export function resumeIfAnswered(asked: Session, log: Log, now: number): Resumed
   return { resume, others: others.length === 0 ? '' : list(others) };
 }
 
-/** The calls that a session may carry out now; `isTold` if one was answered since its run was woken. */
+/**
+ * The calls that a session may now carry out; `isTold` if one was answered since its run was woken.
+ */
 function openAgain({ session, states }: Found): { approved: string[]; isTold: boolean } {
   const approved: string[] = [];
   let isTold = false;
@@ -72,7 +74,7 @@ function openAgain({ session, states }: Found): { approved: string[]; isTold: bo
   return { approved, isTold };
 }
 
-/** What a session may continue with, kept until its run takes it. */
+/** Stores what a session may continue with, until its run takes it. */
 function release(session: Session, approved: readonly string[]): string {
   if (approved.length > 0) redis.call('SADD', session.busy, ...approved);
   const step = stored(readField(session, 'committed'));
@@ -90,7 +92,10 @@ function wakeJson(session: Session, resumption: string): string {
   return `{"sessionId":${text(idOf(session))},"runId":${text(run)},"resume":${resumption}}`;
 }
 
-/** A session whose calls are all settled continues although others of the conversation wait. */
+/**
+ * Lets a session whose calls are all settled continue although others of the conversation still
+ * wait.
+ */
 export function continueAlone(session: Session, log: Log, now: number): void {
   if (hasUnsettled(session)) return;
   makeActive(session, log, now);

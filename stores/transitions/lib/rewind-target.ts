@@ -10,28 +10,31 @@ import { headAt, rowOfMessage, turnAtRow } from './turns.js';
 /** How much of a session stays, and where it continues. */
 export interface Target {
   turn: Turn;
-  /** Rows that stay. */
+  /** Number of rows that stay. */
   rows: number;
-  /** Checkpoints that stay. */
+  /** Number of checkpoints that stay. */
   checkpoints: number;
-  /** Entries up to it stay. */
+  /** Log entries up to this sequence stay. */
   sequence: number;
-  /** Behind which step of the turn the new run continues. */
+  /** The new run continues after this step of the turn. */
   step: number;
-  /** How many messages people see of what stays. */
+  /** Number of visible messages that stay. */
   shown: number;
-  /** The turn keeps part of its reply. */
+  /** True if part of the turn's reply stays. */
   hasReplied: boolean;
 }
 
 export interface Wanted {
   checkpointId: string | undefined;
   messageId: string | undefined;
-  /** Messages take the place of that one. */
+  /** True if other messages replace that message. */
   isEdited: boolean;
 }
 
-/** Where a request wants to go back to; the places of messages have to be noted first, in pages. */
+/**
+ * Finds where a request wants to go back to. The places of messages must be noted first, page by
+ * page.
+ */
 export function findTarget(
   session: Session,
   newest: Turn,
@@ -58,25 +61,25 @@ function toTurn(
 ): Target | 'message_not_found' {
   const turn = turnAtRow(session, newest, row);
   const ends = endOfTurn(session, newest, turn);
-  let asked = turn.row;
-  // Messages of a turn come before its reply.
+  let at = turn.row;
+  // The user messages of a turn precede its reply.
   let visible = 0;
   let behind = 0;
-  while (asked < ends) {
-    const head = headAt(session, asked);
+  while (at < ends) {
+    const head = headAt(session, at);
     if (head?.role !== 'user') break;
     if (head.hidden !== true) {
       visible += 1;
-      if (asked >= row) behind += 1;
+      if (at >= row) behind += 1;
     }
-    asked += 1;
+    at += 1;
   }
   const before = shownBefore(session, turn, visible);
   const isUsers = messageId !== undefined && headAt(session, row)?.id === messageId;
   if (isEdited && !isUsers) return 'message_not_found';
   return {
     turn,
-    rows: isEdited ? row : asked,
+    rows: isEdited ? row : at,
     checkpoints: countCheckpoints(session, turn.row),
     sequence: turn.seq,
     step: 0,
@@ -97,7 +100,7 @@ function toCheckpoint(
   if (last < newest.row && !notePlaces(session, newest)) return 'more';
   const turn = turnAtRow(session, newest, last);
   let rows = checkpoint.messageCount;
-  // The step's results follow it, in the transcript and in the log.
+  // The results of the step follow it, both in the transcript and in the log.
   let head = headAt(session, rows);
   while (head !== undefined && (head.role === 'tool' || head.display === true)) {
     rows += 1;
@@ -120,7 +123,10 @@ function toCheckpoint(
   };
 }
 
-/** Messages that people see before a turn: the id of its reply counts those with its own. */
+/**
+ * Number of visible messages before a turn. The id of its reply counts them together with the
+ * messages of the turn.
+ */
 function shownBefore(session: Session, { messageId, row }: Turn, visible: number): number {
   if (messageId.startsWith('msg-')) return numberOf(messageId) - visible;
   let shown = 0;
@@ -139,7 +145,10 @@ function numberOf(messageId: string): number {
   return toNumber(messageId.slice('msg-'.length));
 }
 
-/** A user's message at the beginning of the turn, or any row of it for its reply's id. */
+/**
+ * Row of a user message at the beginning of the turn, or the turn's first row for the id of its
+ * reply.
+ */
 function rowInTurn(session: Session, turn: Turn, id: string): number | undefined {
   if (id === turn.messageId) return turn.row;
   let row = turn.row;

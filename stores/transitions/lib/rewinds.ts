@@ -4,7 +4,7 @@ import { FIRST_LAYOUT } from './layout.js';
 import type { Turn } from './places.js';
 import type { Session } from './session.js';
 
-/** What the record keeps of a run that has ended, as far as rewinds go. */
+/** The fields of an ended run's record that rewinds need. */
 export interface EndedRun {
   runId: string;
   startRow?: number;
@@ -15,17 +15,17 @@ export interface EndedRun {
   rewound?: boolean;
 }
 
-/** Took back the runs up to a number that began behind a row, or at it. */
+/** A rewind: it dropped the runs up to `upTo` that began at `row` or after it. */
 export interface Rewind {
   upTo: number;
   row: number;
   isWholeTurn: boolean;
 }
 
-/** The runs of a session that has had more are not marked for release 0.2.0. */
+/** A session with more runs than this does not mark them for release 0.2.0. */
 const MOST_MARKED = 300;
 
-/** Runs of dropped turns are shown as taken back. */
+/** Notes a rewind, so that runs of dropped turns are listed as rewound. */
 export function noteRewind(session: Session, { row }: Turn, runN: number, mode: string): void {
   const rewind = { upTo: runN, row, isWholeTurn: mode === 'retry' };
   redis.call('RPUSH', session.rewinds, `${int(runN)} ${int(row)} ${mode}`);
@@ -58,7 +58,7 @@ export function wasTakenBack(run: EndedRun, rewinds: readonly Rewind[]): boolean
   return false;
 }
 
-/** `<sessionId>:<number>-<nonce>`; an id of a session has no colon. */
+/** Run ids are `<sessionId>:<number>-<nonce>`; a session id contains no colon. */
 function numberOf(runId: string): number {
   const rest = runId.slice(runId.indexOf(':') + 1);
   return toNumber(rest.slice(0, rest.indexOf('-')));

@@ -25,7 +25,7 @@ export type RootField =
 
 export type Root<Field extends RootField = RootField> = Record<Field, string | undefined>;
 
-/** Some fields of a root hash; only those, since a root may hold a result of a megabyte. */
+/** Reads only the named fields of a root hash, which may also hold a result of a megabyte. */
 export function readRoot<Field extends RootField>(
   session: Session,
   names: readonly Field[],
@@ -39,7 +39,10 @@ export function readRoot<Field extends RootField>(
   return root;
 }
 
-/** Sequence and status of the stream are the conversation's; `read` has this session's own fields. */
+/**
+ * Adds sequence and stream status, which belong to the conversation, to the fields that were read
+ * from a session.
+ */
 export function addShared(session: Session, read: Root<'seq' | 'stream'>): void {
   if (isConversation(session)) return;
   const { seq, stream } = readRoot(session.conversation, ['seq', 'stream']);
@@ -52,7 +55,7 @@ export function readField(session: Session, name: RootField): string | undefined
   return value === false ? undefined : value;
 }
 
-/** A stored whole number; 0 if it is absent. */
+/** A stored whole number; 0 if absent. */
 export function num(value: string | undefined): number {
   return value === undefined ? 0 : toNumber(value);
 }
@@ -66,12 +69,14 @@ export function isTerminal(status: string | undefined): boolean {
   );
 }
 
-/** True while a run is at work or waits. */
+/** True while a run is active or waits. */
 export function isLive(status: string | undefined): boolean {
   return status !== undefined && !isTerminal(status);
 }
 
-/** Milliseconds since the epoch by the clock of Redis: deadlines do not depend on callers' clocks. */
+/**
+ * Milliseconds since the epoch by Redis' clock: deadlines do not depend on the clocks of callers.
+ */
 export function storeNow(): number {
   const [seconds, microseconds] = redis.call('TIME');
   return toNumber(seconds) * 1000 + Math.floor(toNumber(microseconds) / 1000);

@@ -1,22 +1,22 @@
 import { cjson, redis } from './host.js';
 import type { Session } from './session.js';
 
-/** What a transition has to know of a row. */
+/** The fields of a row that transitions read. */
 export interface RowHead {
   role: 'user' | 'assistant' | 'tool';
-  /** Of a user's. */
+  /** Of a user row. */
   id?: string;
   hidden?: boolean;
-  /** Of an assistant's. */
+  /** Of an assistant row. */
   messageId?: string;
   step?: number;
-  /** Of a tool's. */
+  /** Of a tool row. */
   toolCallId?: string;
-  /** For history only. */
+  /** Only for history; the model does not get it. */
   display?: boolean;
 }
 
-/** Where that of a row begins which may be large; rows are stored with it behind everything else. */
+/** Field names at which the large part of a row begins; rows are stored with it last. */
 const BODIES = [
   ',"parts":',
   ',"output":',
@@ -26,12 +26,13 @@ const BODIES = [
   ',"decision":',
   ',"events":',
 ];
-/** More than any head has. */
+/** Longer than any head. */
 const MOST_HEAD = 4_000;
 
 /**
- * The beginning of a row. A quotation mark inside of a text is escaped, so the name of a field behind
- * a comma is found in no text. Rows of earlier releases may be in another order: they are decoded whole.
+ * Reads the head of a row without decoding the rest. Quotation marks inside strings are escaped, so
+ * a field name after a comma never matches inside a string. Rows of earlier releases may have
+ * another field order; they are decoded completely.
  */
 export function readHead(row: string): RowHead {
   if (row.startsWith('{"role":')) {
@@ -47,7 +48,10 @@ export function readHead(row: string): RowHead {
   return cjson.decode(row) as RowHead;
 }
 
-/** Undefined where such a name stands in something of the row, in one of an earlier release. */
+/**
+ * Undefined if the field name was found inside a nested value, which happens in rows of earlier
+ * releases.
+ */
 function decodeHead(json: string): RowHead | undefined {
   try {
     return cjson.decode(json) as RowHead;

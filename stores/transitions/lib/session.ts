@@ -1,4 +1,4 @@
-/** Keys of a session that hold data of its own, in the order in which transitions are given them. */
+/** Keys that hold a session's own data, in the order in which transitions get them. */
 export const OWN_KEYS = [
   'root',
   'rows',
@@ -17,7 +17,10 @@ export const OWN_KEYS = [
   'places',
   'rewinds',
 ] as const;
-/** Keys that a sub-agent's session shares with its conversation's; the last two hold nothing. */
+/**
+ * Keys that a sub-agent's session shares with its conversation; the last two name channels and hold
+ * nothing.
+ */
 export const SHARED_KEYS = [
   'stream',
   'results',
@@ -30,53 +33,65 @@ export const SHARED_KEYS = [
 export type KeyName = (typeof OWN_KEYS)[number] | (typeof SHARED_KEYS)[number];
 
 /**
- * Where a session is kept.
+ * The keys of a session.
  *
- * root: hash, the session and its newest run · stream: the log · rows: list, the transcript ·
- * calls: hash `<field>:<toolCallId>` for the calls of the newest committed step, and `lapsed:`,
- * `lapsedAt:` for calls of earlier steps that timed out · order: list of the ids of those calls ·
- * busy: set, what can progress without a person · writers: hash by writer: `t:` token, `b:` batch,
- * `s:` sequence of that batch, `f:` sequence before its first entry, `w:` set if an owner before this
- * one wrote, `e:` sequences that its call's row keeps, `o:` token of which this is noted, `n:` nonce
- * of a writer of no run, `l:` attempts that count as lost, `h:` token of one that has handed over,
- * `g:` how many were forgiven; and
- * `fails:<step>` · messages: hash of accepted ids and hashes · runs: hash of ended runs ·
- * checkpoints: list · settled: set of all calls ever taken in · results: hash of large results ·
- * states: hash of the agent's own state by version · staged: hash of changes that calls ask for ·
- * notices: list of hidden rows for the next step or turn · queue: list of entries that wait ·
- * places: hash, `m:<message id>` row and turn of user messages, `t:<turn>` row, sequence and id of
- * its reply (`r:<row>` while an earlier release's turns are noted), `c:<checkpoint id>` its index, `e:<checkpoint id>` sequence at which its step's entries end ·
- * rewinds: list of `<run number> <row> <mode>` · children: hash of sub-agents' sessions by part,
- * and their run · owners: hash of call ids and the part of the sub-agent that made them · erased:
- * hash of sub-agents' sessions that are yet to be removed · channel, stop: of publications.
+ * - root: hash, the session and its newest run
+ * - stream: the log
+ * - rows: list, the transcript
+ * - calls: hash `<field>:<toolCallId>` for the calls of the newest committed step, and `lapsed:`,
+ *   `lapsedAt:` for calls of earlier steps that timed out
+ * - order: list of the ids of those calls
+ * - busy: set, what can progress without a person
+ * - writers: hash by writer: `t:` token, `b:` batch, `s:` sequence of that batch, `f:` sequence
+ *   before its first entry, `w:` set if an earlier owner wrote, `e:` sequences of events that its
+ *   call's row keeps, `o:` token for which these are noted, `n:` nonce of a writer without a run,
+ *   `l:` attempts that count as lost, `h:` token of an attempt that has handed over, `g:` number of
+ *   forgiven attempts; and `fails:<step>`
+ * - messages: hash of accepted ids and their content hashes
+ * - runs: hash of ended runs
+ * - checkpoints: list
+ * - settled: set of all calls whose results are in the transcript
+ * - results: hash of large results
+ * - states: hash of the agent's own state by version
+ * - staged: hash of changes that calls ask for
+ * - notices: list of hidden rows for the next step or turn
+ * - queue: list of waiting entries
+ * - places: hash, `m:<message id>` row and turn of a user message, `t:<turn>` row, sequence and id
+ *   of its reply (`r:<row>` while turns of an earlier release are noted), `c:<checkpoint id>` its
+ *   index, `e:<checkpoint id>` sequence at which the entries of its step end
+ * - rewinds: list of `<run number> <row> <mode>`
+ * - children: hash of sub-agents' sessions by part, and their run
+ * - owners: hash of call ids and the part of the sub-agent that made them
+ * - erased: hash of sub-agents' sessions that are yet to be removed
+ * - channel, stop: channels for publications
  */
 export type Session = Record<KeyName, string> & {
   /** Id of the conversation. */
   conversationId: string;
-  /** What this session's id has behind it; '' for the conversation's own session. */
+  /** The rest of this session's id after the conversation's; '' for the conversation itself. */
   part: string;
-  /** The conversation's own session: this one, unless it is a sub-agent's. */
+  /** The session of the conversation: this one, unless it is a sub-agent's. */
   conversation: Session;
   settings: Settings;
 };
 
 export interface Settings {
-  /** How long what has ended is kept, seconds. */
+  /** How long the stream of an ended run is kept, seconds. */
   streamTtlSeconds: number;
-  /** The same of a session; 0: without limit. */
+  /** How long an ended session is kept, seconds; 0: no limit. */
   sessionTtlSeconds: number;
-  /** Layout in which records are written, see layout. */
+  /** Layout in which records are written, see lib/layout. */
   layout: number;
 }
 
-/** The session that a transition works on, from its id and keys: those of the conversation first. */
+/** Builds a session from its id and keys, those of the conversation first. */
 export function openSession(
   sessionId: string,
   keys: readonly string[],
   settings: Settings,
 ): Session {
   const dot = sessionId.indexOf('.');
-  // Spelled out in the order of the lists, since every transition begins with it.
+  // Spelled out in the order of the lists rather than looped, since every transition begins here.
   const conversation = {
     conversationId: dot < 0 ? sessionId : sessionId.slice(0, dot),
     part: '',
@@ -109,7 +124,7 @@ export function openSession(
   return dot < 0 ? conversation : sessionAt(conversation, sessionId.slice(dot + 1));
 }
 
-/** A session of the conversation. */
+/** Another session of the same conversation. */
 export function sessionAt(of: Session, part: string): Session {
   const { conversation } = of;
   if (part === '') return conversation;

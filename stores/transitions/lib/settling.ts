@@ -11,7 +11,7 @@ import { isConversation, sessionAt, type Session } from './session.js';
 import { countStored, sizeOf } from './size.js';
 import { addUsage } from './usage.js';
 
-/** Why calls are settled that nobody carried out, and what the model is told. */
+/** Codes for calls that were never carried out, with the text for the model. */
 const CODE_TEXT = {
   run_stopped: 'The run was stopped before this call was carried out.',
   run_failed: 'The run failed before this call was carried out.',
@@ -21,7 +21,7 @@ const CODE_TEXT = {
 };
 export type SettlingCode = keyof typeof CODE_TEXT;
 
-/** Gives a call its one result; what its sub-agent used counts for this run as well. */
+/** Stores the one result of a call; the usage of its sub-agent counts for this run as well. */
 export function settleRow(session: Session, id: string, row: string): void {
   const child = redis.call('HGET', session.calls, `child:${id}`);
   if (child !== false) {
@@ -32,13 +32,16 @@ export function settleRow(session: Session, id: string, row: string): void {
   redis.call('SREM', session.busy, id);
 }
 
-/** Who tells of a call: what people were asked for a sub-agent stands in the conversation's message. */
-export function tellerOf(session: Session, asked: string | undefined, speaker: Speaker): Speaker {
+/**
+ * The agent that reports a call: what people were asked for a sub-agent is shown in the
+ * conversation's message.
+ */
+export function speakerFor(session: Session, asked: string | undefined, speaker: Speaker): Speaker {
   if (isConversation(session) || asked === undefined) return speaker;
   return conversationSpeaker(session, speaker.agentType, speaker.now);
 }
 
-/** Settles a call by a code. */
+/** Settles a call with a code instead of a result. */
 export function settleByCode(
   session: Session,
   log: Log,
@@ -54,21 +57,21 @@ export function settleByCode(
   const decision = field('decision', call.decision ?? call.automatic ?? decisionIn(call.spec));
   const row = `{"role":"tool",${which},${why}${decision}}`;
   settleRow(session, id, call.state === 'started' ? withEvents(session, id, row) : row);
-  // A call that nobody was shown needs no end.
+  // A call that was never shown to people needs no end.
   if (call.ask !== undefined) return;
   const isServers = call.kind === 'server' || call.kind === 'subagent';
   const end = `${which},"result":null,${why}${isServers ? ',"providerExecuted":true' : ''}`;
-  write(log, ownChunk(tellerOf(session, call.asked, speaker), 'tool_end', end));
+  write(log, ownChunk(speakerFor(session, call.asked, speaker), 'tool_end', end));
 }
 
-/** Of a call that was committed before such decisions had a field of their own; they hold no input. */
+/** For a call committed before automatic decisions had their own field; these contain no input. */
 function decisionIn(spec: string | undefined): string {
   if (spec?.includes('"automatic":true') !== true) return '';
   const { decision } = cjson.decode(spec) as { decision?: AutomaticDecision };
   if (decision?.automatic !== true) return '';
   const { approved, reason, at } = decision;
-  const how = `"approved":${approved ? 'true' : 'false'}${field('reason', optional(reason))}`;
-  return `{${how},"at":${int(at)},"automatic":true}`;
+  const ruling = `"approved":${approved ? 'true' : 'false'}${field('reason', optional(reason))}`;
+  return `{${ruling},"at":${int(at)},"automatic":true}`;
 }
 
 interface AutomaticDecision {
@@ -78,7 +81,7 @@ interface AutomaticDecision {
   automatic?: boolean;
 }
 
-/** Settles all calls that are open: those that had started as outcome unknown, the rest by the code. */
+/** Settles all open calls: started ones as outcome unknown, the others with the code. */
 export function closeCalls(session: Session, log: Log, speaker: Speaker, code: SettlingCode): void {
   for (const { id, value } of readCallsField(session, 'state')) {
     const state = value as CallState;
@@ -91,8 +94,8 @@ export function closeCalls(session: Session, log: Log, speaker: Speaker, code: S
 }
 
 /**
- * Takes the settled calls' results into the transcript, in the order of the calls. Those of a
- * sub-agent that people were asked about are kept for the conversation's history as well.
+ * Moves the results of settled calls into the transcript, in the order of the calls. Results that
+ * people gave to a sub-agent are also kept in the conversation's history.
  */
 export function takeInResults(session: Session): void {
   const ids = redis.call('LRANGE', session.order, 0, -1);
@@ -121,7 +124,7 @@ export function takeInResults(session: Session): void {
   redis.call('UNLINK', session.order);
 }
 
-/** Takes in what came too late to be a result. */
+/** Moves notes about late answers into the transcript. */
 export function takeInNotices(session: Session): void {
   const rows = redis.call('LRANGE', session.notices, 0, -1);
   if (rows.length === 0) return;
@@ -130,7 +133,7 @@ export function takeInNotices(session: Session): void {
   redis.call('UNLINK', session.notices);
 }
 
-/** Adds a reply's row; the first one of a turn makes a new visible message. */
+/** Adds the row of a reply; the first one of a turn makes a new visible message. */
 export function pushReply(
   session: Session,
   { replied, turn }: { replied: string | undefined; turn: string | undefined },

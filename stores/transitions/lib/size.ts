@@ -2,13 +2,14 @@ import { byteLength, redis } from './host.js';
 import { isConversation, type Session } from './session.js';
 
 /**
- * What a conversation stores is counted as it is written and dropped, in two fields of its root, bytes
- * of UTF-8: `bytes` of the transcript, what waits, results and states, `logBytes` of what goes with the
- * stream: its entries, and the transcripts of sub-agents. `logTurn` is the latter before the newest
- * turn. `counted` is set where that was so from the beginning.
+ * The stored size of a conversation is counted as it is written and dropped, in UTF-8 bytes, in two
+ * fields of its root: `bytes` for transcript, queue, results and states, `logBytes` for what
+ * expires with the stream: its entries and the transcripts of sub-agents. `logTurn` is the part of
+ * `logBytes` before the newest turn. `counted` is set if the session was counted from its
+ * beginning.
  */
 
-/** Counts what was written, or with a minus what was dropped. */
+/** Counts what was written, or with a negative number what was dropped. */
 export function countStored(session: Session, bytes: number): void {
   if (bytes === 0) return;
   const field = isConversation(session) ? 'bytes' : 'logBytes';

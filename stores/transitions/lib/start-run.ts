@@ -12,7 +12,7 @@ import { idOf, type Session } from './session.js';
 import { takeInNotices } from './settling.js';
 import { countDroppedLog } from './size.js';
 
-/** A run that becomes its session's newest. */
+/** A run that becomes the newest one of its session. */
 export interface NewRun {
   id: string;
   n: number;
@@ -21,18 +21,18 @@ export interface NewRun {
   turn: number;
   /** UI message id of the turn's reply. */
   message: string;
-  /** Before the turn's first entry. */
+  /** Sequence before the turn's first entry. */
   turnSeq: number;
   turnRow: number;
-  /** Before the run's first entry. */
+  /** Sequence before the run's first entry. */
   seq: number;
-  /** The last step of its turn that is committed. */
+  /** Number of the last committed step of the turn. */
   step: number;
-  /** There was nothing before it. */
+  /** True if the session has no earlier run. */
   isFirst?: boolean;
 }
 
-/** What belonged to the run before. */
+/** Fields of the previous run. */
 const FORGOTTEN = [
   'stop',
   'error',
@@ -51,9 +51,10 @@ const FORGOTTEN = [
 ];
 
 /**
- * Makes a run the session's newest, active from here on.
+ * Makes a run the newest one of its session and active.
  *
- * @param newest sequence of the newest entry @param alongside further fields of the root
+ * @param newest sequence of the newest entry
+ * @param alongside further fields of the root
  */
 export function startRun(
   session: Session,
@@ -86,7 +87,7 @@ export function startRun(
   redis.call('HSET', session.root, ...fields);
 }
 
-/** Id of the session's next run, and its number. */
+/** Id and number of the session's next run. */
 export function nextRun(
   session: Session,
   runN: string | undefined,
@@ -96,22 +97,22 @@ export function nextRun(
   return { id: `${idOf(session)}:${formatInt(n)}-${nonce}`, n };
 }
 
-/** True if this nonce has made the session's newest run. */
+/** True if this nonce created the session's newest run. */
 export function isRunOf(run: string | undefined, nonce: string): boolean {
   return run?.endsWith(`-${nonce}`) === true;
 }
 
-/** What makes a turn. */
+/** What a turn is made of. */
 export interface NewTurn {
   agent: string;
   nonce: string;
   now: number;
-  /** Entries of the log before old turns are trimmed; 0: never. */
+  /** Entries that the log may have before old turns are trimmed; 0: no limit. */
   cap: number;
   messages: StoredMessage[];
-  /** The messages have waited for their turn. */
+  /** True if the messages were queued. */
   waited: boolean;
-  /** `new`, or `with_message` of a run that continues after one that has ended. */
+  /** `new`, or `with_message` for a run that continues after an ended one. */
   mode: string;
   by: string;
 }
@@ -132,7 +133,7 @@ const BEFORE = [
   'logTurn',
 ] as const;
 
-/** Makes a turn and its run for user messages, and closes the log. */
+/** Creates a turn and its run for user messages, and closes the log. */
 export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   const { agent, nonce, now, mode, messages } = made;
   const root = readRoot(session, BEFORE);
@@ -147,7 +148,8 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   if (n > 1) {
     const entries = redis.call('XLEN', session.stream);
     if (made.cap > 0 && entries > made.cap) {
-      // Whole old turns only; the turn before this one stays, a reader may be at its end.
+      // Only whole old turns are trimmed. The previous turn stays, since a reader may be at its
+      // end.
       controls = trimOldTurns(session, root);
       countDroppedLog(session, num(root.logTurn));
       logBytes -= num(root.logTurn);
@@ -188,7 +190,7 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   return newRun;
 }
 
-/** A run as callers are told of it, without the braces. */
+/** A run as callers get it, without the braces. */
 export function runJson(
   session: Session,
   agent: string,
@@ -204,7 +206,7 @@ export function runJson(
 
 const NEWEST = ['run', 'agent', 'turn', 'messageId', 'turnSeq', 'fromStep', 'runSeq'] as const;
 
-/** The session's newest run, as callers are told of it. */
+/** The session's newest run, as callers get it. */
 export function newestRunJson(session: Session): string {
   const root = readRoot(session, NEWEST);
   const { started } = readRoot(session, ['started']);

@@ -4,10 +4,10 @@ import { num, readRoot, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countStored, sizeOfFields } from './size.js';
 
-/** Turns of which the agent's own state is kept: a session is taken back no further. */
+/** Number of turns whose states are kept; a session cannot be rewound further. */
 const TURNS_KEPT = 20;
 
-/** Replaces the agent's own state. A version that a checkpoint names stays. */
+/** Replaces the agent's own state. A version that a checkpoint refers to is kept. */
 export function putState(session: Session, state: string): number {
   const { stateV, checkpointV } = readRoot(session, ['stateV', 'checkpointV']);
   const version = num(stateV);
@@ -19,7 +19,7 @@ export function putState(session: Session, state: string): number {
   return next;
 }
 
-/** Fields that note with which state a turn began; forgets the states of turns long gone. */
+/** Fields that note with which state a turn began; also deletes the states of old turns. */
 export function stateOfTurn(
   session: Session,
   { turn = '0', turnV, stateV, keptV }: Root<'turn' | 'turnV' | 'stateV' | 'keptV'>,
@@ -43,7 +43,7 @@ function versionIn(entry: string): number {
   return toNumber(entry.slice(entry.indexOf(':') + 1));
 }
 
-/** A session that was taken back has begun no turn behind this one. */
+/** After a rewind, later turns have not begun. */
 export function forgetTurnsAfter(session: Session, turn: number): void {
   const { keptV } = readRoot(session, ['keptV']);
   if (keptV === undefined) return;

@@ -3,12 +3,15 @@ import { readMessagePlace, readTurn, type Turn } from './places.js';
 import { readHead, type RowHead } from './rows.js';
 import type { Session } from './session.js';
 
-/** The turn of a row: the last one that begins at it or before. @param newest of the session */
+/**
+ * The turn of a row: the last turn that begins at or before it. @param newest newest turn of the
+ * session
+ */
 export function turnAtRow(session: Session, newest: Turn, row: number): Turn {
   let [low, high] = [0, newest.turn];
   let found = newest;
   if (row >= newest.row) return newest;
-  // `low` begins at the row or before, if there is one; `high` begins behind it.
+  // Binary search: `low` begins at the row or before it (if any turn does), `high` after it.
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     const turn = readTurn(session, middle);
@@ -22,7 +25,7 @@ export function turnAtRow(session: Session, newest: Turn, row: number): Turn {
   return found;
 }
 
-/** Row of a message: a user's own, or some row of the turn that an agent's message answers. */
+/** Row of a message: a user's own row, or for a reply a row of its turn. */
 export function rowOfMessage(session: Session, newest: Turn, id: string): number | undefined {
   if (id === newest.messageId) return newest.row;
   const place = readMessagePlace(session, id);

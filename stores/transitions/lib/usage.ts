@@ -3,8 +3,8 @@ import { num, readField } from './root.js';
 import type { Session } from './session.js';
 
 /**
- * Usage as six whole numbers: tokens in, out, cached, written to the cache, of reasoning, and
- * millionths of a dollar. The last four are told of only above 0.
+ * Usage as six whole numbers: input tokens, output tokens, cached, written to the cache, reasoning,
+ * and millionths of a dollar. The last four are reported only if above 0.
  */
 const NAMES = [
   'inputTokens',
@@ -15,7 +15,7 @@ const NAMES = [
   'costMicroUsd',
 ];
 
-/** Adds what a model call, or a sub-agent, used to the run's totals. */
+/** Adds the usage of a model call or of a sub-agent to the totals of the run. */
 export function addUsage(session: Session, more: string | undefined): void {
   if (more === undefined || more === '') return;
   const before = (readField(session, 'usage') ?? '0 0 0 0 0 0').split(' ');
@@ -24,7 +24,7 @@ export function addUsage(session: Session, more: string | undefined): void {
   redis.call('HSET', session.root, 'usage', sums.join(' '));
 }
 
-/** Usage as JSON; '' if there is none. */
+/** Usage as JSON; '' if unknown. */
 export function usageJson(usage: string | undefined): string {
   if (usage === undefined || usage === '') return '';
   const known: string[] = [];

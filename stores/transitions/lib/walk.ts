@@ -3,13 +3,13 @@ import { readCallsField, type CallWith } from './calls.js';
 import { isLive, readField } from './root.js';
 import { sessionAt, type Session } from './session.js';
 
-/** A session with the states of its calls, as they were when it was found. */
+/** A session with the states of its calls at the time of the walk. */
 export interface Found {
   session: Session;
   states: CallWith[];
 }
 
-/** A session, then each sub-agent's that is active or waits below it, in the order of the calls. */
+/** A session, then each active or waiting sub-agent's below it, in the order of the calls. */
 export function sessionsBelow(session: Session): Found[] {
   const found: Found[] = [];
   collect(session, found);
@@ -30,7 +30,8 @@ function collect(session: Session, found: Found[]): void {
 }
 
 /**
- * Answers are given to the conversation: the session whose call it is, which a sub-agent may have made.
+ * Answers are addressed to the conversation; returns the session that made the call, which may be a
+ * sub-agent's.
  */
 export function ownerOf(session: Session, id: string): Session {
   if (redis.call('HEXISTS', session.calls, `state:${id}`) === 1) return session;
@@ -39,7 +40,7 @@ export function ownerOf(session: Session, id: string): Session {
   return owner === false ? session : sessionAt(session, partOfOwner(owner));
 }
 
-/** A sub-agent's call is found by its id. */
+/** Notes that a sub-agent made a call, so that it can be found by its id. */
 export function noteOwner(session: Session, id: string): void {
   const owner = redis.call('HGET', session.owners, id);
   if (owner === false || partOfOwner(owner) !== session.part) {
@@ -47,7 +48,7 @@ export function noteOwner(session: Session, id: string): void {
   }
 }
 
-/** Stored as the part of the sub-agent's id, and what tells the call from its others. */
+/** Stored as the part of the sub-agent's id and an identifier of the call within it. */
 function partOfOwner(owner: string): string {
   const space = owner.indexOf(' ');
   return space < 0 ? owner : owner.slice(0, space);

@@ -6,7 +6,7 @@ import {
   RedisStreamManager,
   type RedisStores,
 } from '../../../stores/redis/index.js';
-import { createTail, type TailedLog } from '../../../stores/redis/tail.js';
+import { createTail, type TailedLog } from '../../../stores/redis/tail/tail.js';
 import { startFollower } from '../../support/follower.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, textIn, userMessage } from '../../support/session-driver.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createContext } from '../../../stores/redis/create-context.js';
-import { createReadLog } from '../../../stores/redis/read-log.js';
+import { createReadLog } from '../../../stores/redis/tail/pages.js';
 import { openSpeaker, words } from '../../support/speaker.js';
 import { openTestStores } from '../../support/test-stores.js';
 

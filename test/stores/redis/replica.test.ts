@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { throughOutage } from '../../../stores/record/outage.js';
+import { retryWhileUnavailable } from '../../../stores/record/outage.js';
 import { closeStores, openStores } from '../../support/open-stores.js';
 import {
   dataArguments,
@@ -93,7 +93,7 @@ describe('a read-only replica', () => {
 
 /** After a refusal the API looks once for another master; a read of that moment comes a little later. */
 function read<T>(work: () => Promise<T>): Promise<T> {
-  return throughOutage(work, new AbortController().signal, 5_000);
+  return retryWhileUnavailable(work, new AbortController().signal, 5_000);
 }
 
 /** Resolves when the replica has refused so many writes. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LogPage } from '../../../stores/redis/log-pages.js';
-import { shareReads } from '../../../stores/redis/shared-reads.js';
+import { type LogPage, shareReads } from '../../../stores/redis/tail/pages.js';
 
 /** Reads that end when the test says so. */
 function heldReads() {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LogEntry } from '../../../protocol/chunk.js';
-import type { Batch } from '../../../stores/redis/batches.js';
-import { createInbox } from '../../../stores/redis/inbox.js';
+import { type Batch, createInbox } from '../../../stores/redis/tail/inbox.js';
 import { textChunk } from '../../../stores/conformance/fixtures.js';
 import { startFollower } from '../../support/follower.js';
 import { openSpeaker } from '../../support/speaker.js';

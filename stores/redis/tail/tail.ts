@@ -1,23 +1,21 @@
-import type { LogEntry } from '../../protocol/chunk.js';
-import { parseBatch, type Batch } from './batches.js';
-import { createChannels } from './channels.js';
-import type { Subscriber } from './subscriber.js';
-import { watchHearing } from './hearing.js';
-import { createInbox, type Inbox } from './inbox.js';
-import { createReadPage } from './log-pages.js';
-import { throughOutage } from '../record/outage.js';
-import { createPlace } from './place.js';
-import type { ReadLog } from './read-log.js';
-import { shareReads } from './shared-reads.js';
+import type { LogEntry } from '../../../protocol/chunk.js';
+import { retryWhileUnavailable } from '../../record/outage.js';
+import { createChannels, type Subscriber } from './channels.js';
+import { createCursor } from './cursor.js';
+import { createInbox, parseBatch, type Batch, type Inbox } from './inbox.js';
+import { createReadPage, shareReads, type ReadLog } from './pages.js';
+import { watchSubscriptions } from './subscription-health.js';
 
-/** A quiet follower looks into the log this often: a publish may be lost, the log is not. */
+/**
+ * Interval at which an idle follower reads the log: a publication may be lost, a log entry is not.
+ */
 const IDLE_CHECK_MS = 4_000;
 
-/** The log that a tail keeps to. */
+/** The log that is followed. */
 export interface TailedLog {
   channelOf: (streamId: string) => string;
   read: ReadLog;
-  /** Puts what is kept apart back into published entries. */
+  /** Restores large results that are stored apart from published entries. */
   resolve: (streamId: string, entries: LogEntry[]) => LogEntry[] | Promise<LogEntry[]>;
 }
 
@@ -32,8 +30,8 @@ export interface Tail {
 
 /**
  * Follows logs: subscribe, then read the log from the cursor, then go live. The log is the truth;
- * the channel only saves the read. Each published message is parsed once for all followers, and a
- * page that several want at once is read once.
+ * the channel only saves reads. Each published message is parsed once for all followers, and a page
+ * that several followers want at once is read once.
  */
 export function createTail(
   subscriber: Subscriber,
@@ -41,21 +39,21 @@ export function createTail(
   options: { outageMs?: number } = {},
 ): Tail {
   const channels = createChannels<Inbox>(subscriber, (inboxes, text) => {
-    if (!hearing.isContinuous()) return;
+    if (!health.isContinuous()) return;
     const batch = parseBatch(text);
     for (const inbox of inboxes) {
       if (batch === undefined) inbox.miss();
       else inbox.offer(batch);
     }
   });
-  const hearing = watchHearing(subscriber, channels.names, () => {
+  const health = watchSubscriptions(subscriber, channels.names, () => {
     for (const inbox of channels.all()) inbox.miss();
   });
   const readPage = shareReads(createReadPage(log.read));
 
   const resolving = new WeakMap<Batch, Promise<LogEntry[]>>();
 
-  /** Large results are fetched once for all followers who take a batch at the same time. */
+  /** Large results are fetched once for all followers that read a batch at the same time. */
   function resolve(streamId: string, batch: Batch): LogEntry[] | Promise<LogEntry[]> {
     const known = resolving.get(batch);
     if (known !== undefined) return known;
@@ -72,12 +70,12 @@ export function createTail(
     fromSequence: number,
     signal: AbortSignal,
   ): AsyncGenerator<LogEntry[]> {
-    const place = createPlace(fromSequence);
+    const cursor = createCursor(fromSequence);
     const inbox = createInbox();
     const membership = channels.enter(log.channelOf(streamId), inbox);
     signal.addEventListener('abort', inbox.wake);
     try {
-      await throughOutage(membership.ready, signal, options.outageMs);
+      await retryWhileUnavailable(membership.ready, signal, options.outageMs);
       while (!hasLeft(signal)) {
         if (inbox.takeMiss()) {
           yield* catchUp();
@@ -88,8 +86,8 @@ export function createTail(
           if ((await inbox.wait(IDLE_CHECK_MS)) === 'idle') inbox.miss();
           continue;
         }
-        if (place.isGapBefore(batch)) {
-          // Scripts write before they publish, so that the log has this batch as well.
+        if (cursor.isGapBefore(batch)) {
+          // Transitions write before they publish, so the log contains this batch as well.
           inbox.removeFirst();
           yield* catchUp();
           continue;
@@ -100,11 +98,11 @@ export function createTail(
         if (entries === undefined) inbox.miss();
         if (entries === undefined || inbox.first() !== batch) continue;
         inbox.removeFirst();
-        const fresh = place.takeBatch(entries);
+        const fresh = cursor.takeBatch(entries);
         if (fresh.length > 0) yield fresh;
       }
     } catch (error) {
-      // Whoever left does not ask what went wrong meanwhile.
+      // Errors after the follower left are irrelevant.
       if (!hasLeft(signal)) throw error;
     } finally {
       signal.removeEventListener('abort', inbox.wake);
@@ -113,12 +111,12 @@ export function createTail(
 
     async function* catchUp(): AsyncGenerator<LogEntry[]> {
       for (;;) {
-        const page = await throughOutage(
-          () => readPage(streamId, place.anchor()),
+        const page = await retryWhileUnavailable(
+          () => readPage(streamId, cursor.anchor()),
           signal,
           options.outageMs,
         );
-        const fresh = place.takePage(page);
+        const fresh = cursor.takePage(page);
         if (fresh.length > 0) yield fresh;
         if (!page.isFull || hasLeft(signal)) return;
       }
@@ -128,7 +126,7 @@ export function createTail(
   return { follow };
 }
 
-/** Read through a function, since a signal may fire during any wait. */
+/** A function call, because the signal may fire during any wait. */
 function hasLeft(signal: AbortSignal): boolean {
   return signal.aborted;
 }

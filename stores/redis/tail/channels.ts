@@ -1,23 +1,41 @@
-import { reach } from './errors.js';
-import { startChannelPulse } from './pulse.js';
-import type { Subscriber } from './subscriber.js';
+import type { RedisConnection } from '../clients.js';
+import { callRedis } from '../errors.js';
+import { startChannelPulse } from '../pulse.js';
 
-/** A channel stays subscribed this long after its last member left: the next step often follows at once. */
+/** A connection for subscriptions, or its in-process equivalent. */
+export type Subscriber = RedisConnection | LocalSubscriber;
+
+export interface LocalSubscriber {
+  on: (event: string, listener: (...args: string[]) => void) => unknown;
+  ssubscribe: (channel: string) => Promise<unknown>;
+  sunsubscribe: (channel: string) => Promise<unknown>;
+  ping: () => Promise<unknown>;
+  options: { keyPrefix?: string | undefined };
+  status: string;
+}
+
+/**
+ * A channel stays subscribed for this long after its last member left, since the next step often
+ * follows at once.
+ */
 const LINGER_MS = 2_000;
 
-/** Members of sharded Pub/Sub channels on one connection: subscribes with the first, leaves after the last. */
+/**
+ * Members of sharded Pub/Sub channels on one connection. Subscribes with the first member and
+ * unsubscribes after the last.
+ */
 export interface Channels<M> {
-  /** Becomes a member; messages may arrive from now on, and do once `ready` has resolved. */
+  /** Adds a member. It may receive messages at once, and receives all once `ready` has resolved. */
   enter: (channel: string, member: M) => Membership;
-  /** As `enter`. Resolves once messages published from now on will arrive. */
+  /** As `enter`; resolves once messages published from now on will arrive. */
   join: (channel: string, member: M) => Promise<() => void>;
-  /** Channels that are subscribed, or will be. */
+  /** Channels that are subscribed or being subscribed. */
   names: () => string[];
   all: () => Iterable<M>;
 }
 
 export interface Membership {
-  /** Resolves when the channel is subscribed; after a failure, asking again tries again. */
+  /** Resolves once the channel is subscribed; after a failure, calling it again retries. */
   ready: () => Promise<void>;
   leave: () => void;
 }
@@ -37,7 +55,7 @@ export function createChannels<M>(
   });
 
   if ('nodes' in subscriber) {
-    // A cluster's connections renew their subscriptions by themselves.
+    // The connections of a cluster renew their own subscriptions.
     startChannelPulse(subscriber, () => [...subscribed.keys()]);
   } else {
     subscriber.on('ready', () => {
@@ -50,7 +68,7 @@ export function createChannels<M>(
   function subscribe(channel: string): Promise<void> {
     const known = subscribed.get(channel);
     if (known !== undefined) return known;
-    const ready = reach(subscriber.ssubscribe(channel)).then(() => undefined);
+    const ready = callRedis(subscriber.ssubscribe(channel)).then(() => undefined);
     subscribed.set(channel, ready);
     ready.catch(() => {
       if (subscribed.get(channel) === ready) subscribed.delete(channel);
@@ -63,7 +81,7 @@ export function createChannels<M>(
       if ((members.get(channel)?.size ?? 0) > 0) return;
       members.delete(channel);
       subscribed.delete(channel);
-      // A failed unsubscribe costs a few messages that nobody hears.
+      // A failed unsubscribe costs only a few unused messages.
       subscriber.sunsubscribe(channel).catch(() => undefined);
     }, LINGER_MS).unref();
   }

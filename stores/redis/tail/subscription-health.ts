@@ -1,33 +1,36 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { LocalSubscriber, Subscriber } from './subscriber.js';
+import type { LocalSubscriber, Subscriber } from './channels.js';
 
 /**
- * Watches a connection for subscriptions. `onMissed` is called when messages may have been missed:
- * when a connection breaks, and when the subscriptions are in place again.
+ * Watches a subscription connection. `onMissed` is called when messages may have been missed: when
+ * a connection breaks, and when its subscriptions are renewed.
  */
-export interface Hearing {
-  /** False while what arrives may come from another server than before, and has to wait for that. */
+export interface SubscriptionHealth {
+  /**
+   * False while messages may come from a different server than before; they must be dropped until
+   * the next miss.
+   */
   isContinuous: () => boolean;
 }
 
-export function watchHearing(
+export function watchSubscriptions(
   subscriber: Subscriber,
   channels: () => string[],
   onMissed: () => void,
-): Hearing {
+): SubscriptionHealth {
   return 'nodes' in subscriber
     ? watchCluster(subscriber, channels, onMissed)
     : watchOne(subscriber, onMissed);
 }
 
-function watchOne(subscriber: Redis | LocalSubscriber, onMissed: () => void): Hearing {
+function watchOne(subscriber: Redis | LocalSubscriber, onMissed: () => void): SubscriptionHealth {
   let isContinuous = true;
   subscriber.on('close', () => {
     isContinuous = false;
     onMissed();
   });
-  // The ping is answered after the renewed subscriptions, so that nothing falls between them and
-  // the followers' next look into the log.
+  // The ping is answered after the renewed subscriptions, so no message is lost between them and
+  // the followers' next read of the log.
   subscriber.on('ready', () => {
     void subscriber
       .ping()
@@ -41,14 +44,14 @@ function watchOne(subscriber: Redis | LocalSubscriber, onMissed: () => void): He
 }
 
 /**
- * A cluster has a connection per node. Those that live go on while another is renewed: whoever
- * follows a session of the broken one reads the log before anything else, from the new owner.
+ * A cluster has one connection per node. The others continue while one is renewed. Followers of
+ * sessions on the broken node read the log first, from its new owner.
  */
 function watchCluster(
   subscriber: Cluster,
   channels: () => string[],
   onMissed: () => void,
-): Hearing {
+): SubscriptionHealth {
   subscriber.on('-node', onMissed);
   subscriber.on('-subscriber', onMissed);
   subscriber.on('close', onMissed);

@@ -1,22 +1,22 @@
-import type { LogEntry } from '../../protocol/chunk.js';
-import { HelixError } from '../../protocol/errors.js';
-import type { Batch } from './batches.js';
-import type { LogPage } from './log-pages.js';
+import type { LogEntry } from '../../../protocol/chunk.js';
+import { HelixError } from '../../../protocol/errors.js';
+import type { Batch } from './inbox.js';
+import type { LogPage } from './pages.js';
 
-/** How far a follower has come, and what it can tell by it that the log is still the one it read. */
-export interface Place {
-  /** Where to read on: the entry there comes again and is compared. */
+/** A follower's position in a log, and what it needs to detect that the log was rewound. */
+export interface Cursor {
+  /** Where to continue reading: the entry at this sequence is read again and compared. */
   anchor: () => number;
-  /** What is new in a page. @throws HelixError `rewound` */
+  /** The new entries of a page. @throws HelixError `rewound` */
   takePage: (page: LogPage) => LogEntry[];
-  /** Something before this batch was missed. */
+  /** True if entries before this batch were missed. */
   isGapBefore: (batch: Batch) => boolean;
-  /** What is new in a batch. */
+  /** The new entries of a batch. */
   takeBatch: (entries: LogEntry[]) => LogEntry[];
 }
 
-export function createPlace(fromSequence: number): Place {
-  /** Up to here everything is known, entries that were withdrawn included. */
+export function createCursor(fromSequence: number): Cursor {
+  /** Everything up to this sequence is known, including withdrawn entries. */
   let known = fromSequence;
   let last: LogEntry | undefined;
   let server: string | undefined;
@@ -27,7 +27,7 @@ export function createPlace(fromSequence: number): Place {
     return fresh;
   }
 
-  /** A log that was restored from a copy is shorter, or has other entries under the same numbers. */
+  /** A log restored from a backup is shorter, or has other entries under the same numbers. */
   function refuseRewound(page: LogPage, fresh: LogEntry[]): void {
     if (page.sequence < known) throw rewound();
     if (last === undefined) return;
@@ -35,7 +35,7 @@ export function createPlace(fromSequence: number): Place {
     if (again?.sequence === last.sequence) {
       if (!isSame(again, last)) throw rewound();
     } else if (server !== undefined && server !== page.server && fresh.length > 0) {
-      // On the same server it was withdrawn or trimmed.
+      // On the same server the entry was withdrawn or trimmed, which is fine.
       throw rewound();
     }
   }
@@ -58,7 +58,7 @@ export function createPlace(fromSequence: number): Place {
 }
 
 function rewound(): HelixError {
-  return new HelixError('rewound', 'The conversation store has become older than what was read.');
+  return new HelixError('rewound', 'The conversation store is older than what was already read.');
 }
 
 function isSame(one: LogEntry, other: LogEntry): boolean {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState, CallRef, RunInput } from '../../protocol/run.js';
-import { describeRun } from '../../workflows/run-details.js';
+import { describeRun } from '../../workflows/operators-view.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { createTestAgent } from '../support/test-agent.js';
