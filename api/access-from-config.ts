@@ -40,9 +40,7 @@ export function readAccess(config: Config): Access {
     },
     trustedProxies: config.TRUSTED_PROXIES,
     // Against DNS rebinding, wherever it listens: a container's port may be published on loopback only.
-    ...(authenticate === undefined && {
-      hostNames: config.PUBLIC_URL === undefined ? [] : [new URL(config.PUBLIC_URL).hostname],
-    }),
+    hostNames: authenticate === undefined ? toHostNames(config) : undefined,
   };
 }
 
@@ -60,6 +58,10 @@ export function warnOfAccess(config: Config, hasAccounts: boolean): string[] {
     warnings.push('tenants share the ids of their sessions until RECORD_LAYOUT is 2');
   }
   return warnings;
+}
+
+function toHostNames({ PUBLIC_URL }: Config): string[] {
+  return PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).hostname];
 }
 
 function createAuthenticator(config: Config): Authenticate | undefined {

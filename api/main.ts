@@ -73,7 +73,7 @@ async function main(): Promise<void> {
     temporalUi: config.TEMPORAL_UI_URL,
     namespace,
     checks: { redis: redis.ping, ...createTemporalChecks(client, namespace, config.TASK_QUEUE) },
-    ...(existsSync(webRoot) && { webRoot }),
+    webRoot: existsSync(webRoot) ? webRoot : undefined,
     logger,
   });
   const server = await listen(app, config.PORT, config.HOST);
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
     {
       host: config.HOST,
       port: server.port,
-      ...(metricsServer !== undefined && { metricsPort: metricsServer.port }),
+      metricsPort: metricsServer?.port,
       agents: agents.getRegisteredTypes(),
     },
     'api listens',
@@ -123,10 +123,9 @@ function describeRuns(config: Config): {
 } {
   const { MODEL, PUBLIC_URL } = config;
   return {
-    ...(MODEL !== undefined && { modelName: MODEL }),
-    ...(PUBLIC_URL !== undefined && {
-      sessionUrl: (sessionId: string) => `${PUBLIC_URL}/?session=${sessionId}`,
-    }),
+    modelName: MODEL,
+    sessionUrl:
+      PUBLIC_URL === undefined ? undefined : (sessionId) => `${PUBLIC_URL}/?session=${sessionId}`,
   };
 }
 

@@ -68,20 +68,18 @@ function toOperation(route: Route): Paths[string]['get'] {
   return {
     operationId: id,
     summary,
-    ...(access === 'everyone' && { security: [] }),
+    security: access === 'everyone' ? [] : undefined,
     // The library reads every key that is there.
     requestParams: {
       ...(params && { path: params }),
       ...(query && { query }),
       ...(headers.length > 0 && { header: z.object(named) }),
     },
-    ...(body && {
-      requestBody: {
-        // A body that may be empty may be left out.
-        required: !body.safeParse({}).success,
-        content: { 'application/json': { schema: body } },
-      },
-    }),
+    requestBody: body && {
+      // A body that may be empty may be left out.
+      required: !body.safeParse({}).success,
+      content: { 'application/json': { schema: body } },
+    },
     responses: { ...toReplies(route), ...toRefusals(route) },
   };
 }
@@ -92,8 +90,8 @@ function toReplies({ replies }: Route): Record<`2${string}`, object> {
       status,
       {
         description,
-        ...(content && { content: toContent(content) }),
-        ...(headers && { headers: toHeaders(headers) }),
+        content: content && toContent(content),
+        headers: headers && toHeaders(headers),
       },
     ]),
   );

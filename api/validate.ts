@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { HelixError } from '../protocol/errors.js';
-import { SessionPath } from '../protocol/http.js';
 
 /** Bounds of what a refusal says about faults: their texts quote the request. */
 const PROBLEMS = 5;
@@ -31,11 +30,6 @@ export function parseQuery<S extends z.ZodType>(schema: S, request: Request): z.
 /** The parameters of a request's path. @throws as above */
 export function parsePath<S extends z.ZodType>(schema: S, request: Request): z.infer<S> {
   return parse(schema, request.params, 'path');
-}
-
-/** The session that a request's path names. @throws as above */
-export function parseSessionId(request: Request): string {
-  return parsePath(SessionPath, request).sessionId;
 }
 
 function parse<S extends z.ZodType>(schema: S, value: unknown, what: string): z.infer<S> {

@@ -93,8 +93,7 @@ function createRequestRate(options: RequestRateOptions): RequestHandler {
     handler: (_request, _response, next) => {
       next(new HelixError('too_many_requests', 'Too many requests; wait a little.'));
     },
-    // The library takes an undefined store for a store.
-    ...(store !== undefined && { store }),
+    store,
   });
 }
 

@@ -45,7 +45,7 @@ describe('a declared route', () => {
     expect(paths?.[path]?.[route.method]).toMatchObject({ operationId: route.id });
   });
 
-  it('declares its access: everyone else is asked to sign in', async () => {
+  it('is refused without a sign-in unless its access is everyone', async () => {
     const server = await start({ authenticate: () => undefined, allowUnauthenticated: false });
     for (const route of ROUTES) {
       const { code } = await ask(server, route);
