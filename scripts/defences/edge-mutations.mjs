@@ -5,6 +5,7 @@ const BODIES = 'test/api/bodies.test.ts';
 const ORIGINS = 'test/api/cross-origin.test.ts';
 const LIMITS = 'test/api/limits.test.ts';
 const OWNERS = 'test/api/ownership.test.ts';
+const ROUTES = 'test/api/routes.test.ts';
 const SNAPSHOTS = 'test/ai-sdk/reply/build-snapshot.test.ts';
 const SETTINGS = 'test/config/env.test.ts';
 const TOKENS = 'test/api/jwt-authenticator.test.ts';
@@ -56,8 +57,8 @@ const access = [
     file: 'api/access-from-config.ts',
     edits: [
       [
-        '...(authenticate === undefined && {',
-        "...(authenticate === undefined && config.HOST !== '0.0.0.0' && {",
+        'authenticate === undefined ? toHostNames',
+        "authenticate === undefined && config.HOST !== '0.0.0.0' ? toHostNames",
       ],
     ],
     suite: ACCESS,
@@ -480,6 +481,34 @@ const owners = [
     ],
     suite: OWNERS,
     test: `a session of today: getQueue ${STRANGER}`,
+  },
+  {
+    defence: 'Routes: one that may reply with a stream takes a slot',
+    file: 'api/create-api.ts',
+    edits: [['mayStream(route) ? streams : undefined,', '']],
+    suite: ROUTES,
+    test: 'a declared route takes a slot of its sender if it may reply with a stream',
+  },
+  {
+    defence: 'Routes: one that may change something counts as a request',
+    file: 'api/create-api.ts',
+    edits: [['isWrite(route) ? requests : undefined,', '']],
+    suite: ROUTES,
+    test: 'a declared route counts towards the requests of its sender if it may change something',
+  },
+  {
+    defence: 'Routes: only those for everyone are served without a sign-in',
+    file: 'api/create-api.ts',
+    edits: [["if (route.access === 'everyone') mount(route);", 'mount(route);']],
+    suite: ROUTES,
+    test: 'a declared route is refused without a sign-in unless its access is everyone',
+  },
+  {
+    defence: 'Routes: a refusal to load is not an empty snapshot',
+    file: 'ai-sdk/client/load-snapshot.ts',
+    edits: [[' || error.statusCode !== 404', '']],
+    suite: 'test/api/snapshots.test.ts',
+    test: 'loadSnapshot does not take a refusal for a new chat.',
   },
 ];
 
