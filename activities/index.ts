@@ -10,7 +10,17 @@ import { createToolCall } from './tool-call.js';
 
 export type { ActivityDeps, ActivityLogger } from './deps.js';
 
-/** The activities of the agent run, over the given stores and agents. */
+/**
+ * The activities of the agent run, over the given stores and agents.
+ *
+ * @example
+ * import { AgentRegistry } from 'helix-temporal';
+ * import { createActivities, type ActivityDeps } from 'helix-temporal/runtime-temporal';
+ *
+ * // For a worker without the plugin, which composes the same activities.
+ * export const activitiesOf = (deps: Omit<ActivityDeps, 'agents'>) =>
+ *   createActivities({ ...deps, agents: new AgentRegistry() });
+ */
 export function createActivities(
   given: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {

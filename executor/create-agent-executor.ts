@@ -120,7 +120,25 @@ export interface ExecutorOptions {
   logger?: { warn: (fields: object, message: string) => void };
 }
 
-/** Connects agents, stores and Temporal. Connection and stores stay the owner's to close. */
+/**
+ * Connects agents, stores and Temporal. Connection and stores stay the owner's to close.
+ *
+ * @example
+ * import { Connection } from '@temporalio/client';
+ * import { defineAgent } from 'helix-temporal';
+ * import { createAgentExecutor } from 'helix-temporal/executor';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const executor = await createAgentExecutor({
+ *   connection: await Connection.connect(),
+ *   agents: [
+ *     defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model: 'openai/gpt-5' } }),
+ *   ],
+ *   stores: createRedisStores({ url: 'redis://localhost:6379', role: 'api' }),
+ * });
+ * const handle = await executor.execute('guide', 'What is there to see in Rome?');
+ * const result = await handle.result();
+ */
 export async function createAgentExecutor(
   options: ExecutorOptions,
 ): Promise<TemporalAgentExecutor> {

@@ -12,6 +12,18 @@ export interface StreamEndSentinel {
   error?: string;
 }
 
+/**
+ * A mark for the end of a stream in a queue of chunks.
+ *
+ * @example
+ * import { createStreamEndSentinel, isStreamEndSentinel } from 'helix-temporal';
+ *
+ * const queue = ['Hello', createStreamEndSentinel('ended')];
+ * for (const item of queue) {
+ *   if (isStreamEndSentinel(item)) break;
+ *   console.log(item);
+ * }
+ */
 export function createStreamEndSentinel(
   status: StreamEndSentinel['status'],
   error?: string,

@@ -66,6 +66,25 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  * The worker needs a `connection`. The workflow `agentRun` is added to the worker's own workflows. A worker
  * with a prebuilt bundle needs it in there: give this plugin to `bundleWorkflowCode` too.
  *
+ * @example
+ * import { NativeConnection, Worker } from '@temporalio/worker';
+ * import { defineAgent } from 'helix-temporal';
+ * import { createAgentPlugin } from 'helix-temporal/runtime-temporal';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const agent = defineAgent({
+ *   name: 'guide',
+ *   systemPrompt: 'Be brief.',
+ *   llmConfig: { model: 'openai/gpt-5' },
+ * });
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', role: 'worker' });
+ * const worker = await Worker.create({
+ *   connection: await NativeConnection.connect(),
+ *   taskQueue: 'agent-runs',
+ *   plugins: [createAgentPlugin({ agents: [agent], stores })],
+ * });
+ * await worker.run();
+ *
  * @throws Error from `Worker.create` if the worker has no connection, an activity with one of our names, or a
  * workflow bundle without `agentRun`
  */

@@ -13,6 +13,22 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
 /**
  * A Temporal worker that only serves agent runs. `run()` resolves after `shutdown()` or SIGTERM:
  * activities in progress get 30 s, the rest is handed to another worker.
+ *
+ * @example
+ * import { NativeConnection } from '@temporalio/worker';
+ * import { defineAgent } from 'helix-temporal';
+ * import { createAgentWorker } from 'helix-temporal/runtime-temporal';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const worker = await createAgentWorker({
+ *   connection: await NativeConnection.connect(),
+ *   taskQueue: 'agent-runs',
+ *   agents: [
+ *     defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model: 'openai/gpt-5' } }),
+ *   ],
+ *   stores: createRedisStores({ url: 'redis://localhost:6379', role: 'worker' }),
+ * });
+ * await worker.run();
  */
 export function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
   const { connection, namespace, taskQueue, identity, ...agents } = options;

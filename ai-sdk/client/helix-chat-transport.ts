@@ -30,6 +30,15 @@ export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial
  * answers once, and makes the parts of a message from the stream's events, over as many connections as it
  * takes. A reply that cannot be completed errors with a ReplyBrokenError. It does turns again, but edits no
  * messages.
+ *
+ * @example
+ * import { createHelixChatTransport } from 'helix-temporal/ai-sdk';
+ *
+ * const transport = createHelixChatTransport({
+ *   endpoint: '/api/agent',
+ *   agentType: 'support',
+ *   headers: () => ({ authorization: `Bearer ${localStorage.getItem('token') ?? ''}` }),
+ * });
  */
 export function createHelixChatTransport(options: HelixChatTransportOptions): HelixTransport {
   const { agentType } = options;

@@ -26,6 +26,11 @@ export interface ResumableChatTransport extends HelixTransport {
  * the position up to which the chat has everything, so that a chat of any version sees one reply
  * without a second beginning. A stream that cannot go on errors with a ReplyBrokenError, one that the
  * server declines with a ChatRequestError.
+ *
+ * @example
+ * import { createResumableChatTransport } from 'helix-temporal/ai-sdk/client';
+ *
+ * const transport = createResumableChatTransport({ api: '/api/chat', body: { agent: 'support' } });
  */
 export function createResumableChatTransport(
   options: ResumableTransportOptions = {},

@@ -15,6 +15,17 @@ export interface SendAutomaticallyWhen {
  * Makes a `sendAutomaticallyWhen` for one chat. It says yes when everything that the newest step asks
  * the page and its people is answered, and one of the answers is new; a chat that is asked again at the
  * end of the response is told no, whatever that response was. Keep it as long as the chat: it remembers.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { createHelixSendAutomaticallyWhen } from 'helix-temporal/ai-sdk';
+ *
+ * const sendAutomaticallyWhen = createHelixSendAutomaticallyWhen();
+ *
+ * export function Chat() {
+ *   const { messages } = useChat({ sendAutomaticallyWhen });
+ *   return <p>{messages.length} messages</p>;
+ * }
  */
 export function createHelixSendAutomaticallyWhen(): SendAutomaticallyWhen {
   const sent = new Set<string>();

@@ -20,7 +20,20 @@ export const SSE_KEEP_ALIVE = ': keep-alive\n\n';
 /** The frame after the last event. */
 export const SSE_DONE = 'data: [DONE]\n\n';
 
-/** Headers of an SSE reply; `extra` wins. */
+/**
+ * Headers of an SSE reply; `extra` wins.
+ *
+ * @example
+ * import { createSSEHeaders, createSSEStream } from 'helix-temporal/ai-sdk';
+ *
+ * async function* parts() {
+ *   yield { type: 'start' as const, messageId: 'msg-1' };
+ *   yield { type: 'finish' as const, finishReason: 'stop' as const };
+ * }
+ *
+ * export const GET = () =>
+ *   new Response(createSSEStream(parts()), { headers: createSSEHeaders({ 'x-request-id': 'r1' }) });
+ */
 export function createSSEHeaders(extra: Record<string, string> = {}): Record<string, string> {
   return { ...UI_MESSAGE_STREAM_HEADERS, ...extra };
 }
@@ -52,6 +65,16 @@ export interface SSEResponseOptions extends SSEStreamOptions {
  * Events as the bytes of an SSE body, ended by `[DONE]`. They are pulled one by one, at the reader's
  * pace. If the source throws, the body errors: a reader must never take a broken stream for a
  * finished one.
+ *
+ * @example
+ * import { createSSEStream } from 'helix-temporal/ai-sdk';
+ *
+ * async function* parts() {
+ *   yield { event: { type: 'start' as const, messageId: 'msg-1' }, sequence: 1 };
+ *   yield { event: { type: 'finish' as const, finishReason: 'stop' as const }, sequence: 2 };
+ * }
+ *
+ * const body = createSSEStream(parts(), { keepAliveMs: 5_000 });
  */
 export function createSSEStream(
   events: AsyncIterable<SSEEvent>,

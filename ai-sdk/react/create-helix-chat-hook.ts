@@ -39,7 +39,16 @@ export type UseHelixChat = <M extends UIMessage = UIMessage>(
   options?: UseHelixChatOptions<M>,
 ) => UseHelixChatHelpers<M>;
 
-/** The hook on top of a given `useChat`; both majors' will do. */
+/**
+ * The hook on top of a given `useChat`; both majors' will do.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { createHelixChatHook } from 'helix-temporal/ai-sdk/react';
+ *
+ * // With the `useChat` of the page's own version of the AI SDK.
+ * export const useHelixChat = createHelixChatHook(useChat);
+ */
 export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixChat {
   return function useHelixChat<M extends UIMessage = UIMessage>(
     options: UseHelixChatOptions<M> = {},

@@ -28,7 +28,19 @@ export interface StreamData {
   onData: (part: StreamDataPart) => void;
 }
 
-/** Collects the data parts of a chat, which current versions of `useChat` hand out one by one. */
+/**
+ * Collects the data parts of a chat, which current versions of `useChat` hand out one by one.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useStreamData } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat() {
+ *   const { data, onData } = useStreamData();
+ *   const { messages } = useChat({ onData });
+ *   return <p>{messages.length} messages, {data.length} data parts</p>;
+ * }
+ */
 export function useStreamData(): StreamData {
   const [data, setData] = useState<readonly StreamDataPart[]>([]);
   const onData = useCallback((part: StreamDataPart) => {

@@ -4,6 +4,22 @@ import { createHelixChatHook, type UseHelixChat } from './create-helix-chat-hook
 /**
  * `useChat` with everything that client tools, approvals and broken connections need: answers are posted
  * once, tools with a handler are carried out, and a reply that had to be taken back is loaded again.
+ *
+ * @example
+ * import { createResumableChatTransport } from 'helix-temporal/ai-sdk/client';
+ * import { useHelixChat } from 'helix-temporal/ai-sdk/react';
+ *
+ * const transport = createResumableChatTransport({ api: '/api/chat' });
+ *
+ * export function Chat({ id }: { id: string }) {
+ *   const { messages, sendMessage } = useHelixChat({
+ *     id,
+ *     transport,
+ *     resume: true,
+ *     toolHandlers: { getLocation: () => ({ city: 'Rome' }) },
+ *   });
+ *   return <button onClick={() => void sendMessage({ text: 'Hello' })}>{messages.length}</button>;
+ * }
  */
 // Its type has a name: one that is inferred would name `ai`, which need not be the page's copy here.
 export const useHelixChat: UseHelixChat = createHelixChatHook(useChat);

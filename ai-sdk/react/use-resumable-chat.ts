@@ -27,7 +27,19 @@ export interface AutoResync<M extends ChatMessage> extends Pick<
   onData: (part: StreamDataPart) => void;
 }
 
-/** Loads the messages again whenever the stream says that they may not be right. */
+/**
+ * Loads the messages again whenever the stream says that they may not be right.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useAutoResync } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat({ id }: { id: string }) {
+ *   const { messages, setMessages } = useChat({ id, onData: (part) => onData(part) });
+ *   const { onData } = useAutoResync({ snapshotUrl: `/api/chat/${id}/snapshot`, setMessages });
+ *   return <p>{messages.length} messages</p>;
+ * }
+ */
 export function useAutoResync<M extends ChatMessage>(
   ...args: [data: ChatData, options: UseAutoResyncOptions<M>] | [options: UseAutoResyncOptions<M>]
 ): AutoResync<M> {
@@ -35,7 +47,22 @@ export function useAutoResync<M extends ChatMessage>(
   return useResync(data, options, false);
 }
 
-/** Loads the messages when the page opens, and again whenever the stream says that they may not be right. */
+/**
+ * Loads the messages when the page opens, and again whenever the stream says that they may not be right.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useResumableChat } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat({ id }: { id: string }) {
+ *   const { messages, setMessages } = useChat({ id, resume: true, onData: (part) => onData(part) });
+ *   const { onData, isLoading } = useResumableChat({
+ *     snapshotUrl: `/api/chat/${id}/snapshot`,
+ *     setMessages,
+ *   });
+ *   return <p>{isLoading ? 'Loading' : `${String(messages.length)} messages`}</p>;
+ * }
+ */
 export function useResumableChat<M extends ChatMessage>(
   ...args:
     [data: ChatData, options: UseResumableChatOptions<M>] | [options: UseResumableChatOptions<M>]
@@ -44,7 +71,17 @@ export function useResumableChat<M extends ChatMessage>(
   return useResync(data, options, true);
 }
 
-/** The conversation as of a checkpoint, which is not the one that is talked in. */
+/**
+ * The conversation as of a checkpoint, which is not the one that is talked in.
+ *
+ * @example
+ * import { useCheckpointSnapshot } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Past({ id, checkpointId }: { id: string; checkpointId: string }) {
+ *   const { snapshot } = useCheckpointSnapshot({ snapshotUrl: `/api/chat/${id}/snapshot`, checkpointId });
+ *   return <p>{snapshot?.messages.length ?? 0} messages</p>;
+ * }
+ */
 export function useCheckpointSnapshot<M extends ChatMessage>({
   snapshotUrl,
   checkpointId,

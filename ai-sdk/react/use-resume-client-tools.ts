@@ -21,6 +21,16 @@ export interface UseResumeClientToolsOptions {
  * Carries out the client tools that wait for this page: each call once, side by side, also those that
  * waited when the page was loaded. Results are posted through the chat. Without a `lease` it begins
  * when the reply rests, since a replay shows calls as open that were answered long ago.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useHelixSendAutomaticallyWhen, useResumeClientTools } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat({ id }: { id: string }) {
+ *   const chat = useChat({ id, sendAutomaticallyWhen: useHelixSendAutomaticallyWhen(id) });
+ *   useResumeClientTools({ chat, toolHandlers: { getLocation: () => ({ city: 'Rome' }) } });
+ *   return <p>{chat.messages.length} messages</p>;
+ * }
  */
 export function useResumeClientTools(options: UseResumeClientToolsOptions): void {
   const { id: sessionId } = options.chat;

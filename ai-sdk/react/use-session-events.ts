@@ -22,6 +22,14 @@ export interface SessionEvents {
 /**
  * Follows how a conversation stands, over pauses, ends and new turns: what was answered elsewhere, what
  * waits, whether a run is at work. A page at rest that is told of one at work calls `resumeStream`.
+ *
+ * @example
+ * import { useSessionEvents } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Status({ id }: { id: string }) {
+ *   const { event } = useSessionEvents({ eventsUrl: `/api/chat/${id}/events` });
+ *   return <p>{event?.status ?? 'connecting'}</p>;
+ * }
  */
 export function useSessionEvents(options: UseSessionEventsOptions): SessionEvents {
   const { eventsUrl } = options;

@@ -9,6 +9,16 @@ export type ChatData = readonly unknown[] | undefined;
 /**
  * Calls back for each resync of the stream, once, however often it is replayed. The events are found in
  * `data`, or come through the returned `onData` when that is given to `useChat`.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useStreamResync } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat() {
+ *   const { onData } = useStreamResync(undefined, () => location.reload());
+ *   const { messages } = useChat({ onData });
+ *   return <p>{messages.length} messages</p>;
+ * }
  */
 export function useStreamResync(
   ...args: [data: ChatData, onResync: OnResync] | [onResync: OnResync]
@@ -36,7 +46,19 @@ export interface ResyncState {
   lastResync: StreamResyncEvent | undefined;
 }
 
-/** Counts the resyncs of a chat and does nothing about them. */
+/**
+ * Counts the resyncs of a chat and does nothing about them.
+ *
+ * @example
+ * import { useChat } from '@ai-sdk/react';
+ * import { useResyncState } from 'helix-temporal/ai-sdk/react';
+ *
+ * export function Chat() {
+ *   const { onData, resyncCount } = useResyncState();
+ *   const { messages } = useChat({ onData });
+ *   return <p key={resyncCount}>{messages.length} messages</p>;
+ * }
+ */
 export function useResyncState(data?: ChatData): ResyncState & ReturnType<typeof useStreamResync> {
   const [state, setState] = useState<ResyncState>({
     hasResynced: false,

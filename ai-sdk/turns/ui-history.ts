@@ -73,6 +73,17 @@ export interface UIMessageStore {
   getAllUIMessages: (sessionId: string, options?: LoadAllUIMessagesOptions) => Promise<UIMessage[]>;
 }
 
+/**
+ * A store whose conversations are read as UI messages.
+ *
+ * @example
+ * import { createUIMessageStore } from 'helix-temporal/ai-sdk';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const { store } = createRedisStores({ url: 'redis://localhost:6379', role: 'api' });
+ * const history = createUIMessageStore(store);
+ * const { messages, hasMore } = await history.getUIMessages('session-1', { limit: 50 });
+ */
 export function createUIMessageStore(stateStore: HistoryStore): UIMessageStore {
   return {
     getUIMessages: (sessionId, options) => loadUIMessages(stateStore, sessionId, options),

@@ -15,7 +15,7 @@ export function formatList(mutations) {
     const lines = mutations
       .filter((mutation) => mutation.file === file)
       .map(({ defence, suite, test }) => `- ${defence}. “${test}” (${suite.replace('test/', '')})`);
-    return `## [${file}](../${file})\n\n${lines.join('\n')}\n`;
+    return `## \`${file}\`\n\n${lines.join('\n')}\n`;
   });
   return [HEAD, ...parts].join('\n');
 }

@@ -26,6 +26,17 @@ export interface MemoryData {
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
+/**
+ * Data that several memory stores may share.
+ *
+ * @example
+ * import { createMemoryData, createStoresOn } from 'helix-temporal/store-memory';
+ *
+ * // Two processes of a deployment, as a test plays them.
+ * const data = createMemoryData();
+ * const api = createStoresOn(data);
+ * const worker = createStoresOn(data);
+ */
 export function createMemoryData({
   streamTtlSeconds = STREAM_TTL_SECONDS,
   sessionTtlSeconds = 0,

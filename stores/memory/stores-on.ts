@@ -20,7 +20,15 @@ export interface MemoryStores {
   streamManager: StreamManager;
 }
 
-/** Both stores on data that may be shared with other stores. */
+/**
+ * Both stores on data that may be shared with other stores.
+ *
+ * @example
+ * import { createMemoryData, createStoresOn } from 'helix-temporal/store-memory';
+ *
+ * const data = createMemoryData({ maxChunks: 1_000 });
+ * const { store, streamManager } = createStoresOn(data);
+ */
 export function createStoresOn(data: MemoryData): MemoryStores {
   const context = createMemoryContext(data);
   return {

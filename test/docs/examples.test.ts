@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { compile, findFactories } from './factories.js';
+
+/** Factories whose example is not written yet. */
+const WITHOUT_EXAMPLE: string[] = [];
+
+const factories = findFactories();
+
+describe('the factories that the package exports', () => {
+  it('each have an example in their comment', () => {
+    expect(factories.map(({ name }) => name)).toContain('defineAgent');
+    const missing = factories.filter(({ examples }) => examples.length === 0);
+    expect(missing.map(({ name }) => name).sort()).toEqual(WITHOUT_EXAMPLE.sort());
+  });
+
+  it('have examples that compile in strict TypeScript, against the entry that exports them', () => {
+    const examples = new Map(
+      factories.flatMap(({ name, entry, examples }) =>
+        examples.map((code, at) => {
+          expect(code).toMatch(new RegExp(`\\b${name}\\b[^;]*from '${entry}'`));
+          return [`example-${name}-${String(at + 1)}`, code] as const;
+        }),
+      ),
+    );
+    const faults = [...compile(examples)].filter(([, found]) => found.length > 0);
+    expect(faults).toEqual([]);
+  }, 180_000);
+
+  it('would not compile with a wrong field', () => {
+    const wrong = "import { defineTool } from 'helix-temporal';\ndefineTool({ nam: 'x' });";
+    expect(
+      compile(new Map([['example-wrong', wrong]]))
+        .get('example-wrong')
+        ?.join(),
+    ).toContain("'nam' does not exist");
+  }, 120_000);
+});
