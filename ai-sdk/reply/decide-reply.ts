@@ -3,12 +3,11 @@ import { isSessionId } from '../../protocol/ids.js';
 import { toCaller } from './access.js';
 import { attachReader, replaySession } from './attach-turn.js';
 import { classify, type Facts, type KnownSession, type Request } from './classify.js';
-import { continueTurn } from './continue-turn.js';
+import { continueTurn, submitAnswers } from './continue-turn.js';
 import { readSession } from './read-session.js';
 import { editTurn, regenerateTurn } from './redo-turn.js';
 import { invalid, isOvertaken } from './refusals.js';
 import { startTurn } from './start-turn.js';
-import { submitAnswers } from './submit-answers.js';
 import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
 import { toTrailingUserMessages, toUserMessages } from './user-messages.js';
 

@@ -129,7 +129,7 @@ export const bridge = [
   },
   {
     defence: 'Bridge: an answer takes one read of the session',
-    file: 'ai-sdk/reply/submit-answers.ts',
+    file: 'ai-sdk/reply/continue-turn.ts',
     edits: [
       [
         'submitToolResult({ sessionId, by, ...intent }, known)',
