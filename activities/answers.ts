@@ -1,32 +1,33 @@
 import { createAnswerCheck } from '../agents/check-answer.js';
-import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import type {
   AnswerActivities,
   AnswerOutcome,
   AnswerRef,
   OperatorAnswer,
 } from '../protocol/activities.js';
+import { parseToolAnswer, toAnswerError } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
+import type { Wake } from '../stores/contract/call-record.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer } from '../stores/record/submit-answer.js';
 import type { ActivityDeps } from './deps.js';
-import { wakeOthers } from './wake-others.js';
 
-/** What people say to a run in Temporal, and what becomes of calls that they say nothing about. */
-export function createAnswers(deps: ActivityDeps): AnswerActivities {
+/** Answers that operators give in Temporal, deadlines that pass, and deadlines that are extended. */
+export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   const { store, agents, logger } = deps;
   const check = createAnswerCheck(agents);
 
   async function answerCall({ sessionId, answer }: AnswerRef): Promise<AnswerOutcome> {
-    const given = parseToolAnswer(toToolAnswer(sessionId, answer));
-    const { result, runId } = await submitAnswer({ store, check }, given, Date.now(), { via: 'temporal' });
+    const parsed = parseToolAnswer(toToolAnswer(sessionId, answer));
+    const submitted = await submitAnswer({ store, check }, parsed, Date.now(), { via: 'temporal' });
+    const { result, runId } = submitted;
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     const { resume, sequence } = result;
-    const { toolCallId, by } = given;
+    const { toolCallId, by } = parsed;
     logger.info({ runId, toolCallId, by, via: 'temporal' }, 'a call was answered');
     await wakeOthers(deps, result.others);
-    return { kind: 'stored', runId, sequence, ...(resume !== undefined && { resume }) };
+    return { kind: 'stored', runId, sequence, resume };
   }
 
   return {
@@ -41,10 +42,10 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
       const resume = record?.runId === runId ? record.resume : undefined;
       const wait = nextDueMs ?? unaskedMs;
       return {
-        ...(resume?.step === step && { resume }),
-        ...(record !== undefined && { sequence: record.sequence }),
-        ...(wait !== undefined && { nextDueMs: wait }),
-        ...(nextDueMs === undefined && unaskedMs !== undefined && { isUnasked: true }),
+        resume: resume?.step === step ? resume : undefined,
+        sequence: record?.sequence,
+        nextDueMs: wait,
+        isUnasked: nextDueMs === undefined && unaskedMs !== undefined,
       };
     },
     answerCall: (ref) => orRefused(() => answerCall(ref)),
@@ -53,13 +54,17 @@ export function createAnswers(deps: ActivityDeps): AnswerActivities {
         const call = await store.calls.read(sessionId, toolCallId);
         const runId = call?.spec.runId ?? `${sessionId}:0-none`;
         const asker = sessionOfRun(runId);
-        const known = call?.deadline ?? 0;
-        const given = { toolCallId, byMs, deadline: known, now: Date.now() };
-        const input = { sessionId: asker, runId, ...given };
-        const result = await store.calls.extendDeadline(input);
+        const result = await store.calls.extendDeadline({
+          sessionId: asker,
+          runId,
+          toolCallId,
+          byMs,
+          deadline: call?.deadline ?? 0,
+          now: Date.now(),
+        });
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
         const { deadline, dueInMs } = result;
-        logger.info({ runId, toolCallId, byMs, by }, 'a deadline was put off');
+        logger.info({ runId, toolCallId, byMs, by }, 'a deadline was extended');
         return { kind: 'extended', deadline, nextDueMs: dueInMs };
       }),
   };
@@ -73,11 +78,11 @@ function toToolAnswer(sessionId: string, answer: OperatorAnswer): Record<string,
     const { approved, reason, input } = answer;
     return { ...base, kind: 'approval-response', approved, reason, input };
   }
-  const said = 'error' in answer ? { error: answer.error } : { result: answer.result };
-  return { ...base, kind: 'client-tool-result', ...said };
+  const outcome = 'error' in answer ? { error: answer.error } : { result: answer.result };
+  return { ...base, kind: 'client-tool-result', ...outcome };
 }
 
-/** A refusal is an outcome; an outage is tried again. */
+/** A refusal is an outcome; after an outage Temporal retries. */
 async function orRefused<T>(
   work: () => Promise<T>,
 ): Promise<T | { kind: 'refused'; code: string }> {
@@ -87,4 +92,19 @@ async function orRefused<T>(
     if (!HelixError.isInstance(error) || error.code === 'unavailable') throw error;
     return { kind: 'refused', code: error.code };
   }
+}
+
+/** Signals runs of the conversation that an answer unblocks; the sweeper wakes one that is missed. */
+export async function wakeOthers(
+  { wake, logger }: ActivityDeps,
+  others: readonly Wake[] = [],
+): Promise<void> {
+  if (wake === undefined) return;
+  await Promise.all(
+    others.map((other) =>
+      wake(other).catch((error: unknown) => {
+        logger.warn({ err: error, runId: other.runId }, 'the run could not be signalled');
+      }),
+    ),
+  );
 }

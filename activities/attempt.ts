@@ -1,8 +1,11 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { setTimeout } from 'node:timers/promises';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { HelixError } from '../protocol/errors.js';
 import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Writer } from '../stores/contract/log.js';
-import type { AttemptBudget } from '../stores/contract/steps.js';
+import type { AttemptBudget, HandOverInput } from '../stores/contract/steps.js';
+import type { ActivityDeps } from './deps.js';
 
 const HEARTBEAT_MS = 1_000;
 /** A worker whose write was not answered for this long leaves its attempts to other workers. */
@@ -11,7 +14,7 @@ const CANNOT_WRITE_MS = 10_000;
 /** Why work was cut short, beside the worker's own cancellation. */
 export type CutReason = 'stop' | 'fenced' | 'superseded' | 'rewound';
 
-/** One attempt of an activity: its place in the order of attempts, its heart, and its cut signal. */
+/** One attempt of an activity: its place in the order of attempts, its heartbeat, and its cut signal. */
 export interface Attempt {
   /** Temporal's attempt, from 1. */
   number: number;
@@ -22,23 +25,23 @@ export interface Attempt {
   /** Cuts the work; the first reason counts. */
   cut: (reason: CutReason) => void;
   cutReason: () => CutReason | undefined;
-  /** True when Temporal told this attempt to end: the next attempt takes over. */
+  /** True when Temporal cancelled this attempt: the next attempt takes over. */
   cancelled: () => boolean;
   /** Time since the workflow asked for the activity, over all attempts, ms. */
   ageMs: () => number;
-  /** True once the attempt has taken longer than it may: Temporal has given it up, living as it is. */
+  /** True once the attempt has taken longer than its time-out: Temporal has given it up. */
   outlived: () => boolean;
-  /** How many attempts may be lost: long ones within a longer time, so that their time-outs count too. */
+  /** How many attempts may be lost, within a time that grows with the time-out of each. */
   budget: AttemptBudget;
   close: () => void;
 }
 
 /**
- * Heartbeats by timer, also while the model is silent: that is no dead worker. None at once: the time-out
- * counts from the start as well, and for work of less than a second each would be a write of the server's.
+ * Heartbeats by timer, also while the model is silent. The first comes after a second: the time-out
+ * counts from the start anyway, and short work saves the server a write.
  *
- * A worker that cannot write does not report itself alive, and takes no attempt: another worker may reach
- * the store. Where none does, an attempt that is under way still ends with its own outcome.
+ * A worker that cannot write sends no heartbeat and takes no attempt: another worker may reach the
+ * store. If none does, an attempt that is running still ends with its own outcome.
  *
  * @param unansweredMs how long the oldest write has waited for the store's answer
  * @throws ApplicationFailure `StoreUnreachable`, retryable
@@ -64,9 +67,9 @@ export function openAttempt(details: () => unknown, unansweredMs = (): number =>
     number: attempt,
     token: currentAttemptScheduledTimestampMs * 1000 + Math.min(attempt, 999),
     signal: AbortSignal.any([controller.signal, cancellationSignal]),
-    cut: (why) => {
-      reason ??= why;
-      controller.abort(new Error(`cut: ${why}`));
+    cut: (cause) => {
+      reason ??= cause;
+      controller.abort(new Error(`cut: ${cause}`));
     },
     cutReason: () => reason,
     cancelled: () => cancellationSignal.aborted,
@@ -102,4 +105,48 @@ function pickWriter(ref: {
   step: number;
 }): Omit<Writer, 'name' | 'token'> {
   return { sessionId: ref.sessionId, runId: ref.runId, agentType: ref.agent, step: ref.step };
+}
+
+/** An attempt waits this long until its end is recorded; the store keeps trying while the process lives. */
+const RECORDED_MS = 1_000;
+
+/** Type of the failure with which a tool requests another execution. */
+export const TOOL_RETRY = 'tool_retry';
+
+/** True for a fault of the code, which repetition does not mend; false for an outage. */
+export function isFault(error: unknown): boolean {
+  if (error instanceof CancelledFailure || error instanceof ApplicationFailure) return false;
+  return !(HelixError.isInstance(error) && error.code === 'unavailable');
+}
+
+/**
+ * Records that an attempt ends without a result, and why. An attempt that dies, or has outlived its
+ * time, records nothing: its successor counts it as lost.
+ *
+ * @returns true if this fault used the budget up
+ */
+export async function handOver(
+  { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
+  attempt: Attempt,
+  writer: Writer,
+  error: unknown,
+  toolCallId?: string,
+): Promise<boolean> {
+  if (attempt.outlived()) return false;
+  const way = toWay(error);
+  const recorded = store.steps
+    .handOver({ writer, how: way, toolCallId })
+    .catch((failure: unknown) => {
+      logger.warn({ err: failure, runId: writer.runId }, 'an attempt could not be handed over');
+    });
+  const result = await Promise.race([recorded, setTimeout(RECORDED_MS, undefined, { ref: false })]);
+  if (way !== 'fault' || result === undefined) return false;
+  // The store does not count what fails before the claim; Temporal does.
+  const lost = result.kind === 'handed_over' ? result.lost : attempt.number;
+  return lost >= LIMITS.attempts.most;
+}
+
+function toWay(error: unknown): HandOverInput['how'] {
+  if (isFault(error)) return 'fault';
+  return error instanceof ApplicationFailure && error.type === TOOL_RETRY ? 'retry' : 'left';
 }

@@ -1,11 +1,10 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import { joinDeltas } from '../protocol/merge-deltas.js';
-import { splitOversized } from './split-deltas.js';
 import type { Writer, AppendResult } from '../stores/contract/log.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
-/** Why an attempt owns its writer no more; `rewound`: the store became older than the writer. */
+/** Why an attempt no longer owns its writer; `rewound`: the store became older than the writer. */
 export type WriterLoss = 'fenced' | 'superseded' | 'rewound';
 
 /** Writes chunks under a claim: one append in flight, what arrives meanwhile goes into the next. */
@@ -16,9 +15,9 @@ export interface ChunkWriter {
   room: () => Promise<void> | undefined;
   /** Resolves when everything pushed is stored. Rejects with what made a write fail. */
   flush: () => Promise<void>;
-  /** Set once a write was refused: this attempt owns the writer no more. */
+  /** Set once a write was refused: this attempt no longer owns the writer. */
   lost: () => WriterLoss | undefined;
-  /** Highest sequence that the store has told. */
+  /** Highest sequence that the store has returned. */
   known: () => number;
 }
 
@@ -110,4 +109,42 @@ function roughBytes(chunk: StreamChunk): number {
   }
   if (chunk.type === 'thinking') return 160 + chunk.content.length * 3;
   return JSON.stringify(chunk).length;
+}
+
+/** Of UTF-16 text; even where each unit becomes six bytes of JSON this stays below a chunk's limit. */
+const MAX_UNITS = 32 * 1024;
+
+/** Cuts a delta that is too large for the store into several with the same text. Pure. */
+export function splitOversized(chunk: StreamChunk): StreamChunk[] {
+  switch (chunk.type) {
+    case 'text_delta':
+    case 'tool_arg_stream_delta':
+      if (chunk.delta.length <= MAX_UNITS) return [chunk];
+      return pieces(chunk.delta).map((delta) => ({ ...chunk, delta }));
+    case 'thinking': {
+      if (chunk.content.length <= MAX_UNITS) return [chunk];
+      const parts = pieces(chunk.content);
+      // Only the last piece may close the block.
+      return parts.map((content, at) => ({
+        ...chunk,
+        content,
+        isComplete: chunk.isComplete && at === parts.length - 1,
+      }));
+    }
+    default:
+      return [chunk];
+  }
+}
+
+/** No piece ends between the two halves of a character. */
+function pieces(text: string): string[] {
+  const found: string[] = [];
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + MAX_UNITS, text.length);
+    const last = text.charCodeAt(end - 1);
+    if (end < text.length && last >= 0xd800 && last <= 0xdbff) end -= 1;
+    found.push(text.slice(start, end));
+    start = end;
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 import type { AgentRegistry } from '../agents/registry.js';
-import type { StartNext } from '../stores/record/begin-next.js';
+import type { StartNext } from '../stores/record/start-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { Store } from '../stores/contract/store.js';
 import type { SlotLimits } from './tool/fair-slots.js';
@@ -17,9 +17,9 @@ export interface ActivityDeps {
   agents: AgentRegistry;
   /** Handed to tools as they are. */
   services: Readonly<Record<string, unknown>>;
-  /** Begins what waits for its turn, when a run has ended. */
+  /** Begins the next queued message when a run has ended. */
   startNext: StartNext;
-  /** Signals a run that an answer given elsewhere lets go on; without it the sweeper does. */
+  /** Signals a run that an answer to another run unblocks; without it the sweeper does. */
   wake?: (wake: Wake) => Promise<void>;
   /** How long the oldest write has waited for the store's answer, ms. Without it: never long. */
   unansweredMs?: () => number;

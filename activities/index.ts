@@ -1,6 +1,6 @@
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
-import { createAnswers } from './answers.js';
-import { beginNextAfterEnds } from '../stores/record/begin-next.js';
+import { createAnswerActivities } from './answers.js';
+import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import type { ActivityDeps } from './deps.js';
 import { createModelStep } from './model/model-step.js';
@@ -22,16 +22,16 @@ export type { ActivityDeps, ActivityLogger } from './deps.js';
  *   createActivities({ ...deps, agents: new AgentRegistry() });
  */
 export function createActivities(
-  given: ActivityDeps,
+  options: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
-  // Whoever ends a run begins the next one, whichever activity that is.
-  const store = foldAfterChanges(given.store, given.logger);
-  const deps = { ...given, store: beginNextAfterEnds(store, given) };
+  // Each activity that ends a run begins the next one.
+  const store = foldAfterChanges(options.store, options.logger);
+  const deps = { ...options, store: startNextAfterEnds(store, options) };
   return {
     modelStep: createModelStep(deps),
     toolCall: createToolCall(deps),
     settleChild: createSettleChild(deps),
     ...createRunEnd(deps),
-    ...createAnswers(deps),
+    ...createAnswerActivities(deps),
   };
 }

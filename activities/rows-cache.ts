@@ -12,7 +12,7 @@ interface CachedRows {
   bytes: number;
 }
 
-/** What a worker may keep of its sessions' transcripts; those used longest ago go first. */
+/** Memory for transcripts in one worker; those used longest ago are dropped first. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
 export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX_BYTES): RowsCache {
@@ -27,7 +27,7 @@ export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX
 
   function keep(key: string, cached: CachedRows): void {
     forget(key);
-    // One that would push out everything else is loaded anew each time.
+    // A transcript that would push out all others is loaded again each time.
     if (cached.bytes > maxBytes) return;
     cache.set(key, cached);
     total += cached.bytes;

@@ -1,6 +1,10 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import type { AgentDefinition } from '../agents/definitions.js';
 import type { AgentRegistry } from '../agents/registry.js';
-import type { FindOwner } from './session-owners.js';
+import { rootOf } from '../protocol/ids.js';
+import { LIMITS } from '../protocol/limits.js';
+import type { SessionRecord, Sessions } from '../stores/contract/sessions.js';
+import type { Attempt } from './attempt.js';
 
 export interface AgentRef {
   agent: string;
@@ -15,7 +19,53 @@ export type FindAgent = (ref: AgentRef) => Promise<AgentDefinition | undefined>;
 export function createAgentLookup(agents: AgentRegistry, findOwner: FindOwner): FindAgent {
   return async ({ agent, sessionId, runId }) => {
     const owner = agents.isMade(agent) ? await findOwner({ sessionId, runId }) : undefined;
-    const userId = owner === undefined ? {} : { userId: owner.owner };
-    return agents.get(agent, { sessionId, runId, ...userId });
+    return agents.get(agent, { sessionId, runId, userId: owner?.owner });
+  };
+}
+
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 5_000;
+
+/**
+ * For a worker that does not know the agent, or the tool: during a deploy another one does. Called
+ * before the record gives permission, so that nothing counts as begun.
+ *
+ * @throws ApplicationFailure `unknown_agent`, retryable, until no worker has known it for ten minutes
+ */
+export function leaveToNewerWorker(attempt: Attempt, what: string): void {
+  if (attempt.ageMs() >= LIMITS.unknownAgentMs) return;
+  throw ApplicationFailure.create({
+    message: `This worker does not know ${what}.`,
+    type: 'unknown_agent',
+    nextRetryDelay: Math.min(FIRST_PAUSE_MS * 2 ** (attempt.number - 1), MAX_PAUSE_MS),
+  });
+}
+
+/** The cache holds the owners of this many runs. */
+const MOST = 5_000;
+
+export type SessionOwner = Pick<SessionRecord, 'owner' | 'tenant'>;
+
+/**
+ * Finds the owner of a run's conversation; undefined if it was erased. Cached by run: the id of an
+ * erased session may be reused by another user.
+ */
+export type FindOwner = (run: {
+  sessionId: string;
+  runId: string;
+}) => Promise<SessionOwner | undefined>;
+
+export function createOwnerLookup(sessions: Pick<Sessions, 'read'>): FindOwner {
+  const known = new Map<string, SessionOwner>();
+  return async ({ sessionId, runId }) => {
+    const found = known.get(runId);
+    if (found !== undefined) return found;
+    const record = await sessions.read(rootOf(sessionId));
+    if (record === undefined) return undefined;
+    const { owner, tenant } = record;
+    if (known.size >= MOST) known.delete(known.keys().next().value ?? '');
+    const stored = { owner, tenant };
+    known.set(runId, stored);
+    return stored;
   };
 }

@@ -1,8 +1,7 @@
 import type { RunActivities } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import type { ActivityDeps } from './deps.js';
-import { createAgentLookup } from './run-agent.js';
-import { createOwnerLookup } from './session-owners.js';
+import { createAgentLookup, createOwnerLookup } from './run-agent.js';
 
 /** Bookkeeping that no model step or tool carries out along the way. */
 export function createRunEnd({
@@ -22,7 +21,7 @@ export function createRunEnd({
         agentType: agent,
         step,
         status,
-        ...(error !== undefined && { error }),
+        error,
         floor: known,
         now: Date.now(),
       });

@@ -5,18 +5,18 @@ import { isTerminal, type ChildRef } from '../protocol/run.js';
 import type { ToolRow } from '../protocol/rows.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { ActivityDeps } from './deps.js';
-import { wakeOthers } from './wake-others.js';
+import { wakeOthers } from './answers.js';
 
 type Result = { output: unknown } | { error: string; errorCode: string };
 
-/** Settles a parent's call with what its sub-agent came to; a lost one is ended before. */
+/** Settles a parent's call with its sub-agent's result; a lost sub-agent is ended first. */
 export function createSettleChild(deps: ActivityDeps): ChildActivities['settleChild'] {
   const { store } = deps;
 
   return async (ref) => {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call === undefined || call.state === 'settled') return { kind: 'settled' };
-    if (ref.started === true && (await isAtWork(ref.child))) return { kind: 'at_work' };
+    if (ref.started === true && (await isActive(ref.child))) return { kind: 'at_work' };
     const result = await readResult(ref);
     const { toolName } = call.spec;
     const { sessionId, runId, agent: agentType, toolCallId } = ref;
@@ -31,7 +31,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       subAgentType: ref.child.agent,
       subSessionId: ref.child.sessionId,
       callId: toolCallId,
-      // The call's own end tells of a large one.
+      // A large one is in the call's own `tool_end`.
       result: failed ? { error: result.error, code: result.errorCode } : toSmall(output),
     };
     const settled = await store.calls.settle({
@@ -63,7 +63,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   };
 
   /** Neither its record nor its workflow has ended. */
-  async function isAtWork({ sessionId, runId }: ChildRef): Promise<boolean> {
+  async function isActive({ sessionId, runId }: ChildRef): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId === runId && isTerminal(record.status)) return false;
     const state = await deps.workflowState?.(runId);
@@ -85,7 +85,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
       error: { code: LOST.errorCode, message: LOST.error, retryable: false },
       now: Date.now(),
     });
-    // It may have come to its end by itself a moment ago.
+    // It may have ended normally a moment ago.
     const ended = await store.sessions.read(sessionId);
     return ended === undefined ? LOST : toResult(ended);
   }
@@ -101,7 +101,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     };
   }
 
-  /** Its structured result, else the last text that it said. */
+  /** Its structured result, else its last text. */
   async function readOutput({ sessionId, output }: SessionRecord): Promise<unknown> {
     if (output !== undefined) return output;
     const rows = await store.sessions.rows(sessionId, 0);

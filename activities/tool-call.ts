@@ -6,18 +6,16 @@ import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import type { StartCallResult } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
-import { callWriter, openAttempt, type Attempt } from './attempt.js';
+import { callWriter, handOver, openAttempt, type Attempt } from './attempt.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
-import { handOver } from './hand-over.js';
+import { fenced } from './endings.js';
 import { openCallContext, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
 import { executeTool } from './tool/execute-tool.js';
 import { toFailure, toResult, toRunOutput, type ToolOutcome } from './tool/tool-outcome.js';
-import { createAgentLookup } from './run-agent.js';
-import { createOwnerLookup } from './session-owners.js';
-import { leaveToNewerWorker } from './unknown-agent.js';
+import { createAgentLookup, createOwnerLookup, leaveToNewerWorker } from './run-agent.js';
 
 /** A call waits this long in a process for its place, and then elsewhere. */
 const SLOT_WAIT_MS = 20_000;
@@ -66,7 +64,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
         case 'superseded':
           return { kind: start.kind };
         case 'fenced':
-          throw fenced();
+          throw fenced('call');
         case 'execute':
           isBegun = true;
           return await carryOut(agent, ref, writer, attempt, start);
@@ -145,7 +143,7 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
       chunks: [{ ...chunk, ...shown }],
       now: Date.now(),
     });
-    if (settled.kind === 'fenced') throw fenced();
+    if (settled.kind === 'fenced') throw fenced('call');
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',
       ...(settled.kind === 'stored' && { sequence: settled.sequence }),
@@ -197,8 +195,4 @@ function busy(attempt: number): ApplicationFailure {
     type: 'tools_busy',
     nextRetryDelay: Math.min(BUSY_PAUSE_MS * 2 ** (attempt - 1), MAX_BUSY_PAUSE_MS),
   });
-}
-
-function fenced(): ApplicationFailure {
-  return ApplicationFailure.create({ message: 'another attempt owns this call', type: 'fenced' });
 }

@@ -54,7 +54,8 @@ export {
 } from './reply/access.js';
 export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';
 export { extractResumePosition } from './reply/attach-turn.js';
-export { buildPastSnapshot, buildSnapshot, toPendingQuestions } from './reply/build-snapshot.js';
+export { buildPastSnapshot, buildSnapshot } from './reply/build-snapshot.js';
+export { toPendingQuestions } from '../stores/record/session-summaries.js';
 export type { PastSnapshotParams, SnapshotDeps, SnapshotParams } from './reply/build-snapshot.js';
 export { decideReply } from './reply/decide-reply.js';
 export { handleChatStream, toProblem, toReplyHeaders } from './reply/handle-chat-stream.js';

@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import type { AgentExecutor } from '../executor/agent-executor.js';
-import type { TemporalAgentExecutor } from '../executor/create-agent-executor.js';
-import type { ApiDeps, ApiSettings, ReadinessChecks } from './deps.js';
+import type { TemporalAgentExecutor } from '../executor/agent-executor.js';
+import type { ApiDeps, ApiRuns, ApiSettings, ReadinessChecks } from './deps.js';
 import type { ApiLogger } from './middleware/refusals.js';
 
 /** The stores of `createRedisStores`. */
@@ -16,7 +15,7 @@ interface ApiStores {
 /** Options of `createApi`. */
 export type ApiOptions = ApiSettings & {
   /** `createAgentExecutor(…)`. */
-  executor: TemporalAgentExecutor | AgentExecutor;
+  executor: TemporalAgentExecutor | ApiRuns;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
   /** For links into the Temporal UI. Default: the executor's. */
   namespace?: string;

@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
-import type { AgentExecutor } from '../executor/agent-executor.js';
+import type { Runs } from '../executor/runs.js';
 import type { BusyPolicy } from '../protocol/busy.js';
 import type { ReadinessReply } from '../protocol/replies.js';
 import type { Store } from '../stores/contract/store.js';
@@ -46,9 +46,15 @@ export interface ApiSettings extends IdentityOptions, CrossOriginOptions {
   keepAliveMs?: number | undefined;
 }
 
+/** The runs as routes use them. */
+export type ApiRuns = Omit<
+  Runs,
+  'idle' | 'startRun' | 'wake' | 'endLost' | 'startNext' | 'sweepSession'
+>;
+
 /** The options of an app, complete. */
 export interface ApiDeps extends ApiSettings {
-  executor: AgentExecutor;
+  executor: ApiRuns;
   stateStore: Pick<Store, 'sessions' | 'waiting' | 'documents' | 'checkpoints' | 'queue'> & {
     owners: Pick<Store['owners'], 'page'>;
   };

@@ -9,7 +9,7 @@ import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { createExampleAgents, isLabServed } from '../examples/index.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
-import { createTemporalExecutor } from '../executor/temporal-executor.js';
+import { createRuns } from '../executor/create-runs.js';
 import { createTemporalChecks } from '../executor/worker-check.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
 import { createRedisStores } from '../stores/redis/index.js';
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
 
   const redis = createRedisStores({
     url: config.REDIS_URL,
-    role: 'api',
+    whenAway: 'refuse',
     streamTtlSeconds: config.STREAM_TTL,
     sessionTtlSeconds: config.SESSION_TTL,
     recordLayout: config.RECORD_LAYOUT,
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),
   ]);
   const client = new Client({ connection, namespace });
-  const executor = createTemporalExecutor({
+  const executor = createRuns({
     store: redis.store,
     streamManager: redis.streamManager,
     workflows: createRunWorkflows(client, config.TASK_QUEUE),

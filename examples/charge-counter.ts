@@ -14,7 +14,7 @@ export interface ChargeCounter {
 
 /** Counts over a connection of its own, which is made by the first charge. */
 export function createChargeCounter(redisUrl: string): ChargeCounter {
-  const redis = connectCommands(redisUrl, 'worker');
+  const redis = connectCommands(redisUrl, 'wait');
   return {
     count: (idempotencyKey) => callRedis(redis.hincrby(CHARGES, idempotencyKey, 1)),
     close: () => {

@@ -1,101 +1,239 @@
-import type { RunMode, StopRequest } from '../protocol/run.js';
-import type {
-  BeginInput,
-  BeginResult,
-  RunRecord,
-  StopResult,
-  UserMessage,
-} from '../stores/contract/runs.js';
-import type { Answers } from './answers.js';
-import type { Resumability } from './can-resume.js';
+import { randomUUID } from 'node:crypto';
+import { Client, type Connection, type ConnectionLike } from '@temporalio/client';
+import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
+import type { ToolAnswerInput } from '../protocol/answers.js';
+import { HelixError } from '../protocol/errors.js';
+import { ANONYMOUS, isStoredSessionId } from '../protocol/ids.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import type { CustomState } from '../stores/contract/custom-state.js';
+import type { RunInfo, StopResult } from '../stores/contract/runs.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StreamManager } from '../stores/log/stream-manager.js';
+import { readInput, readState, type AgentInput } from './agent-input.js';
+import { toBeginRefusal } from './begin-refusal.js';
+import { createRuns } from './create-runs.js';
+import type { Quotas } from './quotas.js';
+import { resumeSession, type ResumeOptions } from './reruns.js';
+import {
+  createRunHandle,
+  submitAnswer,
+  type AnswerReceipt,
+  type RunHandle,
+  type StopReason,
+} from './run-handle.js';
+import { createRunWorkflows } from './run-workflows.js';
+import type { BranchInput, Resumability, RetryInput, Runs } from './runs.js';
+import { registerSearchAttributes } from './search-attributes.js';
+import { createTemporalChecks } from './worker-check.js';
+
+export interface ExecuteOptions {
+  /** Default: a new session. */
+  sessionId?: string;
+  /** The session's owner. Default `anonymous`. */
+  userId?: string;
+  tenantId?: string;
+  /** For messages without metadata of their own. */
+  metadata?: Record<string, unknown>;
+  /** The session's state from now on, in the shape of the agent's state schema. */
+  state?: CustomState;
+  /** Id for an input that is a plain text: sent again with the same id, it is the same run. */
+  messageId?: string;
+}
 
 /**
- * What the HTTP side asks of the runtime. Every method throws HelixError `unavailable` when Redis
- * cannot be reached. Temporal may be away: runs are begun, answered and stopped in Redis, and their
- * workflows are started and told beside it, by the sweeper if that fails.
+ * Runs agents on Temporal. Every method throws HelixError: `unavailable` when Redis cannot be reached,
+ * and the codes named below. While Temporal is away runs are begun nevertheless; workers start them.
  */
-export interface AgentExecutor extends Answers {
-  /** Accepts user messages; the workflow of the run made for them is started beside it. */
-  execute: (input: ExecuteInput) => Promise<BeginResult>;
-  /** Stops the session's run; resolves as soon as the stop is recorded. */
-  stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
+export interface TemporalAgentExecutor {
   /**
-   * Goes on where the newest run was interrupted, or failed in a way that may pass. A run that is at
-   * work or waits is left alone, and woken if answers to it were given; so it may be asked for twice.
+   * Begins a run; its workflow is started in the background, by a worker if this process exits first.
+   * An agent passed as a definition must be known to the workers under the same name.
    *
-   * @throws HelixError `not_found`, `not_resumable` when the run has ended for good, `stale_run`
-   * when another run is the newest, `agent_already_running` and `message_conflict` for a new message
+   * @throws AgentAlreadyRunningError while a run of this session is active; HelixError
+   * `validation_error`, `message_too_large`, `message_conflict`, `agent_mismatch`, `not_found` for
+   * another owner's session; AgentNotFoundError
    */
-  resume: (input: ResumeInput) => Promise<ResumeResult>;
+  execute: (
+    agent: AgentDefinition | string,
+    input: AgentInput,
+    options?: ExecuteOptions,
+  ) => Promise<RunHandle>;
+  /** A run of the session, the newest by default; null if it does not exist. */
+  getHandle: (sessionId: string, runId?: string) => Promise<RunHandle | null>;
+  /** As the handle's, for the session's newest run; `runId`, if present, must name that run. */
+  resume: (options: ResumeOptions & { sessionId: string; runId?: string }) => Promise<RunHandle>;
+  /** Whether `resume` would continue, and in which modes. */
+  canResume: (sessionId: string) => Promise<Resumability>;
   /**
-   * Does a turn again: its user messages stay, or are replaced from one of them on; its replies and
-   * everything after it are dropped for good. With a checkpoint it goes on behind that one, as
-   * `resume` does in mode `from_checkpoint`. A run that waits for people is stopped for it.
+   * Repeats a turn, the newest unless a message of another one is named, or goes back to a
+   * checkpoint. What came later is dropped for good.
    *
-   * @throws HelixError `agent_already_running` while a run is at work, `stale_run` when somebody else
-   * was quicker, `message_conflict` for a message that stays, `not_found`, `checkpoint_not_found`,
+   * @throws HelixError `agent_already_running`, `stale_run`, `not_found`, `checkpoint_not_found`,
    * `message_not_found`
    */
-  retry: (input: RetryInput) => Promise<RunRecord>;
+  retry: (options: RetryInput) => Promise<RunHandle>;
   /**
-   * Copies a conversation into a new one of the same owner, which rests; the source is not touched.
+   * Copies a session, up to a checkpoint or a message, into a new one of the same owner.
    *
    * @throws HelixError `session_exists`, `not_found`, `checkpoint_not_found`, `message_not_found`,
    * `nothing_to_do` for an empty one
    */
-  branch: (input: BranchInput) => Promise<{ sessionId: string }>;
+  branch: (options: BranchInput) => Promise<{ sessionId: string }>;
+  /** As the handle's. */
+  submitToolResult: (answer: ToolAnswerInput) => Promise<AnswerReceipt>;
+  /** Stops the session's run; it can be resumed. */
+  interrupt: (sessionId: string, reason?: StopReason) => Promise<StopResult>;
+  /** Stops it for good. */
+  abort: (sessionId: string, reason?: StopReason) => Promise<StopResult>;
+  /** Stops the session's run and erases the session. */
+  deleteSession: (sessionId: string) => Promise<void>;
+  /** Null if there is no such session. */
+  getCurrentRun: (sessionId: string) => Promise<RunInfo | null>;
+  /** Oldest first. @throws HelixError `not_found` */
+  listRuns: (sessionId: string) => Promise<RunInfo[]>;
+  /** The runs below the handles: `createApi`, `handleChatStream` and `buildSnapshot` use them. */
+  readonly runs: Runs;
+  readonly namespace: string;
+  /** Each resolves when its part answers: Temporal, and a worker on the task queue. */
+  readonly checks: Readonly<Record<string, () => Promise<void>>>;
+}
+
+export interface ExecutorOptions {
+  connection: ConnectionLike & Pick<Connection, 'operatorService' | 'withDeadline'>;
+  /** Default `default`. */
+  namespace?: string;
+  /** Where the workers listen. Default `agent-runs`. */
+  taskQueue?: string;
+  /** The agents by name. This process executes neither models nor tools; workers do. */
+  agents: AgentRegistry | readonly AgentDefinition[];
+  stores: { store: Store; streamManager: StreamManager };
+  /** For operators: the name of the runs' model, and the page that shows a conversation. */
+  modelName?: string;
+  sessionUrl?: (sessionId: string) => string;
   /**
-   * Stops what runs in the session, and erases it with its stream. Harmless when there is none.
-   *
-   * @throws HelixError `unavailable` if a run that is at work or waits cannot be told; nothing is
-   * erased then
+   * Limits of users and tenants, see `toQuotas`; `execute`, `resume`, `retry` and `branch` throw
+   * `quota_exceeded` beyond them. Default: 20 active runs, 10 queued messages, 1,000 sessions and
+   * 256 MB for each user, 50 times that for each tenant; no limits where no user is named.
    */
-  deleteSession: (sessionId: string, by?: string) => Promise<void>;
-  /** Whether `resume` would go on, and how. */
-  canResume: (sessionId: string) => Promise<Resumability>;
+  quotas?: Quotas | 'unlimited';
+  /** Default: silence. */
+  logger?: { warn: (fields: object, message: string) => void };
 }
 
-export interface ResumeInput {
-  sessionId: string;
-  /** Default `continue`. `with_confirmation` is the same, and kept on record with who confirmed. */
-  mode?: Extract<RunMode, 'continue' | 'with_confirmation' | 'with_message' | 'from_checkpoint'>;
-  /** For `from_checkpoint`: everything after it is dropped for good. */
-  checkpointId?: string;
-  /** The run that is to be continued. Default: the newest. */
-  runId?: string;
-  /** For `with_message`: they begin a new turn. */
-  messages?: UserMessage[];
-  /** Who asked, for the record. */
-  by?: string;
+/**
+ * Connects agents, stores and Temporal. The caller closes connection and stores.
+ *
+ * @example
+ * import { Connection } from '@temporalio/client';
+ * import { defineAgent } from 'helix-temporal';
+ * import { createAgentExecutor } from 'helix-temporal/executor';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const executor = await createAgentExecutor({
+ *   connection: await Connection.connect(),
+ *   agents: [
+ *     defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model: 'openai/gpt-5' } }),
+ *   ],
+ *   stores: createRedisStores({ url: 'redis://localhost:6379' }),
+ * });
+ * const handle = await executor.execute('guide', 'What is there to see in Rome?');
+ * const result = await handle.result();
+ */
+export async function createAgentExecutor(
+  options: ExecutorOptions,
+): Promise<TemporalAgentExecutor> {
+  const { connection, namespace = 'default', taskQueue = DEFAULT_TASK_QUEUE, stores } = options;
+  const agents =
+    options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
+  const client = new Client({ connection, namespace });
+  const runs = createRuns({
+    store: stores.store,
+    streamManager: stores.streamManager,
+    workflows: createRunWorkflows(client, taskQueue),
+    agents,
+    searchAttributes: await registerSearchAttributes(connection, namespace),
+    modelName: options.modelName,
+    sessionUrl: options.sessionUrl,
+    quotas: options.quotas,
+    logger: options.logger ?? { warn: () => undefined },
+  });
+  const checks = createTemporalChecks(client, namespace, taskQueue);
+  return createExecutorOf({ runs, agents, namespace, checks, ...stores });
 }
 
-export interface BranchInput {
-  sessionId: string;
-  /** The copy ends with the results of this step. Default: with everything there is. */
-  checkpointId?: string;
-  /** The copy ends with this message, by its index in the conversation as people see it, from 0. */
-  messageIndex?: number;
-  /** Id of the new session. Default: one is made. */
-  newSessionId?: string;
-  /** Who asked, for the record. */
-  by?: string;
+/** The executor over given runs. */
+export function createExecutorOf(deps: {
+  runs: Runs;
+  agents: AgentRegistry;
+  store: Store;
+  streamManager: StreamManager;
+  namespace?: string;
+  checks?: TemporalAgentExecutor['checks'];
+}): TemporalAgentExecutor {
+  const { runs, agents, store, namespace = 'default', checks = {} } = deps;
+  const handleOf = (sessionId: string, runId: string): RunHandle =>
+    createRunHandle(deps, sessionId, runId);
+
+  return {
+    runs,
+    namespace,
+    checks,
+    execute: async (requested, input, options = {}) => {
+      const { sessionId = `s-${randomUUID()}`, userId = ANONYMOUS, tenantId } = options;
+      const agent =
+        typeof requested === 'string'
+          ? agents.resolve(requested, { sessionId, userId })
+          : requested;
+      if (typeof requested !== 'string') agents.register(requested);
+      if (!isStoredSessionId(sessionId)) {
+        throw new HelixError('validation_error', 'The session id must match [A-Za-z0-9_-]{1,128}.');
+      }
+      const { messages, state = options.state } = readInput(input, options);
+      const result = await runs.execute({
+        sessionId,
+        agent: agent.name,
+        owner: userId,
+        tenant: tenantId,
+        messages,
+        state: state && readState(agent, state),
+      });
+      if (result.kind === 'begun') return handleOf(sessionId, result.run.runId);
+      if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
+      return handleOf(sessionId, await findRunOf(store, sessionId, messages.at(-1)?.id ?? ''));
+    },
+    getHandle: async (sessionId, runId) => {
+      const record = await store.sessions.read(sessionId);
+      if (record === undefined) return null;
+      if (runId === undefined || runId === record.runId) return handleOf(sessionId, record.runId);
+      const listed = await store.runs.list(sessionId);
+      return listed.some((run) => run.runId === runId) ? handleOf(sessionId, runId) : null;
+    },
+    resume: async (options) => handleOf(options.sessionId, await resumeSession(runs, options)),
+    canResume: runs.canResume,
+    retry: async (options) => handleOf(options.sessionId, (await runs.retry(options)).runId),
+    branch: runs.branch,
+    submitToolResult: (answer) => submitAnswer(runs, answer),
+    interrupt: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'interrupt' }),
+    deleteSession: (sessionId) => runs.deleteSession(sessionId),
+    abort: (sessionId, reason) => runs.stop(sessionId, { ...reason, mode: 'abort' }),
+    getCurrentRun: async (sessionId) => {
+      const record = await store.sessions.read(sessionId);
+      return record === undefined ? null : store.runs.current(sessionId);
+    },
+    listRuns: (sessionId) => store.runs.list(sessionId),
+  };
 }
 
-export interface RetryInput {
-  sessionId: string;
-  /** Goes on behind this one instead of doing the whole turn again. */
-  checkpointId?: string;
-  /** A message of the turn, the user's or the agent's. Default: the newest turn. */
-  messageId?: string;
-  /** In place of that message, which must be a user's, and of all that follows it. */
-  messages?: UserMessage[];
-  /** Who asked, for the record. */
-  by?: string;
+/** The run that replied to a message which was accepted before; the newest one if none has yet. */
+export async function findRunOf(
+  { sessions }: Pick<Store, 'sessions'>,
+  sessionId: string,
+  messageId: string,
+): Promise<string> {
+  const view = await sessions.view(sessionId);
+  if (view === undefined) throw new HelixError('not_found', 'There is no such session.');
+  const { rows, record } = view;
+  const index = rows.findIndex((row) => row.role === 'user' && row.id === messageId);
+  const reply = rows.slice(index + 1).find((row) => row.role === 'assistant');
+  return reply?.role === 'assistant' ? reply.runId : record.runId;
 }
-
-export type ResumeResult =
-  | { kind: 'resumed'; run: RunRecord }
-  /** Nothing had to be done: this run is at work or waits, or the messages were accepted before. */
-  | { kind: 'active'; runId: string };
-
-export type ExecuteInput = Omit<BeginInput, 'nonce' | 'now'>;

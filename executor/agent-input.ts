@@ -11,9 +11,8 @@ import { toStoredJson } from '../stores/record/to-stored-json.js';
 import { toUserMessage } from '../stores/record/user-message.js';
 
 /**
- * What an agent is asked: a text, a text with the state that the session has from now on, or
- * messages. Files may be named by any URL that the model's provider takes: this is the program's
- * word, not a visitor's.
+ * The input of a run: a text, a text with the session's new state, or messages. Files may be named by
+ * any URL that the model's provider accepts, since the input comes from the program, not a visitor.
  */
 export type AgentInput =
   string | { message: string; state?: CustomState } | readonly UserInputMessage[];
@@ -23,24 +22,24 @@ export function readInput(
   input: AgentInput,
   defaults: { messageId?: string | undefined; metadata?: Record<string, unknown> | undefined },
 ): { messages: UserMessage[]; state?: CustomState } {
-  const said = typeof input === 'string' ? { message: input } : input;
-  if (!('message' in said)) {
-    return { messages: said.map((message) => toMessage(message, defaults.metadata)) };
+  const { messageId: id, metadata } = defaults;
+  if (typeof input !== 'string' && !('message' in input)) {
+    return { messages: input.map((message) => toMessage(message, metadata)) };
   }
-  const id = defaults.messageId === undefined ? {} : { id: defaults.messageId };
-  const message = toMessage({ content: said.message, ...id }, defaults.metadata);
-  return { messages: [message], ...(said.state !== undefined && { state: said.state }) };
+  const { message, state } =
+    typeof input === 'string' ? { message: input, state: undefined } : input;
+  return { messages: [toMessage({ content: message, id }, metadata)], state };
 }
 
-function toMessage(given: UserInputMessage, metadata?: Record<string, unknown>): UserMessage {
-  const parsed = UserInputMessage.safeParse(given);
+function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>): UserMessage {
+  const parsed = UserInputMessage.safeParse(input);
   if (!parsed.success) throw invalid('The message', parsed.error);
   const { id = randomUUID(), content = '', parts = [], metadata: own = metadata } = parsed.data;
   const row: UserRow = {
     role: 'user',
     id,
     parts: parts.length > 0 ? parts : [{ type: 'text', text: content }],
-    ...(own !== undefined && { metadata: own }),
+    metadata: own,
     ...(own?.['hidden'] === true && { hidden: true }),
   };
   if (Buffer.byteLength(JSON.stringify(row.parts)) > LIMITS.userMessageBytes) {
@@ -51,11 +50,11 @@ function toMessage(given: UserInputMessage, metadata?: Record<string, unknown>):
 
 const AnyState = z.record(z.string(), z.unknown());
 
-/** A state as the agent's schema has it. @throws HelixError `validation_error` */
+/** A state in the form that the agent's schema gives it. @throws HelixError `validation_error` */
 export function readState(agent: AgentDefinition, state: CustomState): CustomState {
   const parsed = (agent.stateSchema ?? AnyState).safeParse(state);
   if (!parsed.success) throw invalid('The state', parsed.error);
-  // What JSON leaves out is no part of a state.
+  // The stored state is what JSON keeps of it.
   const json = toStoredJson(parsed.data);
   if (Buffer.byteLength(json) > LIMITS.stateBytes) {
     throw new HelixError('validation_error', 'The state is too large.');

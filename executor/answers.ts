@@ -1,9 +1,9 @@
 import { createAnswerCheck } from '../agents/check-answer.js';
 import type { AgentRegistry } from '../agents/registry.js';
-import { parseToolAnswer, type ToolAnswerInput } from '../protocol/answers.js';
+import { parseToolAnswer, type UncheckedAnswer } from '../protocol/answers.js';
 import { findExpiredPending } from '../protocol/expired-pending.js';
 import { sessionOfRun } from '../protocol/ids.js';
-import type { AnswerSignal, Resumption } from '../protocol/run.js';
+import type { AnswerSignal } from '../protocol/run.js';
 import { expireCalls } from '../stores/record/expire-calls.js';
 import { submitAnswer, type AnswerResult } from '../stores/record/submit-answer.js';
 import type { Wake } from '../stores/contract/call-record.js';
@@ -12,28 +12,28 @@ import type { SessionCalls } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
-/** What people say about pending calls. */
-export interface Answers {
+/** What people do with pending calls. */
+export interface AnswerApi {
   /**
-   * Gives an answer to a pending call; wakes the run if that was the batch's last one.
+   * Answers a pending call; wakes the run if that was the batch's last one.
    *
    * @param known the answered session if the caller has just read it; saves reading it again
    * @throws HelixError `validation_error`, `answer_too_large`, `invalid_result` or `invalid_input`;
    * nothing is stored then, and the call still waits
    */
-  submitToolResult: (answer: ToolAnswerInput, known?: SessionCalls) => Promise<AnswerResult>;
-  /** Settles calls whose deadline has passed, whoever sleeps; true if there were any. */
+  submitToolResult: (answer: UncheckedAnswer, known?: SessionCalls) => Promise<AnswerResult>;
+  /** Settles calls whose deadline has passed, also if their run's timer did not; true if there were any. */
   expireCalls: (sessionId: string) => Promise<boolean>;
-  /** Puts a deadline off. The run's timer fires when it would have, and learns of it then. */
+  /** Extends a deadline. The run's timer fires at the old one, and reads the new one then. */
   extendDeadline: (input: ExtendInput) => Promise<ExtendDeadlineResult>;
-  /** Of several pages that could carry out a client tool, lets one do it for a while. */
+  /** Lets one of several pages that could carry out a client tool do it, for a limited time. */
   leaseCall: (input: LeaseInput) => Promise<LeaseCallResult>;
 }
 
 export interface LeaseInput {
   sessionId: string;
   toolCallId: string;
-  /** Who wants to carry it out. */
+  /** Names the page that carries it out. */
   holder: string;
   forMs: number;
 }
@@ -45,15 +45,15 @@ export interface ExtendInput {
   byMs: number;
 }
 
-export interface AnswersDeps {
+export interface AnswerApiDeps {
   store: Store;
   agents: Pick<AgentRegistry, 'get'>;
   workflows: Pick<RunWorkflows, 'answer'>;
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** Redis is written first, so a signal that is lost loses nothing: the sweeper gives it again. */
-export function createAnswers({ store, agents, workflows, logger }: AnswersDeps): Answers {
+/** Redis is written first, so a signal that is lost loses nothing: the sweeper sends it again. */
+export function createAnswerApi({ store, agents, workflows, logger }: AnswerApiDeps): AnswerApi {
   const check = createAnswerCheck(agents);
 
   async function signal(runId: string, answer: AnswerSignal): Promise<void> {
@@ -62,14 +62,14 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
     });
   }
 
-  /** Other runs of the conversation that an answer lets go on. */
+  /** Signals other runs of the conversation that an answer unblocks. */
   async function wakeOthers(others: readonly Wake[] = []): Promise<void> {
     for (const { runId, resume } of others) {
       await signal(runId, { toolCallId: '', by: 'conversation', resume });
     }
   }
 
-  /** The session and run that asked: those of a sub-agent, perhaps. */
+  /** The session and run that made the call: perhaps those of a sub-agent. */
   async function findAsker(
     sessionId: string,
     toolCallId: string,
@@ -80,8 +80,8 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
   }
 
   return {
-    submitToolResult: async (given, known) => {
-      const answer = parseToolAnswer(given);
+    submitToolResult: async (input, known) => {
+      const answer = parseToolAnswer(input);
       const deps = { store, check };
       const submitted = await submitAnswer(deps, answer, Date.now(), { known });
       const { result, runId, record } = submitted;
@@ -90,9 +90,9 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
         await signal(runId, {
           toolCallId,
           sequence: result.sequence,
-          ...(answer.kind === 'approval-response' && { approved: answer.approved }),
-          ...(by !== undefined && { by }),
-          ...ifPresent(result.resume),
+          approved: answer.kind === 'approval-response' ? answer.approved : undefined,
+          by,
+          resume: result.resume,
         });
         await wakeOthers(result.others);
       } else if (result.kind === 'already_completed' && record?.resume !== undefined) {
@@ -111,21 +111,17 @@ export function createAnswers({ store, agents, workflows, logger }: AnswersDeps)
       const { settled } = await expireCalls(store, calls, Date.now());
       for (const { toolCallId, runId, result } of settled) {
         const { sequence, resume } = result;
-        await signal(runId, { toolCallId, by: 'deadline', sequence, ...ifPresent(resume) });
+        await signal(runId, { toolCallId, by: 'deadline', sequence, resume });
         await wakeOthers(result.others);
       }
       return settled.length > 0;
     },
     extendDeadline: async ({ sessionId, toolCallId, byMs }) => {
-      const asked = await findAsker(sessionId, toolCallId);
+      const asker = await findAsker(sessionId, toolCallId);
       const { deadline = 0 } = (await store.calls.read(sessionId, toolCallId)) ?? {};
-      return store.calls.extendDeadline({ ...asked, toolCallId, byMs, deadline, now: Date.now() });
+      return store.calls.extendDeadline({ ...asker, toolCallId, byMs, deadline, now: Date.now() });
     },
     leaseCall: async ({ sessionId, ...lease }) =>
       store.calls.lease({ ...(await findAsker(sessionId, lease.toolCallId)), ...lease }),
   };
-}
-
-function ifPresent(resume: Resumption | undefined): { resume?: Resumption } {
-  return resume === undefined ? {} : { resume };
 }

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import type { Row } from '../protocol/rows.js';
 import type { CustomState } from '../stores/contract/custom-state.js';
+import type { BranchInput as CopyInput } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
 import { toUserMessage } from '../stores/record/user-message.js';
-import type { AgentExecutor, BranchInput } from './agent-executor.js';
-import { describeRows, endOfMessage, endOfStep, withoutOpenCalls } from './branch-rows.js';
 import { newNonce } from './reruns.js';
+import type { BranchInput, Runs } from './runs.js';
 
 const PAGE = 100;
 
-/** Copies conversations. Reads of the source are not of one moment: what was there first is not lost. */
+/** Copies conversations. The source is read in several steps; rows only grow, so none is lost. */
 export function createBranch({
   sessions,
   checkpoints,
   documents,
-}: Pick<Store, 'sessions' | 'checkpoints' | 'documents'>): AgentExecutor['branch'] {
+}: Pick<Store, 'sessions' | 'checkpoints' | 'documents'>): Runs['branch'] {
   return async (input) => {
     const { sessionId, newSessionId = `s-${randomUUID()}`, by } = input;
     const record = await sessions.read(sessionId);
@@ -24,17 +24,17 @@ export function createBranch({
     }
     const rows = await chooseRows(input);
     if (rows.length === 0) {
-      throw new HelixError('nothing_to_do', 'There is nothing yet that could be copied.');
+      throw new HelixError('nothing_to_do', 'There is nothing to copy yet.');
     }
-    const state = await stateBehind(sessionId, rows.length);
+    const state = await stateAfter(sessionId, rows.length);
     const { agent, owner, tenant } = record;
     const { kind } = await sessions.branch({
       sessionId: newSessionId,
       agent,
       owner,
-      ...(tenant !== undefined && { tenant }),
+      tenant,
       nonce: newNonce(),
-      ...(by !== undefined && { by }),
+      by,
       rows: [...rows],
       messages: rows.flatMap((row) => {
         if (row.role !== 'user') return [];
@@ -42,11 +42,11 @@ export function createBranch({
         return { id, hash };
       }),
       ...describeRows(rows),
-      ...(state !== undefined && { state }),
+      state,
       now: Date.now(),
     });
     if (kind === 'exists') {
-      throw new HelixError('session_exists', 'There is a conversation of that id already.');
+      throw new HelixError('session_exists', 'A conversation with that id exists already.');
     }
     return { sessionId: newSessionId };
   };
@@ -71,13 +71,12 @@ export function createBranch({
     return withoutOpenCalls(rows.slice(0, end));
   }
 
-  /** The agent's own state behind so many rows: what the step that came next was asked with. */
-  async function stateBehind(sessionId: string, count: number): Promise<CustomState | undefined> {
+  /** The agent's own state after this many rows: the state that the next step began with. */
+  async function stateAfter(sessionId: string, count: number): Promise<CustomState | undefined> {
     let next: string | undefined;
     let cursor: string | undefined;
     do {
-      const at = cursor === undefined ? {} : { cursor };
-      const page = await checkpoints.list(sessionId, { limit: PAGE, ...at });
+      const page = await checkpoints.list(sessionId, { limit: PAGE, cursor });
       const later = page.checkpoints.filter(({ messageCount }) => messageCount > count);
       next = later.at(-1)?.id ?? next;
       cursor = later.length < page.checkpoints.length ? undefined : page.cursor;
@@ -86,4 +85,77 @@ export function createBranch({
     const { customState } = found ?? (await documents.readState(sessionId));
     return Object.keys(customState).length === 0 ? undefined : customState;
   }
+}
+
+/** Number of rows up to and including a message, by its index among those that people see. Pure. */
+export function endOfMessage(rows: readonly Row[], index: number): number | undefined {
+  const replies = new Set<string>();
+  let at = -1;
+  let end = rows.length;
+  for (const [n, row] of rows.entries()) {
+    if (!beginsMessage(row, replies)) continue;
+    at += 1;
+    if (at > index) {
+      end = n;
+      break;
+    }
+  }
+  if (at < index) return undefined;
+  // Hidden rows, which only the model reads, belong to the message after them.
+  while (isHidden(rows[end - 1])) end -= 1;
+  return end;
+}
+
+/** Number of rows up to and including the results of a committed step. */
+export function endOfStep(rows: readonly Row[], messageCount: number): number {
+  let end = messageCount;
+  for (;;) {
+    const row = rows[end];
+    const isResult = row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
+    if (!isResult) return end;
+    end += 1;
+  }
+}
+
+/** The rows without a last step whose calls have no results yet. */
+export function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
+  const settled = new Set(rows.flatMap((row) => (row.role === 'tool' ? row.toolCallId : [])));
+  const at = rows.findLastIndex(({ role }) => role === 'assistant');
+  const last = rows[at];
+  const isOpen =
+    last?.role === 'assistant' &&
+    last.parts.some((part) => part.type === 'tool-call' && !settled.has(part.toolCallId));
+  return isOpen ? withoutOpenCalls(rows.slice(0, at)) : rows;
+}
+
+/** The newest turn of these rows, and how many messages people see. */
+export function describeRows(rows: readonly Row[]): Pick<CopyInput, 'turn' | 'visibleMessages'> {
+  const replies = new Set<string>();
+  const visibleMessages = rows.filter((row) => beginsMessage(row, replies)).length;
+  const begins = rows.flatMap((row, n) => (isUserTurn(row) && !isUserTurn(rows[n - 1]) ? n : []));
+  const row = begins.at(-1) ?? 0;
+  const last = rows.slice(row).findLast((each) => each.role === 'assistant');
+  const messageId = last?.messageId ?? `msg-${String(visibleMessages)}`;
+  const turn = Math.max(1, begins.length);
+  return {
+    turn: { turn, row, messageId, step: last?.step ?? 0, hasReplied: last !== undefined },
+    visibleMessages,
+  };
+}
+
+function beginsMessage(row: Row, replies: Set<string>): boolean {
+  if (row.role === 'tool') return false;
+  if (row.role === 'user') return row.hidden !== true;
+  const isNew = !replies.has(row.messageId);
+  replies.add(row.messageId);
+  return isNew;
+}
+
+function isHidden(row: Row | undefined): boolean {
+  return row?.role === 'user' && row.hidden === true;
+}
+
+/** False for the notices of late answers, which no person wrote. */
+function isUserTurn(row: Row | undefined): boolean {
+  return row?.role === 'user' && !(row.hidden === true && row.id.startsWith('late-'));
 }

@@ -2,9 +2,9 @@ import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { Store } from '../stores/contract/store.js';
 import type { RunWorkflows } from './run-workflows.js';
 
-/** Temporal is asked this often, by one process. */
+/** One process queries Temporal this often. */
 const INTERVAL_MS = 5_000;
-/** What closed may be listed later than what closed after it, and clocks differ. */
+/** Workflows may be listed in another order than they closed in, and clocks differ. */
 const OVERLAP_MS = 60_000;
 /** The first time, and after a long time without any worker. */
 const FURTHEST_MS = 60 * 60 * 1000;
@@ -25,7 +25,7 @@ export function createFindClosed({
   holder,
 }: FindClosedDeps): () => Promise<void> {
   const { due } = store;
-  /** What the query before gave: the overlap gives it again. */
+  /** The result of the last query: the overlap returns it again. */
   let known = new Set<string>();
 
   return async () => {

@@ -1,27 +1,29 @@
-/** The client of the runs: what web servers and programs start, answer and stop them with. */
-export { createAgentExecutor } from './create-agent-executor.js';
+/** The client of the runs: web servers and programs start, answer and stop them with it. */
+export { createAgentExecutor } from './agent-executor.js';
+export type { ExecuteOptions, ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
+export type { AgentInput } from './agent-input.js';
+export type { ExtendInput } from './answers.js';
+export { toQuotas } from './quotas.js';
+export type { Quotas } from './quotas.js';
+export type { ResumeOptions } from './reruns.js';
+export type { RunStream } from './run-chunks.js';
 export type {
-  ExecuteOptions,
-  ExecutorOptions,
-  TemporalAgentExecutor,
-} from './create-agent-executor.js';
-export { registerSearchAttributes } from './search-attributes.js';
+  AnswerReceipt,
+  Approval,
+  ClientToolOutcome,
+  RunHandle,
+  StopReason,
+  ToolAnswer,
+} from './run-handle.js';
+export type { AgentResult } from './run-result.js';
 export type {
-  AgentExecutor,
   BranchInput,
   ExecuteInput,
+  Resumability,
   ResumeInput,
   ResumeResult,
   RetryInput,
-} from './agent-executor.js';
-export type { AgentInput } from './agent-input.js';
-export type { AgentResult } from './agent-result.js';
-export type { ExtendInput } from './answers.js';
-export type { Resumability } from './can-resume.js';
-export { toQuotas } from './quotas.js';
-export type { Quotas } from './quotas.js';
-export type { ResumeOptions } from './resume-options.js';
-export type { RunStream } from './run-chunks.js';
-export type { AnswerReceipt, RunHandle, StopReason, ToolAnswer } from './run-handle.js';
-export type { RunExecutor } from './temporal-executor.js';
+  Runs,
+} from './runs.js';
+export { registerSearchAttributes } from './search-attributes.js';
 export type { UserInputMessage } from '../protocol/agent-server.js';

@@ -1,12 +1,12 @@
-/** Starts of workflows that run beside the requests which made the runs. */
+/** Starts of workflows in the background of the requests that made the runs. */
 export interface Launches {
-  /** Carries a start out; one that fails is left to the sweeper, which has noted the run as due. */
+  /** Starts in the background; a start that fails is left to the sweeper, since the run is noted as due. */
   launch: (runId: string, start: () => Promise<void>) => void;
-  /** Resolves when no start is under way, whatever became of them. */
+  /** Resolves when no start is in progress, whether they succeeded or not. */
   idle: () => Promise<void>;
 }
 
-/** While Temporal is away each start lasts as long as its deadline: this many are under way at most. */
+/** While Temporal is away each start lasts until its deadline: at most this many are in progress. */
 const MOST_AT_ONCE = 200;
 
 export function createLaunches(logger: {

@@ -1,9 +1,15 @@
 import { HelixError } from '../protocol/errors.js';
 import { ANONYMOUS } from '../protocol/ids.js';
-import type { OwnerCounts, QuotaExceeded } from '../stores/contract/owners.js';
+import type { Row } from '../protocol/rows.js';
+import { isTerminal } from '../protocol/run.js';
+import type { OwnerCounts, QuotaExceeded, ReserveInput } from '../stores/contract/owners.js';
+import type { BeginInput } from '../stores/contract/runs.js';
+import type { Store } from '../stores/contract/store.js';
 import type { SessionOwner } from '../stores/contract/waiting.js';
+import { titleOf } from '../stores/record/conversation-title.js';
+import { toStoredRow } from '../stores/record/to-stored-row.js';
 
-/** How much one user may have, and all users of a tenant together. */
+/** Limits of one user, and of all users of a tenant together. */
 export interface Quotas {
   user: OwnerCounts;
   tenant: OwnerCounts;
@@ -11,7 +17,7 @@ export interface Quotas {
 
 const MEGABYTE = 1024 * 1024;
 
-/** What a user may have, unless it is set otherwise. */
+/** The default limits of a user. */
 const USER: OwnerCounts = { runs: 20, queued: 10, sessions: 1_000, bytes: 256 * MEGABYTE };
 /** As many times that for a tenant. */
 const TENANT_FACTOR = 50;
@@ -31,8 +37,8 @@ export function toQuotas(user: Partial<OwnerCounts> = {}, tenantFactor = TENANT_
 }
 
 /**
- * The quotas of an owner. By default the unnamed user has none: a program that names no users is one
- * user, with all of its sessions.
+ * The quotas of an owner. By default the unnamed user has none: a program that names no users owns
+ * all sessions as that one user.
  */
 export function createQuotasOf(
   quotas: Quotas | 'unlimited' | undefined,
@@ -59,4 +65,116 @@ export function quotaExceeded({ what, of, limit, used }: QuotaExceeded): HelixEr
   return new HelixError('quota_exceeded', `${whose}${WORDS[what](number)}`, {
     detail: { what, of, limit, used },
   });
+}
+
+export interface ReservationDeps {
+  /** The limits of an owner; undefined: nothing is refused. */
+  quotasOf: (owner: SessionOwner) => Quotas | undefined;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/**
+ * A store that begins, continues and copies nothing beyond the owner's limits. What a request adds is
+ * reserved in the owner's slot first, and charged once it is stored; if the process dies in between,
+ * the reservation expires.
+ *
+ * Its `begin`, `resume`, `rewind` and `branch` throw HelixError `quota_exceeded`.
+ */
+export function reserveBeforeBegin(store: Store, { quotasOf, logger }: ReservationDeps): Store {
+  const { runs, sessions, owners } = store;
+
+  async function reserved<Result>(
+    input: ReserveInput,
+    change: () => Promise<Result>,
+    isKnown: () => Promise<boolean> = () => Promise.resolve(false),
+  ): Promise<Result> {
+    const { owner, tenant, sessionId } = input;
+    const limits = quotasOf(input);
+    const reserve = () => owners.reserve({ ...input, limits });
+    let result = await reserve();
+    if (result.kind === 'exceeded' && result.what === 'sessions') {
+      // A session from before sessions were counted is not a new one.
+      await owners.fold(sessionId);
+      result = await reserve();
+    }
+    if (result.kind === 'exceeded') {
+      // Messages that were accepted before add nothing.
+      if (await isKnown()) return change();
+      throw quotaExceeded(result);
+    }
+    try {
+      return await change();
+    } finally {
+      await owners.fold(sessionId, { owner, tenant }).catch((error: unknown) => {
+        logger.warn({ err: error, sessionId }, 'a reservation is left to expire');
+      });
+    }
+  }
+
+  async function wasAccepted({ sessionId, messages }: BeginInput): Promise<boolean> {
+    const ids = messages.map(({ id }) => id);
+    return (await sessions.acceptedMessages(sessionId, ids)).length === ids.length;
+  }
+
+  /** For a new run of an existing session; a session with an active run gets none. */
+  async function reservedForRun<Result>(
+    sessionId: string,
+    rows: readonly Row[],
+    change: () => Promise<Result>,
+  ): Promise<Result> {
+    const record = await sessions.read(sessionId);
+    if (record === undefined || !isTerminal(record.status)) return change();
+    const input = { sessionId, purpose: 'alone', bytes: sizeOf(rows), ...ownerOf(record) } as const;
+    return reserved(input, change);
+  }
+
+  return {
+    ...store,
+    runs: {
+      ...runs,
+      begin: (input) => {
+        const rows = input.messages.map(({ row }) => row);
+        const mayWait = input.policy !== undefined && input.policy !== 'reject';
+        return reserved(
+          {
+            ...ownerOf(input),
+            sessionId: input.sessionId,
+            purpose: mayWait ? 'run' : 'alone',
+            bytes: sizeOf(rows),
+            title: titleOf(rows),
+          },
+          () => runs.begin(input),
+          () => wasAccepted(input),
+        );
+      },
+      resume: (input) => reservedForRun(input.sessionId, [], () => runs.resume(input)),
+      rewind: (input) => {
+        const edited = input.mode === 'retry' ? (input.messages ?? []) : [];
+        const rows = edited.map(({ row }) => row);
+        return reservedForRun(input.sessionId, rows, () => runs.rewind(input));
+      },
+    },
+    sessions: {
+      ...sessions,
+      branch: (input) =>
+        reserved(
+          {
+            ...ownerOf(input),
+            sessionId: input.sessionId,
+            purpose: 'copy',
+            bytes: sizeOf(input.rows),
+            title: titleOf(input.rows),
+          },
+          () => sessions.branch(input),
+        ),
+    },
+  };
+}
+
+function ownerOf({ owner, tenant }: SessionOwner): SessionOwner {
+  return { owner, tenant };
+}
+
+function sizeOf(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + Buffer.byteLength(toStoredRow(row)), 0);
 }

@@ -6,8 +6,8 @@ const REPAIR_MS = 60 * 60 * 1000;
 const MOST = 10;
 
 /**
- * Looks through the conversations of owners who are due: what owners are charged for follows behind
- * their sessions, and may have been lost with a process. One owner at a time, beside all else.
+ * Recounts the conversations of owners who are due: what owners are charged is written after their
+ * sessions, and may have been lost with a process. In the background, one owner at a time.
  */
 export function createRepair(
   owners: Pick<Owners, 'take' | 'repair'>,

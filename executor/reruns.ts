@@ -4,27 +4,25 @@ import type { Resumption } from '../protocol/run.js';
 import type { RunRecord } from '../stores/contract/runs.js';
 import type { SessionRecord } from '../stores/contract/sessions.js';
 import type { Store } from '../stores/contract/store.js';
-import type { AgentExecutor, ResumeInput, ResumeResult, RetryInput } from './agent-executor.js';
-import { decideResume } from './can-resume.js';
+import { readInput, type AgentInput } from './agent-input.js';
+import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
 
-/** A run is looked at by the sweeper this long after it was made. */
+/** The sweeper looks at a new run this long after it was made. */
 export const FIRST_SWEEP_MS = 3_000;
 
 export interface RerunDeps {
   store: Pick<Store, 'runs' | 'sessions' | 'due'>;
-  execute: AgentExecutor['execute'];
-  stop: AgentExecutor['stop'];
-  /** Starts the workflow of a run beside what the caller does. */
+  execute: Runs['execute'];
+  stop: Runs['stop'];
+  /** Starts the workflow of a run in the background. */
   launch: (run: RunRecord, tenant: string | undefined) => void;
   wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
-  /** Takes note of a signal that did not arrive; the sweeper gives it again. */
+  /** Logs a signal that did not arrive; the sweeper sends it again. */
   lostSignal: (runId: string) => (error: unknown) => void;
 }
 
-/** Runs for turns that had one. As with any run, the record is written first and then the workflow is started. */
-export function createReruns(
-  deps: RerunDeps,
-): Pick<AgentExecutor, 'resume' | 'retry' | 'canResume'> {
+/** Further runs of a turn. As with any run, the record is written first, then the workflow is started. */
+export function createReruns(deps: RerunDeps): Pick<Runs, 'resume' | 'retry' | 'canResume'> {
   const { store, execute, stop, launch, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
@@ -33,15 +31,15 @@ export function createReruns(
     return record;
   }
 
-  async function goOn(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
+  async function continueRun(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
     const { sessionId, runId, by, mode } = input;
     await store.due.note(sessionId, FIRST_SWEEP_MS);
     const result = await store.runs.resume({
       sessionId,
       nonce: newNonce(),
       mode: mode === 'with_confirmation' ? mode : 'continue',
-      ...(runId !== undefined && { runId }),
-      ...(by !== undefined && { by }),
+      runId,
+      by,
       now: Date.now(),
     });
     switch (result.kind) {
@@ -56,7 +54,7 @@ export function createReruns(
       case 'stale_run':
         throw staleRun(result.runId);
       case 'final':
-        throw new HelixError('not_resumable', 'There is nothing to go on with.', {
+        throw new HelixError('not_resumable', 'There is nothing to continue.', {
           detail: { status: result.status },
         });
       case 'not_found':
@@ -64,7 +62,7 @@ export function createReruns(
     }
   }
 
-  async function goOnWithMessage(
+  async function continueWithMessage(
     { sessionId, messages = [], by }: ResumeInput,
     { agent, owner, tenant, runId }: SessionRecord,
   ): Promise<ResumeResult> {
@@ -73,9 +71,9 @@ export function createReruns(
       sessionId,
       agent,
       owner,
-      ...(tenant !== undefined && { tenant }),
+      tenant,
       messages,
-      resumed: by === undefined ? {} : { by },
+      resumed: { by },
     });
     switch (result.kind) {
       case 'begun':
@@ -93,22 +91,21 @@ export function createReruns(
         throw messageConflict(result.messageId);
       case 'foreign':
       case 'agent_mismatch':
-        // It was erased since it was read, and begun anew by somebody else.
+        // It was erased after it was read, and another owner has begun it again.
         throw notFound();
     }
   }
 
-  /** Nobody answers what a turn asked that is done again. */
-  async function atRest({ sessionId, by }: RetryInput): Promise<SessionRecord> {
+  /** The calls of a turn that is repeated are not answered any more. */
+  async function stopWaiting({ sessionId, by }: RetryInput): Promise<SessionRecord> {
     const record = await existing(sessionId);
     if (record.stream !== 'paused') return record;
     const { runId } = record;
-    const who = by === undefined ? {} : { by };
-    await stop(sessionId, { mode: 'interrupt', runId, reason: 'superseded', ...who });
+    await stop(sessionId, { mode: 'interrupt', runId, reason: 'superseded', by });
     return existing(sessionId);
   }
 
-  async function doAgain(
+  async function rewind(
     { sessionId, checkpointId, messageId, messages, by }: RetryInput,
     { runId, tenant }: SessionRecord,
   ): Promise<RunRecord> {
@@ -117,14 +114,10 @@ export function createReruns(
       sessionId,
       runId,
       nonce: newNonce(),
-      ...(by !== undefined && { by }),
+      by,
       now: Date.now(),
       ...(checkpointId === undefined
-        ? {
-            mode: 'retry' as const,
-            ...(messageId !== undefined && { messageId }),
-            ...(messages !== undefined && { messages }),
-          }
+        ? { mode: 'retry' as const, messageId, messages }
         : { mode: 'from_checkpoint' as const, checkpointId }),
     });
     switch (result.kind) {
@@ -146,23 +139,27 @@ export function createReruns(
     }
   }
 
-  async function goOnFrom(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
+  async function continueFromCheckpoint(
+    input: ResumeInput,
+    record: SessionRecord,
+  ): Promise<ResumeResult> {
     const { sessionId, runId, checkpointId, by } = input;
     if (checkpointId === undefined) {
-      throw new HelixError('validation_error', 'Name the checkpoint to go on from.');
+      throw new HelixError('validation_error', 'Name the checkpoint to continue from.');
     }
     if (runId !== undefined && runId !== record.runId) throw staleRun(record.runId);
-    const who = by === undefined ? {} : { by };
-    return { kind: 'resumed', run: await doAgain({ sessionId, checkpointId, ...who }, record) };
+    return { kind: 'resumed', run: await rewind({ sessionId, checkpointId, by }, record) };
   }
 
   return {
-    retry: async (input) => doAgain(input, await atRest(input)),
+    retry: async (input) => rewind(input, await stopWaiting(input)),
     canResume: async (sessionId) => decideResume(await store.sessions.read(sessionId)),
     resume: async (input) => {
       const record = await existing(input.sessionId);
-      if (input.mode === 'with_message') return goOnWithMessage(input, record);
-      return input.mode === 'from_checkpoint' ? goOnFrom(input, record) : goOn(input, record);
+      if (input.mode === 'with_message') return continueWithMessage(input, record);
+      return input.mode === 'from_checkpoint'
+        ? continueFromCheckpoint(input, record)
+        : continueRun(input, record);
     },
   };
 }
@@ -185,4 +182,64 @@ function staleRun(runId: string): HelixError {
 
 function notFound(): HelixError {
   return new HelixError('not_found', 'There is no such conversation.');
+}
+
+/** How a run is resumed. */
+export interface ResumeOptions {
+  /**
+   * Default: `with_message` if there is a message, else `continue`, which starts where the run was
+   * interrupted. `with_confirmation` is the same, and records who confirmed.
+   */
+  mode?: NonNullable<ResumeInput['mode']>;
+  /** Begins a new turn of the session. */
+  message?: AgentInput;
+  /** For `from_checkpoint`: everything after it is dropped for good. */
+  checkpointId?: string;
+  /** The caller, for the record. */
+  by?: string;
+}
+
+/** Resumes a session. @returns the id of the run that continues; throws as `resume` of `Runs` does */
+export async function resumeSession(
+  runs: Pick<Runs, 'resume'>,
+  { sessionId, runId, message, ...options }: ResumeOptions & { sessionId: string; runId?: string },
+): Promise<string> {
+  const mode = options.mode ?? (message === undefined ? 'continue' : 'with_message');
+  const messages = message === undefined ? undefined : readInput(message, {}).messages;
+  const result = await runs.resume({
+    sessionId,
+    ...options,
+    mode,
+    runId,
+    messages,
+  });
+  return result.kind === 'resumed' ? result.run.runId : result.runId;
+}
+
+/** What the record of a session allows. The store decides again when it is asked to. Pure. */
+export function decideResume(
+  record: Pick<SessionRecord, 'status' | 'error' | 'checkpointId'> | undefined,
+): Resumability {
+  if (record === undefined) return { canResume: false, reason: 'not_found', modes: [] };
+  const { status, error, checkpointId } = record;
+  const again: Resumability['modes'] = ['with_message', 'retry'];
+  if (checkpointId !== undefined) again.push('from_checkpoint');
+  switch (status) {
+    case 'starting':
+    case 'running':
+    case 'waiting_children':
+      return { canResume: false, reason: 'running', modes: [] };
+    case 'waiting_approval':
+    case 'waiting_tool':
+      // A new message instead of the answer is abandonment.
+      return { canResume: false, reason: 'waiting', modes: ['with_message'] };
+    case 'failed':
+      if (error?.retryable !== true) return { canResume: false, reason: status, modes: again };
+      return { canResume: true, modes: ['continue', 'with_confirmation', ...again] };
+    case 'interrupted':
+      return { canResume: true, modes: ['continue', 'with_confirmation', ...again] };
+    case 'completed':
+    case 'aborted':
+      return { canResume: false, reason: status, modes: again };
+  }
 }

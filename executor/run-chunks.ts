@@ -6,7 +6,7 @@ import type { StoredChunk, StreamManager } from '../stores/log/stream-manager.js
 
 /** The chunks of one run. */
 export interface RunStream extends AsyncIterable<StreamChunk> {
-  /** Sequence of the chunk handed out last: where to go on after a break. */
+  /** Sequence of the last chunk: where to continue after a broken connection. */
   readonly currentSequence: number;
   /** Where the stream ended, or `active`. */
   readonly status: StreamStatus;
@@ -37,7 +37,7 @@ export function readRunChunks(
     currentSequence = Math.max(fromSequence ?? 0, span.after);
     const reader = await deps.streamManager.createResumableReader(sessionId, {
       fromSequence: currentSequence,
-      ...(signal && { signal }),
+      signal,
     });
     const source = reader ?? failedChunks(deps.streamManager, sessionId, currentSequence);
     for await (const { chunk, sequence } of source) {
@@ -73,11 +73,11 @@ async function findSpan(
   const next = runs.slice(at + 1).find(({ startSequence }) => startSequence > run.startSequence);
   return {
     after: run.startSequence,
-    ...(next !== undefined && { until: next.startSequence }),
+    until: next?.startSequence,
   };
 }
 
-/** A stream that has failed has no reader; what it said is kept. */
+/** A stream that has failed has no reader; its chunks are kept. */
 async function* failedChunks(
   streamManager: StreamManager,
   streamId: string,

@@ -3,13 +3,17 @@ import { HelixError } from '../protocol/errors.js';
 import type { StopResult } from '../stores/contract/runs.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import type { AgentExecutor } from './agent-executor.js';
-import { readEndedResult, readSuspendedResult, type AgentResult } from './agent-result.js';
-import { awaitRest } from './await-rest.js';
-import { resumeSession, type ResumeOptions } from './resume-options.js';
+import { resumeSession, type ResumeOptions } from './reruns.js';
 import { readRunChunks, type RunStream } from './run-chunks.js';
+import {
+  awaitStandstill,
+  readEndedResult,
+  readSuspendedResult,
+  type AgentResult,
+} from './run-result.js';
+import type { Runs } from './runs.js';
 
-/** Who stops a run, and why; for the record. */
+/** The caller that stops a run, and the reason; for the record. */
 export interface StopReason {
   reason?: string;
   by?: string;
@@ -19,10 +23,27 @@ export interface StopReason {
 export type ToolAnswer = DistributiveOmit<ToolAnswerInput, 'sessionId'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** What became of an answer that was taken. */
+/** The approval of a call. */
+export interface Approval {
+  /** Replaces the input that the model proposed. */
+  input?: unknown;
+  reason?: string;
+  /** The person who decides, for the record. */
+  by?: string;
+}
+
+/** The outcome of a client tool. */
+export type ClientToolOutcome = (
+  { result: unknown; error?: never } | { error: string; result?: never }
+) & {
+  /** The person or program that answers, for the record. */
+  by?: string;
+};
+
+/** The receipt of an answer that was stored. */
 export interface AnswerReceipt {
   sequence: number;
-  /** True if it was the last one that the run waited for: it goes on by itself. */
+  /** True if it was the last answer that the run waited for: the run continues. */
   resumed: boolean;
 }
 
@@ -33,51 +54,62 @@ export interface AnswerReceipt {
 export interface RunHandle {
   readonly sessionId: string;
   readonly runId: string;
-  /** Chunks after `fromSequence` (default: the run's beginning), then live; ends at a pause or end. */
+  /** Chunks after `fromSequence` (default: the run's beginning), then live; ends at a pause or an end. */
   stream: (options?: { fromSequence?: number; signal?: AbortSignal }) => RunStream;
-  /** Resolves when the run ends or waits, at once if it does already. An outage of 30 s is waited out. */
+  /** Resolves when the run ends or waits, at once if it has already. Retries for 30 s while Redis is away. */
   result: (options?: { signal?: AbortSignal }) => Promise<AgentResult>;
   /**
-   * Takes the run up again: goes on where it was interrupted, or with a message in a new turn. A run
-   * that is at work or waits is left alone, so it may be asked for twice.
+   * Resumes the run: continues where it was interrupted, or with a message in a new turn. A run that
+   * is active or waits is left alone, so calling it twice is harmless.
    *
-   * @returns the run that goes on, also if somebody else has taken it up
+   * @returns the run that continues, also if another caller has resumed it
    * @throws HelixError `not_resumable` when it has ended for good, `stale_run` when another run is
    * the session's newest, `agent_already_running`, `message_conflict`, `checkpoint_not_found`
    */
   resume: (options?: ResumeOptions) => Promise<RunHandle>;
   /** Stops the run; it can be resumed. Nothing happens if it has ended. */
-  interrupt: (why?: StopReason) => Promise<StopResult>;
+  interrupt: (reason?: StopReason) => Promise<StopResult>;
   /** Stops the run for good: it counts as failed, with code `framework_cancelled`. */
-  abort: (why?: StopReason) => Promise<StopResult>;
+  abort: (reason?: StopReason) => Promise<StopResult>;
   /**
    * @throws HelixError `already_completed`, `not_pending`, `kind_mismatch`, `stale_run`, `expired`,
    * `late_answer_after_timeout`; `validation_error`, `answer_too_large`, `invalid_result`,
    * `invalid_input`: then the call still waits
    */
   submitToolResult: (answer: ToolAnswer) => Promise<AnswerReceipt>;
+  /** Approves a call of `result.pending`. Throws as `submitToolResult` does, as the next two do. */
+  approve: (toolCallId: string, approval?: Approval) => Promise<AnswerReceipt>;
+  /** Denies a call: the model gets the reason. */
+  deny: (toolCallId: string, denial?: Omit<Approval, 'input'>) => Promise<AnswerReceipt>;
+  /** Answers a call of a client tool with its result, or with an error. */
+  answer: (toolCallId: string, outcome: ClientToolOutcome) => Promise<AnswerReceipt>;
 }
 
 export interface HandleDeps {
   store: Store;
   streamManager: StreamManager;
-  runs: AgentExecutor;
+  runs: Runs;
 }
 
 export function createRunHandle(deps: HandleDeps, sessionId: string, runId: string): RunHandle {
   const { store, runs } = deps;
-  const stop = (mode: 'interrupt' | 'abort', why: StopReason = {}): Promise<StopResult> =>
-    runs.stop(sessionId, { ...why, mode, runId });
+  const stop = (mode: 'interrupt' | 'abort', reason?: StopReason): Promise<StopResult> =>
+    runs.stop(sessionId, { ...reason, mode, runId });
+
+  const submit = (answer: ToolAnswer): Promise<AnswerReceipt> =>
+    submitAnswer(runs, { ...answer, sessionId });
+  const decide = (toolCallId: string, approved: boolean, approval?: Approval) =>
+    submit({ ...approval, kind: 'approval-response', toolCallId, approved });
 
   return {
     sessionId,
     runId,
     stream: (options = {}) => readRunChunks(deps, sessionId, runId, options),
-    // A signal of its own: listeners of many calls on one would be taken for a leak.
+    // Each call has its own signal: many listeners on one signal look like a leak to Node.
     result: async ({ signal = new AbortController().signal } = {}) => {
-      const rest = await awaitRest(deps, sessionId, runId, signal);
-      if (rest.kind === 'suspended') {
-        return readSuspendedResult(store, sessionId, runId, rest.marker);
+      const found = await awaitStandstill(deps, sessionId, runId, signal);
+      if (found.kind === 'suspended') {
+        return readSuspendedResult(store, sessionId, runId, found.marker);
       }
       const result = await readEndedResult(store, sessionId, runId);
       if (result === undefined) throw new HelixError('not_found', 'There is no such run.');
@@ -85,15 +117,18 @@ export function createRunHandle(deps: HandleDeps, sessionId: string, runId: stri
     },
     resume: async (options = {}) =>
       createRunHandle(deps, sessionId, await resumeSession(runs, { ...options, sessionId, runId })),
-    interrupt: (why) => stop('interrupt', why),
-    abort: (why) => stop('abort', why),
-    submitToolResult: (answer) => submitAnswer(runs, { ...answer, sessionId }),
+    interrupt: (reason) => stop('interrupt', reason),
+    abort: (reason) => stop('abort', reason),
+    submitToolResult: submit,
+    approve: (toolCallId, approval) => decide(toolCallId, true, approval),
+    deny: (toolCallId, denial) => decide(toolCallId, false, denial),
+    answer: (toolCallId, outcome) => submit({ ...outcome, toolCallId }),
   };
 }
 
 /** @throws HelixError if the answer is not taken */
 export async function submitAnswer(
-  runs: AgentExecutor,
+  runs: Pick<Runs, 'submitToolResult'>,
   answer: ToolAnswerInput,
 ): Promise<AnswerReceipt> {
   const result = await runs.submitToolResult(answer);

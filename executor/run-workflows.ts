@@ -1,17 +1,21 @@
+import {
+  WorkflowExecutionAlreadyStartedError,
+  type Client,
+  type Connection,
+} from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
+import { HelixError } from '../protocol/errors.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { toAttributes, type RunLabels } from './run-attributes.js';
-import { isRefusedForGood, withinDeadline } from './temporal-calls.js';
+import { toAttributes, type RunLabels } from './search-attributes.js';
 
 /** What Temporal knows of a run. */
 export type WorkflowState = 'running' | 'closed' | 'unknown';
 
-/** The runs' workflows: start, wake, look. Every call is bounded in time. */
+/** The runs' workflows: starts, signals and reads them. Every call is bounded in time. */
 export interface RunWorkflows {
-  /** The namespace and task queue that they are of. */
+  /** Their namespace and task queue. */
   readonly fleet: string;
   /** Harmless when the workflow was started before. */
   start: (input: RunInput, summary: RunLabels) => Promise<void>;
@@ -19,17 +23,17 @@ export interface RunWorkflows {
   /** Harmless when it has closed, or was never started. */
   stop: (runId: string, signal: StopSignal) => Promise<void>;
   state: (runId: string) => Promise<WorkflowState>;
-  /** Runs whose workflows ended otherwise than by themselves, since a time in ms since the epoch. */
+  /** Runs whose workflows did not complete but were closed, since a time in ms since the epoch. */
   closedSince: (since: number) => Promise<string[]>;
 }
 
-/** A list of closed workflows comes in pages; many at once are those of an operator's batch. */
+/** A list of closed workflows comes in pages; an operator's batch closes many at once. */
 const LIST_MS = 10_000;
 const MOST_LISTED = 10_000;
 
-/** Nobody waits for a start; a server that many runs are begun on at once takes its time. */
+/** No request waits for a start; a server that starts many runs at once may be slow. */
 const START_MS = 5_000;
-/** Once the server has refused search attributes, runs go without for this long. */
+/** After the server has refused search attributes, runs start without them for this long. */
 const BARE_MS = 60_000;
 
 export function createRunWorkflows(client: Client, taskQueue: string): RunWorkflows {
@@ -55,7 +59,7 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
         START_MS,
       );
     } catch (error) {
-      // It ran and has closed: what it did stands in the record.
+      // It ran and has closed: the record shows what it did.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
@@ -68,7 +72,7 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
         await start({ ...input, searchAttributes: !isBare }, labels);
       } catch (error) {
         if (isBare || !isRefusedForGood(error)) throw error;
-        // Of another type, or not known everywhere yet: labels are no reason to refuse work.
+        // Of another type, or not registered everywhere yet: runs do not fail for their labels.
         await start({ ...input, searchAttributes: false }, labels);
         bareUntil = Date.now() + BARE_MS;
       }
@@ -111,7 +115,7 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
 
 const PREFIX = workflowIdOf('');
 
-/** One that completed has ended its run before. */
+/** A workflow that completed has ended its run before. */
 function toClosedQuery(taskQueue: string, since: number): string {
   const queue = taskQueue.replaceAll("'", "''");
   return [
@@ -120,4 +124,53 @@ function toClosedQuery(taskQueue: string, since: number): string {
     "ExecutionStatus IN ('Failed', 'Terminated', 'TimedOut', 'Canceled')",
     `CloseTime >= '${new Date(since).toISOString()}'`,
   ].join(' AND ');
+}
+
+/** A request waits at most this long for Temporal; the SDK's own deadline fires late. */
+const DEADLINE_MS = 1_500;
+
+/** Races a call to Temporal against the deadline. @throws HelixError `unavailable` when it is over */
+export async function withinDeadline<T>(
+  connection: Pick<Connection, 'withDeadline'>,
+  call: () => Promise<T>,
+  deadlineMs = DEADLINE_MS,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(unavailable(new Error(`no answer within ${String(deadlineMs)} ms`)));
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([connection.withDeadline(Date.now() + deadlineMs, call), late]);
+  } catch (error) {
+    throw isOutage(error) ? unavailable(error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unavailable(cause: unknown): HelixError {
+  return HelixError.isInstance(cause)
+    ? cause
+    : new HelixError('unavailable', 'The agents cannot be reached right now.', { cause });
+}
+
+/** gRPC: an invalid argument (3), or a request that the server does not know (12). Trying again does not help. */
+export function isRefusedForGood(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 3 || code === 12;
+}
+
+/** gRPC: cancelled by a server that gave up (1), deadline exceeded (4), resource exhausted (8), unavailable (14). */
+function isOutage(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 1 || code === 4 || code === 8 || code === 14;
+}
+
+/** The gRPC status of an error, or of what caused it. */
+function codeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'number' ? code : codeOf(error.cause);
 }

@@ -1,4 +1,11 @@
 import type { Connection } from '@temporalio/client';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+  type SearchAttributePair,
+} from '@temporalio/common';
+import type { RunInput } from '../protocol/run.js';
 import { SEARCH_ATTRIBUTES } from '../protocol/temporal-names.js';
 
 /** Indexed value types of Temporal's API. */
@@ -7,8 +14,8 @@ const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 /**
  * Registers the runs' search attributes where they are missing.
  *
- * @returns false if the server does not have them all and will not take them, or has one of another
- * type: runs go without
+ * @returns false if the server lacks some and refuses to add them, or has one of another type: runs
+ * start without them
  */
 export async function registerSearchAttributes(
   connection: Pick<Connection, 'withDeadline' | 'operatorService'>,
@@ -36,7 +43,35 @@ export async function registerSearchAttributes(
     );
     return true;
   } catch {
-    // Not permitted, or an API that the server does not offer: labels are no reason to refuse work.
+    // Not permitted, or not offered by the server: runs do not fail for their labels.
     return false;
   }
+}
+
+/** Static texts of a run in the Temporal UI. */
+export interface RunLabels {
+  tenant?: string;
+  details: string;
+}
+
+const keys = {
+  AgentSession: defineSearchAttributeKey('AgentSession', SearchAttributeType.KEYWORD),
+  AgentName: defineSearchAttributeKey('AgentName', SearchAttributeType.KEYWORD),
+  AgentStatus: defineSearchAttributeKey('AgentStatus', SearchAttributeType.KEYWORD),
+  AgentTenant: defineSearchAttributeKey('AgentTenant', SearchAttributeType.KEYWORD),
+  AgentModel: defineSearchAttributeKey('AgentModel', SearchAttributeType.KEYWORD),
+  AgentTurn: defineSearchAttributeKey('AgentTurn', SearchAttributeType.INT),
+};
+
+/** The search attributes of a run in the Temporal UI. */
+export function toAttributes(input: RunInput, { tenant }: RunLabels): TypedSearchAttributes {
+  const pairs: SearchAttributePair[] = [
+    { key: keys.AgentSession, value: input.sessionId },
+    { key: keys.AgentName, value: input.agent },
+    { key: keys.AgentStatus, value: 'running' },
+    { key: keys.AgentTurn, value: input.turn },
+  ];
+  if (tenant !== undefined) pairs.push({ key: keys.AgentTenant, value: tenant });
+  if (input.model !== undefined) pairs.push({ key: keys.AgentModel, value: input.model });
+  return new TypedSearchAttributes(pairs);
 }

@@ -1,14 +1,14 @@
 import { HelixError } from '../protocol/errors.js';
 import type { DueSession } from '../stores/contract/due.js';
-import { DUE_SHARDS } from '../stores/record/due-shards.js';
 import type { Store } from '../stores/contract/store.js';
-import type { Attended, SweepBudget } from './attend.js';
+import { DUE_SHARDS } from '../stores/record/due-shards.js';
 import { createRepair } from './repair-owners.js';
-import type { RunExecutor } from './temporal-executor.js';
+import type { Runs } from './runs.js';
+import type { SweepBudget, SweptSession } from './sweep-session.js';
 
 /**
- * A shard is swept once a second, by whoever leases it: with 20 shards at most 40 sessions a second
- * are looked at that wait for people, 20 are started that were not, and Temporal is asked about 140.
+ * Each shard is swept once a second, by the process that leases it. With 20 shards, a second allows
+ * looks at 40 sessions that wait for people, 20 late starts, and 140 requests to Temporal.
  */
 const SHARD_MS = 1_000;
 const MOST = { urgent: 50, routine: 2 };
@@ -20,33 +20,35 @@ const SESSIONS_AT_ONCE = 10;
 /** A session whose sweeper died is due again after this long. */
 const TAKEN_MS = 5_000;
 /**
- * What is found waiting or at rest is looked at once more: whoever noted it may have been slow to do
- * what it was noted for.
+ * A session that was found waiting or idle is looked at once more after this long: the process that
+ * noted it may not have written yet what it was noted for.
  */
 const CONFIRM_MS = 10_000;
 /** Then again after this long, if it waits; spread, so that they do not come all at once. */
 const ROUTINE_MS = 60 * 60 * 1000;
-/** Entries of release 0.2.0 that are taken in within a second. */
+/** Entries of release 0.2.0 that are adopted within a second. */
 const ADOPTED = 500;
+/** A process sweeps again about this long after its last sweep; the leases share the work out. */
+const INTERVAL_MS = 500;
 
 export interface SweepDeps {
   store: Pick<Store, 'due' | 'waiting' | 'owners'>;
-  executor: Pick<RunExecutor, 'attend'>;
-  /** Who sweeps: of each shard one process at a time. */
+  runs: Pick<Runs, 'sweepSession'>;
+  /** Names this process: each shard is leased by one process at a time. */
   holder: string;
   logger: { warn: (fields: object, message: string) => void };
 }
 
-/** One sweep over the shards that nobody else has swept within the last second. */
-export function createSweep({ store, executor, holder, logger }: SweepDeps): () => Promise<void> {
+/** One sweep over the shards that no process has swept within the last second. */
+export function createSweep({ store, runs, holder, logger }: SweepDeps): () => Promise<void> {
   const { due, waiting, owners } = store;
   const repair = createRepair(owners, logger);
 
   async function lookAt(session: DueSession, budget: SweepBudget): Promise<void> {
-    const found = await executor.attend(session.sessionId, budget);
-    if (found.kind === 'rests') await waiting.forget(session.sessionId);
+    const found = await runs.sweepSession(session.sessionId, budget);
+    if (found.kind === 'idle') await waiting.forget(session.sessionId);
     // The process that ended or paused its run may have died before it folded.
-    if (found.kind !== 'works') await owners.fold(session.sessionId);
+    if (found.kind !== 'active') await owners.fold(session.sessionId);
     const next = toNextLook(session, found);
     if (next === undefined) await due.drop(session);
     else await due.put(session, next.list, next.inMs);
@@ -62,7 +64,7 @@ export function createSweep({ store, executor, holder, logger }: SweepDeps): () 
         await lookAt(session, session.list === 'urgent' ? budget : ofRoutine);
       } catch (error) {
         const { sessionId } = session;
-        // An outage: this session is due again. Anything else should be read by somebody.
+        // After an outage the session is due again. Any other error is a fault.
         if (!HelixError.isInstance(error)) logger.warn({ err: error, sessionId }, 'sweep failed');
       }
     });
@@ -79,16 +81,16 @@ export function createSweep({ store, executor, holder, logger }: SweepDeps): () 
   };
 }
 
-/** Where a session is looked at next, by how it was found; undefined: nowhere. Pure but for chance. */
+/** Where a session is looked at next; undefined: nowhere. Pure but for chance. */
 function toNextLook(
   { list }: DueSession,
-  found: Attended,
+  found: SweptSession,
 ): (Pick<DueSession, 'list'> & { inMs: number }) | undefined {
-  if (found.kind === 'works') return { list: 'urgent', inMs: found.againMs };
+  if (found.kind === 'active') return { list: 'urgent', inMs: found.againMs };
   if (list === 'urgent') return { list: 'routine', inMs: CONFIRM_MS };
-  if (found.kind === 'rests') return undefined;
+  if (found.kind === 'idle') return undefined;
   const routine = ROUTINE_MS * (0.9 + Math.random() / 10);
-  // Its workflow's own timer comes first.
+  // The timer of its workflow fires first.
   const deadline = found.untilDeadlineMs + SHARD_MS;
   return deadline < routine
     ? { list: 'urgent', inMs: deadline }
@@ -113,4 +115,34 @@ function shuffled<T>(items: readonly T[]): T[] {
     .map((item) => ({ item, at: Math.random() }))
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item);
+}
+
+/** Repeats a sweep until stopped; `stop` resolves when the sweep in progress is over. */
+export function startSweeper(
+  sweep: () => Promise<void>,
+  logger: { warn: (fields: object, message: string) => void },
+): { stop: () => Promise<void> } {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  let current = Promise.resolve();
+
+  function run(): void {
+    current = sweep()
+      .catch((error: unknown) => {
+        // Redis is away: the sessions are due again when it is back.
+        logger.warn({ err: error }, 'sweep failed');
+      })
+      .finally(() => {
+        if (!stopped) timer = setTimeout(run, INTERVAL_MS * (0.5 + Math.random()));
+      });
+  }
+  run();
+
+  return {
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await current;
+    },
+  };
 }

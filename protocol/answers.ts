@@ -41,8 +41,19 @@ export const ApprovalResponse = z.object({
 });
 export type ApprovalResponse = z.infer<typeof ApprovalResponse>;
 
-/** An answer as callers pass it; without a kind it belongs to a client tool. */
-export type ToolAnswerInput = z.input<typeof ClientToolResult> | ApprovalResponse;
+/** An answer whose fields are checked when it is parsed. */
+export type UncheckedAnswer = z.input<typeof ClientToolResult> | ApprovalResponse;
+
+type Target = Pick<ClientToolResult, 'sessionId' | 'toolCallId' | 'by'>;
+type Never<Names extends PropertyKey> = Partial<Record<Names, never>>;
+
+/** An answer as callers give it; without a kind it is a client tool's. */
+export type ToolAnswerInput =
+  | (Target & { kind?: 'client-tool-result' } & Never<
+        'approved' | 'approvalId' | 'reason' | 'input'
+      > &
+      (({ result: unknown } & Never<'error'>) | ({ error: string } & Never<'result'>)))
+  | (ApprovalResponse & Never<'result' | 'error'>);
 export type ToolAnswer = ClientToolResult | ApprovalResponse;
 
 /**

@@ -6,12 +6,11 @@ import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createFindClosed } from '../executor/find-closed.js';
 import { createRunWorkflows } from '../executor/run-workflows.js';
-import { createSweep } from '../executor/sweep.js';
-import { createTemporalExecutor } from '../executor/temporal-executor.js';
+import { createSweep, startSweeper } from '../executor/sweep.js';
+import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
-import { startSweeper } from './sweeper.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
@@ -104,20 +103,20 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const workflows = createRunWorkflows(client, taskQueue);
     const searchAttributes = await registerSearchAttributes(connection, namespace);
     if (!searchAttributes) logger.warn({}, 'no search attributes: runs go without');
-    const executor = createTemporalExecutor({
+    const runs = createRuns({
       ...stores,
       workflows,
       agents,
       searchAttributes,
-      ...(options.modelName !== undefined && { modelName: options.modelName }),
-      ...(options.sessionUrl && { sessionUrl: options.sessionUrl }),
-      ...(options.startWithinMs !== undefined && { startWithinMs: options.startWithinMs }),
+      modelName: options.modelName,
+      sessionUrl: options.sessionUrl,
+      startWithinMs: options.startWithinMs,
       logger,
     });
     const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
     const holder = `${hostname()}:${String(process.pid)}`;
     const sweeps = [
-      createSweep({ store, executor, holder, logger }),
+      createSweep({ store, runs, holder, logger }),
       createFindClosed({ store, workflows, holder }),
     ];
     whileItRuns = (signal) => [
@@ -126,13 +125,12 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         ? []
         : [announceVersion(connection, namespace, versioning, signal)]),
     ];
-    const { startNext } = executor;
     return createActivities({
       ...stores,
       store,
       agents,
       services,
-      startNext,
+      startNext: runs.startNext,
       wake: ({ runId, resume }) =>
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       workflowState: workflows.state,

@@ -22,7 +22,7 @@ async function main(): Promise<void> {
 
   const redis = createRedisStores({
     url: config.REDIS_URL,
-    role: 'worker',
+    whenAway: 'wait',
     streamTtlSeconds: config.STREAM_TTL,
     sessionTtlSeconds: config.SESSION_TTL,
     recordLayout: config.RECORD_LAYOUT,
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     startWithinMs: config.START_WITHIN * 1000,
     modelSlots: config.MODEL_SLOTS,
     toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
-    ...(config.MODEL !== undefined && { modelName: config.MODEL }),
+    modelName: config.MODEL,
     ...(publicUrl !== undefined && {
       sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,
     }),

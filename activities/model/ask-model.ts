@@ -16,12 +16,12 @@ export interface AskedModel {
   stallTimeoutMs: number;
   reply: StepReply;
   chunks: ChunkWriter;
-  /** Of a sub-agent: gives its calls ids that nobody else in the conversation has. */
+  /** Gives calls ids that are unique in the conversation, where the reply alone cannot. */
   takeCallId?: ((wanted: string) => Promise<string>) | undefined;
 }
 
 /**
- * Asks a model and streams what it says into a reply and its writer.
+ * Calls a model and streams its reply to the writer.
  *
  * @throws what the provider throws or streams as an error; ModelStalledError; StreamCutError for a
  * stream that ends without a finish
@@ -32,7 +32,7 @@ export async function askModel(asked: AskedModel): Promise<void> {
   try {
     await stream({ ...asked, signal }, silence);
   } catch (error) {
-    // However the model's own code words it.
+    // The model's own error may have any form.
     throw silence.signal.aborted ? new ModelStalledError() : error;
   } finally {
     silence.close();
@@ -45,7 +45,7 @@ export async function askModel(asked: AskedModel): Promise<void> {
 async function stream(asked: AskedModel, silence: Silence): Promise<void> {
   const { model, options, signal, reply, chunks } = asked;
   const opening = Promise.resolve(model.doStream({ ...options, abortSignal: signal }));
-  // A model that does not listen to its signal may answer after all: nobody reads it then.
+  // A model that ignores its signal may reply nevertheless: that stream is cancelled unread.
   if (signal.aborted) discard(opening);
   const onAbort = (): void => {
     discard(opening);
@@ -54,7 +54,7 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
   const opened = await Promise.race([opening, untilAborted(signal)]);
   signal.removeEventListener('abort', onAbort);
   const reader = opened.stream.getReader();
-  // Ends a read that waits, also when the model does not listen to its signal.
+  // Ends a pending read, also when the model ignores its signal.
   const leave = (): void => {
     reader.cancel().catch(() => undefined);
   };
@@ -76,7 +76,7 @@ async function stream(asked: AskedModel, silence: Silence): Promise<void> {
     }
   } finally {
     signal.removeEventListener('abort', leave);
-    // Frees the provider's connection when we leave early; a stream that is done does not mind.
+    // Frees the provider's connection after an early end; harmless for a stream that is done.
     leave();
   }
 }
@@ -109,12 +109,12 @@ function discard(opening: PromiseLike<{ stream: ReadableStream }>): void {
 interface Silence {
   signal: AbortSignal;
   heard: () => void;
-  /** While something else is waited for, the model may not be able to speak. */
+  /** The model cannot stream during other waits: they do not count as its silence. */
   during: (wait: Promise<void>) => Promise<void>;
   close: () => void;
 }
 
-/** Fires when the model has said nothing for so long. */
+/** Fires after a silence of this length. */
 function watchSilence(ms: number): Silence {
   const controller = new AbortController();
   let isWaiting = false;

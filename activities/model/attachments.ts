@@ -18,7 +18,7 @@ export function toAttachment(part: LanguageModelV4Source | LanguageModelV4File):
   const { id: sourceId, title } = part;
   if (part.sourceType === 'url') {
     const { url } = part;
-    return { type: 'source_url', sourceId, url, ...(title !== undefined && { title }) };
+    return { type: 'source_url', sourceId, url, title };
   }
   const { mediaType, filename } = part;
   const named = filename === undefined ? {} : { filename };

@@ -2,15 +2,15 @@ import type { z } from 'zod';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 
-/** Arguments of a call as JSON, or why they are none; then `value` is an empty object. */
+/** Arguments of a call as JSON, or why they are not valid; then `value` is an empty object. */
 export type CallInput = { ok: true; value: unknown } | { ok: false; value: unknown; why: string };
 
-/** Deeper than any schema that people write; scripts of the store refuse a thousand. */
+/** More than any schema needs; scripts of the store refuse a thousand. */
 const MAX_DEPTH = 100;
 
 /** Reads the JSON text that a model gave as a call's arguments. Pure. */
 export function parseInput(text: string): CallInput {
-  // They would travel with every later step.
+  // Every later step sends them again.
   if (Buffer.byteLength(text) > LIMITS.callInputBytes) {
     return refused(`the input is larger than ${String(LIMITS.callInputBytes / 1024)} KB`);
   }

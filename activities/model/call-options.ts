@@ -1,18 +1,19 @@
 import type {
   LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
-import type { AgentDefinition } from '../../agents/definitions.js';
-import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { asSchema } from 'ai';
+import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
 import { toFinishTool } from './finish-tool.js';
-import { toFunctionTools } from './function-tools.js';
 import { prepareMessages } from './prepare-messages.js';
 import { toPrompt } from './prompt.js';
 
-/** What one model call of a step is made from. */
+/** The input of one model call. */
 export interface AskedStep {
   ref: StepRef;
   agent: AgentDefinition;
@@ -25,7 +26,7 @@ export interface AskedStep {
 
 type Options = Omit<LanguageModelV4CallOptions, 'abortSignal'>;
 
-/** What the model is asked. */
+/** The options of a model call. */
 export async function toCallOptions(
   { ref, agent, state, rows, tries }: AskedStep,
   signal: AbortSignal,
@@ -35,13 +36,13 @@ export async function toCallOptions(
   const { temperature, maxOutputTokens } = llmConfig;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const scope = { sessionId, runId, step, state };
-  const told = await prepareMessages(agent, toPrompt('', rows), scope, signal);
-  const prompt = toSystemMessage(system).concat(forceFinish ? withRequest(told) : told);
+  const messages = await prepareMessages(agent, toPrompt('', rows), scope, signal);
+  const prompt = toSystemMessage(system).concat(forceFinish ? withRequest(messages) : messages);
   return {
     prompt,
     ...(await toToolOptions(agent, forceFinish)),
-    ...(temperature !== undefined && { temperature }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    temperature,
+    maxOutputTokens,
     providerOptions: {
       ...llmConfig.providerOptions,
       helix: { attempt: tries, sessionId, runId, step },
@@ -67,14 +68,37 @@ async function toToolOptions(
   return tools.length === 0 ? {} : { tools, toolChoice: { type: 'auto' } };
 }
 
-/** Providers refuse a conversation that ends with the model's own words. */
+/** Providers refuse a conversation that ends with the model's own message. */
 function withRequest(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   return prompt.at(-1)?.role === 'assistant' ? [...prompt, REQUEST] : prompt;
 }
 
-/** Marked as the runtime's own: it is no message of the user. */
+/** Marked as the runtime's own: the user did not write it. */
 const REQUEST: LanguageModelV4Message = {
   role: 'user',
   content: [{ type: 'text', text: `Hand in your result now: call "${FINISH_TOOL_NAME}".` }],
   providerOptions: { helix: { internal: true } },
 };
+
+const known = new WeakMap<ToolDefinition, Promise<LanguageModelV4FunctionTool>>();
+
+/** Tools in the model's format. Made once per definition: schemas are costly to convert. */
+export function toFunctionTools(
+  tools: readonly ToolDefinition[],
+): Promise<LanguageModelV4FunctionTool[]> {
+  return Promise.all(tools.map(toFunctionTool));
+}
+
+function toFunctionTool(tool: ToolDefinition): Promise<LanguageModelV4FunctionTool> {
+  let made = known.get(tool);
+  if (made === undefined) {
+    made = Promise.resolve(asSchema(tool.inputSchema).jsonSchema).then((inputSchema) => ({
+      type: 'function' as const,
+      name: tool.name,
+      description: tool.description,
+      inputSchema,
+    }));
+    known.set(tool, made);
+  }
+  return made;
+}

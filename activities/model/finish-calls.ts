@@ -5,7 +5,7 @@ import type { FinishTool } from './finish-tool.js';
 import { refuse, type CallScope, type OpenedCall } from './proposed-calls.js';
 import type { ProposedCall } from './step-reply.js';
 
-/** What became of the calls by which a step handed in its result. */
+/** The outcome of the calls by which a step handed in its result. */
 export interface FinishCalls {
   opened: OpenedCall[];
   /** The first result that fits. */
@@ -15,8 +15,8 @@ export interface FinishCalls {
 }
 
 /**
- * Judges the calls that hand in a result. They are in the transcript only: no chunk tells of them,
- * so that no client ever sees one.
+ * Checks the calls that hand in a result. They are in the transcript only: no chunk shows them, so no
+ * client ever sees one.
  */
 export async function openFinishCalls(
   scope: CallScope,

@@ -9,9 +9,9 @@ import { checkInput, type CallInput } from './call-input.js';
 
 /** The tool by which a model hands in the result of an agent that has an output schema. */
 export interface FinishTool {
-  /** As the model is told of it. */
+  /** In the model's format. */
   tool: LanguageModelV4FunctionTool;
-  /** The result as the schema gives it, ready to be stored; or why it is none. */
+  /** The result as the schema gives it, ready to be stored; or why it is not valid. */
   accept: (input: CallInput) => Promise<{ output: unknown } | { why: string }>;
 }
 
@@ -29,16 +29,16 @@ export function toFinishTool(agent: AgentDefinition): Promise<FinishTool> | unde
 }
 
 async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<FinishTool> {
-  const given = await asSchema(schema).jsonSchema;
+  const jsonSchema = await asSchema(schema).jsonSchema;
   // Providers take objects only as arguments; anything else is handed in as a field of one.
-  const isWrapped = given.type !== 'object';
+  const isWrapped = jsonSchema.type !== 'object';
   const expected = isWrapped ? z.object({ result: schema }) : schema;
   return {
     tool: {
       type: 'function',
       name: FINISH_TOOL_NAME,
       description: DESCRIPTION,
-      inputSchema: isWrapped ? await asSchema(expected).jsonSchema : given,
+      inputSchema: isWrapped ? await asSchema(expected).jsonSchema : jsonSchema,
       ...(strict === true && { strict }),
     },
     accept: async (input) => {

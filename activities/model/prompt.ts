@@ -8,7 +8,7 @@ import type {
 import { writeChangedInput } from '../../protocol/changed-input.js';
 import type { AssistantRow, Row, ToolRow, UserPart, UserRow } from '../../protocol/rows.js';
 
-/** Rows → what the model is told; the same as `streamText` would send for this conversation. */
+/** Rows → prompt; the same as `streamText` would send for this conversation. */
 export function toPrompt(system: string, rows: readonly Row[]): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = system === '' ? [] : [{ role: 'system', content: system }];
   let results: LanguageModelV4ToolResultPart[] | undefined;
@@ -41,7 +41,7 @@ function toUserMessage(row: UserRow): LanguageModelV4Message {
   return {
     role: 'user',
     content: row.parts.filter(isTold).map(toUserContent),
-    // What nobody said to the agent is no new question.
+    // Marked, since the user did not write it.
     ...(row.hidden === true && { providerOptions: { helix: { internal: true } } }),
   };
 }
@@ -57,7 +57,7 @@ function toUserContent(
   return {
     type: 'file',
     mediaType: part.mediaType,
-    ...(part.filename !== undefined && { filename: part.filename }),
+    filename: part.filename,
     data: toFileData(part.url),
   };
 }
@@ -91,7 +91,7 @@ function toAssistantMessage(row: AssistantRow): LanguageModelV4Message | undefin
         content.push({ type: 'file', mediaType, data: toFileData(url) });
         break;
       }
-      // Where something is from, the model has said itself.
+      // Sources come from the model itself.
       case 'source-url':
       case 'source-document':
     }
@@ -117,7 +117,7 @@ function toToolResult(row: ToolRow): LanguageModelV4ToolResultPart {
   };
 }
 
-/** The model is told what a person changed before the call was carried out, and who it was. */
+/** Tells the model what a person changed before the call was carried out, and who that was. */
 function toToldOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
   const output = toOutput(row);
   if (row.decision?.input === undefined || !row.decision.approved) return output;
@@ -132,7 +132,7 @@ function toToldOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
 function toOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
   if (row.denied === true) {
     const reason = row.decision?.reason;
-    return { type: 'execution-denied', ...(reason !== undefined && { reason }) };
+    return { type: 'execution-denied', reason };
   }
   if (row.error !== undefined) return { type: 'error-text', value: row.error };
   return typeof row.output === 'string'

@@ -1,13 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { resolveMaxSteps } from '../../agents/define-agent.js';
 import type { ToolDefinition } from '../../agents/definitions.js';
+import type { StepRef } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { formatApprovalId } from '../../protocol/ids.js';
+import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import { closedCall } from '../../stores/record/closed-call.js';
 import type { NewCall } from '../../stores/contract/call-record.js';
-import { ruleOn, type Ruling } from './approval-ruling.js';
+import { closedCall } from '../../stores/record/closed-call.js';
 import { checkInput, parseInput } from './call-input.js';
 import type { ChunkBase, ProposedCall } from './step-reply.js';
-import { mintChild } from './mint-child.js';
 
 export interface CallScope extends ChunkBase {
   runId: string;
@@ -81,7 +83,7 @@ function toOpened(
   const { deadlineMs, onExpiry, timeoutMs, idempotent } = tool;
   const decision: Decision | undefined = verdict && {
     approved: verdict.approve,
-    ...(verdict.reason !== undefined && { reason: verdict.reason }),
+    reason: verdict.reason,
     at: now,
     automatic: true,
   };
@@ -96,8 +98,7 @@ function toOpened(
   }
   if (decision !== undefined) {
     const { approved, reason } = decision;
-    const said = reason === undefined ? {} : { reason };
-    const answer = { approvalId, approved, ...said, isAutomatic: true };
+    const answer = { approvalId, approved, reason, isAutomatic: true };
     chunks.push({ type: 'tool_approval_response', ...base, ...answer });
   }
   if (kind !== 'approval') {
@@ -115,11 +116,11 @@ function toOpened(
       toolName,
       kind,
       input,
-      ...(decision !== undefined && { decision }),
+      decision,
       ...(isDenied && { row: { ...denial, decision } }),
-      ...(deadlineMs !== undefined && { deadlineMs }),
-      ...(onExpiry !== undefined && { onExpiry }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      deadlineMs,
+      onExpiry,
+      timeoutMs,
       ...(idempotent === true && { idempotent: true }),
     },
     chunks,
@@ -154,4 +155,75 @@ function toBase(
   timestamp: number,
 ): ChunkBase & { timestamp: number } {
   return { agentId, agentType, step, timestamp };
+}
+
+/** What carries a call out, and whether a person is asked first. */
+export interface Ruling {
+  kind: NewCall['kind'];
+  /** Present when the tool's own rule decided: no person is asked. */
+  verdict?: { approve: boolean; reason?: string };
+}
+
+/** The call that a rule is asked about. */
+interface RuledCall {
+  agentId: string;
+  agentType: string;
+  runId: string;
+}
+
+/** Rules on a call with valid input. */
+export async function ruleOn(
+  { agentId, agentType, runId }: RuledCall,
+  { execute, requireApproval }: ToolDefinition,
+  toolCallId: string,
+  input: unknown,
+): Promise<Ruling> {
+  if (execute === 'client') return { kind: 'client' };
+  if (execute === 'agent') return { kind: 'subagent' };
+  if (requireApproval === undefined) return { kind: 'server' };
+  if (requireApproval === true) return { kind: 'approval' };
+  const call = { sessionId: agentId, runId, agentId, agentType, toolCallId };
+  try {
+    const verdict = await requireApproval(input, call);
+    if (typeof verdict === 'boolean') return { kind: verdict ? 'approval' : 'server' };
+    const { approve, reason } = verdict;
+    // A rule may come from plain JavaScript: anything but a clear yes or no is for a person.
+    if (typeof approve !== 'boolean') return { kind: 'approval' };
+    return {
+      // What was approved without asking is carried out like any call of the server's own.
+      kind: approve ? 'server' : 'approval',
+      verdict: {
+        approve,
+        ...(reason !== undefined && { reason: reason.slice(0, LIMITS.errorTextBytes / 4) }),
+      },
+    };
+  } catch {
+    // If the rule fails, a person decides.
+    return { kind: 'approval' };
+  }
+}
+
+const NONCE_BYTES = 12;
+
+/** True where another sub-agent would be too deep. */
+export function isTooDeep({ depth = 0 }: Pick<StepRef, 'depth'>): boolean {
+  return depth >= LIMITS.subAgentDepth;
+}
+
+/** The run that carries a call out; its ids cannot be guessed. */
+export function mintChild(
+  sessionId: string,
+  { agent, toMessage }: NonNullable<ToolDefinition['subAgent']>,
+  input: unknown,
+): NonNullable<NewCall['child']> {
+  const nonce = randomBytes(NONCE_BYTES).toString('hex');
+  const id = formatChildSessionId(rootOf(sessionId), 1, nonce);
+  return {
+    sessionId: id,
+    runId: `${id}:1-${randomBytes(6).toString('hex')}`,
+    agent: agent.name,
+    maxSteps: Math.min(resolveMaxSteps(agent), Number.MAX_SAFE_INTEGER),
+    ...(agent.outputSchema !== undefined && { hasOutput: true }),
+    message: toMessage(input),
+  };
 }

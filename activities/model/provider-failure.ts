@@ -1,14 +1,13 @@
 import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
-import { ContextHookError } from './prepare-messages.js';
-import { parseRetryAfter } from './retry-after.js';
 import type { RunError } from '../../protocol/run.js';
+import { ContextHookError } from './prepare-messages.js';
 
 export interface ProviderFailure extends RunError {
-  /** When the provider said when to come back, ms. */
+  /** The wait that the provider asked for, ms. */
   retryAfterMs?: number;
 }
 
-/** The model's stream ended without saying that it is done. */
+/** The model's stream ended without a finish part. */
 export class StreamCutError extends Error {
   override readonly name = 'StreamCutError';
 
@@ -17,12 +16,12 @@ export class StreamCutError extends Error {
   }
 }
 
-/** The model has said nothing for too long. */
+/** The model was silent for too long. */
 export class ModelStalledError extends Error {
   override readonly name = 'ModelStalledError';
 
   constructor() {
-    super('the model said nothing for too long');
+    super('the model was silent for too long');
   }
 }
 
@@ -67,7 +66,7 @@ export function toProviderFailure(error: unknown): ProviderFailure {
 interface Refusal {
   status: number | undefined;
   headers: Record<string, string> | undefined;
-  /** What the provider said of it, as text. */
+  /** The provider's response body. */
   body: string;
 }
 
@@ -144,4 +143,53 @@ function isNetwork(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof TypeError || 'code' in error) return true;
   return isNetwork(error.cause);
+}
+
+const MAX_TEXT = 2_000;
+
+/**
+ * An error of a provider as it may go to the log: bounded, and without the request, which holds the
+ * whole conversation and may hold a key.
+ */
+export function toLoggedError(error: unknown): object {
+  if (!(error instanceof Error)) return { value: cut(describe(error)) };
+  const { name, message, stack, cause } = error;
+  return {
+    name,
+    message: cut(message),
+    stack: cut(stack ?? ''),
+    ...(APICallError.isInstance(error) && {
+      statusCode: error.statusCode,
+      responseBody: cut(error.responseBody ?? ''),
+    }),
+    ...('code' in error && { code: cut(String(error.code)) }),
+    ...(cause instanceof Error && { cause: cut(`${cause.name}: ${cause.message}`) }),
+  };
+}
+
+function describe(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return String(value);
+  }
+}
+
+function cut(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+/** `retry-after-ms`, or `retry-after` in seconds or as a date; ms from now. */
+export function parseRetryAfter(
+  headers: Record<string, string> | undefined,
+  now: number,
+): number | undefined {
+  const ms = Number(headers?.['retry-after-ms'] ?? Number.NaN);
+  if (Number.isFinite(ms) && ms >= 0) return ms;
+  const after = headers?.['retry-after'];
+  if (after === undefined) return undefined;
+  const seconds = Number(after);
+  if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
+  const date = Date.parse(after);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { FinishReason, Usage } from '../../protocol/chunk.js';
+import { findJsonFault } from '../../protocol/json-depth.js';
 
 /** How a provider says that it is done. */
 export interface ReplyFinish {
@@ -39,4 +40,10 @@ function ifKnown(field: keyof Usage, tokens: number | undefined): Partial<Usage>
 function toCount(tokens: number | null | undefined): number | undefined {
   if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
   return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);
+}
+
+/** A provider's value, if it can be stored: undefined if it is not JSON, or nested too deeply. */
+export function storableOf(value: unknown): unknown {
+  if (value === undefined || findJsonFault(value) !== undefined) return undefined;
+  return value;
 }

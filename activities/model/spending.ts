@@ -38,7 +38,7 @@ export function toSpent(used: RunUsage | undefined): Spent | undefined {
   const { costMicroUsd } = used;
   return {
     tokens: tokensOf(used),
-    ...(costMicroUsd !== undefined && { microUsd: costMicroUsd }),
+    microUsd: costMicroUsd,
   };
 }
 

@@ -1,4 +1,3 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import type { Interruption } from '../../protocol/interruption.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import type { StepRef } from '../../protocol/activities.js';
@@ -22,14 +21,20 @@ import {
 } from '../../stores/record/closed-call.js';
 import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
+import { owned } from '../endings.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
-import { openCall, refuseBeyond, type CallScope, type OpenedCall } from './proposed-calls.js';
+import {
+  isTooDeep,
+  openCall,
+  refuseBeyond,
+  type CallScope,
+  type OpenedCall,
+} from './proposed-calls.js';
 import { hasReached, toRunUsage, toSpent } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import type { ProposedCall, StepReply } from './step-reply.js';
-import { isTooDeep } from './mint-child.js';
-import { holdBack } from './sub-agents.js';
+import { deferAsks } from './sub-agents.js';
 
 interface StepCommitInput {
   ref: StepRef;
@@ -37,25 +42,22 @@ interface StepCommitInput {
   agent: AgentDefinition;
   messageId: string;
   reply: StepReply;
-  /** Highest sequence that the attempt was told of. */
+  /** Highest sequence that the attempt knows. */
   known: () => number;
   /** What the run had used before. */
   used: RunUsage | undefined;
 }
 
-/** `rewound`: the store is older than this attempt, nothing was stored. */
-type Committed = StepOutcome | 'rewound';
-
-/** The three ways in which a step's reply is stored. */
+/** The three ways in which a step's reply is stored. Each throws AttemptOver. */
 export interface StepCommit {
-  /** What the model call has used, as far as its provider said so. */
+  /** What the model call has used, as far as its provider reported it. */
   usage: RunUsage | undefined;
-  /** The model said all it had to say. */
-  complete: () => Promise<Committed>;
+  /** The model completed its reply. */
+  complete: () => Promise<StepOutcome>;
   /** A stop cut it: the partial reply is kept. */
-  stopped: () => Promise<Committed>;
+  stopped: () => Promise<StepOutcome>;
   /** The provider failed for good: the partial reply is kept, the run fails. */
-  failed: (error: RunError) => Promise<Committed>;
+  failed: (error: RunError) => Promise<StepOutcome>;
 }
 
 export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): StepCommit {
@@ -70,7 +72,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
 
   const usage = toRunUsage(reply.finish()?.usage, agent.llmConfig);
 
-  async function complete(): Promise<Committed> {
+  async function complete(): Promise<StepOutcome> {
     const finish = await toFinishTool(agent);
     const handed = await openFinishCalls(scope, finish, reply.calls);
     // A model that has to hand in its result is offered nothing else.
@@ -84,7 +86,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     const beyond = asked.slice(most).map((call) => refuseBeyond(scope, call, most, now));
     const others = [...carried, ...beyond];
     const inTurn = inOrder(reply.calls, [...others, ...handed.opened]);
-    const opened = holdBack(ref.sessionId, inTurn);
+    const opened = deferAsks(ref.sessionId, inTurn);
     const used = addUsage(input.used, usage);
     const outcome = toOutcome({
       ref,
@@ -115,7 +117,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       .map((part) => closedCall(scope, part, partialInputOf(part), why, Date.now()));
   }
 
-  async function stopped(): Promise<Committed> {
+  async function stopped(): Promise<StepOutcome> {
     const record = await deps.store.sessions.read(ref.sessionId);
     const mode = record?.stop?.mode ?? 'interrupt';
     const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
@@ -127,7 +129,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
     });
   }
 
-  async function failed({ code, message, retryable }: RunError): Promise<Committed> {
+  async function failed({ code, message, retryable }: RunError): Promise<StepOutcome> {
     const error: RunError = { code, message, retryable };
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'failed', error };
     return store(closeAll(CUT_CALLS.failed), outcome, {
@@ -152,16 +154,16 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
   async function store(
     opened: OpenedCall[],
     outcome: StepOutcome,
-    how: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
+    ending: Pick<CommitInput, 'answersStop' | 'final' | 'output'> & {
       interrupted?: Interruption;
     },
-  ): Promise<Committed> {
+  ): Promise<StepOutcome> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
     const parts = withCalls(reply, calls, ref.runId);
-    // A reply that was cut before it said anything leaves no row.
+    // A reply that was cut before its first part leaves no row.
     const row: AssistantRow | undefined =
-      how.interrupted !== undefined && parts.length === 0
+      ending.interrupted !== undefined && parts.length === 0
         ? undefined
         : {
             role: 'assistant',
@@ -169,29 +171,31 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
             runId: ref.runId,
             step: ref.step,
             parts,
-            ...(how.interrupted !== undefined && { interrupted: how.interrupted }),
+            interrupted: ending.interrupted,
           };
     const finish = reply.finish();
     const checkpointId = formatCheckpointId(ref.runId, ref.step);
-    const result = await deps.store.steps.commit({
-      writer,
-      known: known(),
-      ...(row !== undefined && { row }),
-      calls,
-      chunks: [
-        ...openingChunks(scope, now, shown(row)),
-        ...opened.flatMap(({ chunks }) => chunks),
-        ...closing(row, checkpointId, now),
-      ],
-      outcome,
-      checkpointId,
-      answersStop: how.answersStop,
-      ...(usage !== undefined && { usage }),
-      ...(finish !== undefined && { finishReason: finish.reason }),
-      ...(how.output !== undefined && { output: how.output }),
-      ...(how.final !== undefined && { final: how.final }),
-      now,
-    });
+    const result = owned(
+      await deps.store.steps.commit({
+        writer,
+        known: known(),
+        row,
+        calls,
+        chunks: [
+          ...openingChunks(scope, now, shown(row)),
+          ...opened.flatMap(({ chunks }) => chunks),
+          ...closing(row, checkpointId, now),
+        ],
+        outcome,
+        checkpointId,
+        answersStop: ending.answersStop,
+        usage,
+        finishReason: finish?.reason,
+        output: ending.output,
+        final: ending.final,
+        now,
+      }),
+    );
     switch (result.kind) {
       case 'committed':
         return 'step' in outcome ? { ...outcome, sequence: result.sequence } : outcome;
@@ -201,15 +205,6 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
         return result.outcome;
       case 'stopped':
         return stopped();
-      case 'superseded':
-        return { kind: 'superseded' };
-      case 'rewound':
-        return 'rewound';
-      case 'fenced':
-        throw ApplicationFailure.create({
-          message: 'another attempt owns this step',
-          type: 'fenced',
-        });
     }
   }
 
@@ -238,7 +233,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
 function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
   if (outcome.kind !== 'ended') return {};
   const { status, error } = outcome;
-  return { final: { status, ...(error !== undefined && { error }) } };
+  return { final: { status, error } };
 }
 
 const isOpen = (call: NewCall): boolean => call.row === undefined;
@@ -254,8 +249,8 @@ function toRef({ toolCallId, toolName, kind, timeoutMs, deadlineMs, child }: New
     toolCallId,
     toolName,
     kind,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
+    timeoutMs,
+    deadlineMs,
     ...(child !== undefined && { child: toChildRef(child) }),
   };
 }
@@ -266,9 +261,9 @@ function isCallPart(part: AssistantPart): part is CallPart {
   return part.type === 'tool-call';
 }
 
-/** The fold knows where the calls stand, the calls know what they became. */
+/** The fold has the positions of the calls, `calls` have their checked inputs. */
 function withCalls(
-  { fold, quietCalls }: Pick<StepReply, 'fold' | 'quietCalls'>,
+  { fold, deferredCalls }: Pick<StepReply, 'fold' | 'deferredCalls'>,
   calls: NewCall[],
   runId: string,
 ): AssistantPart[] {
@@ -287,7 +282,7 @@ function withCalls(
         ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
         ...(call.ask !== undefined
           ? { held: true }
-          : quietCalls.has(call.toolCallId) && { late: true }),
+          : deferredCalls.has(call.toolCallId) && { late: true }),
       },
     ];
   });

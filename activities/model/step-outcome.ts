@@ -2,8 +2,8 @@ import type { CallRef, RunError, Spent, StepOutcome } from '../../protocol/run.j
 import { LIMITS } from '../../protocol/limits.js';
 import type { StepRef } from '../../protocol/activities.js';
 
-/** What is known of a step whose model has said all it had to say. */
-export interface SpokenStep {
+/** A step whose model has completed its reply. */
+export interface RepliedStep {
   ref: Pick<StepRef, 'step' | 'maxSteps' | 'forceFinish' | 'invalidFinishes'>;
   /** Calls that are yet to be carried out. */
   open: CallRef[];
@@ -17,23 +17,23 @@ export interface SpokenStep {
   isSpent: boolean;
 }
 
-/** What a spoken step leaves to do. Pure. */
-export function toOutcome(given: SpokenStep): StepOutcome {
-  const outcome = decide(given);
-  return given.spent === undefined || !('step' in outcome)
+/** What follows a completed reply. Pure. */
+export function toOutcome(replied: RepliedStep): StepOutcome {
+  const outcome = decide(replied);
+  return replied.spent === undefined || !('step' in outcome)
     ? outcome
-    : { ...outcome, spent: given.spent };
+    : { ...outcome, spent: replied.spent };
 }
 
-function decide(given: SpokenStep): StepOutcome {
-  const { ref, open, hasCalls, owesResult, result, isSpent } = given;
+function decide(replied: RepliedStep): StepOutcome {
+  const { ref, open, hasCalls, owesResult, result, isSpent } = replied;
   const { step } = ref;
   const completed = { kind: 'ended', step, status: 'completed' } as const;
   if (owesResult && result === 'valid') {
     return open.length === 0 ? completed : { kind: 'calls', step, calls: open, finish: 'valid' };
   }
   if (!owesResult && !hasCalls) return completed;
-  const fault = owesResult ? findFault(given) : undefined;
+  const fault = owesResult ? findFault(replied) : undefined;
   if (fault !== undefined) return failed(step, fault);
   if (isSpent) return failed(step, SPEND_CAP_REACHED);
   if (owesResult && result === 'invalid') {
@@ -44,8 +44,8 @@ function decide(given: SpokenStep): StepOutcome {
     : { kind: 'calls', step, calls: [], finish: 'missing' };
 }
 
-/** Why a run that owes a result cannot go on. */
-function findFault({ ref, result }: SpokenStep): RunError | undefined {
+/** Why a run that owes a result cannot continue. */
+function findFault({ ref, result }: RepliedStep): RunError | undefined {
   const { step, maxSteps, forceFinish = false, invalidFinishes = 0 } = ref;
   // The call beyond the cap is the last one there is.
   if (step > maxSteps) return OUTPUT_MISSING;

@@ -7,11 +7,10 @@ import type { AssistantPart } from '../../protocol/rows.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
 import { MAX_ATTACHMENT_BYTES, toAttachment, type Attachment } from './attachments.js';
 import { createCallIds } from './call-ids.js';
-import { toReplyFinish, type ReplyFinish } from './reply-finish.js';
-import { storableOf } from './storable-of.js';
+import { storableOf, toReplyFinish, type ReplyFinish } from './reply-finish.js';
 import { createWholeCharacters, startOf } from './whole-characters.js';
 
-/** A call as the provider made it, before anybody looked at its input. */
+/** A call as the provider made it, before its input is checked. */
 export interface ProposedCall {
   toolCallId: string;
   toolName: string;
@@ -19,7 +18,7 @@ export interface ProposedCall {
   input: string;
 }
 
-/** Parts that a provider may say more about, which it wants to be told again. */
+/** Parts with metadata of the provider, which it wants back with the next call. */
 type MarkedPart = Extract<AssistantPart, { type: 'text' | 'reasoning' | 'tool-call' }>;
 
 type BlockType = 'text' | 'reasoning';
@@ -30,18 +29,18 @@ function isMarked(part: AssistantPart): part is MarkedPart {
   return MARKED.has(part.type);
 }
 
-/** What one model call says: takes the provider's stream parts, gives the chunks to write. */
+/** The reply of one model call: takes the provider's stream parts, returns the chunks to write. */
 export interface StepReply {
   /** Settles a call's id by other means than those of the reply alone, before the call is taken. */
   nameCall: (providerId: string, take: (wanted: string) => Promise<string>) => Promise<void>;
   accept: (part: LanguageModelV4StreamPart) => StreamChunk[];
   fold: ReplyFold;
   calls: ProposedCall[];
-  /** Calls of which nobody was told. */
-  quietCalls: ReadonlySet<string>;
+  /** Calls that viewers have not been shown. */
+  deferredCalls: ReadonlySet<string>;
   /** True once there was something to show. */
   begun: () => boolean;
-  /** Present once the provider has said that it is done. */
+  /** Present once the provider has sent its finish part. */
   finish: () => ReplyFinish | undefined;
 }
 
@@ -56,15 +55,15 @@ export function createStepReply(
   base: ChunkBase,
   usedCallIds: ReadonlySet<string>,
   now: () => number,
-  /** Asked for each call as it begins: whether nobody is told of it before it is made. */
-  isQuiet: (toolName: string) => boolean = () => false,
+  /** Whether a call's chunks are deferred until the step is stored; asked as the call begins. */
+  isDeferred: (toolName: string) => boolean = () => false,
 ): StepReply {
   const fold = createReplyFold();
   const calls: ProposedCall[] = [];
   const ids = createCallIds(usedCallIds);
   let finish: ReplyFinish | undefined;
   let begun = false;
-  const quietCalls = new Set<string>();
+  const deferredCalls = new Set<string>();
   /** Blocks that the provider has opened. */
   const blocks = new Map<string, { metadata: unknown; shown: boolean }>();
   const inTexts = createWholeCharacters();
@@ -74,10 +73,10 @@ export function createStepReply(
   const chunk = <T extends StreamChunk['type']>(fields: Fields<T>): StreamChunk =>
     ({ ...fields, ...base, timestamp: now() }) as unknown as StreamChunk;
 
-  /** The step shows itself with its first output, so that a try that gave nothing leaves no trace. */
+  /** `step_start` comes with the first output, so that a try without output leaves no trace. */
   function emit(...chunks: StreamChunk[]): StreamChunk[] {
     for (const each of chunks) fold.accept(each);
-    if (chunks.every(isOfQuietCall)) return [];
+    if (chunks.every(isOfDeferredCall)) return [];
     if (begun) return chunks;
     begun = true;
     return [
@@ -87,8 +86,8 @@ export function createStepReply(
   }
 
   /**
-   * What a provider says about a block comes with its start, its deltas or its end; the newest word
-   * counts. It goes back to the provider with the next call, so none may be lost that can be kept.
+   * A provider's metadata comes with a block's start, its deltas or its end; the newest counts. It
+   * goes back to the provider with the next call.
    */
   function keepMetadata(part: MarkedPart | undefined, metadata: unknown): void {
     if (part !== undefined && metadata !== undefined) {
@@ -149,7 +148,7 @@ export function createStepReply(
       : chunk<'thinking'>({ type: 'thinking', content: text, isComplete: false });
   }
 
-  /** Half a character that was left of a block, which goes on no more. */
+  /** Half a character that was left at the end of a block. */
   function endText(type: BlockType, id: string): StreamChunk[] {
     const rest = inTexts.end(`${type} ${id}`);
     return rest === '' ? [] : emit(toDelta(type, rest));
@@ -171,7 +170,7 @@ export function createStepReply(
     return rest === '' ? [] : extendArguments(ids.toSessionId(id), rest);
   }
 
-  /** Not every provider says where a block ends. */
+  /** Not every provider sends the end of a block. */
   function endTexts(): StreamChunk[] {
     return inTexts.waiting().flatMap((key) => {
       const space = key.indexOf(' ');
@@ -179,16 +178,16 @@ export function createStepReply(
     });
   }
 
-  /** The call that hands in a result is folded into the reply; nobody is shown it. */
-  function isOfQuietCall(made: StreamChunk): boolean {
+  /** The call that hands in a result is folded into the reply, and never shown. */
+  function isOfDeferredCall(made: StreamChunk): boolean {
     if (made.type === 'tool_arg_stream_start') {
       const { toolCallId, toolName } = made;
-      if (toolName === FINISH_TOOL_NAME || isQuiet(toolName)) quietCalls.add(toolCallId);
+      if (toolName === FINISH_TOOL_NAME || isDeferred(toolName)) deferredCalls.add(toolCallId);
     }
-    return 'toolCallId' in made && quietCalls.has(String(made.toolCallId));
+    return 'toolCallId' in made && deferredCalls.has(String(made.toolCallId));
   }
 
-  /** Arguments that are too large are refused in the end: nobody needs to see all of them. */
+  /** Arguments that are too large are refused in the end: not all of them are shown. */
   function isTooLong(toolCallId: string): boolean {
     return (fold.argumentText.get(toolCallId)?.length ?? 0) > LIMITS.callInputBytes;
   }
@@ -277,13 +276,13 @@ export function createStepReply(
     accept,
     fold,
     calls,
-    quietCalls,
+    deferredCalls,
     begun: () => begun,
     finish: () => finish,
   };
 }
 
-/** Names of tools are ids of the protocol; a model may make up anything. */
+/** Names of tools are ids of the protocol; a model may invent any text. */
 function toToolName(name: string): string {
   return name === '' ? 'unnamed' : startOf(name, LIMITS.idChars);
 }

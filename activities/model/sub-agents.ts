@@ -4,13 +4,11 @@ import { childPartOf, rootOf } from '../../protocol/ids.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { OpenedCall } from './proposed-calls.js';
 
-/** What a step of an agent needs to know about sub-agents: its own, and that it is one. */
-
 /**
- * Keeps back what asks people where a sub-agent may ask as well, in whatever order the model named
- * its calls: the pause shows all of it together, in the conversation's message.
+ * Defers the chunks that ask people, if a sub-agent of the same step may ask as well: the pause shows
+ * all questions together, in the conversation's message, whatever the order of the calls.
  */
-export function holdBack(sessionId: string, opened: readonly OpenedCall[]): OpenedCall[] {
+export function deferAsks(sessionId: string, opened: readonly OpenedCall[]): OpenedCall[] {
   const isChild = childPartOf(sessionId) !== '';
   const delegates = opened.some(({ call }) => call.kind === 'subagent' && call.row === undefined);
   if (!isChild && !delegates) return [...opened];
@@ -24,10 +22,10 @@ export function holdBack(sessionId: string, opened: readonly OpenedCall[]): Open
 }
 
 /**
- * Which of a reply's calls viewers do not see before the step is stored: those that may ask people,
- * if the agent has sub-agents. A sub-agent that the model names later keeps their questions back.
+ * The calls of a reply that viewers do not see before the step is stored: those that may ask people,
+ * if the agent has sub-agents, since a sub-agent later in the reply defers their questions.
  */
-export function createQuietness(
+export function deferredCallsOf(
   { tools }: AgentDefinition,
   sessionId: string,
 ): (toolName: string) => boolean {
@@ -42,8 +40,8 @@ export function createQuietness(
 }
 
 /**
- * Gives a step's calls ids that no other call of the conversation has, where the session's own rows
- * do not show all of them: sub-agents make calls as well, and a rewind drops rows.
+ * Gives a step's calls ids that no other call of the conversation has. Undefined where the session's
+ * own rows show all calls: those of sub-agents, and those that a rewind dropped, are not in them.
  */
 export function callIdTaker(
   { calls }: Pick<Store, 'calls'>,

@@ -3,7 +3,7 @@
  * half waits for the block's next delta, so that each chunk can be stored as it is.
  */
 export interface WholeCharacters {
-  /** What can be told of a block with its next delta; '' if that is nothing yet. */
+  /** The text of a block that is complete with its next delta; '' if nothing is complete yet. */
   extend: (block: string, delta: string) => string;
   /** What is left of a block that is over: half a character that stays alone is U+FFFD. */
   end: (block: string) => string;

@@ -3,21 +3,28 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import { StateError } from '../../agents/tool-error.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import type { CallActivityRef } from '../../protocol/activities.js';
+import {
+  StreamChunkSchema,
+  type JsonPatchOperation,
+  type StreamChunk,
+} from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { isReservedEventName } from '../../protocol/event-names.js';
+import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { JsonPatchOperation, StreamChunk } from '../../protocol/chunk.js';
+import { isShownUrl } from '../../protocol/shown-url.js';
 import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
-import { checkForwarded } from '../forwarded-chunks.js';
 import { toBase } from './tool-outcome.js';
 
-/** What a running tool is given, and what it leaves. */
+/** The context of a running tool, and what the tool leaves. */
 export interface CallContext {
   context: ToolContext;
   /** What it has changed in the agent's own state. */
   changes: () => JsonPatchOperation[];
-  /** True once it has said something that history keeps. */
+  /** True once it has emitted an event that history keeps. */
   hasEvents: () => boolean;
   /** Nothing that the tool says or changes from now on counts: its call is over. */
   close: () => void;
@@ -87,9 +94,9 @@ export async function openCallContext(
       });
     },
     step: ref.step,
-    forward: async (given) => {
+    forward: async (forwarded) => {
       if (isOver) throw new Error('the call is over');
-      chunks.push(checkForwarded(ref.sessionId, given));
+      chunks.push(checkForwarded(ref.sessionId, forwarded));
       await chunks.flush();
     },
     isHandedOver: () => attempt.cancelled() || attempt.cutReason() === 'fenced',
@@ -103,4 +110,60 @@ export async function openCallContext(
       isOver = true;
     },
   };
+}
+
+/**
+ * Chunks that a tool brings from an agent elsewhere. They may speak for any agent but those of this
+ * conversation: what these say, and how their runs go, is written by the runtime alone. Nor may an
+ * event have the name of one of the runtime's, or an address run as a script in the page.
+ *
+ * @throws HelixError `invalid_chunk`, `chunk_too_large`; then none is taken
+ */
+export function checkForwarded(
+  sessionId: string,
+  forwarded: readonly StreamChunk[],
+): readonly StreamChunk[] {
+  const chunks = forwarded.map((chunk) => {
+    const parsed = StreamChunkSchema.safeParse(chunk);
+    if (!parsed.success) throw new HelixError('invalid_chunk', 'This is no chunk of a stream.');
+    checkSpeaker(sessionId, parsed.data);
+    checkShown(parsed.data);
+    return withoutStoreFields(parsed.data);
+  });
+  toCheckedJson(chunks);
+  return chunks;
+}
+
+function checkSpeaker(sessionId: string, chunk: StreamChunk): void {
+  const isOurs = (agentId: string): boolean => rootOf(agentId) === rootOf(sessionId);
+  const isFrame = chunk.type === 'subagent_start' || chunk.type === 'subagent_end';
+  if (
+    isFrame ? chunk.agentId === sessionId && !isOurs(chunk.subSessionId) : !isOurs(chunk.agentId)
+  ) {
+    return;
+  }
+  throw new HelixError('invalid_chunk', 'A tool forwards chunks of other agents only.');
+}
+
+function checkShown(chunk: StreamChunk): void {
+  if (chunk.type === 'custom' && isReservedEventName(chunk.eventName)) {
+    throw new HelixError('invalid_chunk', 'This name of an event is reserved.');
+  }
+  if (
+    (chunk.type === 'source_url' || chunk.type === 'file') &&
+    !isShownUrl(chunk.type, chunk.url)
+  ) {
+    throw new HelixError('invalid_chunk', 'Addresses are of http, https or, of files, data.');
+  }
+}
+
+/** What only the store may say: where a result is kept, and what takes changes of this agent back. */
+function withoutStoreFields(chunk: StreamChunk): StreamChunk {
+  if (chunk.type === 'state_patch') {
+    const { undo: _undo, ...rest } = chunk;
+    return rest;
+  }
+  if (chunk.type !== 'tool_end') return chunk;
+  const { resultRef: _resultRef, ...rest } = chunk;
+  return rest;
 }

@@ -1,11 +1,9 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import type { RetryPolicy, ToolDefinition } from '../../agents/definitions.js';
-import { ToolError } from '../../agents/tool-error.js';
 import type { ToolContext } from '../../agents/tool-context.js';
-import type { Attempt } from '../attempt.js';
+import { ToolError } from '../../agents/tool-error.js';
+import { TOOL_RETRY, type Attempt } from '../attempt.js';
 import type { ActivityLogger } from '../deps.js';
-import { TOOL_RETRY } from '../hand-over.js';
-import { toErrorTrace } from './error-trace.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 
 interface Execution {
@@ -87,4 +85,24 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
       signal.removeEventListener('abort', abort);
     });
   });
+}
+
+/** How deep into a stack is logged. */
+const FRAMES = 10;
+
+export interface ErrorTrace {
+  /** Its class, or the type of what was thrown. */
+  name: string;
+  /** Where it was thrown, innermost first. */
+  at: string[];
+}
+
+/** What may be logged of a tool's error. Its text may hold what people wrote; the record keeps that. Pure. */
+export function toErrorTrace(error: unknown): ErrorTrace {
+  if (!(error instanceof Error)) return { name: typeof error, at: [] };
+  const { name, message, stack = '' } = error;
+  const text = stack.indexOf(message);
+  const frames = stack.slice(text < 0 ? 0 : text + message.length).split('\n');
+  const at = frames.map((frame) => frame.trim()).filter((frame) => frame.startsWith('at '));
+  return { name, at: at.slice(0, FRAMES) };
 }

@@ -6,7 +6,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../stores/contract/call-record.js';
 
-/** How an execution came out, as the model is told. */
+/** The outcome of an execution, as the model gets it. */
 export type ToolOutcome = { output: unknown } | { error: string; errorCode: string };
 
 const TOO_DEEP: ToolOutcome = {
@@ -42,8 +42,8 @@ export function toFailure(error: unknown, errorCode: string): ToolOutcome {
 }
 
 /**
- * What the run comes to by a tool that ends it: undefined if the call failed. A result that does not
- * fit the agent's outputSchema ends no run; the model is told.
+ * The run's output, from a tool that ends the run; undefined if the call failed. A result that does
+ * not fit the agent's outputSchema does not end the run: the model gets an error.
  */
 export async function toRunOutput(
   { outputSchema }: AgentDefinition,
@@ -79,7 +79,7 @@ export function toResult(
       toolCallId,
       toolName,
       ...(failed ? error : { output: result }),
-      ...(decision !== undefined && { decision }),
+      decision,
     },
     chunk: {
       type: 'tool_end',

@@ -1,14 +1,13 @@
-import type { AgentExecutor } from '../../executor/agent-executor.js';
-import type { FrontendSnapshot, PendingQuestion } from '../../protocol/http.js';
+import type { Runs } from '../../executor/runs.js';
+import type { FrontendSnapshot } from '../../protocol/http.js';
 import type { Row } from '../../protocol/rows.js';
-import type { OpenCall } from '../../stores/contract/call-record.js';
 import type { SessionRecord, SessionView } from '../../stores/contract/sessions.js';
 import type { StagedChanges } from '../../stores/contract/staging.js';
 import type { Store } from '../../stores/contract/store.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { fitChanges } from '../../stores/record/fit-changes.js';
 import { toRunStanding } from '../../stores/record/run-standing.js';
-import { toPendingCalls } from '../../stores/record/session-summaries.js';
+import { toPendingQuestions } from '../../stores/record/session-summaries.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
 import type { UIMessage } from '../parts/ui-message.js';
 import { readPartialTurn } from '../turns/partial-turn.js';
@@ -21,7 +20,7 @@ export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles overdue calls first; without it an expired question may still look open. */
-  executor?: RunsOf<Pick<AgentExecutor, 'expireCalls'>>;
+  executor?: RunsOf<Pick<Runs, 'expireCalls'>>;
   /** False includes the message of an active turn unless the params decide otherwise. Default: true. */
   contentReplayEnabled?: boolean | undefined;
 }
@@ -173,13 +172,4 @@ export async function buildPastSnapshot(
 /** Results follow their step's reply, and so do the questions to people. */
 function isResult(row: Row | undefined): boolean {
   return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
-}
-
-/** The open questions to people, in the order of the calls. Pure. */
-export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
-  return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
-    const { toolCallId, toolName, kind, input, approvalId, deadline, response } = call;
-    if (response !== undefined) return [];
-    return [{ toolCallId, toolName, kind, input, approvalId, deadline }];
-  });
 }

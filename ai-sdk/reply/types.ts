@@ -1,4 +1,4 @@
-import type { AgentExecutor } from '../../executor/agent-executor.js';
+import type { Runs } from '../../executor/runs.js';
 import type { BusyPolicy } from '../../protocol/busy.js';
 import type { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
@@ -60,7 +60,7 @@ export function toRuns<E extends object>(executor: RunsOf<E>): E {
   return 'runs' in executor ? executor.runs : executor;
 }
 
-type ChatExecutor = Pick<AgentExecutor, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
+type ChatExecutor = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
 
 /** What the bridge works with. */
 export interface ChatDeps {

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import type { AgentExecutor } from '../../executor/agent-executor.js';
+import type { ApiRuns } from '../deps.js';
 import type { ApiMetrics } from './api-metrics.js';
 
 /** Requests without a route: unknown paths, files, refusals before a route is looked for. */
@@ -28,7 +28,7 @@ function toPattern(request: Request): string {
 }
 
 /** The executor, with its runs counted. */
-export function countRuns(executor: AgentExecutor, metrics: ApiMetrics): AgentExecutor {
+export function countRuns(executor: ApiRuns, metrics: ApiMetrics): ApiRuns {
   return {
     ...executor,
     execute: async (input) => {

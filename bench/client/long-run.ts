@@ -1,6 +1,6 @@
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRunWorkflows } from '../../executor/run-workflows.js';
-import { createTemporalExecutor } from '../../executor/temporal-executor.js';
+import { createRuns } from '../../executor/create-runs.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createRedisStores } from '../../stores/redis/index.js';
@@ -30,8 +30,8 @@ export async function performLongRun(
   { servers, temporal, say }: Bench,
   { agent, taskQueue, text, onBegun }: LongRun,
 ): Promise<FinishedRun> {
-  const redis = createRedisStores({ url: servers.redisUrl, role: 'worker' });
-  const executor = createTemporalExecutor({
+  const redis = createRedisStores({ url: servers.redisUrl, whenAway: 'wait' });
+  const executor = createRuns({
     store: redis.store,
     streamManager: redis.streamManager,
     workflows: createRunWorkflows(temporal, taskQueue),

@@ -9,7 +9,7 @@ import { createRedisStores } from '../../stores/redis/index.js';
 async function main(): Promise<void> {
   endWithParent(process);
   const [url = '', prefix = '', count] = process.argv.slice(2);
-  const redis = createRedisStores({ url, role: 'worker' });
+  const redis = createRedisStores({ url, whenAway: 'wait' });
   await redis.ping();
   process.send?.(readMemory());
   const leave = createLeave();

@@ -14,7 +14,7 @@ import { wallClock } from '../clock.js';
 async function main(): Promise<void> {
   endWithParent(process);
   const [url = '', prefix = '', streams, stamps, everyMs] = process.argv.slice(2);
-  const redis = createRedisStores({ url, role: 'worker' });
+  const redis = createRedisStores({ url, whenAway: 'wait' });
   await redis.ping();
   const ids = Array.from({ length: Number(streams) }, (_, index) => `${prefix}${String(index)}`);
   const writers = await Promise.all(ids.map((id) => seedTurn(redis, id)));

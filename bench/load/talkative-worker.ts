@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   endWithParent(process);
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const [url = '', address = '', taskQueue = '', steps] = process.argv.slice(2);
-  const redis = createRedisStores({ url, role: 'worker' });
+  const redis = createRedisStores({ url, whenAway: 'wait' });
   const connection = await NativeConnection.connect({ address });
   const agent = createTalkativeAgent(Number(steps), (step, prompt) => {
     const { user, system } = process.cpuUsage();

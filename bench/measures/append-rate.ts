@@ -21,7 +21,7 @@ export const appendRate: Measurement = {
   name: 'append-rate',
   take: async (bench) => {
     const { redisUrl: url } = bench.servers;
-    const redis = createRedisStores({ url, role: 'worker' });
+    const redis = createRedisStores({ url, whenAway: 'wait' });
     const bare = new Redis(url);
     try {
       await Promise.all([redis.ping(), bare.ping()]);

@@ -23,7 +23,7 @@ const AIM = { p50: 50, p99: 50 };
 export const attachToLongTurn: Measurement = {
   name: 'attach',
   take: async (bench) => {
-    const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
+    const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
     const rounds = bench.isQuick ? 2 : 20;
     try {
       bench.say(`attach: writing turns of ${String(CHUNKS)} chunks`);

@@ -60,7 +60,7 @@ async function measureCell(bench: Bench, cell: Cell): Promise<Summary> {
   const { streams, readers, everyMs, from } = cell;
   bench.say(`followers: ${String(streams)} streams × ${String(readers)}, ${from}`);
   const { redisUrl } = bench.servers;
-  const redis = createRedisStores({ url: redisUrl, role: 'worker' });
+  const redis = createRedisStores({ url: redisUrl, whenAway: 'wait' });
   await redis.ping();
   const turns = await startStampedStreams(redisUrl, {
     streams,

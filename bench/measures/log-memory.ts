@@ -20,7 +20,7 @@ export const logMemory: Measurement = {
   name: 'log-memory',
   take: async (bench) => {
     const followers = bench.isQuick ? 100 : 1_000;
-    const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
+    const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
     try {
       bench.say('log-memory: chunks in Redis');
       const chunk = await measureChunk(bench, redis);

@@ -11,7 +11,7 @@ export async function runOf(
   { servers, temporal }: Bench,
   sessionId: string,
 ): Promise<WorkflowHandle> {
-  const redis = createRedisStores({ url: servers.redisUrl, role: 'worker' });
+  const redis = createRedisStores({ url: servers.redisUrl, whenAway: 'wait' });
   const giveUpAt = Date.now() + WITHIN_MS;
   try {
     for (;;) {

@@ -13,7 +13,7 @@ const MESSAGES = 1_000;
 export const snapshot: Measurement = {
   name: 'snapshot',
   take: async (bench) => {
-    const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
+    const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
     try {
       bench.say(`snapshot: writing ${String(MESSAGES)} messages`);
       const sessionId = newSessionId();

@@ -34,7 +34,7 @@ export interface Cell {
 
 export async function measureCell(bench: Bench, streams: number): Promise<Cell> {
   const label = `chunk-latency: ${String(streams)} streams`;
-  const redis = createRedisStores({ url: bench.servers.redisUrl, role: 'worker' });
+  const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
   const all = Array.from({ length: streams }, () => new StreamTally(newSessionId()));
   try {
     bench.say(`${label}, starting`);

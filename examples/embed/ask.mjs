@@ -9,7 +9,7 @@ const { TASK_QUEUE = 'timekeepers' } = process.env;
 
 const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
 // An API refuses at once while Redis is away; a program may as well wait, as workers do.
-const stores = createRedisStores({ url: REDIS_URL, role: 'worker' });
+const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait' });
 const executor = await createAgentExecutor({
   connection,
   taskQueue: TASK_QUEUE,

@@ -57,7 +57,7 @@ export const attempts = [
   },
   {
     defence: 'Attempts: one that outlives its time counts as lost',
-    file: 'activities/hand-over.ts',
+    file: 'activities/attempt.ts',
     edits: [['  if (attempt.outlived()) return false;\n', '']],
     suite: ATTEMPTS,
     test: 'a model call that outlives its activity ends typed after five attempts, and what it said has its price',

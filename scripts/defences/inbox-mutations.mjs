@@ -29,7 +29,7 @@ export const inbox = [
   },
   {
     defence: 'Inbox: the sweeper finds what a list has lost',
-    file: 'executor/attend.ts',
+    file: 'executor/sweep-session.ts',
     edits: [["    if (current.stream === 'paused') await store.waiting.note(sessionId);\n", '']],
     suite: 'test/executor/sweep.test.ts',
     test: 'the sweep puts a waiting run back on the list of those that wait, and an ended one off',

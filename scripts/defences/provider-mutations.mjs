@@ -36,8 +36,8 @@ export const providers = [
   },
   {
     defence: 'Provider: a long wait takes no slot of a worker',
-    file: 'activities/model/model-step.ts',
-    edits: [['        if (isLong) throw waitingForProvider(wait);\n', '']],
+    file: 'activities/model/step-tries.ts',
+    edits: [['      if (isLong) throw waitingForProvider(wait);\n', '']],
     suite: STEP,
     test: 'model step leaves its slot while it waits for long, and counts failures over attempts',
   },

@@ -64,14 +64,14 @@ export const quotas = [
   },
   {
     defence: 'Quotas: copies count',
-    file: 'executor/reserve-before-begin.ts',
+    file: 'executor/quotas.ts',
     edits: [['bytes: sizeOf(input.rows),', 'bytes: 0,']],
     suite: QUOTAS,
     test: 'what a user may have is so much text, copies included, however they are made',
   },
   {
     defence: 'Quotas: what was accepted before is not held up',
-    file: 'executor/reserve-before-begin.ts',
+    file: 'executor/quotas.ts',
     edits: [['      if (await isKnown()) return change();\n', '']],
     suite: QUOTAS,
     test: 'what a user may have does not hold up a message that was accepted before',
@@ -79,7 +79,7 @@ export const quotas = [
   {
     defence: 'Quotas: the sweeper gives back what a dead process did not',
     file: 'executor/sweep.ts',
-    edits: [["if (found.kind !== 'works') await", "if (found.kind === 'rests') await"]],
+    edits: [["if (found.kind !== 'active') await", "if (found.kind === 'idle') await"]],
     suite: QUOTAS,
     test: 'what was not charged when a run ended, since its process died is given back by the sweep that finds the conversation waiting for people',
   },

@@ -3,7 +3,7 @@
 const SUITE = 'test/agents/remote-evil.test.ts';
 const TRANSPORT = 'agents/remote/http-remote-agent-transport.ts';
 const REPLY = 'agents/remote/remote-reply.ts';
-const FORWARDED = 'activities/forwarded-chunks.ts';
+const FORWARDED = 'activities/tool/call-context.ts';
 
 const of = (name) => `a remote agent server that ${name}`;
 

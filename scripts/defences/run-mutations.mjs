@@ -156,7 +156,7 @@ const validators = [
   {
     defence: 'The record says that an answer came through Temporal',
     file: 'activities/answers.ts',
-    edits: [["given, Date.now(), { via: 'temporal' })", 'given, Date.now())']],
+    edits: [["parsed, Date.now(), { via: 'temporal' })", 'parsed, Date.now())']],
     test: 'an operator in Temporal approves, with another input',
   },
 ].map((mutation) => ({ suite: OPERATORS, ...mutation }));

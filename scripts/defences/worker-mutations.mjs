@@ -113,7 +113,7 @@ export const workers = [
   },
   {
     defence: 'A spent run does not ask a failing provider again',
-    file: 'activities/model/model-step.ts',
+    file: 'activities/model/step-tries.ts',
     edits: [['hasReached(agent.spendCap, used)\n', 'hasReached(agent.spendCap, undefined)\n']],
     suite: SPENDING,
     test: 'a cap on what a run may use holds for failing attempts of one step, too',
@@ -134,35 +134,35 @@ export const workers = [
   },
   {
     defence: 'Sweep: an answer whose signal was lost is given again',
-    file: 'executor/decide-sweep.ts',
+    file: 'executor/sweep-session.ts',
     edits: [["  if (isUntaken(record) && silentMs > UNTAKEN_MS) return 'wake';\n", '']],
     suite: SWEEP,
     test: 'the sweep gives a run an answer whose signal was lost',
   },
   {
     defence: 'Sweep: a sub-agent’s answer whose signal was lost is given again',
-    file: 'executor/decide-sweep.ts',
+    file: 'executor/sweep-session.ts',
     edits: [[' || wakes !== undefined;', ';']],
     suite: 'test/executor/sub-agents.test.ts',
     test: 'a sub-agent whose wake-up was lost is woken by a sweep',
   },
   {
     defence: 'Sweep: a stop whose signal was lost is given again',
-    file: 'executor/decide-sweep.ts',
+    file: 'executor/sweep-session.ts',
     edits: [["workflow === 'running' ? 'stop' : 'forget'", "'forget'"]],
     suite: SWEEP,
     test: 'the sweep ends the workflow of a run whose stop was lost',
   },
   {
     defence: 'Sweep: a run whose workflow is closed is ended',
-    file: 'executor/decide-sweep.ts',
+    file: 'executor/sweep-session.ts',
     edits: [["  if (workflow === 'closed') return 'fail';\n", '']],
     suite: SWEEP,
     test: 'the sweep ends a waiting run whose workflow was terminated',
   },
   {
     defence: 'Sweep: a run that was never started is started',
-    file: 'executor/decide-sweep.ts',
+    file: 'executor/sweep-session.ts',
     edits: [["isOverdue ? 'give_up' : 'start'", "isOverdue ? 'give_up' : 'nothing'"]],
     suite: SWEEP,
     test: 'the sweep starts a run that was made and never started',
@@ -197,7 +197,7 @@ export const workers = [
   },
   {
     defence: 'Sweep: a stop whose request died is carried out',
-    file: 'executor/decide-sweep.ts',
+    file: 'executor/sweep-session.ts',
     edits: [
       ["  if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';\n", ''],
     ],
@@ -213,7 +213,7 @@ export const workers = [
   },
   {
     defence: 'A message is not refused for want of the engine',
-    file: 'executor/temporal-executor.ts',
+    file: 'executor/create-runs.ts',
     edits: [
       [
         "if (result.kind === 'begun') launch(result.run, input.tenant);\n    else",
@@ -225,15 +225,15 @@ export const workers = [
   },
   {
     defence: 'A run that is not started in time ends',
-    file: 'executor/decide-sweep.ts',
+    file: 'executor/sweep-session.ts',
     edits: [["isOverdue ? 'give_up' : 'start'", "'start'"]],
     suite: OUTAGE,
     test: 'starting a run is not waited for while Temporal is down; the sweep starts it afterwards',
   },
   {
     defence: 'A run that is starting is erased without the engine',
-    file: 'executor/temporal-executor.ts',
-    edits: [["if (record.status !== 'starting') await told;", 'await told;']],
+    file: 'executor/create-runs.ts',
+    edits: [["if (record.status !== 'starting') await signalled;", 'await signalled;']],
     suite: 'test/executor/delete.test.ts',
     test: 'a session that is erased while its run is starting needs no engine; its workflow finds nothing and ends',
   },
@@ -255,7 +255,7 @@ export const workers = [
   },
   {
     defence: 'A run that is refused for good ends',
-    file: 'executor/temporal-executor.ts',
+    file: 'executor/create-runs.ts',
     edits: [['if (!isRefusedForGood(error)) throw error;', 'throw error;']],
     suite: ATTRIBUTES,
     test: 'a run that Temporal refuses for good ends typed, and the next message is taken',

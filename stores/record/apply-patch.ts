@@ -25,7 +25,7 @@ export function applyPatch(
   return undefined;
 }
 
-/** The names on a pointer's way; undefined for a text that is none. */
+/** The names in a JSON pointer; undefined for a text that is not one. */
 export function parsePointer(pointer: string): string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/')) return undefined;

@@ -16,9 +16,9 @@ export function toCallSpec(
     runId,
     step,
     ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
-    ...(deadlineMs !== undefined && { deadlineMs }),
-    ...(onExpiry !== undefined && { onExpiry }),
-    ...(decision !== undefined && { decision }),
+    deadlineMs,
+    onExpiry,
+    decision,
     ...(child !== undefined && { child: toChildRef(child) }),
   };
 }

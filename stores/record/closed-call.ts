@@ -4,7 +4,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { NewCall } from '../contract/call-record.js';
 
-/** In whose name a step's chunks are written. */
+/** The agent, run and step whose chunks are written. */
 export interface StepScope {
   agentId: string;
   agentType: string;
@@ -50,15 +50,15 @@ export const CUT_CALLS = {
   failed: { code: 'run_failed', text: 'The run failed before this call was carried out.' },
 } as const;
 
-/** How much of a step viewers were told before it is stored. */
+/** What viewers have seen of a step before it is stored. */
 export interface ShownReply {
   /** True if its `step_start` is in the log. */
   isShown: boolean;
-  /** False if it said nothing: then nobody is told of the step. */
+  /** False for an empty reply: then the step is not shown. */
   hasRow: boolean;
 }
 
-/** What precedes the chunks of a step's calls. A model may end without a word: its step is still a step. */
+/** What precedes the chunks of a step's calls. A model may end without output: its step is still a step. */
 export function openingChunks(
   { agentId, agentType, step }: StepScope,
   timestamp: number,

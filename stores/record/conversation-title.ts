@@ -2,17 +2,17 @@ import type { Row } from '../../protocol/rows.js';
 
 /** Characters of a title. */
 const MOST = 80;
-/** What is looked at of a message, however long it is. */
+/** Only this much of a message is read. */
 const LOOKED_AT = 1_000;
 
-/** What a conversation is called: how its first message begins that people see; '' if that has no text. */
+/** A conversation's title: the beginning of its first visible message with text; '' without one. */
 export function titleOf(rows: readonly Row[]): string {
   for (const row of rows) {
     if (row.role !== 'user' || row.hidden === true) continue;
-    const said = row.parts.map((part) =>
+    const texts = row.parts.map((part) =>
       part.type === 'text' ? part.text : (part.filename ?? ''),
     );
-    const title = said.join(' ').slice(0, LOOKED_AT).toWellFormed().replace(/\s+/g, ' ').trim();
+    const title = texts.join(' ').slice(0, LOOKED_AT).toWellFormed().replace(/\s+/g, ' ').trim();
     if (title !== '') return shorten(title);
   }
   return '';

@@ -1,4 +1,4 @@
-/** Shards of a list of due sessions: each is leased by itself, so that every process takes part. */
+/** Shards of a list of due sessions: each has its own lease, so that all processes share the work. */
 export const DUE_SHARDS = 20;
 
 /** The shard of a session; FNV-1a. Pure. */

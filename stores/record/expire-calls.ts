@@ -6,19 +6,19 @@ import { toExpiryInput } from './settle-inputs.js';
 
 type Stored = Extract<SettleCallResult, { kind: 'stored' }>;
 
-/** What the deadlines of calls came to. */
+/** The outcome of expiring calls. */
 export interface Expiry {
   /** Calls that were settled now, in order. */
   settled: { toolCallId: string; runId: string; result: Stored }[];
   /** ms until the next deadline, by the store's clock. */
   nextDueMs?: number;
-  /** The shortest wait that has not begun, since nobody was asked yet, ms. */
+  /** The shortest wait that has not begun, since its question is not asked yet, ms. */
   unaskedMs?: number;
 }
 
 /**
- * Settles calls that nobody has answered in time, as their tools say. Whether it is time is decided
- * by the store's clock.
+ * Settles calls that were not answered in time, as their tools define. The store's clock decides
+ * whether a deadline has passed.
  */
 export async function expireCalls(
   store: Pick<Store, 'sessions' | 'calls'>,

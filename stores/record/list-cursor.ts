@@ -15,7 +15,7 @@ export function formatCursor({ at, sessionId }: ListedSession): string {
 export function parseCursor(cursor: string): ListedSession {
   const [, at, sessionId] = /^(\d{1,16})\.([A-Za-z0-9_~-]{1,145})$/.exec(cursor) ?? [];
   if (at === undefined || sessionId === undefined) {
-    throw new HelixError('validation_error', 'The cursor is none that was given out.');
+    throw new HelixError('validation_error', 'The cursor is not valid.');
   }
   return { at: Number(at), sessionId };
 }

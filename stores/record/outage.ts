@@ -1,15 +1,15 @@
 import { HelixError } from '../../protocol/errors.js';
 
-/** Whoever waits for a store that is away waits this long, then gives up. */
+/** A caller waits this long for a store that is away, then fails. */
 const OUTAGE_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1_000;
 
 /**
- * Tries again, with back-off, while the store is away. Also work that hangs is given up.
+ * Retries with back-off while the store is away. Work that hangs fails at the end of that time.
  *
- * @throws HelixError `unavailable` when it stays away; the signal's reason when that fires; at once
- * what is no outage
+ * @throws HelixError `unavailable` when it stays away; the signal's reason when that fires; any other
+ * error at once
  */
 export async function retryWhileUnavailable<T>(
   work: () => Promise<T>,

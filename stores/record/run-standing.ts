@@ -2,14 +2,14 @@ import type { RunError, RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../contract/sessions.js';
 import { isStalled } from './stalled.js';
 
-/** How a session's newest run stands, for whoever looks at it. */
+/** The state of a session's newest run, as snapshots and lists show it. */
 export interface RunStanding {
   runId: string;
   status: RunStatus;
   error?: RunError;
-  /** It has long written nothing. */
+  /** It has written nothing for long. */
   stalled?: true;
-  /** The model's provider fails; it is asked again by itself. */
+  /** The model's provider fails and is asked again automatically. */
   waitingFor?: 'provider';
 }
 

@@ -10,7 +10,7 @@ const FIELDS = [
   'costMicroUsd',
 ] as const satisfies (keyof RunUsage)[];
 
-/** Usage as six whole numbers, which a script can add up; empty if there is none. */
+/** Usage as six whole numbers, which a script can add up; empty without usage. */
 export function formatUsage(usage: RunUsage | undefined): string {
   return usage === undefined ? '' : FIELDS.map((field) => String(usage[field] ?? 0)).join(' ');
 }

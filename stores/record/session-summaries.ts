@@ -1,3 +1,4 @@
+import type { PendingQuestion } from '../../protocol/http.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { PendingCall, SuspensionContext } from '../contract/calls.js';
@@ -79,4 +80,13 @@ export function toSuspension({ record, openCalls }: SessionView): SuspensionCont
     toolCallIds: waiting.map(({ spec }) => spec.toolCallId),
     sequence: record.pauseSequence,
   };
+}
+
+/** What people are asked now, in the order of the calls. Pure. */
+export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuestion[] {
+  return Object.values(toPendingCalls(openCalls)).flatMap((call) => {
+    const { toolCallId, toolName, kind, input, approvalId, deadline, response } = call;
+    if (response !== undefined) return [];
+    return [{ toolCallId, toolName, kind, input, approvalId, deadline }];
+  });
 }

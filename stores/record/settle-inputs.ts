@@ -12,7 +12,7 @@ import type { SessionRecord } from '../contract/sessions.js';
 type Asker = Pick<SessionRecord, 'sessionId' | 'agent' | 'committedStep' | 'conversationStep'>;
 type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
 
-const NOBODY_ANSWERED = 'Nobody answered in time.';
+const UNANSWERED = 'No one answered in time.';
 
 /** @param asker the session whose run asked */
 export function toAnswerInput(
@@ -21,7 +21,6 @@ export function toAnswerInput(
   asked: Asked & Pick<Partial<CallSpec>, 'input'>,
   { now, via }: { now: number; via?: AnswerWay },
 ): SettleCallInput {
-  const way = via === undefined ? {} : { via };
   const base = toBase(asker, asked, now);
   if (answer.kind === 'approval-response') {
     const { approved, reason, by } = answer;
@@ -29,11 +28,11 @@ export function toAnswerInput(
       answer.approved && isChanged(answer.input, asked.input) ? answer.input : undefined;
     const decision: Decision = {
       approved,
-      ...(reason !== undefined && { reason }),
-      ...(by !== undefined && { by }),
-      ...way,
+      reason,
+      by,
+      via,
       at: now,
-      ...(input !== undefined && { input }),
+      input,
     };
     return { source: 'approval', ...base, ...toDecided(asker, asked, decision, now) };
   }
@@ -44,18 +43,18 @@ export function toAnswerInput(
   return {
     source: 'client',
     ...base,
-    ...toSettled(asker, asked, outcome, now, way),
+    ...toSettled(asker, asked, outcome, now, via),
     late: toLateText(outcome),
   };
 }
 
-/** What the tool wants to become of a call that nobody answered. */
+/** The outcome that the tool defines for a call without an answer. */
 export function toExpiryInput(spec: CallSpec, asker: Asker, now: number): SettleCallInput {
   const base = toBase(asker, spec, now);
   const { kind, onExpiry } = spec;
   if (kind === 'approval') {
     const approved = onExpiry === 'approve';
-    const decision = { approved, reason: NOBODY_ANSWERED, at: now, automatic: true };
+    const decision = { approved, reason: UNANSWERED, at: now, automatic: true };
     return { source: 'expiry', ...base, ...toDecided(asker, spec, decision, now) };
   }
   const outcome =
@@ -80,10 +79,10 @@ function toDecided(asker: Asker, asked: Asked, decision: Decision, now: number) 
     toolName,
     approvalId: formatApprovalId(runId, toolCallId),
     approved,
-    ...(reason !== undefined && { reason }),
+    reason,
     ...(automatic === true && { isAutomatic: true }),
-    ...(by !== undefined && { by }),
-    ...(input !== undefined && { input }),
+    by,
+    input,
   };
   return { decision, ...(!approved && { row }), chunks: [chunk] };
 }
@@ -95,9 +94,9 @@ function toSettled(
   { toolCallId, toolName }: Asked,
   outcome: Outcome,
   now: number,
-  way: Pick<ToolRow, 'via'> = {},
+  via?: AnswerWay,
 ) {
-  const row: ToolRow = { role: 'tool', toolCallId, toolName, ...way, ...outcome };
+  const row: ToolRow = { role: 'tool', toolCallId, toolName, via, ...outcome };
   const chunk: ChunkOf<'tool_end'> = {
     type: 'tool_end',
     ...toSpeaker(asker, now),
@@ -108,7 +107,7 @@ function toSettled(
   return { row, chunks: [chunk] };
 }
 
-/** What a sub-agent asks stands in the conversation's message. */
+/** A sub-agent's questions are in the conversation's message. */
 function toSpeaker(asker: Asker, timestamp: number) {
   const { sessionId, agent, committedStep, conversationStep = committedStep } = asker;
   return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
@@ -118,9 +117,9 @@ function isChanged(input: unknown, asked: unknown): boolean {
   return input !== undefined && JSON.stringify(input) !== JSON.stringify(asked);
 }
 
-/** Within the conversation it stands as text, so it is kept to the size of a small result. */
+/** The conversation shows it as text, so it is cut to the size of a small result. */
 function toLateText(outcome: Outcome): string {
   const text = 'error' in outcome ? outcome.error : JSON.stringify(outcome.output);
-  const said = 'error' in outcome ? 'The error was' : 'The result was';
-  return `${said}: ${text.slice(0, LIMITS.inlineResultBytes / 4)}`;
+  const intro = 'error' in outcome ? 'The error was' : 'The result was';
+  return `${intro}: ${text.slice(0, LIMITS.inlineResultBytes / 4)}`;
 }

@@ -5,8 +5,8 @@ import type { SessionRecord } from '../contract/sessions.js';
 type Standing = Pick<SessionRecord, 'status' | 'stream' | 'updatedAt' | 'waitsUntil'>;
 
 /**
- * True for a run at work that has written nothing for long: no worker, or a model that is silent. One
- * that waits for its provider has time until that is asked again. Pure.
+ * True for an active run that has written nothing for long: no worker, or a silent model. A run that
+ * waits for its provider has time until that is asked again. Pure.
  */
 export function isStalled(
   { status, stream, updatedAt, waitsUntil = 0 }: Standing,

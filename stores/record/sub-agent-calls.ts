@@ -15,7 +15,7 @@ export function toBriefRow(
 
 export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
   const { sessionId, runId, agent, maxSteps, hasOutput } = child;
-  return { sessionId, runId, agent, maxSteps, ...(hasOutput !== undefined && { hasOutput }) };
+  return { sessionId, runId, agent, maxSteps, hasOutput };
 }
 
 /** A call that was kept back, as the conversation's history shows it. */

@@ -21,21 +21,21 @@ export interface AnswerDeps {
   ) => Promise<ToolAnswer>;
 }
 
-/** What became of an answer. */
+/** The outcome of an answer. */
 export type AnswerResult = Exclude<SettleCallResult, { kind: 'fenced' | 'not_due' }>;
 
 export interface SubmittedAnswer {
   result: AnswerResult;
-  /** The run that asked; its session's newest one if nothing is known of the call. */
+  /** The run that asked; for an unknown call the session's newest one. */
   runId: string;
   /** The session whose run asked, as it was before. */
   record?: SessionRecord;
 }
 
 /**
- * Gives an answer to the call that waits for it. Who asks may be a sub-agent of the session.
+ * Answers a pending call of a session or of its sub-agents.
  *
- * @param via the way it came, unless over HTTP; stands in the record
+ * @param via the way the answer came, if not over HTTP; kept in the record
  * @param known the answered session if the caller has just read it; the transition decides in any case
  */
 export async function submitAnswer(
@@ -58,11 +58,11 @@ export async function submitAnswer(
   const isWaiting = call?.state === 'waiting' && call.spec.runId === runId;
   const isFitting = isWaiting && fits(call.spec, answer);
   const checked = isFitting ? await check(record, call.spec, answer) : answer;
-  const asked = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
-  const input = toAnswerInput(checked, record, asked, { now, via });
-  // The wake-up may be lost, and sessions that wait are looked at rarely.
+  const target = { ...(call?.spec ?? { toolCallId, toolName: '' }), runId };
+  const input = toAnswerInput(checked, record, target, { now, via });
+  // The wake-up may be lost, and the sweeper looks at waiting sessions rarely.
   if (isWaiting) await store.due.note(rootOf(sessionId), WAKE_CHECK_MS);
-  // Of a call that is not there nothing is told.
+  // An unknown call gets no chunks.
   const result = await store.calls.settle(call === undefined ? { ...input, chunks: [] } : input);
   if (result.kind === 'fenced' || result.kind === 'not_due') {
     throw new Error(`an answer was refused as ${result.kind}`);
@@ -70,7 +70,7 @@ export async function submitAnswer(
   return done(result);
 }
 
-/** An answered session is looked at after this long, whatever became of the signal. */
+/** The sweeper looks at an answered session after this long, in case the signal is lost. */
 const WAKE_CHECK_MS = 3_000;
 
 /** An approval names the run that asked. */
@@ -79,7 +79,7 @@ function namedRun(answer: ToolAnswer): string | undefined {
   return parseApprovalId(answer.approvalId)?.runId;
 }
 
-/** True for an approval id that is none, or that of another call. */
+/** True for an approval id that is malformed, or that of another call. */
 function namesAnother(answer: ToolAnswer): boolean {
   if (answer.kind !== 'approval-response' || answer.approvalId === undefined) return false;
   return parseApprovalId(answer.approvalId)?.toolCallId !== answer.toolCallId;

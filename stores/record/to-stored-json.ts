@@ -5,23 +5,23 @@ import { LIMITS } from '../../protocol/limits.js';
 /** Half of a surrogate pair, as JSON.stringify writes it; a backslash before it is no escape's. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
-interface How {
-  /** Arrays and objects around what somebody gave; they do not count towards the limit. */
+interface StoredJsonOptions {
+  /** Arrays and objects around the user's value; they do not count towards the limit. */
   around?: number;
-  /** What a value that cannot be stored is refused as. */
+  /** Code of the refusal of a value that cannot be stored. */
   code?: ErrorCode;
 }
 
 /**
  * A value as the JSON text that is stored. Half characters, of models and tools that cut text
- * anywhere, become U+FFFD: Redis' JSON reader refuses them, and a session that has one could never
- * go on. It refuses what is too deep as well, so that is refused before anything is written.
+ * anywhere, become U+FFFD: Redis' JSON reader refuses them, and would block the session. It refuses
+ * deep nesting as well, so deep values are refused here, before anything is written.
  *
  * @throws HelixError `validation_error` for what JSON cannot express, or what is too deep
  */
 export function toStoredJson(
   value: unknown,
-  { around = 0, code = 'validation_error' }: How = {},
+  { around = 0, code = 'validation_error' }: StoredJsonOptions = {},
 ): string {
   const json = stringify(value, code);
   if (isDeeperThan(LIMITS.jsonDepth + around, json)) {

@@ -23,7 +23,7 @@ export function toStoredRow(row: Row | RowByReference): string {
 function toStoredToolRow(row: ToolRow | RowByReference): string {
   const { role, toolCallId, toolName, display, error, denied, decision, events, ...rest } = row;
   const head = { role, toolCallId, toolName, display };
-  // An input within the decision, what was said within its event.
+  // The input is in the decision, a value in its event.
   const around = events !== undefined ? 4 : decision !== undefined ? 2 : 1;
   return toStoredJson({ ...head, ...rest, error, denied, decision, events }, { around });
 }

@@ -64,7 +64,7 @@ export function isQuestion({ kind }: { kind: CallKind }): boolean {
   return kind === 'approval' || kind === 'client';
 }
 
-/** True for a call that somebody is asked and has not answered. */
+/** True for a question that is asked and not answered. */
 export function asks({ spec, row, decision, held = false }: OpenCall): boolean {
   return isQuestion(spec) && !held && row === undefined && decision === undefined;
 }

@@ -9,26 +9,47 @@ import { startPulse } from './pulse.js';
 
 export type { RedisConnection } from './clients.js';
 
-export type RedisRole = 'api' | 'worker';
-
 /**
- * A worker waits for Redis without limit and resends what was in flight (transitions recognise
- * repeated requests). The API fails fast, so that a person gets an answer.
+/**
+ * What a command does while Redis is away. `wait`: waits without limit and resends what was in flight
+ * (transitions recognise repeated requests), as workers and programs do. `refuse`: fails with
+ * `unavailable` at once, so that a person gets an answer, as web servers do.
  */
-const POLICIES: Record<RedisRole, RetryPolicy> = {
-  api: { waits: false, retries: 0, timeoutMs: 1_500, maxBackoffMs: 500 },
-  worker: { waits: true, retries: null, timeoutMs: undefined, maxBackoffMs: 5_000 },
+export type WhenAway = 'refuse' | 'wait';
+
+/** A command of a connection that refuses fails after this long. */
+const REFUSED_MS = 1_500;
+
+const POLICIES: Record<WhenAway, RetryPolicy> = {
+  refuse: { waits: false, retries: 0, timeoutMs: REFUSED_MS, maxBackoffMs: 500 },
+  wait: { waits: true, retries: null, timeoutMs: undefined, maxBackoffMs: 5_000 },
 };
 
 /** @throws HelixError `validation_error` if the URL is not the address of a Redis */
-export function connectCommands(url: string, role: RedisRole): RedisConnection {
-  return connect(url, POLICIES[role], 'commands');
+export function connectCommands(url: string, whenAway: WhenAway): RedisConnection {
+  return connect(url, POLICIES[whenAway], 'commands');
 }
 
 /** Subscriptions are renewed after a broken connection; what was missed is read from the log. */
-export function connectSubscriber(url: string, role: RedisRole): RedisConnection {
-  const { maxBackoffMs } = POLICIES[role];
-  return connect(url, { ...POLICIES.worker, maxBackoffMs }, 'subscriptions');
+export function connectSubscriber(url: string, whenAway: WhenAway): RedisConnection {
+  const { maxBackoffMs } = POLICIES[whenAway];
+  return connect(url, { ...POLICIES.wait, maxBackoffMs }, 'subscriptions');
+}
+
+/**
+ * Resolves when a new connection is first ready, or was not within the time-out of a command: what is
+ * sent before would fail although Redis runs. Afterwards commands are sent, or refused, at once.
+ */
+export function firstConnection(redis: RedisConnection): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      for (const event of ['ready', 'end']) redis.removeListener(event, done);
+      resolve();
+    };
+    const timer = setTimeout(done, REFUSED_MS);
+    for (const event of ['ready', 'end']) redis.on(event, done);
+  });
 }
 
 function connect(

@@ -37,6 +37,8 @@ export interface ContextOptions {
   layout?: number;
   /** True: commands are retried while Redis temporarily refuses them. */
   retriesRefusals?: boolean;
+  /** Commands before the first connection wait for this; later ones do not. Default: none waits. */
+  connected?: Promise<void>;
 }
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
@@ -59,12 +61,23 @@ export interface RedisConnectionContext extends RedisContext {
 export function createContext(
   redis: RedisConnection,
   options: RedisStoreOptions = {},
-  { library = THIS_LIBRARY, layout = RECORD_LAYOUT, retriesRefusals = false }: ContextOptions = {},
+  {
+    library = THIS_LIBRARY,
+    layout = RECORD_LAYOUT,
+    retriesRefusals = false,
+    connected,
+  }: ContextOptions = {},
 ): RedisConnectionContext {
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
   const repeat = retriesRefusals ? waitOutRefusals(() => redis.status === 'end') : sendOnce;
-  const send: Send = (work) => repeat(() => unanswered.during(work));
+  let isConnecting = connected !== undefined;
+  void connected?.then(() => {
+    isConnecting = false;
+  });
+  const sendNow: Send = (work) => repeat(() => unanswered.during(work));
+  const send: Send = (work) =>
+    connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
   const processes = createProcesses(redis, {
     key: keys.processes,
     library: library.hash,

@@ -2,7 +2,12 @@ import { createStreamManager } from '../log/create-stream-manager.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import type { Store } from '../contract/store.js';
 import { closeClient } from './clients.js';
-import { connectCommands, connectSubscriber, type RedisRole } from './connection.js';
+import {
+  connectCommands,
+  connectSubscriber,
+  firstConnection,
+  type WhenAway,
+} from './connection.js';
 import { callRedis } from './errors.js';
 import { createContext, type RedisStoreOptions } from './create-context.js';
 import type { Library } from './library.js';
@@ -13,7 +18,7 @@ import { createRedisStreamLog } from './stream-log.js';
 export interface RedisStores {
   store: Store;
   streamManager: StreamManager;
-  /** Resolves once Redis answers. @throws HelixError `unavailable` */
+  /** Resolves once Redis answers; before the first connection it waits. @throws HelixError `unavailable` */
   ping: () => Promise<void>;
   /** Version of Redis, and the settings that durability depends on. */
   settings: () => Promise<RedisSettings>;
@@ -24,7 +29,13 @@ export interface RedisStores {
 
 export interface ConnectionOptions extends RedisStoreOptions {
   url: string;
-  role: RedisRole;
+  /**
+   * Whether commands wait or fail while Redis is away. Default: `wait`; for web servers: `refuse`. In
+   * both cases a command before the first connection waits for it.
+   */
+  whenAway?: WhenAway;
+  /** @deprecated `api` is `whenAway: 'refuse'`, `worker` is `whenAway: 'wait'`. */
+  role?: 'api' | 'worker';
 }
 
 /** Opens both stores on one Redis. With `library` or `layout` it behaves like another release. */
@@ -32,21 +43,29 @@ export function openRedisStores(
   options: ConnectionOptions,
   release: { library?: Library; layout?: number } = {},
 ): RedisStores {
-  const commands = connectCommands(options.url, options.role);
-  const subscriber = connectSubscriber(options.url, options.role);
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- Taken until the next release.
+  const { url, role, whenAway = role === 'api' ? 'refuse' : 'wait' } = options;
+  const commands = connectCommands(url, whenAway);
+  const subscriber = connectSubscriber(url, whenAway);
+  const connected = whenAway === 'wait' ? undefined : firstConnection(commands);
   const context = createContext(commands, options, {
     ...release,
-    retriesRefusals: options.role === 'worker',
+    retriesRefusals: whenAway === 'wait',
+    connected,
   });
+  const ask = async <T>(command: () => Promise<T>): Promise<T> => {
+    await connected;
+    return callRedis(command());
+  };
   context.processes.start();
   for (const redis of [commands, subscriber]) redis.connect().catch(() => undefined);
   return {
     store: createRedisSessionStore(context),
     streamManager: createStreamManager(createRedisStreamLog(context, subscriber)),
     ping: async () => {
-      await callRedis(commands.ping());
+      await ask(() => commands.ping());
     },
-    settings: () => callRedis(readRedisSettings(commands)),
+    settings: () => ask(() => readRedisSettings(commands)),
     unansweredMs: context.unanswered.silentMs,
     close: async () => {
       await context.processes.close();

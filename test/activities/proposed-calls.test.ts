@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { openCall } from '../../activities/model/proposed-calls.js';
-import { isTooDeep } from '../../activities/model/mint-child.js';
+import { isTooDeep, openCall } from '../../activities/model/proposed-calls.js';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';

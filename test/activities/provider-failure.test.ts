@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { APICallError, EmptyResponseBodyError, JSONParseError } from '@ai-sdk/provider';
 import { createGateway } from 'ai';
-import { StreamCutError, toProviderFailure } from '../../activities/model/provider-failure.js';
-import { parseRetryAfter } from '../../activities/model/retry-after.js';
+import {
+  parseRetryAfter,
+  StreamCutError,
+  toProviderFailure,
+} from '../../activities/model/provider-failure.js';
 
 function refusal(statusCode?: number, responseHeaders?: Record<string, string>): APICallError {
   return new APICallError({

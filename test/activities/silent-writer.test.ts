@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
-import { endSilent } from '../../stores/record/end-silent.js';
+import { forceEnd } from '../../stores/record/force-end.js';
 import { createHarness, type ActivityHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -50,7 +50,7 @@ describe('a writer that does not answer', () => {
     const silent = await speaking();
     const record = await silent.store.sessions.read(silent.session.id);
     if (record === undefined) throw new Error('there is a record');
-    await endSilent(silent, record, { status: 'interrupted', now: Date.now() });
+    await forceEnd(silent, record, { status: 'interrupted', now: Date.now() });
 
     const [expected, stored] = await Promise.all(
       [confirms, silent].map(({ store, session }) => store.sessions.rows(session.id, 1)),
@@ -80,7 +80,7 @@ describe('a writer that does not answer', () => {
     const record = await store.sessions.read(session.id);
     if (record === undefined) throw new Error('there is a record');
     const end = { status: 'interrupted' as const, now: Date.now() };
-    await Promise.all([1, 2, 3].map(() => endSilent({ store, streamManager }, record, end)));
+    await Promise.all([1, 2, 3].map(() => forceEnd({ store, streamManager }, record, end)));
     expect(await session.messages('stream_end')).toHaveLength(1);
     expect(await store.sessions.rows(session.id, 1)).toHaveLength(3);
   });
@@ -90,7 +90,7 @@ describe('a writer that does not answer', () => {
     const record = await store.sessions.read(session.id);
     if (record === undefined) throw new Error('there is a record');
     const error = { code: 'framework_run_lost', message: 'Lost.', retryable: true };
-    await endSilent({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
+    await forceEnd({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
     expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed', error });
     expect(await store.sessions.rows(session.id, 1)).toMatchObject([
       { interrupted: 'failure' },

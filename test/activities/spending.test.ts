@@ -3,7 +3,7 @@ import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineTool, type AgentConfig } from '../../agents/index.js';
 import { toRunUsage } from '../../activities/model/spending.js';
-import { toLoggedError } from '../../activities/model/logged-error.js';
+import { toLoggedError } from '../../activities/model/provider-failure.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';

@@ -3,7 +3,7 @@ import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { ROUTES } from '../../api/routes/index.js';
 import type { Route } from '../../api/routes/route.js';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
-import { createTemporalExecutor } from '../../executor/temporal-executor.js';
+import { createRuns } from '../../executor/create-runs.js';
 import { formatChildSessionId } from '../../protocol/ids.js';
 import { createMemoryStores, type MemoryStores } from '../../stores/memory/index.js';
 import { describedBody } from '../support/described-body.js';
@@ -33,7 +33,7 @@ beforeEach(async () => {
   const agents = new AgentRegistry([
     defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
   ]);
-  const executor = createTemporalExecutor({
+  const executor = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,
     workflows: {

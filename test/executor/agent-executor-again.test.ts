@@ -1,9 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
-import {
-  createExecutorOf,
-  type TemporalAgentExecutor,
-} from '../../executor/create-agent-executor.js';
+import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/agent-executor.js';
 import type { RunHandle } from '../../executor/run-handle.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';

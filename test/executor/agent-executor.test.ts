@@ -1,9 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentNotFoundError, AgentRegistry } from '../../agents/index.js';
-import {
-  createExecutorOf,
-  type TemporalAgentExecutor,
-} from '../../executor/create-agent-executor.js';
+import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/agent-executor.js';
 import { AgentAlreadyRunningError } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';

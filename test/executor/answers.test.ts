@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { ToolAnswerInput } from '../../protocol/answers.js';
+import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
@@ -23,7 +23,7 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (result) => (result as { kind: string }).kind,
     (error: unknown) => (error as { code?: string }).code ?? String(error),
   );
-const answer = (given: ToolAnswerInput): Promise<unknown> =>
+const answer = (given: UncheckedAnswer): Promise<unknown> =>
   codeOf(runs.executor.submitToolResult(given));
 
 describe('answers to a real run', () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { ToolAnswerInput } from '../../protocol/answers.js';
+import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive } from '../support/session-driver.js';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await runs.startWorker();
 });
 
-const answer = async (given: ToolAnswerInput): Promise<string> =>
+const answer = async (given: UncheckedAnswer): Promise<string> =>
   (await runs.executor.submitToolResult(given)).kind;
 
 describe('answers to calls with a deadline', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { decideSweep as decide } from '../../executor/decide-sweep.js';
+import { decideSweep as decide } from '../../executor/sweep-session.js';
 import type { WorkflowState } from '../../executor/run-workflows.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';

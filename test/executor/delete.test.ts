@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
-import { createTemporalExecutor } from '../../executor/temporal-executor.js';
+import { createRuns } from '../../executor/create-runs.js';
 import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../stores/contract/runs.js';
@@ -85,7 +85,7 @@ describe('a session that is erased', () => {
     const idle = await createRunHarness(stores, [talks]);
     const id = idle.newSessionId();
     const run = await idle.begin(id, talks.name, 'hello');
-    const executor = createTemporalExecutor({
+    const executor = createRuns({
       quotas: 'unlimited',
       ...stores,
       workflows: { ...idle.workflows, stop: () => Promise.reject(new Error('no engine')) },
@@ -138,7 +138,7 @@ describe('a session that is erased', () => {
     const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
     await runs.untilStatus(id, 'waiting_approval');
     const outage = new HelixError('unavailable', 'The agents cannot be reached right now.');
-    const executor = createTemporalExecutor({
+    const executor = createRuns({
       quotas: 'unlimited',
       ...stores,
       workflows: { ...runs.workflows, stop: () => Promise.reject(outage) },

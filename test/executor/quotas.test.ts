@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createSweep } from '../../executor/sweep.js';
-import { createTemporalExecutor, type RunExecutor } from '../../executor/temporal-executor.js';
+import { createRuns } from '../../executor/create-runs.js';
+import type { Runs } from '../../executor/runs.js';
 import { toQuotas } from '../../executor/quotas.js';
 import { createRepair } from '../../executor/repair-owners.js';
 import type { OwnerCounts } from '../../stores/contract/owners.js';
@@ -18,8 +19,8 @@ beforeEach(() => {
   stores = createMemoryStores();
 });
 
-function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): RunExecutor {
-  return createTemporalExecutor({
+function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): Runs {
+  return createRuns({
     ...stores,
     workflows: {
       start: () => Promise.resolve(),
@@ -45,7 +46,7 @@ interface Said {
 }
 
 function say(
-  executor: RunExecutor,
+  executor: Runs,
   { sessionId = newSessionId(), owner = 'ann', id = 'u1', text = 'hello', ...more }: Said = {},
 ): Promise<BeginResult> {
   const messages = [userMessage(id, text)];
@@ -150,7 +151,7 @@ describe('what was not charged when a run ended, since its process died', () => 
   const logger = { warn: () => undefined };
   const runsOf = async (owner: string) => (await stores.store.owners.usage({ owner })).runs;
 
-  async function endUnnoticed(executor: RunExecutor): Promise<string> {
+  async function endUnnoticed(executor: Runs): Promise<string> {
     const sessionId = newSessionId();
     const begun = await say(executor, { sessionId });
     if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'completed');
@@ -162,7 +163,7 @@ describe('what was not charged when a run ended, since its process died', () => 
     const executor = executorWith({});
     const store = { ...stores.store, due: stores.store.due.of(FLEET) };
     await store.due.note(await endUnnoticed(executor), -1);
-    await createSweep({ store, executor, holder: 'x', logger })();
+    await createSweep({ store, runs: executor, holder: 'x', logger })();
     expect(await runsOf('ann')).toBe(0);
   });
 
@@ -175,7 +176,7 @@ describe('what was not charged when a run ended, since its process died', () => 
     await drive(stores, sessionId).ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
     expect(await runsOf('ann')).toBe(1);
     await store.due.note(sessionId, -1);
-    await createSweep({ store, executor, holder: 'x', logger })();
+    await createSweep({ store, runs: executor, holder: 'x', logger })();
     expect(await runsOf('ann')).toBe(0);
   });
 

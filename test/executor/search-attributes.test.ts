@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { AgentRegistry } from '../../agents/index.js';
 import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
-import { createTemporalExecutor } from '../../executor/temporal-executor.js';
+import { createRuns } from '../../executor/create-runs.js';
 import { registerSearchAttributes } from '../../executor/search-attributes.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { newSessionId, userMessage } from '../support/session-driver.js';
@@ -51,7 +51,7 @@ const inputOf = (sessionId: string, runId: string) => ({
 });
 
 function executorOver(workflows: RunWorkflows) {
-  return createTemporalExecutor({
+  return createRuns({
     quotas: 'unlimited',
     ...stores,
     workflows,

@@ -1,15 +1,21 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { AgentRegistry } from '../../agents/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
-import {
-  createExecutorOf,
-  type TemporalAgentExecutor,
-} from '../../executor/create-agent-executor.js';
+import { createExecutorOf, type TemporalAgentExecutor } from '../../executor/agent-executor.js';
+import type { RunHandle } from '../../executor/run-handle.js';
+import { formatApprovalId } from '../../protocol/ids.js';
+import type { PendingQuestion } from '../../protocol/http.js';
+import { toPendingQuestions } from '../../stores/record/session-summaries.js';
 import { charge } from '../support/lab-calls.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
-const agent = createLabAgent({ countCharge: () => Promise.resolve(1) });
+const lab = createLabAgent({ countCharge: () => Promise.resolve(1) });
+/** The lab agent, whose questions can be answered for a minute. */
+const agent = {
+  ...lab,
+  tools: lab.tools.map((tool) => (tool.name === 'ask' ? { ...tool, deadlineMs: 60_000 } : tool)),
+};
 let stores: TestStores;
 let executor: TemporalAgentExecutor;
 /** The same sessions, seen from another process. */
@@ -77,3 +83,63 @@ describe('the result of a run that waits', () => {
     expect(await handle.result()).toMatchObject({ status: 'completed', text: 'done' });
   });
 });
+
+describe('what a run waits for', () => {
+  it('is in its result as in the snapshot: a program approves, denies and answers with no more', async () => {
+    const handle = await perform(
+      { calls: [charge('c1', 5), charge('c2', 9), { tool: 'locate', id: 'l1' }] },
+      { calls: [{ tool: 'ask', id: 'a1', args: { question: 'Which one?' } }] },
+      { say: 'paid' },
+    );
+    const first = await pendingOf(handle);
+    expect(first).toEqual([
+      {
+        toolCallId: 'c1',
+        toolName: 'charge',
+        kind: 'approval',
+        input: { amount: 5 },
+        approvalId: formatApprovalId(handle.runId, 'c1'),
+      },
+      expect.objectContaining({ toolCallId: 'c2', kind: 'approval', input: { amount: 9 } }),
+      { toolCallId: 'l1', toolName: 'locate', kind: 'client', input: {} },
+    ]);
+    const view = await stores.store.sessions.view(handle.sessionId);
+    expect(first).toEqual(toPendingQuestions(view?.openCalls ?? []));
+
+    await handle.approve('c1', { input: { amount: 4 }, reason: 'a discount', by: 'ann' });
+    expect(await handle.deny('c2', { reason: 'too much' })).toMatchObject({ resumed: false });
+    expect(await pendingOf(handle)).toHaveLength(1);
+    await handle.answer('l1', { result: { city: 'Rome' } });
+
+    const [asked] = await pendingOf(handle);
+    expect(asked).toMatchObject({
+      toolName: 'ask',
+      kind: 'client',
+      input: { question: 'Which one?' },
+    });
+    expect(asked?.deadline).toBeGreaterThan(Date.now() - 60_000);
+    await handle.answer('a1', { error: 'I do not know' });
+    expect(await handle.result()).toMatchObject({ status: 'completed', text: 'paid' });
+    const rows = await stores.store.sessions.rows(handle.sessionId, 0);
+    expect(rows.filter(({ role }) => role === 'tool')).toMatchObject([
+      { toolCallId: 'c1', output: { charged: 4 }, decision: { by: 'ann', reason: 'a discount' } },
+      { toolCallId: 'c2', denied: true, decision: { reason: 'too much' } },
+      { toolCallId: 'l1', output: { city: 'Rome' } },
+      { toolCallId: 'a1', error: 'I do not know' },
+    ]);
+  });
+
+  it('includes the questions of its sub-agents', async () => {
+    const script = [{ calls: [charge('c1')] }];
+    const handle = await perform({ calls: [{ tool: 'delegate', id: 'd1', args: { script } }] });
+    expect(await pendingOf(handle)).toMatchObject([{ toolCallId: 'c1', toolName: 'charge' }]);
+    await handle.approve('c1');
+    expect(await handle.result()).toMatchObject({ status: 'completed' });
+  });
+});
+
+async function pendingOf(handle: RunHandle): Promise<PendingQuestion[]> {
+  const result = await handle.result();
+  if (!('pending' in result)) throw new Error(`the run is ${result.status}`);
+  return result.pending;
+}

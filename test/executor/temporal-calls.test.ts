@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { withinDeadline } from '../../executor/temporal-calls.js';
+import { withinDeadline } from '../../executor/run-workflows.js';
 
 /** A connection that adds nothing of its own. */
 const connection = { withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() };

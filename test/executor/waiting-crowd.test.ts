@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createFindClosed } from '../../executor/find-closed.js';
-import { createSweep } from '../../executor/sweep.js';
+import { createSweep, startSweeper } from '../../executor/sweep.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { dueShardOf } from '../../stores/record/due-shards.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
-import { startSweeper } from '../../worker/sweeper.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { drive, newSessionId } from '../support/session-driver.js';
@@ -51,13 +50,13 @@ function startSweeping(holder: string): void {
   const store = { ...stores.store, due };
   const logger = { warn: () => undefined };
   const counting = {
-    attend: (...given: Parameters<typeof executor.attend>) => {
+    sweepSession: (...input: Parameters<typeof executor.sweepSession>) => {
       looks.set(holder, (looks.get(holder) ?? 0) + 1);
-      return executor.attend(...given);
+      return executor.sweepSession(...input);
     },
   };
   for (const sweep of [
-    createSweep({ store, executor: counting, holder, logger }),
+    createSweep({ store, runs: counting, holder, logger }),
     createFindClosed({ store, workflows, holder }),
   ]) {
     stops.push(startSweeper(sweep, logger).stop);

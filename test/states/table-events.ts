@@ -1,4 +1,4 @@
-import { decideSweep, type SweepDecision } from '../../executor/decide-sweep.js';
+import { decideSweep, type SweepDecision } from '../../executor/sweep-session.js';
 import type { EndInput } from '../../stores/contract/runs.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { userMessage, type SessionDriver } from '../support/session-driver.js';

@@ -63,7 +63,7 @@ const worker = await createAgentWorker({
   connection,
   taskQueue: TASK_QUEUE,
   agents,
-  stores: createRedisStores({ url: REDIS_URL, role: 'worker' }),
+  stores: createRedisStores({ url: REDIS_URL, whenAway: 'wait' }),
   sweep: false,
 });
 process.once('disconnect', () => process.exit());

@@ -1,6 +1,6 @@
 import type { ApiDeps } from '../../api/index.js';
-import type { AgentExecutor, ExecuteInput } from '../../executor/agent-executor.js';
-import type { ToolAnswerInput } from '../../protocol/answers.js';
+import type { ExecuteInput } from '../../executor/runs.js';
+import type { UncheckedAnswer } from '../../protocol/answers.js';
 import type { AnswerResult } from '../../stores/record/submit-answer.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { UserRow } from '../../protocol/rows.js';
@@ -17,7 +17,7 @@ export type Play = (
 
 export interface FakeRuntime {
   sessions: Map<string, FakeSession>;
-  executor: AgentExecutor;
+  executor: ApiDeps['executor'];
   stateStore: ApiDeps['stateStore'];
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
@@ -60,7 +60,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
     return new Promise((resolve) => waiting.set(session.record.sessionId, resolve));
   }
 
-  function submitToolResult(answer: ToolAnswerInput): Promise<AnswerResult> {
+  function submitToolResult(answer: UncheckedAnswer): Promise<AnswerResult> {
     const session = sessions.get(answer.sessionId);
     const call = session?.openCalls.find(({ spec }) => spec.toolCallId === answer.toolCallId);
     if (session === undefined || call === undefined)
@@ -150,7 +150,7 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
   };
 }
 
-function answerWith(session: FakeSession, answer: ToolAnswerInput): number {
+function answerWith(session: FakeSession, answer: UncheckedAnswer): number {
   const { toolCallId } = answer;
   if (answer.kind === 'approval-response') {
     return session.decide(toolCallId, answer.approved, answer.reason);

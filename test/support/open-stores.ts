@@ -1,5 +1,4 @@
 import { afterAll } from '@jest/globals';
-import type { RedisRole } from '../../stores/redis/connection.js';
 import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
 import { until } from './until.js';
 
@@ -15,10 +14,14 @@ export async function closeStores(): Promise<void> {
 /** Both stores on any Redis, answering; closed after the file's tests. */
 export async function openStores(
   url: string,
-  role: RedisRole = 'worker',
+  process: 'api' | 'worker' = 'worker',
   options: { sessionTtlSeconds?: number } = {},
 ): Promise<RedisStores> {
-  const stores = createRedisStores({ url, role, ...options });
+  const stores = createRedisStores({
+    url,
+    whenAway: process === 'api' ? 'refuse' : 'wait',
+    ...options,
+  });
   opened.push(stores);
   await until('Redis answers', () => answers(stores));
   return stores;

@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createRunWorkflows, type RunWorkflows } from '../../executor/run-workflows.js';
 import { createSweep } from '../../executor/sweep.js';
-import { createTemporalExecutor, type RunExecutor } from '../../executor/temporal-executor.js';
+import { createRuns } from '../../executor/create-runs.js';
+import type { Runs } from '../../executor/runs.js';
 import { registerSearchAttributes } from '../../executor/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
@@ -37,7 +38,7 @@ const quiet = { info: () => undefined, warn: () => undefined };
 
 export interface RunHarness {
   client: Client;
-  executor: RunExecutor;
+  executor: Runs;
   workflows: RunWorkflows;
   taskQueue: string;
   /** Starts a worker; without one nothing runs. */
@@ -98,7 +99,7 @@ export async function createRunHarness(
   const { store, streamManager } = stores;
   const registry = new AgentRegistry(agents);
   const workflows = createRunWorkflows(client, taskQueue);
-  const executor = createTemporalExecutor({
+  const executor = createRuns({
     store,
     streamManager,
     workflows,
@@ -115,7 +116,7 @@ export async function createRunHarness(
   // The lease is a matter of pace.
   const sweepDue = createSweep({
     store: { ...store, due: { ...due, lease: () => Promise.resolve(true) } },
-    executor,
+    runs: executor,
     holder: taskQueue,
     logger: quiet,
   });

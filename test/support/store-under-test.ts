@@ -17,7 +17,7 @@ const recordLayout = RECORD_LAYOUT;
 
 /** Both stores on a Redis or a cluster, answering; the caller closes them. */
 async function openUnderTest(url: string): Promise<StoresUnderTest> {
-  const stores = createRedisStores({ url, role: 'worker', prefix, recordLayout });
+  const stores = createRedisStores({ url, whenAway: 'wait', prefix, recordLayout });
   await until('Redis answers', () => answers(stores));
   return stores;
 }

@@ -1,7 +1,7 @@
 import { afterAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
-import type { RedisRole } from '../../stores/redis/connection.js';
+
 import { until } from './until.js';
 
 /** Address of the Redis that all test files share. */
@@ -26,10 +26,10 @@ afterAll(async () => {
 
 /** Both stores on a real Redis, answering; closed after the file's tests. */
 export async function openTestStores(
-  role: RedisRole = 'worker',
+  process: 'api' | 'worker' = 'worker',
   url = sharedRedisUrl(),
 ): Promise<TestStores> {
-  const stores = createRedisStores({ url, role });
+  const stores = createRedisStores({ url, whenAway: process === 'api' ? 'refuse' : 'wait' });
   const redis = new Redis(url);
   redis.on('error', () => undefined);
   opened.push(async () => {

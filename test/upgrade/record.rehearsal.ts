@@ -33,7 +33,7 @@ describe('sessions of release 0.2.0', () => {
   it.each(Object.entries(STATES))('%s', async (name, bring) => {
     await redis.flushall();
     const former = await openFormerStores(server.url);
-    const today = openRedisStores({ url: server.url, role: 'worker' });
+    const today = openRedisStores({ url: server.url, whenAway: 'wait' });
     await until('Redis answers', () => answers(today));
     const session = drive(former, `upgraded-${name}`);
     await former.store.due.note(session.id, 0);

@@ -52,7 +52,7 @@ describe.each(SEEDS)('the releases take turns in every session, seed %d', (seed)
   let cases = 0;
   const open = async (): Promise<StoresUnderTest> => {
     const url = sharedRedisUrl();
-    const { store, streamManager, close } = createRedisStores({ url, role: 'worker' });
+    const { store, streamManager, close } = createRedisStores({ url, whenAway: 'wait' });
     cases += 1;
     const former = await openFormerStores(url);
     return alternate(former, { store, streamManager, close }, seed * 10_000 + cases);

@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { buildSnapshot, type ChatDeps, type UIMessage } from '../../../ai-sdk/index.js';
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { AgentRegistry } from '../../../agents/index.js';
-import { createAnswers } from '../../../executor/answers.js';
+import { createAnswerApi } from '../../../executor/answers.js';
 import { createChatFetch } from '../../support/chat-fetch.js';
 import { toComparable } from '../../support/compare-messages.js';
 import {
@@ -46,7 +46,7 @@ export function createBridge({ store, streamManager }: Player): ChatDeps {
   const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve() })]);
   const workflows = { answer: () => Promise.resolve() };
   const logger = { warn: () => undefined };
-  const answers = createAnswers({ store, agents, workflows, logger });
+  const answers = createAnswerApi({ store, agents, workflows, logger });
   const refused = (): Promise<never> => Promise.reject(new Error('the page began something'));
   return {
     // What is overdue now was not when the turn was recorded.

@@ -1,5 +1,5 @@
 import type { BusyPolicy } from '../../../protocol/busy.js';
-import type { ToolAnswerInput } from '../../../protocol/answers.js';
+import type { UncheckedAnswer } from '../../../protocol/answers.js';
 import { isTerminal } from '../../../protocol/run.js';
 import type { RunRecord } from '../../../stores/contract/runs.js';
 import type { RunHarness } from '../../support/run-harness.js';
@@ -21,7 +21,7 @@ export interface Stage {
   untilAsked: (run: RunRecord) => Promise<unknown>;
   /** Resolves when the conversation's log has this text, or a chunk of this type. */
   untilTold: (run: RunRecord, text: string) => Promise<unknown>;
-  approve: (run: RunRecord, toolCallId: string, more?: Partial<ToolAnswerInput>) => Promise<void>;
+  approve: (run: RunRecord, toolCallId: string, more?: Partial<UncheckedAnswer>) => Promise<void>;
   deny: (run: RunRecord, toolCallId: string, reason?: string) => Promise<void>;
   give: (run: RunRecord, toolCallId: string, answer: object) => Promise<void>;
   stop: (run: RunRecord, mode?: 'interrupt' | 'abort') => Promise<void>;
@@ -32,7 +32,7 @@ export interface Stage {
 export function setStage(runs: RunHarness, { store, streamManager }: TestStores): Stage {
   let extra = 0;
 
-  async function answer(given: ToolAnswerInput): Promise<void> {
+  async function answer(given: UncheckedAnswer): Promise<void> {
     const { kind } = await runs.executor.submitToolResult(given);
     if (kind !== 'stored') throw new Error(`the answer was refused as ${kind}`);
   }

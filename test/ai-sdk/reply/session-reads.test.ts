@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
 import { decideReply, type ChatDeps, type ChatReply } from '../../../ai-sdk/index.js';
-import { createTemporalExecutor } from '../../../executor/temporal-executor.js';
+import { createRuns } from '../../../executor/create-runs.js';
 import type { RunWorkflows } from '../../../executor/run-workflows.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { Store } from '../../../stores/contract/store.js';
@@ -62,7 +62,7 @@ describe('session reads of one request', () => {
     const counted = countReads(stores.store);
     ({ reads } = counted);
     const agents = new AgentRegistry([agent]);
-    const executor = createTemporalExecutor({
+    const executor = createRuns({
       store: counted.store,
       streamManager: stores.streamManager,
       workflows,

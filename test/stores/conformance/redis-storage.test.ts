@@ -37,7 +37,7 @@ describe('the log in Redis', () => {
   });
 
   it('is trimmed by whole old turns when it is over its cap, never in the current one', async () => {
-    const stores = createRedisStores({ url: sharedRedisUrl(), role: 'worker', maxChunks: 10 });
+    const stores = createRedisStores({ url: sharedRedisUrl(), whenAway: 'wait', maxChunks: 10 });
     opened.push(stores);
     const session = drive(stores);
     await speakTurn(session, 9, 'a');

@@ -1,11 +1,11 @@
 // An API process that dies at a known moment: it accepts a message, and rests before the step that is
 // named, `begin` or `fold`, until it is killed. It reports to its parent that it has reached it.
 import { toQuotas } from '../../../dist/executor/quotas.js';
-import { createTemporalExecutor } from '../../../dist/executor/temporal-executor.js';
+import { createRuns } from '../../../dist/executor/create-runs.js';
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
 const { url, sessionId, owner, tenant, restBefore, forMs } = JSON.parse(process.argv[2]);
-const { store, streamManager } = createRedisStores({ url, role: 'worker' });
+const { store, streamManager } = createRedisStores({ url, whenAway: 'wait' });
 process.once('disconnect', () => process.exit());
 
 function rest() {
@@ -24,7 +24,7 @@ const dying = {
   runs: { ...runs, ...(restBefore === 'begin' && { begin: rest }) },
 };
 const row = { role: 'user', id: 'u1', parts: [{ type: 'text', text: 'x'.repeat(1_000) }] };
-await createTemporalExecutor({
+await createRuns({
   store: dying,
   streamManager,
   workflows: {

@@ -3,7 +3,7 @@
 import { createRedisStores } from '../../../dist/stores/redis/index.js';
 
 const { url, sessionId } = JSON.parse(process.argv[2]);
-const { streamManager, close } = createRedisStores({ url, role: 'api' });
+const { streamManager, close } = createRedisStores({ url, whenAway: 'refuse' });
 const controller = new AbortController();
 
 process.once('disconnect', () => process.exit());

@@ -9,7 +9,7 @@ const BUDGET = { most: 100, withinMs: 3_600_000 };
 const { url, sessionId, runId, token, steps, words, restAfter } = JSON.parse(process.argv[2]);
 let sent = 0;
 const agent = { agentId: sessionId, agentType: 'tester' };
-const { store, streamManager, close } = createRedisStores({ url, role: 'worker' });
+const { store, streamManager, close } = createRedisStores({ url, whenAway: 'wait' });
 
 // Without a parent it has no purpose.
 process.once('disconnect', () => process.exit());

@@ -25,8 +25,8 @@ afterAll(async () => {
   await server.close();
 });
 
-async function open(role: 'api' | 'worker'): Promise<RedisStores> {
-  const stores = createRedisStores({ url: server.url, role });
+async function open(whenAway: 'refuse' | 'wait'): Promise<RedisStores> {
+  const stores = createRedisStores({ url: server.url, whenAway });
   opened.push(stores);
   await until('Redis answers', () =>
     stores.ping().then(
@@ -39,7 +39,7 @@ async function open(role: 'api' | 'worker'): Promise<RedisStores> {
 
 describe('a Redis that restarts', () => {
   it('leaves followers without gap or double, and a waiting run as it was', async () => {
-    const [worker, api] = [await open('worker'), await open('api')];
+    const [worker, api] = [await open('wait'), await open('refuse')];
     const session = drive(worker);
     const { runId } = await session.newRun();
     const writer = session.writer(runId, 1, 1);
@@ -65,7 +65,7 @@ describe('a Redis that restarts', () => {
   });
 
   it('repeats what a worker had in flight without writing it twice', async () => {
-    const worker = await open('worker');
+    const worker = await open('wait');
     const session = drive(worker);
     const { runId } = await session.newRun();
     const writer = session.writer(runId, 1, 1);
@@ -83,7 +83,7 @@ describe('a Redis that restarts', () => {
 
 describe('subscriptions', () => {
   it('are renewed when the connection is back: those to stops, too', async () => {
-    const worker = await open('worker');
+    const worker = await open('wait');
     const redis = new Redis(server.url);
     redis.on('error', () => undefined);
     let heard = 0;
@@ -101,7 +101,7 @@ describe('subscriptions', () => {
     const redis = new Redis(server.url);
     const stores = createRedisStores({
       url: `redis://127.0.0.1:${String(proxy.port)}`,
-      role: 'worker',
+      whenAway: 'wait',
     });
     await stores.streamManager.onStop('closed', () => undefined);
     await until('it is subscribed', async () => {
@@ -120,7 +120,7 @@ describe('subscriptions', () => {
 
 describe('a Redis that is away', () => {
   it('is a typed error for callers, and is used again when it is back', async () => {
-    const api = await open('api');
+    const api = await open('refuse');
     const session = drive(api);
     await session.begin();
     await server.stop();
@@ -142,7 +142,7 @@ describe('a Redis that is away', () => {
   });
 
   it('does not keep a follower that wants to leave', async () => {
-    const api = await open('api');
+    const api = await open('refuse');
     const redis = new Redis(server.url);
     const session = drive(api);
     await session.begin();
@@ -161,8 +161,22 @@ describe('a Redis that is away', () => {
     await server.restart();
   });
 
+  it.each(['refuse', 'wait'] as const)(
+    'a store that was opened just now waits for its first connection (%s)',
+    async (whenAway) => {
+      const stores = createRedisStores({ url: server.url, whenAway });
+      opened.push(stores);
+      const [session] = await Promise.all([
+        stores.store.sessions.read('unknown'),
+        stores.ping(),
+        stores.settings(),
+      ]);
+      expect(session).toBeUndefined();
+    },
+  );
+
   it('does not keep a follower that wants to leave before Redis was ever there', async () => {
-    const nowhere = createRedisStores({ url: 'redis://127.0.0.1:1', role: 'api' });
+    const nowhere = createRedisStores({ url: 'redis://127.0.0.1:1', whenAway: 'refuse' });
     opened.push(nowhere);
     const follower = startFollower(nowhere.streamManager, 'never', 0);
     await expect(nowhere.ping()).rejects.toMatchObject({ code: 'unavailable' });

@@ -31,7 +31,7 @@ function deploy() {
     release?: { layout?: number },
     recordLayout = RECORD_LAYOUT,
   ): Promise<RedisStores> => {
-    const options = { url, role: 'worker', prefix, recordLayout } as const;
+    const options = { url, whenAway: 'wait', prefix, recordLayout } as const;
     const stores = openRedisStores(options, release);
     opened.push(stores);
     await until('Redis answers', () => answers(stores));

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 async function open(library: Library): Promise<RedisStores> {
-  const stores = openRedisStores({ url: server.url, role: 'worker' }, { library });
+  const stores = openRedisStores({ url: server.url, whenAway: 'wait' }, { library });
   opened.push(stores);
   await until('Redis answers', () => answers(stores));
   return stores;

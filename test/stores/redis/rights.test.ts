@@ -33,7 +33,7 @@ afterAll(async () => {
 async function openAs(...rules: string[]) {
   const prefix = `t${newNonce()}`;
   const user = await createRedisUser(redis, prefix, ...rules);
-  const stores = createRedisStores({ url: user.url, role: 'api', prefix });
+  const stores = createRedisStores({ url: user.url, whenAway: 'refuse', prefix });
   opened.push(stores);
   await until('Redis answers', () => answers(stores));
   return { ...stores, prefix, user, session: drive(stores) };
@@ -132,7 +132,10 @@ describe('a user of Redis', () => {
 
   it('a user with another password is refused', async () => {
     const { user } = await openAs();
-    const stores = createRedisStores({ url: user.url.replace('secret', 'wrong'), role: 'api' });
+    const stores = createRedisStores({
+      url: user.url.replace('secret', 'wrong'),
+      whenAway: 'refuse',
+    });
     opened.push(stores);
     await expect(stores.ping()).rejects.toMatchObject({ name: 'HelixError', code: 'unavailable' });
   });

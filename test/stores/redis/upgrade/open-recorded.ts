@@ -40,7 +40,7 @@ export async function openRecorded(name: string, recordLayout = 1): Promise<Upgr
   const { keys, read: before } = fromFile(readFileSync(file, 'utf8'));
   const prefix = `t${newNonce()}`;
   await restoreAs(redis, prefix, keys);
-  const stores = openRedisStores({ url, role: 'worker', prefix, recordLayout });
+  const stores = openRedisStores({ url, whenAway: 'wait', prefix, recordLayout });
   opened.push(stores);
   await until('Redis answers', () => answers(stores));
   const session = drive(stores, `upgraded-${name}`);

@@ -10,26 +10,26 @@ import type { Store } from '../contract/store.js';
 import type { Interruption } from '../../protocol/interruption.js';
 import type { StreamManager } from '../log/stream-manager.js';
 
-export interface Silencing {
+export interface ForceEndDeps {
   store: Pick<Store, 'steps' | 'runs'>;
   streamManager: Pick<StreamManager, 'read'>;
 }
 
-export interface SilentEnd {
+export interface ForcedEnd {
   status: Exclude<TerminalStatus, 'completed'>;
   error?: RunError;
   now: number;
 }
 
 /**
- * Ends a run whose writer does not answer, or is gone. It is fenced off first; then what its step
- * had said is read back and committed in its place, with its calls settled: the same is stored as
- * if it had confirmed. Harmless when the run has ended, or somebody else is about it.
+ * Ends a run whose writer does not answer, or is gone. The writer is fenced off first; then its
+ * partial reply is read back and committed in its place, with its calls settled: the record is the
+ * same as if the writer had confirmed. Harmless when the run has ended, or another process ends it.
  */
-export async function endSilent(
-  { store, streamManager }: Silencing,
+export async function forceEnd(
+  { store, streamManager }: ForceEndDeps,
   record: SessionRecord,
-  how: SilentEnd,
+  end: ForcedEnd,
 ): Promise<void> {
   const { sessionId, runId, agent: agentType, committedStep, claimedStep } = record;
   const isSpeaking = claimedStep > committedStep;
@@ -40,17 +40,17 @@ export async function endSilent(
     if (taken.kind === 'taken') {
       const { token, first } = taken;
       const writer = { sessionId, runId, name, token, agentType, step: claimedStep };
-      const said = await readReply(streamManager, sessionId, name, first);
-      const { kind } = await store.steps.commit({ writer, ...toCutCommit(record, said, how) });
+      const reply = await readReply(streamManager, sessionId, name, first);
+      const { kind } = await store.steps.commit({ writer, ...toCutCommit(record, reply, end) });
       if (kind !== 'rewound') return;
     }
   }
-  const { status, error, now } = how;
+  const { status, error, now } = end;
   const step = isSpeaking ? claimedStep : committedStep;
-  await store.runs.end({ sessionId, runId, agentType, step, status, ...(error && { error }), now });
+  await store.runs.end({ sessionId, runId, agentType, step, status, error, now });
 }
 
-/** What a writer has in the log beyond a position. */
+/** A writer's chunks in the log after a position. */
 async function readReply(
   streamManager: Pick<StreamManager, 'read'>,
   sessionId: string,
@@ -71,7 +71,7 @@ async function readReply(
 function toCutCommit(
   record: SessionRecord,
   { parts, argumentText }: ReplyFold,
-  { status, error, now }: SilentEnd,
+  { status, error, now }: ForcedEnd,
 ): Omit<CommitInput, 'writer'> {
   const { sessionId, runId, agent: agentType, claimedStep: step, messageId } = record;
   const scope: StepScope = { agentId: sessionId, agentType, step, runId };
@@ -91,11 +91,10 @@ function toCutCommit(
   };
   const hasRow = parts.length > 0;
   const checkpointId = formatCheckpointId(runId, step);
-  const failure = error === undefined ? {} : { error };
-  const outcome: StepOutcome = { kind: 'ended', step, status, ...failure };
+  const outcome: StepOutcome = { kind: 'ended', step, status, error };
   return {
     known: 0,
-    ...(hasRow && { row }),
+    row: hasRow ? row : undefined,
     calls: closed.map(({ call }) => call),
     chunks: [
       ...closed.flatMap(({ chunks }) => chunks),
@@ -104,7 +103,7 @@ function toCutCommit(
     outcome,
     checkpointId,
     answersStop: true,
-    final: { status, ...failure },
+    final: { status, error },
     now,
   };
 }
@@ -114,7 +113,7 @@ function withInput(part: AssistantPart, argumentText: ReplyFold['argumentText'])
   return { ...part, input: toPartialInput(argumentText.get(part.toolCallId)) };
 }
 
-function toInterruption(status: SilentEnd['status']): Interruption {
+function toInterruption(status: ForcedEnd['status']): Interruption {
   if (status === 'failed') return 'failure';
   return status === 'aborted' ? 'abort' : 'interrupt';
 }

@@ -5,24 +5,24 @@ import type { JsonPatchOperation } from '../protocol/chunk.js';
 import { StaleStateError } from '../protocol/errors.js';
 import type { Store } from '../stores/contract/store.js';
 
-export interface TakenState {
+export interface LoadedState {
   /** Deeply frozen. */
   state: unknown;
-  /** What the schema adds to what is stored: at first its defaults, later those of a newer version. */
+  /** What the schema adds to the stored state: at first its defaults, later those of a newer version. */
   added: JsonPatchOperation[];
 }
 
 /**
- * The agent's own state at the beginning of a step: with what the calls before wanted changed, and
- * with the schema's defaults, so that tools that run side by side change the same thing.
+ * The agent's own state at the beginning of a step: with the changes that earlier calls asked for, and
+ * with the schema's defaults, so that tools that run in parallel change the same state.
  *
  * @throws StateError if what is stored does not fit the schema
  */
-export async function takeInState(
+export async function loadState(
   { staging, documents }: Pick<Store, 'staging' | 'documents'>,
   schema: z.ZodType,
   sessionId: string,
-): Promise<TakenState> {
+): Promise<LoadedState> {
   for (;;) {
     const { customState: stored, version } = await staging.promoteSettled(sessionId);
     const state = parseState(schema, stored);
@@ -35,7 +35,7 @@ export async function takeInState(
       });
       return { state, added };
     } catch (error) {
-      // Somebody saved the state in between; theirs is the one to start from.
+      // Another writer saved the state in between: start from that one.
       if (!(error instanceof StaleStateError)) throw error;
     }
   }

@@ -1,19 +1,19 @@
 import { rootOf } from '../../protocol/ids.js';
 import type { Store } from '../contract/store.js';
 
-/** Begins the session's next queued run, unless one is at work or nothing waits. */
+/** Begins the session's next queued run, unless a run is active or the queue is empty. */
 export type StartNext = (sessionId: string) => Promise<void>;
 
-export interface BeginNextDeps {
+export interface StartNextDeps {
   startNext: StartNext;
   logger: { warn: (fields: object, message: string) => void };
 }
 
 /**
- * A store whose transitions go on with what waits: whoever ends a run begins the next one. A
- * failure to do so is no failure of what has ended; the sweeper begins what nobody began.
+ * A store that begins the next queued run after each transition that ends a run. If that fails, the
+ * end stays successful, and the sweeper begins the next run.
  */
-export function beginNextAfterEnds(store: Store, { startNext, logger }: BeginNextDeps): Store {
+export function startNextAfterEnds(store: Store, { startNext, logger }: StartNextDeps): Store {
   async function after<R extends { kind: string }>(
     sessionId: string,
     transition: Promise<R>,

@@ -1,0 +1,160 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { StepRef } from '../protocol/activities.js';
+import { isTerminal, type RunError, type StepOutcome, type StopRequest } from '../protocol/run.js';
+import { forceEnd } from '../stores/record/force-end.js';
+import type { Attempt } from './attempt.js';
+import type { WriterLoss } from './chunk-writer.js';
+import type { ActivityDeps } from './deps.js';
+import { ATTEMPTS_EXHAUSTED } from './model/step-outcome.js';
+import { leaveToNewerWorker } from './run-agent.js';
+
+/**
+ * Why an attempt of a step ends without a reply of its model.
+ *
+ * - `superseded`: another run, or another party's end of this run, took its place.
+ * - `fenced`: a newer attempt owns the step.
+ * - `rewound`: the store is older than the attempt, which had `known` entries (default: the step's).
+ * - `stopped`: the claim found a stop.
+ * - `exhausted`: too many attempts were lost.
+ * - `unknown_agent`: this worker does not know the agent.
+ */
+export type Over =
+  | { kind: WriterLoss; known?: number }
+  | { kind: 'stopped'; stop: StopRequest }
+  | { kind: 'exhausted' }
+  | { kind: 'unknown_agent' };
+
+/** Thrown where an attempt of a step finds that it is over; caught once, by `orEnded`. */
+export class AttemptOver extends Error {
+  override readonly name = 'AttemptOver';
+
+  readonly over: Over;
+
+  constructor(over: Over) {
+    super(`the attempt is over: ${over.kind}`);
+    this.over = over;
+  }
+}
+
+/** A store's result, if the attempt still owns its step. @throws AttemptOver */
+export function owned<Result extends { kind: string }>(
+  result: Result,
+): Exclude<Result, { kind: WriterLoss }> {
+  const { kind } = result;
+  if (kind === 'superseded' || kind === 'fenced' || kind === 'rewound') {
+    throw new AttemptOver({ kind });
+  }
+  return result as Exclude<Result, { kind: WriterLoss }>;
+}
+
+/** Retryable: if this attempt is current after all, the next one has a higher token. */
+export function fenced(what: 'step' | 'call'): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: `another attempt owns this ${what}`,
+    type: 'fenced',
+  });
+}
+
+/** Ends of a step's attempt other than its model's reply; each writes the run's end in the record. */
+export interface StepEndings {
+  /** The outcome of the work, or of the way in which its attempt was over. @throws `fenced` */
+  orEnded: (
+    ref: StepRef,
+    attempt: Attempt,
+    work: () => Promise<StepOutcome>,
+  ) => Promise<StepOutcome>;
+  /** The code has a fault that repetition does not mend. */
+  poisoned: (ref: StepRef, code: string) => Promise<StepOutcome>;
+}
+
+export function createStepEndings(deps: ActivityDeps): StepEndings {
+  const { store, logger } = deps;
+
+  return {
+    poisoned,
+    orEnded: async (ref, attempt, work) => {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof AttemptOver)) throw error;
+        return end(ref, attempt, error.over);
+      }
+    },
+  };
+
+  async function end(ref: StepRef, attempt: Attempt, over: Over): Promise<StepOutcome> {
+    switch (over.kind) {
+      case 'superseded':
+        return elsewhere(ref);
+      case 'fenced':
+        throw fenced('step');
+      case 'rewound':
+        return rewound(ref, over.known ?? ref.known);
+      case 'stopped':
+        return stopped(ref, over.stop);
+      case 'exhausted':
+        return exhausted(ref);
+      case 'unknown_agent':
+        return unknownAgent(ref, attempt);
+    }
+  }
+
+  /** No model call follows. The partial reply of an earlier attempt stays, since people saw it. */
+  async function stopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
+    const record = await store.sessions.read(ref.sessionId);
+    if (record?.runId !== ref.runId) return { kind: 'superseded' };
+    const status = mode === 'abort' ? 'aborted' : 'interrupted';
+    await forceEnd(deps, record, { status, now: Date.now() });
+    return elsewhere(ref);
+  }
+
+  /** The store has lost what this run did: nothing is written over the gap. */
+  async function rewound(ref: StepRef, known: number): Promise<StepOutcome> {
+    const { sessionId, runId, agent: agentType, step } = ref;
+    logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');
+    const error: RunError = {
+      code: 'state_lost',
+      message: 'Part of this conversation was lost. Send a message to continue.',
+      retryable: false,
+    };
+    const end = { sessionId, runId, agentType, step, floor: known, now: Date.now() };
+    await store.runs.end({ ...end, status: 'failed', error });
+    return { kind: 'ended', step, status: 'failed', error };
+  }
+
+  /** A run that is over, or was stopped, needs no worker that knows its agent. */
+  async function unknownAgent(ref: StepRef, attempt: Attempt): Promise<StepOutcome> {
+    const record = await store.sessions.read(ref.sessionId);
+    if (record?.runId !== ref.runId || isTerminal(record.status)) return elsewhere(ref);
+    if (record.stop !== undefined) return stopped(ref, record.stop);
+    leaveToNewerWorker(attempt, `an agent "${ref.agent}"`);
+    return poisoned(ref, 'unknown_agent');
+  }
+
+  /** The partial reply of the last attempt stays, since people saw it. */
+  async function exhausted(ref: StepRef): Promise<StepOutcome> {
+    const record = await store.sessions.read(ref.sessionId);
+    if (record?.runId !== ref.runId) return { kind: 'superseded' };
+    const { runId, step } = ref;
+    logger.warn({ runId, step }, 'the step has lost as many attempts as it may');
+    const error = ATTEMPTS_EXHAUSTED;
+    await forceEnd(deps, record, { status: 'failed', error, now: Date.now() });
+    return elsewhere(ref);
+  }
+
+  async function poisoned(ref: StepRef, code: string): Promise<StepOutcome> {
+    const error: RunError = { code, message: 'The agent could not continue.', retryable: false };
+    const { sessionId, runId, agent: agentType, step } = ref;
+    const end = { sessionId, runId, agentType, step, now: Date.now() };
+    await store.runs.end({ ...end, status: 'failed', error });
+    return elsewhere(ref);
+  }
+
+  /** Reports how another party, a stop for instance, ended the run. */
+  async function elsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
+    const record = await store.sessions.read(sessionId);
+    if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };
+    const { status, error } = record;
+    return { kind: 'ended', step, status, error };
+  }
+}

@@ -1,0 +1,177 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { setTimeout } from 'node:timers/promises';
+import type { AgentDefinition } from '../../agents/definitions.js';
+import { resolveModel } from '../../agents/model.js';
+import type { StepRef } from '../../protocol/activities.js';
+import { LIMITS } from '../../protocol/limits.js';
+import type { Row } from '../../protocol/rows.js';
+import type { StepOutcome } from '../../protocol/run.js';
+import type { Writer } from '../../stores/contract/log.js';
+import type { ClaimResult } from '../../stores/contract/steps.js';
+import { addUsage } from '../../stores/record/run-usage.js';
+import type { Attempt } from '../attempt.js';
+import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
+import type { ActivityDeps } from '../deps.js';
+import { AttemptOver, owned } from '../endings.js';
+import type { LoadedState } from '../load-state.js';
+import { askModel } from './ask-model.js';
+import { callIdsOf } from './call-ids.js';
+import { toCallOptions, type AskedStep } from './call-options.js';
+import { toLoggedError, toProviderFailure, type ProviderFailure } from './provider-failure.js';
+import { nextWait } from './retry-budget.js';
+import { hasReached } from './spending.js';
+import { createStepCommit } from './step-commit.js';
+import { SPEND_CAP_REACHED } from './step-outcome.js';
+import { createStepReply, type ChunkBase, type StepReply } from './step-reply.js';
+import { callIdTaker, deferredCallsOf } from './sub-agents.js';
+
+/** One attempt of a step, and its progress as its heartbeats report it. */
+export interface StepAttempt {
+  ref: StepRef;
+  attempt: Attempt;
+  writer: Writer;
+  progress: { step: number; sequence: number; failures: number };
+}
+
+/** The claimed step: its agent, and the conversation that its model gets. */
+export interface ClaimedStep {
+  agent: AgentDefinition;
+  claim: Extract<ClaimResult, { kind: 'claimed' }>;
+  rows: readonly Row[];
+  /** The agent's own state; undefined for agents without one. */
+  loaded: LoadedState | undefined;
+}
+
+/**
+ * Asks the model until its reply is stored, or its provider has failed for too long. A provider that
+ * fails is asked again within the same activity, so that its `Retry-After` is kept to the
+ * millisecond; for longer waits the activity ends, and Temporal begins its next attempt. The count of
+ * failures is in Redis and outlives a worker.
+ *
+ * @throws AttemptOver
+ */
+export function createStepTries(
+  deps: ActivityDeps,
+): (current: StepAttempt, step: ClaimedStep) => Promise<StepOutcome> {
+  const { store, streamManager, logger } = deps;
+
+  return async (current, { agent, claim, rows, loaded }) => {
+    const { ref, attempt, writer, progress } = current;
+    const base: ChunkBase = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
+    const chunks = createChunkWriter(
+      streamManager,
+      writer,
+      {
+        stop: () => {
+          attempt.cut('stop');
+        },
+        lost: (loss) => {
+          attempt.cut(loss);
+        },
+      },
+      claim.sequence,
+    );
+    let used = claim.usage;
+    // When the first of the step's failures was, by this process's clock.
+    let failingSince = claim.failures > 0 ? performance.now() - claim.failingForMs : undefined;
+    for (;;) {
+      const isDeferred = deferredCallsOf(agent, ref.sessionId);
+      const reply = createStepReply(base, callIdsOf(rows), Date.now, isDeferred);
+      // Attempts that only waited are no tries.
+      const tries = Math.max(1, attempt.number - claim.waits) + progress.failures;
+      const { state = {}, added: patches = [] } = loaded ?? {};
+      if (patches.length > 0) {
+        chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);
+      }
+      const hasDroppedCalls = claim.hasDroppedCalls === true;
+      const asked = { ref, agent, state, rows, tries, attempt, reply, chunks, hasDroppedCalls };
+      const failure: ProviderFailure | undefined = hasReached(agent.spendCap, used)
+        ? SPEND_CAP_REACHED
+        : await ask(asked);
+      const lost = chunks.lost();
+      if (lost !== undefined) throw new AttemptOver({ kind: lost, known: chunks.known() });
+      const { messageId } = claim;
+      const { known } = chunks;
+      const commit = createStepCommit(deps, { ref, writer, agent, messageId, reply, known, used });
+      if (attempt.cutReason() === 'stop') return commit.stopped();
+      if (failure === undefined) return commit.complete();
+      const failedAt = performance.now();
+      failingSince ??= failedAt;
+      const failing = { failures: progress.failures + 1, forMs: failedAt - failingSince };
+      const wait = failure.retryable
+        ? nextWait(failing, failure.retryAfterMs, agent.llmConfig)
+        : undefined;
+      // Out of tries: the partial reply is kept and the run fails.
+      if (wait === undefined) return commit.failed(failure);
+      const isLong = wait > LIMITS.waitInPlaceMs;
+      const discard = owned(
+        await store.steps.discard({
+          writer,
+          failure: progress.failures + 1,
+          reason: failure.code,
+          waitMs: isLong ? wait : undefined,
+          usage: commit.usage,
+          now: Date.now(),
+        }),
+      );
+      progress.failures = discard.failures;
+      used = addUsage(used, commit.usage);
+      if (isLong) throw waitingForProvider(wait);
+      await pause(wait, attempt.signal);
+    }
+  };
+
+  /** Streams the model's reply; resolves with the provider's failure if there was one. */
+  async function ask({
+    attempt,
+    reply,
+    chunks,
+    hasDroppedCalls,
+    ...step
+  }: AskedAttempt): Promise<ProviderFailure | undefined> {
+    const { ref, agent } = step;
+    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+    let failure: ProviderFailure | undefined;
+    try {
+      const model = resolveModel(agent.llmConfig.model);
+      const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
+      const options = await toCallOptions(step, hookSignal);
+      const { signal } = attempt;
+      const takeCallId = callIdTaker(store, ref, agent, hasDroppedCalls);
+      await askModel({ model, options, signal, stallTimeoutMs, reply, chunks, takeCallId });
+    } catch (error) {
+      if (attempt.cancelled()) throw new CancelledFailure('the worker shuts down');
+      if (attempt.cutReason() === undefined) {
+        const err = toLoggedError(error);
+        logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
+        failure = toProviderFailure(error);
+      }
+    }
+    await chunks.flush();
+    return failure;
+  }
+}
+
+interface AskedAttempt extends AskedStep {
+  attempt: Attempt;
+  reply: StepReply;
+  chunks: ChunkWriter;
+  /** Calls were made that the rows do not show. */
+  hasDroppedCalls: boolean;
+}
+
+/** Waits; a signal ends the wait early, and the next model call sees the signal. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** Ends the attempt; the next one begins when the provider is to be asked again. */
+function waitingForProvider(ms: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: 'the model provider fails and is asked again later',
+    type: 'provider_wait',
+    nextRetryDelay: ms,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}

@@ -1,0 +1,129 @@
+import type { Resumption, RunMode, StopRequest } from '../protocol/run.js';
+import type {
+  BeginInput,
+  BeginResult,
+  RunRecord,
+  StopResult,
+  UserMessage,
+} from '../stores/contract/runs.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { StartNext } from '../stores/record/start-next.js';
+import type { AnswerApi } from './answers.js';
+import type { SweepBudget, SweptSession } from './sweep-session.js';
+
+/**
+ * The runs of all sessions: begins, answers, stops and repeats them. Every method throws HelixError
+ * `unavailable` when Redis cannot be reached. Temporal may be away: runs are begun, answered and
+ * stopped in Redis; their workflows are started and signalled in the background, and by the sweeper
+ * if that fails.
+ */
+export interface Runs extends AnswerApi {
+  /** Accepts user messages; the workflow of the run made for them is started in the background. */
+  execute: (input: ExecuteInput) => Promise<BeginResult>;
+  /** Stops the session's run; resolves as soon as the stop is recorded. */
+  stop: (sessionId: string, stop: StopRequest & { runId?: string }) => Promise<StopResult>;
+  /**
+   * Continues where the newest run was interrupted, or failed with a retryable error. A run that is
+   * active or waits is left alone, and woken if its answers are complete; so calling it twice is
+   * harmless.
+   *
+   * @throws HelixError `not_found`, `not_resumable` when the run has ended for good, `stale_run`
+   * when another run is the newest, `agent_already_running` and `message_conflict` for a new message
+   */
+  resume: (input: ResumeInput) => Promise<ResumeResult>;
+  /**
+   * Repeats a turn: its user messages stay, or are replaced from one of them on; its replies and
+   * everything after it are dropped for good. With a checkpoint it continues after that one, as
+   * `resume` does in mode `from_checkpoint`. A run that waits for people is stopped first.
+   *
+   * @throws HelixError `agent_already_running` while a run is active, `stale_run` when another
+   * request was faster, `message_conflict` for a message that stays, `not_found`,
+   * `checkpoint_not_found`, `message_not_found`
+   */
+  retry: (input: RetryInput) => Promise<RunRecord>;
+  /**
+   * Copies a conversation into a new, idle one of the same owner; the source is not changed.
+   *
+   * @throws HelixError `session_exists`, `not_found`, `checkpoint_not_found`, `message_not_found`,
+   * `nothing_to_do` for an empty one
+   */
+  branch: (input: BranchInput) => Promise<{ sessionId: string }>;
+  /**
+   * Stops the session's run and erases the session with its stream. Harmless for an unknown id.
+   *
+   * @throws HelixError `unavailable` if a run that is active or waits cannot be signalled; nothing is
+   * erased then
+   */
+  deleteSession: (sessionId: string, by?: string) => Promise<void>;
+  /** Whether `resume` would continue, and in which modes. */
+  canResume: (sessionId: string) => Promise<Resumability>;
+  /** Resolves when no start is in progress that a message of this process began; before it exits. */
+  idle: () => Promise<void>;
+  /** Starts the workflow of the session's newest run; harmless when it was started before. */
+  startRun: (record: SessionRecord) => Promise<void>;
+  /** Wakes a run whose answers are complete and not yet taken. */
+  wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
+  /** Ends a run whose workflow is gone; the partial reply is kept. */
+  endLost: (record: SessionRecord) => Promise<void>;
+  /** Begins the next queued message, unless a run is active. */
+  startNext: StartNext;
+  /** Repairs a session: starts, wakes, stops or ends what should have been. */
+  sweepSession: (sessionId: string, budget?: SweepBudget) => Promise<SweptSession>;
+}
+
+/** Whether a session's newest turn can be continued as it stands, and what else can be done with it. */
+export interface Resumability {
+  canResume: boolean;
+  /** Why not; `waiting` is for an answer. */
+  reason?: 'not_found' | 'running' | 'waiting' | 'completed' | 'failed' | 'aborted';
+  /** Modes in which a run could begin now. */
+  modes: Extract<
+    RunMode,
+    'continue' | 'with_confirmation' | 'with_message' | 'from_checkpoint' | 'retry'
+  >[];
+}
+
+export interface ResumeInput {
+  sessionId: string;
+  /** Default `continue`. `with_confirmation` is the same, and records who confirmed. */
+  mode?: Extract<RunMode, 'continue' | 'with_confirmation' | 'with_message' | 'from_checkpoint'>;
+  /** For `from_checkpoint`: everything after it is dropped for good. */
+  checkpointId?: string;
+  /** The run to be continued. Default: the newest. */
+  runId?: string;
+  /** For `with_message`: they begin a new turn. */
+  messages?: UserMessage[];
+  /** The caller, for the record. */
+  by?: string;
+}
+
+export interface BranchInput {
+  sessionId: string;
+  /** The copy ends with the results of this step. Default: the whole conversation. */
+  checkpointId?: string;
+  /** The copy ends with this message, by its index in the conversation as people see it, from 0. */
+  messageIndex?: number;
+  /** Id of the new session. Default: one is made. */
+  newSessionId?: string;
+  /** The caller, for the record. */
+  by?: string;
+}
+
+export interface RetryInput {
+  sessionId: string;
+  /** Continues after this one instead of repeating the whole turn. */
+  checkpointId?: string;
+  /** A message of the turn, the user's or the agent's. Default: the newest turn. */
+  messageId?: string;
+  /** In place of that message, which must be a user's, and of all that follows it. */
+  messages?: UserMessage[];
+  /** The caller, for the record. */
+  by?: string;
+}
+
+export type ResumeResult =
+  | { kind: 'resumed'; run: RunRecord }
+  /** Nothing had to be done: this run is active or waits, or the messages were accepted before. */
+  | { kind: 'active'; runId: string };
+
+export type ExecuteInput = Omit<BeginInput, 'nonce' | 'now'>;

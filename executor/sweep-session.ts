@@ -1,0 +1,227 @@
+import { HelixError } from '../protocol/errors.js';
+import { isTerminal, type Resumption, type RunStatus } from '../protocol/run.js';
+import type { SessionRecord } from '../stores/contract/sessions.js';
+import type { Store } from '../stores/contract/store.js';
+import type { StartNext } from '../stores/record/start-next.js';
+import type { RunWorkflows, WorkflowState } from './run-workflows.js';
+
+export interface SweepSessionDeps {
+  store: Pick<Store, 'sessions' | 'waiting'>;
+  workflows: Pick<RunWorkflows, 'state' | 'stop'>;
+  startRun: (record: SessionRecord) => Promise<void>;
+  wake: (record: SessionRecord, resume: Resumption) => Promise<void>;
+  endLost: (record: SessionRecord) => Promise<void>;
+  /** Ends a run that could not be started. */
+  endUnstarted: (record: SessionRecord) => Promise<void>;
+  /** Ends a run whose writer does not confirm its stop. */
+  enforceStop: (sessionId: string, runId: string) => Promise<void>;
+  startNext: StartNext;
+  /** Settles calls whose deadline has passed. */
+  expireCalls: (sessionId: string) => Promise<unknown>;
+  /** Runs that are not started within this time end. */
+  startWithinMs: number;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+/**
+ * How the sweep found a session. `idle`: nothing is active or waits. `active`: the sweep looks again
+ * after `againMs`. `waiting`: for people; whatever happens next is noted as due.
+ */
+export type SweptSession =
+  | { kind: 'idle' }
+  | { kind: 'active'; againMs: number }
+  | { kind: 'waiting'; untilDeadlineMs: number };
+
+/** How many requests a sweep may send to Temporal; each use takes one. */
+export interface SweepBudget {
+  looks: number;
+  starts: number;
+}
+
+/** For a run that is active, or was acted on just now. */
+const AGAIN_MS = 5_000;
+/** A silent run is looked at less and less often, up to this; what gets lost is noted as due anyway. */
+const SELDOM_MS = 60_000;
+const UNSTARTED_MS = 15_000;
+
+/**
+ * Repairs one session: starts a run that was never started, wakes or stops one that missed the
+ * signal, ends one that Temporal no longer runs or never accepted, settles calls past their
+ * deadline, and begins the next queued message.
+ */
+export function createSweepSession(
+  deps: SweepSessionDeps,
+): (sessionId: string, budget?: SweepBudget) => Promise<SweptSession> {
+  const { store, workflows, startWithinMs, logger } = deps;
+  const again: SweptSession = { kind: 'active', againMs: AGAIN_MS };
+  const decide = (record: SessionRecord | undefined, state?: WorkflowState): SweepDecision =>
+    decideSweep(record, state, { now: Date.now(), startWithinMs });
+
+  async function wake(record: SessionRecord): Promise<void> {
+    if (record.resume !== undefined) await deps.wake(record, record.resume);
+    for (const { sessionId, runId, resume } of record.wakes ?? []) {
+      await deps.wake({ ...record, sessionId, runId }, resume);
+    }
+  }
+
+  /** A run that was not started in time ends, even while Temporal cannot be reached. */
+  async function stateOf(record: SessionRecord): Promise<WorkflowState> {
+    try {
+      return await workflows.state(record.runId);
+    } catch (error) {
+      const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
+      if (isAway && decide(record, 'unknown') === 'give_up') return 'unknown';
+      throw error;
+    }
+  }
+
+  async function act(
+    decision: SweepDecision,
+    record: SessionRecord,
+    budget: SweepBudget,
+  ): Promise<SweptSession> {
+    const { sessionId, runId } = record;
+    switch (decision) {
+      case 'begin':
+        await deps.startNext(sessionId);
+        return again;
+      case 'start':
+        if (budget.starts <= 0) return { kind: 'active', againMs: untilNextTry(record) };
+        budget.starts -= 1;
+        await deps.startRun(record);
+        // A fresh execution finds the step that asked, and waits for the answers that were given.
+        await wake(record);
+        return again;
+      case 'give_up':
+        logger.warn({ runId }, 'a run was not started in time');
+        await deps.endUnstarted(record);
+        return again;
+      case 'enforce':
+        await deps.enforceStop(sessionId, runId);
+        return again;
+      case 'wake':
+        await wake(record);
+        return again;
+      case 'expire':
+        await deps.expireCalls(sessionId);
+        return again;
+      case 'fail':
+        logger.warn({ runId }, 'a run was closed in Temporal before it ended');
+        await deps.endLost(record);
+        return again;
+      case 'stop':
+        await workflows.stop(runId, { recorded: true, ended: true });
+        return { kind: 'idle' };
+      case 'forget':
+        return { kind: 'idle' };
+      default:
+        return toUnchanged(record);
+    }
+  }
+
+  return async (sessionId, budget = { looks: Infinity, starts: Infinity }) => {
+    const record = await store.sessions.read(sessionId);
+    if (record === undefined) return { kind: 'idle' };
+    const first = decide(record);
+    if (first !== 'look') return act(first, record, budget);
+    if (budget.looks <= 0) return { kind: 'active', againMs: untilNextTry(record) };
+    budget.looks -= 1;
+    const state = await stateOf(record);
+    // The run may have ended during the request to Temporal.
+    const current = await store.sessions.read(sessionId);
+    if (current?.runId !== record.runId) return again;
+    // The list that inboxes read is not written in one transaction with the record.
+    if (current.stream === 'paused') await store.waiting.note(sessionId);
+    return act(decide(current, state), current, budget);
+  };
+}
+
+function toUnchanged(record: SessionRecord): SweptSession {
+  const { stream, updatedAt, deadline = Infinity } = record;
+  const now = Date.now();
+  if (stream === 'paused') return { kind: 'waiting', untilDeadlineMs: Math.max(deadline - now, 0) };
+  const againMs = Math.min(Math.max((now - updatedAt) / 2, AGAIN_MS), SELDOM_MS);
+  return { kind: 'active', againMs: Math.min(againMs, Math.max(deadline - now, AGAIN_MS)) };
+}
+
+/** Runs that have waited longest for their start are tried less often; their order stays. */
+function untilNextTry({ runStartedAt }: SessionRecord): number {
+  return Math.min(Math.max((Date.now() - runStartedAt) / 4, AGAIN_MS), UNSTARTED_MS);
+}
+
+/** A stop that ends a waiting run ends it in the record before its workflow receives the signal. */
+const STOPPED = new Set<RunStatus>(['interrupted', 'aborted']);
+
+/** Answers that the run has not taken for this long are signalled again. */
+const UNTAKEN_MS = 2_000;
+/** The request that begins a run also starts its workflow; it gets this long. */
+const STARTS_MS = 2_000;
+/** A stop that no writer confirmed for this long, while it wrote nothing, is carried out without it. */
+const UNCONFIRMED_MS = 2_000;
+/** An active run that has written something within this time is not looked up in Temporal. */
+const FRESH_MS = 4_000;
+
+export type SweepDecision =
+  /** Nothing is active or waits. */
+  | 'forget'
+  | 'begin'
+  /** The state of the workflow is needed. */
+  | 'look'
+  | 'start'
+  /** The run was not started within its time. */
+  | 'give_up'
+  | 'enforce'
+  | 'wake'
+  | 'expire'
+  | 'fail'
+  | 'stop'
+  | 'nothing';
+
+export interface SweepMoment {
+  now: number;
+  /** Runs that are not started within this time end. */
+  startWithinMs: number;
+}
+
+/** What a session needs, by what the record and Temporal know of its run. Pure. */
+export function decideSweep(
+  record: SessionRecord | undefined,
+  workflow: WorkflowState | undefined,
+  { now, startWithinMs }: SweepMoment,
+): SweepDecision {
+  if (record === undefined) return 'forget';
+  if (isTerminal(record.status)) {
+    if (record.queued > 0) return 'begin';
+    if (!STOPPED.has(record.status)) return 'forget';
+    if (workflow === undefined) return 'look';
+    return workflow === 'running' ? 'stop' : 'forget';
+  }
+  const silentMs = now - record.updatedAt;
+  // The record is enough: the workflow reads what it missed in the reply to its next activity.
+  if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';
+  if (workflow === undefined) return needsLook(record, now) ? 'look' : 'nothing';
+  if (workflow === 'unknown') {
+    const isOverdue = record.status === 'starting' && now - record.runStartedAt > startWithinMs;
+    return isOverdue ? 'give_up' : 'start';
+  }
+  if (workflow === 'closed') return 'fail';
+  if (isUntaken(record) && silentMs > UNTAKEN_MS) return 'wake';
+  // The workflow's timer should have settled them; the deadline holds without it.
+  return isExpired(record, now) ? 'expire' : 'nothing';
+}
+
+/** True for a run that may have lost something. */
+function needsLook(record: SessionRecord, now: number): boolean {
+  const silentMs = now - record.updatedAt;
+  if (record.status === 'starting') return now - record.runStartedAt > STARTS_MS;
+  if (isUntaken(record)) return silentMs > UNTAKEN_MS;
+  return record.stream === 'paused' || isExpired(record, now) || silentMs > FRESH_MS;
+}
+
+function isUntaken({ resume, resumeTaken, wakes }: SessionRecord): boolean {
+  return (resume !== undefined && resumeTaken !== true) || wakes !== undefined;
+}
+
+function isExpired({ deadline }: SessionRecord, now: number): boolean {
+  return deadline !== undefined && deadline <= now;
+}
