@@ -60,7 +60,7 @@ export const attempts = [
     file: 'activities/attempt.ts',
     edits: [['  if (attempt.outlived()) return false;\n', '']],
     suite: ATTEMPTS,
-    test: 'a model call that outlives its activity ends typed after five attempts, and what it said has its price',
+    test: 'a model call that outlives its activity ends typed after five attempts, and its partial reply has its price',
   },
   {
     defence: 'Attempts: a worker that does not know the tool asks for no permission',
@@ -100,7 +100,7 @@ export const attempts = [
     file: 'activities/tool/fair-slots.ts',
     edits: [['inUse < total && used(user) < perUser;', 'inUse < total;']],
     suite: 'test/activities/fair-slots.test.ts',
-    test: 'places for tools keep a user’s calls beyond the share waiting, and nobody else’s',
+    test: 'places for tools keep a user’s calls beyond the share waiting, and no other user’s',
   },
   {
     defence: 'Sub-agents: a reset parent waits for a sub-agent that is active',

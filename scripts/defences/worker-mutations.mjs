@@ -30,7 +30,7 @@ export const workers = [
     file: 'activities/model/ask-model.ts',
     edits: [['      silence.heard();\n', '']],
     suite: BAD_MODEL,
-    test: 'a model that goes silent now and then, but not for so long, is heard out',
+    test: 'a model that goes silent now and then, but for less than the limit, is waited for',
   },
   {
     defence: 'A started tool is not executed again by another attempt of its activity',
@@ -123,7 +123,7 @@ export const workers = [
     file: 'activities/model/step-outcome.ts',
     edits: [['invalidFinishes + 1 >= LIMITS.invalidFinishes', 'invalidFinishes > 99']],
     suite: OUTPUT,
-    test: 'an agent with an output schema is told what does not fit, and fails the third time',
+    test: 'an agent with an output schema gets an error for what does not fit, and fails the third time',
   },
   {
     defence: 'The call beyond the step cap is the last one',
@@ -202,7 +202,7 @@ export const workers = [
       ["  if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';\n", ''],
     ],
     suite: SWEEP,
-    test: 'the sweep carries a stop out that nobody confirmed, and whose request died',
+    test: 'the sweep carries out a stop that no writer confirmed, and whose request died',
   },
   {
     defence: 'Sweep: what release 0.2.0 has noted is taken in',

@@ -32,8 +32,8 @@ async function cutStep(given: Given, run: RunRecord, attempt: number, limitMs: n
   const environment = attemptOf(attempt, { startToCloseTimeoutMs: limitMs });
   const step = given.step(run, 1, attempt, environment);
   const spoken = until('the model has spoken', async () => {
-    const said = await given.session.messages('text_delta');
-    return given.model.doStreamCalls.length === attempt && said.length > 0;
+    const texts = await given.session.messages('text_delta');
+    return given.model.doStreamCalls.length === attempt && texts.length > 0;
   });
   await Promise.race([spoken, step]);
   environment.cancel('CANCELLED');
@@ -41,7 +41,7 @@ async function cutStep(given: Given, run: RunRecord, attempt: number, limitMs: n
 }
 
 describe('a model call that outlives its activity', () => {
-  it('ends typed after five attempts, and what it said has its price', async () => {
+  it('ends typed after five attempts, and its partial reply has its price', async () => {
     const pricing = { inputPerMTok: 1, outputPerMTok: 5 };
     const given = await harnessOf({ more: { llmConfig: { pricing } } });
     const run = await given.begin();
@@ -171,7 +171,7 @@ describe('a worker of another release', () => {
     });
   });
 
-  it('says so to the model when nobody has known it for ten minutes', async () => {
+  it('tells the model so when no worker has known it for ten minutes', async () => {
     const stores = await openTestStores();
     const newer = createHarness(stores, { model: model(), tools: [tool('newer')] });
     const older = createHarness(stores, { model: model(), tools: [] }, newer.session);
@@ -195,7 +195,7 @@ describe('a worker of another release', () => {
     expect(await older.step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'interrupted' });
   });
 
-  it('nobody knows the agent: the run ends typed after ten minutes', async () => {
+  it('no worker knows the agent: the run ends typed after ten minutes', async () => {
     const given = await harnessOf({ name: 'another' });
     const run = await given.begin();
     const late = new MockActivityEnvironment({ attempt: 9, scheduledTimestampMs: 1 });

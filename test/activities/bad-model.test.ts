@@ -23,8 +23,8 @@ async function harnessOf(model: ReturnType<typeof fakeModel>, stallTimeoutMs = 6
   return { ...createHarness(stores, { model, tools: [echo], more }), store: stores.store };
 }
 
-async function* silentAfter(said: Part[]): AsyncGenerator<Part> {
-  yield* said;
+async function* silentAfter(parts: Part[]): AsyncGenerator<Part> {
+  yield* parts;
   await new Promise(() => undefined);
 }
 
@@ -51,7 +51,7 @@ describe('a model that goes silent', () => {
     expect(model.doStreamCalls).toHaveLength(5);
   });
 
-  it('now and then, but not for so long, is heard out', async () => {
+  it('now and then, but for less than the limit, is waited for', async () => {
     const model = fakeModel(async function* () {
       for (const part of [...text('a b c '.repeat(4)), ...finish()]) {
         await new Promise((resolve) => setTimeout(resolve, 100));
@@ -78,12 +78,12 @@ describe('a model that calls tools badly', () => {
       call('c', 'echo', { value: 'x'.repeat(130 * 1024) }),
       'larger than 128 KB',
     ],
-  ])('%s is told so', async (_, calls, told) => {
+  ])('%s gets an error that says so', async (_, calls, message) => {
     const model = fakeModel(sayInTurn([...calls, ...finish('tool-calls')]));
     const { begin, play } = await harnessOf(model);
     expect(await play(await begin())).toMatchObject({ status: 'completed' });
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain(
-      JSON.stringify(told).slice(1, -1),
+      JSON.stringify(message).slice(1, -1),
     );
   });
 
@@ -138,7 +138,7 @@ describe('a model that calls tools badly', () => {
     expect(await store.sessions.read(session.id)).toMatchObject({ finishReason: 'length' });
   });
 
-  it('with a megabyte of arguments is not shown all of them, and is told', async () => {
+  it('with a megabyte of arguments is not shown all of them, and gets an error', async () => {
     const piece = 'x'.repeat(1_000);
     const model = fakeModel(
       sayInTurn([
@@ -198,12 +198,12 @@ describe('a model that calls tools badly', () => {
 
 describe('a model that says odd things', () => {
   it('in 10,000 tiny deltas is stored as one text', async () => {
-    const said = 'ab '.repeat(3_334);
-    const model = fakeModel(() => [...text(said), ...finish()]);
+    const words = 'ab '.repeat(3_334);
+    const model = fakeModel(() => [...text(words), ...finish()]);
     const { begin, step, session, store } = await harnessOf(model);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(textIn(await session.log())).toBe(said);
-    expect(await store.sessions.rows(session.id, 1)).toMatchObject([{ parts: [{ text: said }] }]);
+    expect(textIn(await session.log())).toBe(words);
+    expect(await store.sessions.rows(session.id, 1)).toMatchObject([{ parts: [{ text: words }] }]);
   });
 
   it('or nothing has still made a step', async () => {
@@ -215,13 +215,16 @@ describe('a model that says odd things', () => {
     expect(await session.messages('step_end')).toMatchObject([{ finishReason: 'stop' }]);
   });
 
-  it.each(['length', 'content-filter'] as const)('and ends by %s has it told', async (reason) => {
-    const model = fakeModel(() => [...text('So'), ...finish(reason)]);
-    const { begin, step, store, session } = await harnessOf(model);
-    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(await session.messages('step_end')).toMatchObject([{ finishReason: reason }]);
-    expect(await store.runs.current(session.id)).toMatchObject({ finishReason: reason });
-  });
+  it.each(['length', 'content-filter'] as const)(
+    'and ends by %s has that in its finish reason',
+    async (reason) => {
+      const model = fakeModel(() => [...text('So'), ...finish(reason)]);
+      const { begin, step, store, session } = await harnessOf(model);
+      expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
+      expect(await session.messages('step_end')).toMatchObject([{ finishReason: reason }]);
+      expect(await store.runs.current(session.id)).toMatchObject({ finishReason: reason });
+    },
+  );
 
   it('and counts tokens that are no numbers has them left out', async () => {
     const usage = {
@@ -241,7 +244,7 @@ describe('a model that says odd things', () => {
     });
   });
 
-  it('and fails with a long answer that holds a key tells nobody of it', async () => {
+  it('and fails with a long answer that holds a key does not leak it', async () => {
     const body = `sk-secret-${'x'.repeat(200_000)}`;
     const error = new APICallError({
       message: body,

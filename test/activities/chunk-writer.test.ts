@@ -27,7 +27,7 @@ const Chunk: fc.Arbitrary<StreamChunk> = fc.oneof(
 );
 
 /** What chunks tell, however they are cut: runs of the same block joined. */
-function told(chunks: readonly StreamChunk[]): string[] {
+function describeChunks(chunks: readonly StreamChunk[]): string[] {
   const parts: [string, string][] = [];
   for (const chunk of chunks) {
     const [key, content] =
@@ -57,7 +57,7 @@ describe('takeBatch', () => {
           batches.push(taken);
           rest = left;
         }
-        expect(told(batches.flat())).toEqual(told(queue));
+        expect(describeChunks(batches.flat())).toEqual(describeChunks(queue));
         for (const batch of batches) {
           expect(Buffer.byteLength(JSON.stringify(batch))).toBeLessThan(2 * LIMITS.appendBytes);
         }
@@ -73,7 +73,7 @@ describe('takeBatch', () => {
       delta: 'x',
     });
     const [taken] = takeBatch([text('a'), text('b'), args('1'), args('1'), args('2'), text('c')]);
-    expect(told(taken)).toEqual(['text ab', 'args 1 xx', 'args 2 x', 'text c']);
+    expect(describeChunks(taken)).toEqual(['text ab', 'args 1 xx', 'args 2 x', 'text c']);
     expect(taken).toHaveLength(4);
   });
 
@@ -95,13 +95,13 @@ interface Pending {
 /** An append that is answered by hand: the seam, not the store. */
 function openWriter() {
   const pending: Pending[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
   const append: StreamManager['append'] = (_, batch, chunks) =>
     new Promise((reply, fail) => pending.push({ batch, chunks, reply, fail }));
   const writer = createChunkWriter(
     { append },
     { sessionId: 's', runId: 'r', name: 'm1', token: 1, agentType: 'a', step: 1 },
-    { stop: () => told.push('stop'), lost: (loss) => told.push(loss) },
+    { stop: () => events.push('stop'), lost: (loss) => events.push(loss) },
   );
   const next = async (): Promise<Pending> => {
     for (;;) {
@@ -110,7 +110,7 @@ function openWriter() {
       await new Promise(setImmediate);
     }
   };
-  return { writer, pending, told, next };
+  return { writer, pending, events, next };
 }
 
 const appended: AppendResult = { kind: 'appended', sequence: 1, stopRequested: false };
@@ -132,19 +132,19 @@ describe('chunk writer', () => {
     await writer.flush();
   });
 
-  it('tells of a stop, and goes on writing', async () => {
-    const { writer, told, next } = openWriter();
+  it('reports a stop, and continues to write', async () => {
+    const { writer, events, next } = openWriter();
     writer.push([text('a')]);
     (await next()).reply({ ...appended, stopRequested: true });
     writer.push([text('b')]);
     (await next()).reply(appended);
     await writer.flush();
-    expect(told).toEqual(['stop']);
+    expect(events).toEqual(['stop']);
     expect(writer.lost()).toBeUndefined();
   });
 
   it.each(['fenced', 'superseded'] as const)('that is %s writes no more', async (kind) => {
-    const { writer, pending, told, next } = openWriter();
+    const { writer, pending, events, next } = openWriter();
     writer.push([text('a')]);
     const first = await next();
     writer.push([text('b')]);
@@ -154,7 +154,7 @@ describe('chunk writer', () => {
     await new Promise(setImmediate);
     expect(pending).toHaveLength(0);
     expect(writer.lost()).toBe(kind);
-    expect(told).toEqual([kind]);
+    expect(events).toEqual([kind]);
   });
 
   it('makes a producer wait that is far ahead', async () => {

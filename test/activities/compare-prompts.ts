@@ -84,7 +84,7 @@ export async function expectSame(...conversation: Parameters<typeof ask>): Promi
   }
 }
 
-export const asksFor = (...said: LanguageModelV4StreamPart[][]): LanguageModelV4StreamPart[] => [
-  ...said.flat(),
+export const asksFor = (...replies: LanguageModelV4StreamPart[][]): LanguageModelV4StreamPart[] => [
+  ...replies.flat(),
   ...parts.finish('tool-calls'),
 ];

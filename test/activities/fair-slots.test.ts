@@ -23,7 +23,7 @@ function users(total: number, perUser: number) {
 }
 
 describe('places for tools', () => {
-  it('keep a user’s calls beyond the share waiting, and nobody else’s', async () => {
+  it('keep a user’s calls beyond the share waiting, and no other user’s', async () => {
     const { served, come, leave } = users(4, 2);
     for (let n = 0; n < 50; n += 1) void come('ann');
     await come('bob');

@@ -20,12 +20,12 @@ function rateLimited(retryAfterMs = 1): APICallError {
   });
 }
 
-/** Says some words, then hangs until told to go: by its signal, or never. */
+/** Says some words, then hangs until its signal fires, or forever. */
 async function* hangAfter(
-  said: LanguageModelV4StreamPart[],
+  spoken: LanguageModelV4StreamPart[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
-  yield* said;
+  yield* spoken;
   await new Promise((_, reject) => {
     signal?.addEventListener('abort', () => {
       reject(new Error('aborted'));
@@ -33,7 +33,7 @@ async function* hangAfter(
   });
 }
 
-const open = (said: string): LanguageModelV4StreamPart[] => text(said).slice(0, -1);
+const open = (spoken: string): LanguageModelV4StreamPart[] => text(spoken).slice(0, -1);
 
 describe('model step', () => {
   it('streams and commits a reply, and ends the run', async () => {
@@ -154,7 +154,7 @@ describe('model step', () => {
     expect(nextRetryDelay).toBeLessThan(402_001);
     const waiting = await stores.store.sessions.read(session.id);
     if (waiting === undefined) throw new Error('no session');
-    // At work, however long it is silent.
+    // Active, however long it is silent.
     const later = waiting.updatedAt + 300_000;
     expect(toRunStanding(waiting, later)).toEqual({
       runId: run.runId,
@@ -163,7 +163,7 @@ describe('model step', () => {
     });
     expect(toRunStanding(waiting, later + 200_000)).toMatchObject({ stalled: true });
 
-    // The second attempt is the fourth try; what it is told would take longer than there is time.
+    // The second attempt is the fourth try; the wait that it is given would take longer than there is time.
     const more: unknown = await step(run, 1, 2).catch((error: unknown) => error);
     expect(more).toMatchObject({ type: 'provider_wait' });
     expect(
@@ -216,7 +216,7 @@ describe('model step', () => {
     expect(model.doStreamCalls).toHaveLength(1);
   });
 
-  it.each(['interrupt', 'abort'] as const)('cut by %s keeps what was said', async (mode) => {
+  it.each(['interrupt', 'abort'] as const)('cut by %s keeps the partial reply', async (mode) => {
     const stores = await openTestStores();
     const model = fakeModel((_, { abortSignal }) => hangAfter(open('So far'), abortSignal));
     const { session, begin, step } = createHarness(stores, { model });
@@ -289,7 +289,7 @@ describe('model step', () => {
     expect(textIn(await session.log())).toBe('Hello');
   });
 
-  it('that finds a stop makes no model call and keeps what the dead attempt had said', async () => {
+  it('that finds a stop makes no model call and keeps the partial reply of the dead attempt', async () => {
     const stores = await openTestStores();
     const model = fakeModel(sayInTurn([...text('never'), ...finish()]));
     const { session, begin, step } = createHarness(stores, { model });

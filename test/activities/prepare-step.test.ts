@@ -52,7 +52,7 @@ const idsIn = (messages: readonly { content: unknown }[]): string[] =>
     .flatMap(({ type, toolCallId }) => (toolCallId === undefined ? [] : [`${type} ${toolCallId}`]));
 
 describe('prepareStep', () => {
-  it('decides what the model is told, and changes nothing that is stored', async () => {
+  it('decides the messages of the model, and changes nothing that is stored', async () => {
     const asked: PrepareStepOptions[] = [];
     const model = fakeModel(
       sayInTurn([...text('one'), ...finish()], [...text('two'), ...finish()]),
@@ -109,7 +109,7 @@ describe('prepareStep', () => {
     expect(kept.filter(({ content }) => content.length === 0)).toEqual([]);
   });
 
-  it('that wants nothing changed is told by returning nothing', async () => {
+  it('that changes nothing returns nothing', async () => {
     const rows = conversation(2);
     expect(await prepare(rows, () => undefined)).toEqual(toPrompt('', rows));
     expect(await prepare(rows, ({ messages }) => ({ messages }))).toEqual(toPrompt('', rows));

@@ -61,14 +61,14 @@ describe('what a model is asked is what streamText would ask', () => {
   });
 });
 
-describe('what a model is told differently on purpose', () => {
+describe('what a model gets differently on purpose', () => {
   it('calls keep the input as the model wrote it, also what the schema would strip', async () => {
     const { ours } = await ask([asksFor(call('c1', 'echo', { value: 'a', unknown: 1 }))]);
     expect(ours[1]?.prompt[2]).toMatchObject({ content: [{ input: { value: 'a', unknown: 1 } }] });
   });
 
   it('results tell what a person changed in the input, and who it was', () => {
-    const said = (row: Partial<ToolRow>): unknown => {
+    const outputOf = (row: Partial<ToolRow>): unknown => {
       const base = { role: 'tool', toolCallId: 'c1', toolName: 'refund' } as const;
       const [message] = toPrompt('', [{ ...base, ...row }]);
       const part = message?.role === 'tool' ? message.content[0] : undefined;
@@ -76,19 +76,22 @@ describe('what a model is told differently on purpose', () => {
     };
     const decision = { approved: true, at: 1, by: 'ann', input: { amount: 5 } };
     const changed = 'Before it was approved, the input of this call was changed by';
-    expect(said({ output: { refunded: 5 }, decision })).toEqual({
+    expect(outputOf({ output: { refunded: 5 }, decision })).toEqual({
       type: 'text',
       value: `${changed} ann to: {"amount":5}\nResult: {"refunded":5}`,
     });
-    expect(said({ output: 'ok', decision: { approved: true, at: 1, input: {} } })).toEqual({
+    expect(outputOf({ output: 'ok', decision: { approved: true, at: 1, input: {} } })).toEqual({
       type: 'text',
       value: `${changed} a person to: {}\nResult: ok`,
     });
-    expect(said({ error: 'no funds', decision })).toEqual({
+    expect(outputOf({ error: 'no funds', decision })).toEqual({
       type: 'error-text',
       value: `${changed} ann to: {"amount":5}\nIt failed: no funds`,
     });
     const { input, ...unchanged } = decision;
-    expect(said({ output: input, decision: unchanged })).toEqual({ type: 'json', value: input });
+    expect(outputOf({ output: input, decision: unchanged })).toEqual({
+      type: 'json',
+      value: input,
+    });
   });
 });

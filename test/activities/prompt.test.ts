@@ -39,7 +39,7 @@ describe('what a model is asked is what streamText would ask', () => {
     ]);
   });
 
-  it('after reasoning that nobody may read', async () => {
+  it('after reasoning that is redacted', async () => {
     const redacted = { anthropic: { redactedData: 'xyz' } };
     const encrypted = { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'abc' } };
     await expectSame([
@@ -144,9 +144,9 @@ describe('what a model is asked is what streamText would ask', () => {
     const first = asksFor(text('Let me see.'), call('c1', 'echo', { value: 'a' }));
     const second = [...text('There.'), ...finish()];
     const theirs = fakeModel(sayInTurn(first, second, second));
-    const user = (said: string): ModelMessage => ({
+    const user = (content: string): ModelMessage => ({
       role: 'user',
-      content: [{ type: 'text', text: said }],
+      content: [{ type: 'text', text: content }],
     });
     const options = { model: theirs, instructions: 'Be brief.', tools: theirTools };
     const result = streamText({ ...options, messages: [user('hi')], stopWhen: stepCountIs(5) });

@@ -42,7 +42,7 @@ describe('what a model asks for', () => {
         ...call('c3', 'approval', {}),
         ...call('c4', 'rule', { n: 1 }),
         ...call('c5', 'rule', { n: 2 }),
-        ...call('c6', 'nobody', {}),
+        ...call('c6', 'unknown', {}),
         ...call('c7', 'server', { n: 'x' }),
         ...call('c8', 'server', '{"n":'),
         ...call('c9', 'broken', {}),
@@ -67,7 +67,7 @@ describe('what a model asks for', () => {
       error.split(':')[0],
     ]);
     expect(errors).toEqual([
-      ['c6', 'There is no tool named "nobody".'],
+      ['c6', 'There is no tool named "unknown".'],
       ['c7', 'Invalid input for "server"'],
       ['c8', 'Invalid input for "server"'],
       ['c10', 'Invalid input for "strict"'],
@@ -136,14 +136,14 @@ describe('what a model asks for', () => {
       inputSchema: z.object({}),
       execute: 'client',
       deadlineMs: 2_000,
-      onExpiry: { result: 'nobody there' },
+      onExpiry: { result: 'no answer' },
     });
     const model = fakeModel(sayInTurn([...call('c1', 'ask', {}), ...finish('tool-calls')]));
     const { session, begin, step } = createHarness(stores, { model, tools: [asked] });
     expect(await step(await begin(), 1)).toMatchObject({ calls: [{ deadlineMs: 2_000 }] });
     expect((await stores.store.calls.read(session.id, 'c1'))?.spec).toMatchObject({
       deadlineMs: 2_000,
-      onExpiry: { result: 'nobody there' },
+      onExpiry: { result: 'no answer' },
     });
   });
 });
@@ -165,7 +165,7 @@ describe('a sub-agent tool', () => {
   const proposed = { toolCallId: 'd1', toolName: 'ask_helper', input: '{}' };
   const scope = { agentId: 's1', agentType: 'lab', step: 1, runId: 's1:1-n' };
 
-  it('gives a run with ids that nobody can guess, and the message that it begins with', async () => {
+  it('gives a run with ids that cannot be guessed, and the message that it begins with', async () => {
     const [one, two] = await Promise.all([1, 2].map(() => openCall(scope, tools, proposed, 1)));
     expect(one?.call).toMatchObject({
       kind: 'subagent',

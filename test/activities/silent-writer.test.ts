@@ -7,7 +7,7 @@ import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
-const SAID: LanguageModelV4StreamPart[] = [
+const REPLY: LanguageModelV4StreamPart[] = [
   ...parts.text('I will'),
   { type: 'tool-input-start', id: 'done', toolName: 'x' },
   { type: 'tool-input-delta', id: 'done', delta: '{"a":1}' },
@@ -15,11 +15,11 @@ const SAID: LanguageModelV4StreamPart[] = [
   { type: 'tool-input-delta', id: 'cut', delta: '{"a":' },
 ];
 
-/** A step whose model has said all that, and is silent now. */
+/** A step whose model has sent that reply, and is silent now. */
 async function speaking() {
   const stores = await openTestStores();
   const model = fakeModel(async function* (_, { abortSignal }) {
-    yield* SAID;
+    yield* REPLY;
     await new Promise((_resolve, reject) => {
       abortSignal?.addEventListener('abort', () => {
         reject(new Error('aborted'));
@@ -29,7 +29,7 @@ async function speaking() {
   const given = createHarness(stores, { model });
   const run = await given.begin();
   const step = given.step(run, 1);
-  await until('all is said', async () => textOf(given));
+  await until('the whole reply is in the log', async () => textOf(given));
   return { ...given, ...stores, run, step };
 }
 

@@ -91,7 +91,7 @@ describe('a cap on what a run may use', () => {
       { role: 'assistant', parts: [{ type: 'tool-call', toolCallId: 'c1' }] },
       { role: 'tool', toolCallId: 'c1', errorCode: 'run_failed' },
     ]);
-    // The next run counts anew.
+    // The next run counts from zero.
     expect(await given.step(await given.begin(), 1)).toMatchObject({ kind: 'calls' });
   });
 

@@ -8,11 +8,11 @@ import { parts } from '../support/fake-model.js';
 const base = { agentId: 's', agentType: 'a', step: 2 };
 
 function hear(
-  said: LanguageModelV4StreamPart[],
+  stream: LanguageModelV4StreamPart[],
   used: string[] = [],
 ): { reply: StepReply; chunks: StreamChunk[] } {
   const reply = createStepReply(base, new Set(used), () => 1);
-  const chunks = said.flatMap((part) => reply.accept(part));
+  const chunks = stream.flatMap((part) => reply.accept(part));
   for (const chunk of chunks) expect(StreamChunkSchema.safeParse(chunk).success).toBe(true);
   return { reply, chunks };
 }
@@ -67,7 +67,7 @@ describe('a step reply', () => {
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
   });
 
-  it('leaves out what the provider executes by itself', () => {
+  it('leaves out what the provider executes', () => {
     const { chunks, reply } = hear([
       { type: 'tool-input-start', id: 'p', toolName: 'search', providerExecuted: true },
       { type: 'tool-input-delta', id: 'p', delta: '{}' },

@@ -167,7 +167,7 @@ describe('an agent with an output schema', () => {
     ]);
   });
 
-  it('is told what does not fit, and fails the third time', async () => {
+  it('gets an error for what does not fit, and fails the third time', async () => {
     const given = await harnessOf((n) => [
       ...(n === 2 ? call('e', 'echo', {}) : []),
       ...handIn(`f${String(n)}`, n === 0 ? '{"answer":' : { answer: 'none' }),
@@ -221,7 +221,7 @@ describe('an agent with an output schema', () => {
       'assistant',
       'assistant',
       'tool',
-      // What the run came to, for its message.
+      // The output of the run, for its message.
       'assistant',
     ]);
   });
@@ -229,8 +229,8 @@ describe('an agent with an output schema', () => {
   it.each([
     ['speaks on', text('No.')],
     ['asks for a tool that it was not offered', call('e', 'echo', {})],
-  ])('that %s when it has to hand in its result fails', async (_, said) => {
-    const given = await harnessOf(() => [...said, ...finish()]);
+  ])('that %s when it has to hand in its result fails', async (_, reply) => {
+    const given = await harnessOf(() => [...reply, ...finish()]);
     expect(await withRef(given, { forceFinish: true })).toMatchObject({
       kind: 'ended',
       status: 'failed',
@@ -259,7 +259,7 @@ describe('an agent with an output schema', () => {
 });
 
 describe('an agent without an output schema', () => {
-  it('that hands in a result is told that it cannot', async () => {
+  it('that hands in a result gets an error', async () => {
     const model = fakeModel((n) =>
       n === 0 ? [...handIn('f', { answer: 1 }), ...finish()] : [...text('ok'), ...finish()],
     );

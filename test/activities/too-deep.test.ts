@@ -42,7 +42,7 @@ async function play(execute: Execute) {
   return { ...harness, row, customState };
 }
 
-/** What a tool was told in place of an effect. */
+/** The error that a tool got in place of an effect. */
 async function refusalOf(act: () => unknown): Promise<string> {
   try {
     await act();
@@ -57,12 +57,15 @@ describe('a tool', () => {
     ['as deep as may be', DEEP, { output: DEEP }],
     ['one level deeper', TOO_DEEP, { errorCode: 'tool_result_too_deep' }],
     ['far too deep for the engine', nested(200_000), { errorCode: 'tool_result_too_deep' }],
-  ])('whose result is %s: the model is told, and the run goes on', async (_what, result, row) => {
-    const played = await play(() => result);
-    expect(played.row).toMatchObject(row);
-  });
+  ])(
+    'whose result is %s: the model gets an error, and the run continues',
+    async (_what, result, row) => {
+      const played = await play(() => result);
+      expect(played.row).toMatchObject(row);
+    },
+  );
 
-  it('that emits what is too deep, or no JSON, is told so, and nobody else is', async () => {
+  it('that emits what is too deep, or no JSON, gets an error that only it sees', async () => {
     const circle: unknown[] = [];
     circle.push(circle);
     const { row, session } = await play(async ({ emit }) => {
@@ -105,8 +108,10 @@ describe('a tool', () => {
       { type: 'tool_end', ...base, toolCallId: 'x', toolName: 't', result: 1, resultRef: 'c' },
     ];
     const { session } = await play(({ forward }) => forward(chunks));
-    const told = (await session.log()).map(({ message }) => message);
-    const shown = told.filter((message) => 'agentId' in message && message.agentId === 'elsewhere');
+    const messages = (await session.log()).map(({ message }) => message);
+    const shown = messages.filter(
+      (message) => 'agentId' in message && message.agentId === 'elsewhere',
+    );
     expect(shown).toEqual([
       { type: 'state_patch', ...base, patches: [] },
       { type: 'tool_end', ...base, toolCallId: 'x', toolName: 't', result: 1 },
@@ -117,7 +122,7 @@ describe('a tool', () => {
 describe('a model', () => {
   it('that fails within arguments nested without end fails the run by its own error', async () => {
     const stores = await openTestStores();
-    const said: Part[] = [
+    const stream: Part[] = [
       { type: 'tool-input-start', id: 'c', toolName: 'tool' },
       { type: 'tool-input-delta', id: 'c', delta: '['.repeat(50_000) + ']'.repeat(50_000) },
     ];
@@ -128,7 +133,7 @@ describe('a model', () => {
       statusCode: 400,
       isRetryable: false,
     });
-    const model = fakeModel(() => [...said, { type: 'error', error }]);
+    const model = fakeModel(() => [...stream, { type: 'error', error }]);
     const { begin, step, session } = createHarness(stores, { model });
     expect(await step(await begin(), 1)).toMatchObject({ status: 'failed' });
     expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
@@ -158,7 +163,7 @@ describe('a model', () => {
     ]);
   });
 
-  it('that hands in what its schema makes too deep is told so', async () => {
+  it('that hands in what its schema makes too deep gets an error', async () => {
     const stores = await openTestStores();
     const outputSchema = z.object({ n: z.number() }).transform(({ n }) => nested(n));
     const model = fakeModel((n) => [

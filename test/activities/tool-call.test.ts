@@ -157,7 +157,7 @@ describe('tool call', () => {
     ]);
   });
 
-  it('of an approval is not carried out before somebody said yes', async () => {
+  it('of an approval is not carried out before it is approved', async () => {
     let times = 0;
     const { tool, run, session } = await openCall(() => (times += 1), { requireApproval: true });
     expect(await tool(run, 1, 'c1')).toBe('settled');

@@ -61,8 +61,8 @@ const remember =
   };
 
 describe('the state that tools change', () => {
-  it('is the schema’s before any call, and the patches are told while the tool runs', async () => {
-    let told: (() => void) | undefined;
+  it('is the schema’s before any call, and the patches are streamed while the tool runs', async () => {
+    let finish: (() => void) | undefined;
     const seen: unknown[] = [];
     const { run, tool, session, state } = await openCalls(async (id, { getState, updateState }) => {
       seen.push(getState());
@@ -70,7 +70,7 @@ describe('the state that tools change', () => {
         memory[id] = [];
       });
       seen.push(getState());
-      await new Promise<void>((resolve) => (told = resolve));
+      await new Promise<void>((resolve) => (finish = resolve));
     });
     expect(await state()).toEqual({ memory: {}, list: [] });
     const running = tool(run, 1, 'a');
@@ -79,7 +79,7 @@ describe('the state that tools change', () => {
       async () => (await session.messages('state_patch')).length > 1,
     );
     expect(await state()).toEqual({ memory: {}, list: [] });
-    told?.();
+    finish?.();
     await running;
     expect(seen).toEqual([
       { memory: {}, list: [] },
@@ -122,7 +122,7 @@ describe('the state that tools change', () => {
     expect(JSON.parse(system.slice('Memory: '.length))).toEqual(expected);
   });
 
-  it('is left by a call whose outcome is unknown, and what was told is taken back', async () => {
+  it('is left by a call whose outcome is unknown, and its patches are undone', async () => {
     let runs = 0;
     const { run, tool, session, state } = await openCalls(async (id, context) => {
       remember()(id, context);
@@ -167,7 +167,7 @@ describe('the state that tools change', () => {
     expect(await session.messages('stream_resync')).toMatchObject([{ toolCallId: 'a' }]);
   });
 
-  it('stays as it was when a change does not fit, and the model is told', async () => {
+  it('stays as it was when a change does not fit, and the model gets an error', async () => {
     const { run, tool, state, stores, session } = await openCalls((_, { updateState }) => {
       updateState<{ memory: unknown }>((draft) => (draft.memory = 1));
     });

@@ -20,24 +20,24 @@ const Deltas = fc.array(
   { maxLength: 8 },
 );
 
-function hear(said: Part[]): { reply: StepReply; chunks: StreamChunk[] } {
+function hear(stream: Part[]): { reply: StepReply; chunks: StreamChunk[] } {
   const reply = createStepReply({ agentId: 's', agentType: 'a', step: 1 }, new Set(), () => 1);
-  return { reply, chunks: said.flatMap((part) => reply.accept(part)) };
+  return { reply, chunks: stream.flatMap((part) => reply.accept(part)) };
 }
 
-/** What the chunks tell of text, of reasoning and of each call's arguments. */
+/** The text, the reasoning and the arguments of each call in the chunks. */
 function toldBy(chunks: readonly StreamChunk[]): Record<string, string> {
-  const told: Record<string, string> = {};
+  const shown: Record<string, string> = {};
   const add = (key: string, text: string): void => {
     expect(text.isWellFormed()).toBe(true);
-    told[key] = (told[key] ?? '') + text;
+    shown[key] = (shown[key] ?? '') + text;
   };
   for (const chunk of chunks) {
     if (chunk.type === 'text_delta') add('text', chunk.delta);
     if (chunk.type === 'thinking') add('reasoning', chunk.content);
     if (chunk.type === 'tool_arg_stream_delta') add(chunk.toolCallId, chunk.delta);
   }
-  return told;
+  return shown;
 }
 
 /** The same of the reply that will be stored. */
@@ -54,7 +54,7 @@ const filled = (texts: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
 describe('a reply whose provider cuts characters', () => {
-  it('is told in whole ones, which say the same', () => {
+  it('is streamed in whole ones, with the same text', () => {
     fc.assert(
       fc.property(Deltas, Deltas, Deltas, (text, reasoning, input) => {
         const { chunks, reply } = hear([
@@ -76,8 +76,8 @@ describe('a reply whose provider cuts characters', () => {
     );
   });
 
-  it('is told as it is kept, whatever blocks go on beside each other or never end', () => {
-    const Said = fc.oneof(
+  it('is streamed as it is kept, whatever blocks overlap or never end', () => {
+    const Delta = fc.oneof(
       fc.record({
         type: fc.constantFrom('text-delta' as const, 'reasoning-delta' as const),
         id: fc.constantFrom('1', '2'),
@@ -94,11 +94,11 @@ describe('a reply whose provider cuts characters', () => {
       }),
     );
     fc.assert(
-      fc.property(fc.array(Said, { maxLength: 30 }), (said) => {
+      fc.property(fc.array(Delta, { maxLength: 30 }), (stream) => {
         const { chunks, reply } = hear([
           { type: 'tool-input-start', id: 'c1', toolName: 't' },
           { type: 'tool-input-start', id: 'c2', toolName: 't' },
-          ...said,
+          ...stream,
           ...parts.call('c1', 't', '{}'),
           ...parts.finish(),
         ]);
@@ -123,7 +123,7 @@ describe('a reply whose provider cuts characters', () => {
 
   it('is stored as it was seen', async () => {
     const stores = await openTestStores();
-    const said: Part[] = [
+    const stream: Part[] = [
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: `so ${HIGH}` },
       { type: 'reasoning-delta', id: 'r', delta: `${LOW} ${HIGH}` },
@@ -133,7 +133,7 @@ describe('a reply whose provider cuts characters', () => {
       { type: 'text-delta', id: 't', delta: `${LOW} and ${LOW}` },
       ...parts.finish(),
     ];
-    const harness = createHarness(stores, { model: fakeModel(sayInTurn(said)) });
+    const harness = createHarness(stores, { model: fakeModel(sayInTurn(stream)) });
     await harness.step(await harness.begin(), 1);
     const chunks = (await harness.session.log()).map(({ message }) => message as StreamChunk);
     const expected = { text: 'say 🙂 and \ufffd', reasoning: 'so 🙂 \ufffd' };

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await runs.startWorker();
 });
 
-describe('a question that nobody answers, when the next message comes', () => {
+describe('an unanswered question, when the next message comes', () => {
   it('is abandoned; what was given is kept, what was only approved is not carried out', async () => {
     const sessionId = runs.newSessionId();
     const calls = [
@@ -75,7 +75,7 @@ describe('a question that nobody answers, when the next message comes', () => {
     expect(executed).toEqual(['done']);
   });
 
-  it('is not abandoned once its last answer has come: the message finds the run at work', async () => {
+  it('is not abandoned once its last answer has come: the message finds the run active', async () => {
     const sessionId = runs.newSessionId();
     const script = [{ calls: [{ tool: 'pay', id: 'last' }] }, { hangMs: 600_000 }];
     const run = await runs.begin(sessionId, agent.name, JSON.stringify({ script }));

@@ -47,7 +47,7 @@ describe('what a program does with a run that rests', () => {
       mode: 'continue',
       by: 'bob',
     });
-    // It is at work: asked for again, it is the same.
+    // It is active: resumed again, it is the same.
     expect((await next.resume()).runId).toBe(next.runId);
     expect((await handle.resume()).runId).toBe(next.runId);
     await next.abort();
@@ -57,7 +57,7 @@ describe('what a program does with a run that rests', () => {
     expect(await executor.canResume(sessionId)).toMatchObject({ canResume: false });
   });
 
-  it('goes on with a message instead', async () => {
+  it('continues with a message instead', async () => {
     const handle = await newInterrupted();
     const next = await handle.resume({ message: 'something else', by: 'bob' });
     expect(await next.result()).toMatchObject({
@@ -85,7 +85,7 @@ describe('what a program does with a run that rests', () => {
     const copy = await executor.branch({ sessionId, checkpointId: checkpoint?.id ?? '' });
     expect(await stores.store.sessions.rows(copy.sessionId, 0)).toHaveLength(2);
     expect((await executor.listRuns(copy.sessionId)).map(({ mode }) => mode)).toEqual(['branch']);
-    await expect(executor.retry({ sessionId: 'nobody' })).rejects.toMatchObject({
+    await expect(executor.retry({ sessionId: 'unknown' })).rejects.toMatchObject({
       code: 'not_found',
     });
   });

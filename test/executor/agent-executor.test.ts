@@ -36,9 +36,9 @@ async function textsOf(chunks: AsyncIterable<{ type: string; delta?: unknown }>)
 }
 
 describe('a run', () => {
-  it('begins a session of its own; the result says what was said, live and afterwards', async () => {
+  it('begins a session of its own; the result has its text, live and afterwards', async () => {
     const handle = await executor.execute(agent, 'hello', { userId: 'ann' });
-    const said = textsOf(handle.stream());
+    const texts = textsOf(handle.stream());
     const result = await handle.result();
     expect(result).toMatchObject({
       sessionId: handle.sessionId,
@@ -46,13 +46,13 @@ describe('a run', () => {
       status: 'completed',
       text: 'You said hello',
     });
-    expect(await said).toBe('You said hello');
+    expect(await texts).toBe('You said hello');
     const again = await elsewhere.getHandle(handle.sessionId);
     expect(await again?.result()).toEqual(result);
     expect(await executor.getCurrentRun(handle.sessionId)).toMatchObject({ status: 'completed' });
-    expect(await executor.getHandle('nobody')).toBeNull();
+    expect(await executor.getHandle('unknown')).toBeNull();
     expect(await executor.getHandle(handle.sessionId, 'no run')).toBeNull();
-    expect(await executor.getCurrentRun('nobody')).toBeNull();
+    expect(await executor.getCurrentRun('unknown')).toBeNull();
   });
 
   it('keeps to its own chunks and result when others come after it', async () => {
@@ -74,7 +74,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('is refused while another one is at work; the same message again is the same run', async () => {
+  it('is refused while another one is active; the same message again is the same run', async () => {
     const messages = [{ id: 'm1', content: hang }];
     const handle = await executor.execute(agent, messages);
     const { sessionId, runId } = handle;
@@ -94,7 +94,7 @@ describe('a run', () => {
   });
 
   it('refuses what is no input', async () => {
-    await expect(executor.execute('nobody', 'x')).rejects.toBeInstanceOf(AgentNotFoundError);
+    await expect(executor.execute('unknown', 'x')).rejects.toBeInstanceOf(AgentNotFoundError);
     const invalid = { code: 'validation_error' };
     await expect(executor.execute(agent, [{ content: '' }])).rejects.toMatchObject(invalid);
     await expect(executor.execute(agent, 'x', { sessionId: 'a b' })).rejects.toMatchObject(invalid);
@@ -123,7 +123,7 @@ describe('a run', () => {
 });
 
 describe('a result', () => {
-  it('tells of a failure', async () => {
+  it('names a failure', async () => {
     const handle = await executor.execute(agent, fail);
     expect(await handle.result()).toMatchObject({
       status: 'failed',
@@ -134,7 +134,7 @@ describe('a result', () => {
     );
   });
 
-  it('tells of an interrupt and of an abort, asked for from another process', async () => {
+  it('names an interrupt and an abort by another process', async () => {
     for (const mode of ['interrupt', 'abort'] as const) {
       const handle = await executor.execute(agent, hang);
       const result = handle.result();

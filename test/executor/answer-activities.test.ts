@@ -7,7 +7,7 @@ import { until } from '../support/until.js';
 import { createAsker } from './asker.js';
 
 describe('the activities of answers', () => {
-  it('answer, refuse with a code, and tell of the same end twice', async () => {
+  it('answer, refuse with a code, and report the same end twice', async () => {
     const stores = await openTestStores();
     const { agent } = createAsker();
     const quiet = { info: () => undefined, warn: () => undefined };
@@ -23,7 +23,7 @@ describe('the activities of answers', () => {
     const call = { toolName: 'hurry', kind: 'client' as const, input: {} };
     await session.ask(runId, 1, [
       { ...call, toolCallId: 'c', deadlineMs: 60_000 },
-      { ...call, toolCallId: 'd', deadlineMs: 1, onExpiry: { result: 'nobody' } },
+      { ...call, toolCallId: 'd', deadlineMs: 1, onExpiry: { result: 'no one' } },
     ]);
     const ref = { sessionId: session.id, runId, agent: agent.name };
     expect(await answerCall({ ...ref, answer: { toolCallId: 'c', approved: true } })).toEqual({
@@ -44,7 +44,7 @@ describe('the activities of answers', () => {
     expect(due.resume).toBeUndefined();
     expect(due.nextDueMs).toBeGreaterThan(30_000);
     expect(await stores.store.calls.read(session.id, 'd')).toMatchObject({
-      row: { output: 'nobody' },
+      row: { output: 'no one' },
     });
     expect(
       await answerCall({ ...ref, answer: { toolCallId: 'c', result: 7, by: 'ops' } }),
@@ -53,7 +53,7 @@ describe('the activities of answers', () => {
       runId,
       resume: { step: 1, approved: [] },
     });
-    // Whoever has missed the end of the batch is told of it again.
+    // A workflow that has missed the end of the batch gets it again.
     expect(await expireCalls({ ...ref, step: 1 })).toMatchObject({ resume: { step: 1 } });
     expect(await expireCalls({ ...ref, runId: 'other', step: 1 })).toEqual({});
   });

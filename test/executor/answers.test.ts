@@ -27,7 +27,7 @@ const answer = (given: UncheckedAnswer): Promise<unknown> =>
   codeOf(runs.executor.submitToolResult(given));
 
 describe('answers to a real run', () => {
-  it('take results, errors and decisions by the rules of their kinds, and go on with the last', async () => {
+  it('take results, errors and decisions by the rules of their kinds, and continue with the last', async () => {
     const sessionId = runs.newSessionId();
     const [c, d, a] = ['c', 'd', 'a'].map((name) => `${sessionId}-${name}`) as [
       string,
@@ -51,7 +51,7 @@ describe('answers to a real run', () => {
       await answer({ sessionId, toolCallId: c, kind: 'approval-response', approved: true }),
     ).toBe('kind_mismatch');
     expect(await answer({ sessionId, toolCallId: 'nothing', result: 1 })).toBe('not_pending');
-    expect(await answer({ sessionId: 'nobody', toolCallId: c, result: 1 })).toBe('not_pending');
+    expect(await answer({ sessionId: 'unknown', toolCallId: c, result: 1 })).toBe('not_pending');
     expect(
       await answer({ sessionId, toolCallId: c, error: 'x'.repeat(LIMITS.errorTextBytes + 1) }),
     ).toBe('answer_too_large');

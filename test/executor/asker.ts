@@ -8,13 +8,13 @@ export interface Asker {
   executed: unknown[];
 }
 
-/** Asks for what the message names, in its first step; then it says what it was told last. */
+/** Asks for what the message names, in its first step; then it repeats the last result. */
 const model = fakeModel((_, { prompt }) => {
   const at = prompt.findLastIndex(
     ({ role, providerOptions }) => role === 'user' && providerOptions === undefined,
   );
-  const said = prompt[at]?.content;
-  const text = Array.isArray(said) && said[0]?.type === 'text' ? said[0].text : '';
+  const content = prompt[at]?.content;
+  const text = Array.isArray(content) && content[0]?.type === 'text' ? content[0].text : '';
   if (prompt.length > at + 1 || !text.startsWith('[')) {
     return [...parts.text(JSON.stringify(prompt.at(-1))), ...parts.finish()];
   }

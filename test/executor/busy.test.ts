@@ -40,8 +40,8 @@ async function held(verb: 'speak' | 'call'): Promise<[gate: string, id: string, 
   return [gate, id, run];
 }
 
-/** What was said by whom, tool results as such. */
-async function told(sessionId: string): Promise<string[]> {
+/** The transcript with its speakers, tool results as such. */
+async function transcriptOf(sessionId: string): Promise<string[]> {
   return (await stores.store.sessions.rows(sessionId, 0)).map((row) => {
     if (row.role === 'tool') return 'tool';
     const text = row.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -49,7 +49,7 @@ async function told(sessionId: string): Promise<string[]> {
   });
 }
 
-/** Nothing is at work and nothing waits. */
+/** No run is active and nothing waits. */
 async function untilRests(sessionId: string): Promise<void> {
   await until(
     'the session rests',
@@ -61,7 +61,7 @@ async function untilRests(sessionId: string): Promise<void> {
   );
 }
 
-describe('messages that come while a run is at work', () => {
+describe('messages that come while a run is active', () => {
   it('are queued, edited and removed, and answered in their order', async () => {
     const [gate, id] = await held('speak');
     for (const [message, text] of [
@@ -76,7 +76,7 @@ describe('messages that come while a run is at work', () => {
     await stores.store.queue.remove({ sessionId: id, messageId: 'c', now: Date.now() });
     open(gate);
     await untilRests(id);
-    expect(await told(id)).toEqual([
+    expect(await transcriptOf(id)).toEqual([
       `user: speak ${gate}`,
       'assistant: Once upon a time',
       'user: first',
@@ -94,7 +94,7 @@ describe('messages that come while a run is at work', () => {
     });
     open(gate);
     expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
-    expect(await told(id)).toEqual([
+    expect(await transcriptOf(id)).toEqual([
       `user: call ${gate}`,
       'assistant: ',
       'tool',
@@ -107,12 +107,12 @@ describe('messages that come while a run is at work', () => {
     expect(ids).toEqual(['msg-1', 'msg-3']);
   });
 
-  it('steer a run whose last words are being said', async () => {
+  it('steer a run whose last step is being written', async () => {
     const [gate, id, run] = await held('speak');
     await send(id, 's', 'and then?', 'steer');
     open(gate);
     expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
-    expect(await told(id)).toEqual([
+    expect(await transcriptOf(id)).toEqual([
       `user: speak ${gate}`,
       'assistant: Once upon a time',
       'user: and then?',
@@ -126,7 +126,7 @@ describe('messages that come while a run is at work', () => {
     expect(await send(id, 'i', 'now', 'interrupt')).toMatchObject({ kind: 'interrupting' });
     expect(await runs.result(run)).toMatchObject({ status: 'interrupted' });
     await untilRests(id);
-    expect(await told(id)).toEqual([
+    expect(await transcriptOf(id)).toEqual([
       `user: speak ${gate}`,
       'assistant: Once upon',
       'user: now',
@@ -140,7 +140,11 @@ describe('messages that come while a run is at work', () => {
     const [, id] = await held('call');
     expect(await send(id, 'i', 'now', 'interrupt')).toMatchObject({ kind: 'begun' });
     await untilRests(id);
-    expect((await told(id)).slice(2)).toEqual(['tool', 'user: now', 'assistant: You said now']);
+    expect((await transcriptOf(id)).slice(2)).toEqual([
+      'tool',
+      'user: now',
+      'assistant: You said now',
+    ]);
   });
 
   it('are answered when the run is stopped by a person', async () => {
@@ -148,7 +152,7 @@ describe('messages that come while a run is at work', () => {
     await send(id, 'q', 'still here', 'queue');
     await runs.executor.stop(id, { mode: 'abort' });
     await untilRests(id);
-    expect((await told(id)).slice(2)).toEqual([
+    expect((await transcriptOf(id)).slice(2)).toEqual([
       'user: still here',
       'assistant: You said still here',
     ]);
@@ -164,16 +168,18 @@ describe('messages that come while a run is at work', () => {
     expect(kinds.filter((kind) => kind === 'queued' || kind === 'steered')).toHaveLength(1);
     open(gate);
     await untilRests(id);
-    expect((await told(id)).filter((line) => line === 'user: once')).toHaveLength(1);
-    expect((await told(id)).filter((line) => line === 'assistant: You said once')).toHaveLength(1);
+    expect((await transcriptOf(id)).filter((line) => line === 'user: once')).toHaveLength(1);
+    expect(
+      (await transcriptOf(id)).filter((line) => line === 'assistant: You said once'),
+    ).toHaveLength(1);
   });
 });
 
-describe('what waits while nobody begins it', () => {
+describe('a queue that no process begins', () => {
   it('is begun by the sweep: the worker died between the end and the next run', async () => {
     const [, id, run] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
-    // The store alone: nobody is there to begin what it says is next.
+    // The store alone: no process begins the message that is next.
     expect(await stores.store.runs.stop(id, { mode: 'interrupt' })).toEqual({
       kind: 'ended',
       runId: run.runId,
@@ -185,7 +191,7 @@ describe('what waits while nobody begins it', () => {
     });
     await runs.sweep(id);
     await untilRests(id);
-    expect((await told(id)).at(-1)).toBe('assistant: You said forgotten');
+    expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said forgotten');
   });
 
   it('is begun by the next message, which is refused for it', async () => {
@@ -194,7 +200,7 @@ describe('what waits while nobody begins it', () => {
     await stores.store.runs.stop(id, { mode: 'interrupt' });
     expect(await send(id, 'z', 'me first', 'reject')).toEqual({ kind: 'busy' });
     await untilRests(id);
-    expect((await told(id)).at(-1)).toBe('assistant: You said forgotten');
+    expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said forgotten');
   });
 });
 
@@ -206,7 +212,7 @@ describe('a run that says nothing for long', () => {
     await stores.redis.hset(`hx:{${id}}:root`, 'updated', Date.now() - 6_000);
     expect(await send(id, 'b', 'are you there?', 'reject')).toMatchObject({ kind: 'begun' });
     await untilRests(id);
-    expect((await told(id)).at(-1)).toBe('assistant: You said are you there?');
+    expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said are you there?');
   });
 
   it('is started again if Temporal does not know it; the message waits', async () => {
@@ -221,7 +227,7 @@ describe('a run that says nothing for long', () => {
     });
     expect(await send(id, 'b', 'again', 'queue')).toMatchObject({ kind: 'queued' });
     await untilRests(id);
-    expect(await told(id)).toEqual([
+    expect(await transcriptOf(id)).toEqual([
       'user: hello',
       'assistant: You said hello',
       'user: again',

@@ -20,7 +20,7 @@ const answer = async (given: UncheckedAnswer): Promise<string> =>
   (await runs.executor.submitToolResult(given)).kind;
 
 describe('answers to calls with a deadline', () => {
-  it('that come too late are told to the model once, in the next turn', async () => {
+  it('that come too late reach the model once, in the next turn', async () => {
     const sessionId = runs.newSessionId();
     const id = `${sessionId}-h`;
     const run = await runs.begin(sessionId, agent.name, JSON.stringify([['hurry', id]]));
@@ -64,7 +64,7 @@ describe('answers to calls with a deadline', () => {
 });
 
 describe('a deadline that passes while no worker runs', () => {
-  it('is settled by the next access; a worker goes on from there', async () => {
+  it('is settled by the next access; a worker continues from there', async () => {
     const away = await createRunHarness(stores, [agent]);
     const session = drive(stores);
     const { runId, ...run } = await away.begin(session.id, agent.name, 'where?');

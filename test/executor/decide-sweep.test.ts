@@ -41,7 +41,7 @@ const decideSweep = (
 ): string => decide(record, workflow, { now, startWithinMs: START_WITHIN_MS });
 
 describe('decideSweep, of a deadline', () => {
-  it('settles what is overdue, behind whatever keeps its run from going on', () => {
+  it('settles what is overdue, after whatever else keeps its run from continuing', () => {
     const at = (deadline: number, extra: Partial<SessionRecord> = {}, state?: WorkflowState) =>
       decideSweep(recordOf('waiting_tool', { deadline, ...extra }), state ?? 'running', 1_000);
     expect(at(1_000)).toBe('expire');
@@ -105,7 +105,7 @@ describe('decideSweep', () => {
     expect(decideSweep(recordOf('starting'), 'unknown', START_WITHIN_MS)).toBe('start');
     expect(decideSweep(recordOf('starting'), 'unknown', late)).toBe('give_up');
     expect(decideSweep(recordOf('starting'), 'running', late)).toBe('nothing');
-    // Of a store that is older than Temporal's: the run had been at work.
+    // Of a store that is older than Temporal's: the run had been active.
     expect(decideSweep(recordOf('waiting_tool'), 'unknown', late)).toBe('start');
   });
 

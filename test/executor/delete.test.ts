@@ -133,7 +133,7 @@ describe('a session that is erased', () => {
     ]);
   });
 
-  it('stays as it is when its run cannot be told: its workflow would wait for ever', async () => {
+  it('stays as it is when its run cannot be signalled: its workflow would wait forever', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
     await runs.untilStatus(id, 'waiting_approval');

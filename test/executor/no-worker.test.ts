@@ -53,7 +53,7 @@ describe('while no worker is there', () => {
       status: 'ended',
       run: { status: 'interrupted' },
     });
-    expect(await runs.begin(sessionId, agent.name, 'still nobody?')).toMatchObject({ turn: 2 });
+    expect(await runs.begin(sessionId, agent.name, 'still no one?')).toMatchObject({ turn: 2 });
     await runs.executor.stop(sessionId, { mode: 'abort' });
   });
 });

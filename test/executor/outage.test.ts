@@ -67,7 +67,7 @@ describe('starting a run', () => {
     await runs.sweep(id);
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'starting' });
 
-    // A run that nobody could start in time ends, although nobody can be asked about it.
+    // A run that was not started in time ends, although Temporal cannot be reached.
     const started = Date.now() - LIMITS.startWithinMs - 1;
     await stores.redis.hset(`hx:{${other}}:root`, 'started', started);
     await runs.due.note(other, -1_000);

@@ -36,7 +36,7 @@ function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): Runs {
   });
 }
 
-interface Said {
+interface Message {
   sessionId?: string;
   owner?: string;
   tenant?: string;
@@ -47,7 +47,7 @@ interface Said {
 
 function say(
   executor: Runs,
-  { sessionId = newSessionId(), owner = 'ann', id = 'u1', text = 'hello', ...more }: Said = {},
+  { sessionId = newSessionId(), owner = 'ann', id = 'u1', text = 'hello', ...more }: Message = {},
 ): Promise<BeginResult> {
   const messages = [userMessage(id, text)];
   return executor.execute({ sessionId, agent: agent.name, owner, messages, ...more });
@@ -60,7 +60,7 @@ const exceeded = (what: keyof OwnerCounts, more: object = {}): object => ({
 });
 
 describe('what a user may have', () => {
-  it('is so many runs at work, and one more when one has ended', async () => {
+  it('is so many active runs, and one more when one has ended', async () => {
     const executor = executorWith({ runs: 2 });
     const first = newSessionId();
     const begun = await say(executor, { sessionId: first });

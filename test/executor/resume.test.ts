@@ -22,10 +22,10 @@ const model = fakeModel((_, { prompt, abortSignal, providerOptions }) => {
   const { sessionId = '' } = (providerOptions?.['helix'] ?? {}) as { sessionId?: string };
   const prompts = [...(asked.get(sessionId) ?? []), prompt];
   asked.set(sessionId, prompts);
-  const said = JSON.stringify(prompt.findLast(({ role }) => role === 'user')?.content);
-  const wish = /hang (\d)/.exec(said)?.[1];
+  const text = JSON.stringify(prompt.findLast(({ role }) => role === 'user')?.content);
+  const wish = /hang (\d)/.exec(text)?.[1];
   if (prompts.length <= Number(wish ?? 0)) return hang(prompts.length, abortSignal);
-  const wantsApproval = said.includes('approve') && prompt.every(({ role }) => role !== 'tool');
+  const wantsApproval = text.includes('approve') && prompt.every(({ role }) => role !== 'tool');
   if (wantsApproval)
     return [...parts.call(`${sessionId}-c`, 'charge', {}), ...parts.finish('tool-calls')];
   return [...parts.text(' and so on.'), ...parts.finish()];
@@ -67,9 +67,9 @@ beforeAll(async () => {
   await runs.startWorker();
 });
 
-/** Waits until the model has said its nth word, stops it, and waits for the end. */
+/** Waits until the model has sent its nth word, stops it, and waits for the end. */
 async function interruptAtWord(sessionId: string, n: number): Promise<void> {
-  await until(`word ${String(n)} is said`, async () =>
+  await until(`word ${String(n)} is sent`, async () =>
     JSON.stringify(await stores.streamManager.getAllChunks(sessionId)).includes(
       `Word ${String(n)}`,
     ),
@@ -102,14 +102,14 @@ function textsOf(stream: string): string[] {
 }
 
 describe('resume', () => {
-  it('goes on behind a cut reply: the model sees it, people see one message', async () => {
+  it('continues after a cut reply: the model sees it, people see one message', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
     expect(await runs.executor.canResume(id)).toMatchObject({ canResume: true });
     const resumed = await runs.executor.resume({ sessionId: id, by: 'ann' });
     if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
-    // Whoever attaches now passes over the end of the first run, and stops at that of the second.
+    // A client that attaches now passes over the end of the first run, and stops at that of the second.
     const stream = await attach(id);
     expect(textsOf(stream)).toEqual(['Word 1', ' and so on.']);
     expect(parseFrames(stream).filter(({ part }) => part['type'] === 'finish')).toHaveLength(1);

@@ -23,9 +23,9 @@ const delegate = (id: string, script: object[]): object => ({
 });
 const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] };
 
-/** The call that somebody is asked about now. */
+/** The call that people are asked about now. */
 async function untilAsked(sessionId: string) {
-  return until('somebody is asked', async () => {
+  return until('a question is asked', async () => {
     const record = await stores.store.sessions.read(sessionId);
     if (record?.stream !== 'paused') return undefined;
     const { openCalls } = (await stores.store.sessions.view(sessionId)) ?? { openCalls: [] };
@@ -46,7 +46,7 @@ async function approve(sessionId: string): Promise<string> {
 }
 
 describe('a turn with sub-agents that is done again', () => {
-  it('has them work anew: other sessions, other ids, people asked again', async () => {
+  it('has them begin again: other sessions, other ids, people asked again', async () => {
     const sessionId = runs.newSessionId();
     const script = [{ calls: [delegate('d1', [charge, { say: 'paid' }])] }, { say: 'all paid' }];
     const run = await runs.begin(sessionId, 'lab', JSON.stringify({ script }));
@@ -66,11 +66,11 @@ describe('a turn with sub-agents that is done again', () => {
       { toolName: 'delegate', output: 'paid' },
     ]);
     expect(rows.at(-1)).toMatchObject({ parts: [{ type: 'text', text: 'all paid' }] });
-    const said = await stores.streamManager.getAllChunks(sessionId);
-    const started = said.flatMap((chunk) =>
+    const chunks = await stores.streamManager.getAllChunks(sessionId);
+    const started = chunks.flatMap((chunk) =>
       chunk.type === 'subagent_start' ? [chunk.subSessionId] : [],
     );
-    // What the first run's sub-agent said is gone with its turn.
+    // The reply of the first run's sub-agent is gone with its turn.
     expect(started).toHaveLength(1);
   });
 

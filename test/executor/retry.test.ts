@@ -61,7 +61,7 @@ async function play(text = 'count'): Promise<string> {
 }
 
 describe('retry', () => {
-  it('does a turn with tools again: its calls are executed anew, its state is undone', async () => {
+  it('does a turn with tools again: its calls are executed again, its state is undone', async () => {
     const id = await play();
     expect(await stores.store.documents.load(id)).toMatchObject({ customState: { n: 2 } });
     const before = executed.length;
@@ -82,7 +82,7 @@ describe('retry', () => {
     ]);
   });
 
-  it('goes on from a checkpoint in the middle, with the state of that moment', async () => {
+  it('continues from a checkpoint in the middle, with the state of that moment', async () => {
     const id = await play();
     const { checkpoints } = await stores.store.checkpoints.list(id);
     const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
@@ -143,7 +143,7 @@ describe('retry', () => {
 });
 
 describe('branch', () => {
-  it('copies up to a checkpoint in the middle, and both go on', async () => {
+  it('copies up to a checkpoint in the middle, and both continue', async () => {
     const id = await play();
     const { checkpoints } = await stores.store.checkpoints.list(id);
     const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';

@@ -13,7 +13,7 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 const KEYWORD = 2 as number;
-/** Names are generic: somebody else has registered one of them, as another type. */
+/** Names are generic: another application has registered one of them, as another type. */
 const namespace = `types-${randomBytes(4).toString('hex')}`;
 const { agent } = createTestAgent();
 
@@ -69,7 +69,7 @@ describe('a search attribute of another type', () => {
   });
 
   it('that comes later does not refuse a run, which goes without attributes', async () => {
-    const workflows = createRunWorkflows(client, 'nobody');
+    const workflows = createRunWorkflows(client, 'no-worker');
     for (const turn of ['1', '2']) {
       const sessionId = newSessionId();
       const runId = `${sessionId}:${turn}-x`;

@@ -40,7 +40,7 @@ async function resultOf(sessionId: string, toolCallId: string): Promise<unknown>
 }
 
 describe('a sub-agent', () => {
-  it('whose workflow is terminated while it waits is settled as lost, and the parent goes on', async () => {
+  it('whose workflow is terminated while it waits is settled as lost, and the parent continues', async () => {
     const sessionId = runs.newSessionId();
     const run = await runs.begin(
       sessionId,
@@ -89,7 +89,7 @@ describe('a sub-agent', () => {
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
   }, 60_000);
 
-  it('has a result of its schema, and one that fails is told as an error', async () => {
+  it('has a result of its schema, and one that fails is an error', async () => {
     const sessionId = runs.newSessionId();
     await runs.begin(
       sessionId,

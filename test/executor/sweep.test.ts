@@ -47,7 +47,7 @@ describe('the sweep', () => {
     await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
   });
 
-  it('ends a run whose workflow was terminated; what was said stays, the session answers', async () => {
+  it('ends a run whose workflow was terminated; the partial reply stays, the session answers', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
     await until(
@@ -86,7 +86,7 @@ describe('the sweep', () => {
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('carries a stop out that nobody confirmed, and whose request died', async () => {
+  it('carries out a stop that no writer confirmed, and whose request died', async () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
     await until(
@@ -204,7 +204,7 @@ describe('the sweep', () => {
   it('finds a run that begins long after it was noted', async () => {
     const session = drive(stores);
     await runs.sweep(session.id);
-    // Whoever noted it was slow, began the run after the look, and died.
+    // The process that noted it was slow, began the run after the look, and died.
     await session.newRun();
     await stores.redis.hset(`hx:{${session.id}}:root`, 'started', Date.now() - 10_000);
     await makeDue(session.id);
