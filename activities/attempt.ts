@@ -1,8 +1,8 @@
-import { setTimeout } from 'node:timers/promises';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { HelixError } from '../protocol/errors.js';
 import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
+import { withTimeout } from '../protocol/time.js';
 import type { Writer } from '../stores/contract/log.js';
 import type { AttemptBudget, HandOverInput } from '../stores/contract/steps.js';
 import type { ActivityDeps } from './deps.js';
@@ -139,7 +139,7 @@ export async function handOver(
     .catch((failure: unknown) => {
       logger.warn({ err: failure, runId: writer.runId }, 'an attempt could not be handed over');
     });
-  const result = await Promise.race([recorded, setTimeout(RECORDED_MS, undefined, { ref: false })]);
+  const result = await withTimeout(RECORDED_MS, recorded).catch(() => undefined);
   if (way !== 'fault' || result === undefined) return false;
   // The store does not count what fails before the claim; Temporal does.
   const lost = result.kind === 'handed_over' ? result.lost : attempt.number;

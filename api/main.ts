@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
@@ -12,6 +11,7 @@ import { createRunWorkflows } from '../executor/run-workflows.js';
 import { createRuns } from '../executor/create-runs.js';
 import { createTemporalChecks } from '../executor/worker-check.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
+import { withTimeout } from '../protocol/time.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
 import { createApi } from './create-api.js';
@@ -95,7 +95,7 @@ async function main(): Promise<void> {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
     await Promise.all([server.close(), metricsServer?.close()]);
     // A worker starts the others.
-    await Promise.race([executor.idle(), setTimeout(STARTS_MS, undefined, { ref: false })]);
+    await withTimeout(STARTS_MS, executor.idle()).catch(() => undefined);
     await redis.close();
     await connection.close();
   });

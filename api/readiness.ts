@@ -1,4 +1,5 @@
 import type { ReadinessReply } from '../protocol/replies.js';
+import { withTimeout } from '../protocol/time.js';
 import type { ReadinessChecks } from './deps.js';
 
 /** Without this one no message can be taken. */
@@ -41,16 +42,9 @@ function runChecks(checks: ReadinessChecks): Promise<CheckResult[]> {
 }
 
 /** The reason of a failure is in the log of the part that failed; the reply does not show it. */
-async function runCheck(check: () => Promise<void>): Promise<'ok' | 'failed'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'failed'>((resolve) => {
-    timer = setTimeout(resolve, CHECK_MS, 'failed');
-  });
-  const done = check().then(
+function runCheck(check: () => Promise<void>): Promise<'ok' | 'failed'> {
+  return withTimeout(CHECK_MS, check()).then(
     () => 'ok' as const,
     () => 'failed' as const,
   );
-  const state = await Promise.race([done, late]);
-  clearTimeout(timer);
-  return state;
 }

@@ -2,6 +2,7 @@ import { StreamBrokenError, toPendingQuestions, toQueue, type UIMessage } from '
 import type { StreamMessage } from '../protocol/chunk.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import type { SessionEvent } from '../protocol/http.js';
+import { sleep } from '../protocol/time.js';
 import { toRunStanding } from '../stores/record/run-standing.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
@@ -111,16 +112,8 @@ function withoutSequence({ sequence: _sequence, ...state }: SessionEvent): strin
   return JSON.stringify(state);
 }
 
-/** Resolves after a time, or at once when the signal aborts. */
-function delay(ms: number, signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve(undefined);
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
-  });
+/** Resolves after a time, or early when the signal fires. */
+async function delay(ms: number, signal: AbortSignal): Promise<undefined> {
+  await sleep(ms, signal);
+  return undefined;
 }

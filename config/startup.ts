@@ -1,3 +1,5 @@
+import { sleep, withTimeout } from '../protocol/time.js';
+
 /**
  * Start-up failed with a sentence for the person who started the process; a stack trace would not
  * help.
@@ -20,27 +22,15 @@ export async function untilReachable<T>(what: string, connect: () => Promise<T>)
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
     try {
-      return await bounded(connect(), giveUpAt - Date.now());
+      return await withTimeout(giveUpAt - Date.now(), connect());
     } catch {
       // The cause is in the server, so the message names only the server.
       if (Date.now() + RETRY_MS >= giveUpAt) {
         throw new StartupError(`${what} cannot be reached.`);
       }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await sleep(RETRY_MS);
     }
   }
-}
-
-async function bounded<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error('too late'));
-    }, ms);
-  });
-  return Promise.race([work, late]).finally(() => {
-    clearTimeout(timer);
-  });
 }
 
 /** The address of a server without the user and password that its URL may contain. */

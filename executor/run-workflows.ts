@@ -8,6 +8,7 @@ import { HelixError } from '../protocol/errors.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AnswerSignal, RunInput, StopSignal } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { withTimeout } from '../protocol/time.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 
 /** What Temporal knows of a run. */
@@ -135,18 +136,12 @@ export async function withinDeadline<T>(
   call: () => Promise<T>,
   deadlineMs = DEADLINE_MS,
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(unavailable(new Error(`no answer within ${String(deadlineMs)} ms`)));
-    }, deadlineMs);
-  });
+  const late = (): Error => unavailable(new Error(`no answer within ${String(deadlineMs)} ms`));
   try {
-    return await Promise.race([connection.withDeadline(Date.now() + deadlineMs, call), late]);
+    const answer = connection.withDeadline(Date.now() + deadlineMs, call);
+    return await withTimeout(deadlineMs, answer, { late });
   } catch (error) {
     throw isOutage(error) ? unavailable(error) : error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

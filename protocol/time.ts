@@ -14,25 +14,38 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+export interface TimeoutOptions {
+  /** Makes the error of work that is late. Default: an Error with the time. */
+  late?: () => Error;
+  /** Ends the wait early, with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * The result of work that has to be done within a time. The work itself is not ended.
  *
- * @throws what `late` makes when the time is over, default an Error; what the work throws
+ * @throws what `late` makes when the time is over; the signal's reason; what the work throws
  */
-export async function withTimeout<T>(
+export function withTimeout<T>(
   ms: number,
   work: Promise<T>,
-  late: () => Error = () => new Error(`no answer within ${String(ms)} ms`),
+  { late, signal }: TimeoutOptions = {},
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(late());
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+    const abort = (): void => {
+      end();
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      end();
+      reject(late?.() ?? new Error(`no answer within ${String(ms)} ms`));
     }, ms);
+    signal?.addEventListener('abort', abort);
+    work.finally(end).then(resolve, reject);
+    if (signal?.aborted === true) abort();
   });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

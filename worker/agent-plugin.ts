@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import type { BundlerPlugin, Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
@@ -9,6 +8,7 @@ import { createRunWorkflows } from '../executor/run-workflows.js';
 import { createSweep, startSweeper } from '../executor/sweep.js';
 import { createRuns } from '../executor/create-runs.js';
 import { registerSearchAttributes } from '../executor/search-attributes.js';
+import { withTimeout } from '../protocol/time.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
@@ -156,7 +156,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       signal.addEventListener('abort', resolve, { once: true });
     });
     // A sweep that waits for an unavailable Redis would delay the end of the worker.
-    await Promise.race([sweeper.stop(), setTimeout(SWEEP_END_MS, undefined, { ref: false })]);
+    await withTimeout(SWEEP_END_MS, sweeper.stop()).catch(() => undefined);
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
+import { sleep } from '../protocol/time.js';
 
 /** Opt-in worker versioning. */
 export interface WorkerVersioning {
@@ -76,7 +77,7 @@ export async function makeCurrent(
       return await connection.withDeadline(Date.now() + CALL_MS, attempt);
     } catch (error) {
       if (!mayPass(error)) throw error;
-      await pause(AGAIN_MS, signal);
+      await sleep(AGAIN_MS, signal);
     }
   }
   return undefined;
@@ -89,16 +90,4 @@ export async function makeCurrent(
 function mayPass(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return code === 4 || code === 5 || code === 9 || code === 14;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }

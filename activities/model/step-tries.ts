@@ -1,12 +1,12 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { setTimeout } from 'node:timers/promises';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
 import type { StepOutcome } from '../../protocol/run.js';
+import { sleep } from '../../protocol/time.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { ClaimResult } from '../../stores/contract/steps.js';
 import { addUsage } from '../../stores/record/run-usage.js';
@@ -118,7 +118,8 @@ export function createStepTries(
       progress.failures = discard.failures;
       used = addUsage(used, commit.usage);
       if (isLong) throw waitingForProvider(wait);
-      await pause(wait, attempt.signal);
+      // A signal ends the wait early, and the next model call sees the signal.
+      await sleep(wait, attempt.signal);
     }
   };
 
@@ -159,11 +160,6 @@ interface AskedAttempt extends AskedStep {
   chunks: ChunkWriter;
   /** Calls were made that the rows do not show. */
   hasDroppedCalls: boolean;
-}
-
-/** Waits; a signal ends the wait early, and the next model call sees the signal. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
 }
 
 /** Ends the attempt; the next one begins when the provider is to be asked again. */

@@ -1,3 +1,5 @@
+import { sleep } from '../../protocol/time.js';
+
 /** Pieces sent without a wait before other work of the process gets its turn. */
 const BURST = 64;
 
@@ -5,17 +7,8 @@ const BURST = 64;
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (ms <= 0) return;
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    function stop(): void {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    }
-    signal.addEventListener('abort', stop, { once: true });
-  });
+  await sleep(ms, signal);
+  signal.throwIfAborted();
 }
 
 /**

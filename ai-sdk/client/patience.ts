@@ -1,3 +1,4 @@
+import { sleep } from '../../protocol/time.js';
 import { ChatRequestError } from './chat-request-error.js';
 import { isNetworkError } from './is-network-error.js';
 
@@ -83,16 +84,8 @@ function mayPass(error: unknown): boolean {
   return error instanceof ChatRequestError ? error.isPassing : isNetworkError(error);
 }
 
-/** Resolves after so many ms. @throws the signal's reason */
+/** Resolves after a time. @throws the signal's reason */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done, { once: true });
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    }
-  });
+  await sleep(ms, signal);
   signal?.throwIfAborted();
 }

@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { withTimeout } from '../../protocol/time.js';
 
 export interface SseEvent {
   /** Absent for events that are no place to resume after. */
@@ -23,7 +24,7 @@ export async function* readSseEvents(
   });
   try {
     for (;;) {
-      const { done, value } = await within(longestSilenceMs, reader.read());
+      const { done, value } = await withTimeout(longestSilenceMs, reader.read(), { late });
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
       if (events.length === 0) continue;
@@ -36,17 +37,7 @@ export async function* readSseEvents(
   }
 }
 
-/** A connection that died without a word, behind a sleeping laptop or a proxy, looks like a silent one. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new TypeError('network error: the connection fell silent'));
-    }, ms);
-  });
-  try {
-    return await Promise.race([work, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** A connection that died without a FIN, behind a sleeping laptop or a proxy, looks like a silent one. */
+function late(): Error {
+  return new TypeError('network error: the connection fell silent');
 }

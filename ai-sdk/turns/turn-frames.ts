@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import type { FinishReason } from '../../protocol/chunk.js';
+import { sleep } from '../../protocol/time.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import { toControlPart } from '../parts/content-parts.js';
@@ -155,7 +155,7 @@ export async function* createCutNotice(
   const hasResync = last.some(({ type }) => type === 'data-stream-resync');
   const parts = hasResync ? last : [...last, toResync(position)];
   yield parts.map((part) => formatSse(part)).join('');
-  await setTimeout(CUT_AFTER_MS, undefined, { signal }).catch(() => undefined);
+  await sleep(CUT_AFTER_MS, signal);
 }
 
 /** For replies that break off without such an entry in the log. */

@@ -1,4 +1,5 @@
 import { HelixError } from '../../protocol/errors.js';
+import { sleep, withTimeout } from '../../protocol/time.js';
 
 /** A caller waits this long for a store that is away, then fails. */
 const OUTAGE_MS = 30_000;
@@ -19,31 +20,16 @@ export async function retryWhileUnavailable<T>(
   const giveUpAt = Date.now() + outageMs;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     try {
-      return await within(work(), giveUpAt - Date.now(), signal);
+      return await withTimeout(giveUpAt - Date.now(), work(), { late: unavailable, signal });
     } catch (error) {
       const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
       if (!isAway || signal.aborted || Date.now() + pause > giveUpAt) throw error;
     }
-    await within(new Promise((resolve) => setTimeout(resolve, pause)), 2 * pause, signal);
+    await sleep(pause, signal);
+    signal.throwIfAborted();
   }
 }
 
-function within<T>(work: Promise<T>, ms: number, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    };
-    const abort = (): void => {
-      end();
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      end();
-      reject(new HelixError('unavailable', 'The conversation store cannot be reached right now.'));
-    }, ms);
-    signal.addEventListener('abort', abort);
-    work.finally(end).then(resolve, reject);
-    if (signal.aborted) abort();
-  });
+function unavailable(): HelixError {
+  return new HelixError('unavailable', 'The conversation store cannot be reached right now.');
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withTimeout } from '../../protocol/time.js';
 import { FIRST_LAYOUT } from '../transitions/lib/layout.js';
 import type { RedisConnection } from './clients.js';
 
@@ -106,7 +107,11 @@ export function createProcesses(
     layout: () => {
       if (writes === FIRST_LAYOUT || isFresh()) return lowest();
       const renewed = renew();
-      return renewed === undefined ? lowest() : within(PATIENCE_MS, renewed).then(lowest);
+      return renewed === undefined
+        ? lowest()
+        : withTimeout(PATIENCE_MS, renewed)
+            .catch(() => undefined)
+            .then(lowest);
     },
     touch: () => {
       if (!isFresh()) void renew();
@@ -122,7 +127,7 @@ export function createProcesses(
       clearInterval(timer);
       redis.off('ready', announceAgain);
       if (round === undefined || redis.status !== 'ready') return;
-      await within(PATIENCE_MS, redis.zrem(key, name)).catch(() => undefined);
+      await withTimeout(PATIENCE_MS, redis.zrem(key, name)).catch(() => undefined);
     },
   };
 }
@@ -134,18 +139,5 @@ function toAnnouncement(json: string): Announcement[] {
     return typeof library === 'string' && typeof layout === 'number' ? [{ library, layout }] : [];
   } catch {
     return [];
-  }
-}
-
-/** Waits for work, up to a time limit. */
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -21,7 +21,16 @@ it('work within its time gives its own result or error', async () => {
 
 it('work beyond its time fails with the error that the caller names', async () => {
   await expect(withTimeout(1, never)).rejects.toThrow('no answer within 1 ms');
-  await expect(withTimeout(1, never, () => new TypeError('silent'))).rejects.toThrow(
+  await expect(withTimeout(1, never, { late: () => new TypeError('silent') })).rejects.toThrow(
     new TypeError('silent'),
   );
+});
+
+it('work that is waited for no longer fails with the signal’s reason', async () => {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const waiting = withTimeout(60_000, never, { signal });
+  leaving.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+  await expect(withTimeout(60_000, never, { signal })).rejects.toThrow('left');
 });
