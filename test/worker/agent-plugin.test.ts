@@ -91,7 +91,7 @@ describe('the plugin', () => {
         activities: { modelStep: () => Promise.resolve() },
         plugins: [plugin],
       }),
-    ).rejects.toThrow(/an activity "modelStep" already/);
+    ).rejects.toThrow(/already has an activity "modelStep"/);
   });
 });
 
