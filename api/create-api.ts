@@ -39,7 +39,7 @@ import { nameSession, sessionPaths } from './session-access.js';
  *   llmConfig: { model: 'scripted' },
  * });
  * const agents = [helper];
- * const stores = createRedisStores({ url: 'redis://localhost:6379', role: 'api' });
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'refuse' });
  * const connection = await Connection.connect({ address: 'localhost:7233' });
  * const executor = await createAgentExecutor({ connection, taskQueue: 'chat', agents, stores });
  * const authenticate = createJwtAuthenticator({ secret: process.env['JWT_SECRET'] });

@@ -76,7 +76,7 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  *   systemPrompt: 'Be brief.',
  *   llmConfig: { model: 'openai/gpt-5' },
  * });
- * const stores = createRedisStores({ url: 'redis://localhost:6379', role: 'worker' });
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
  * const worker = await Worker.create({
  *   connection: await NativeConnection.connect(),
  *   taskQueue: 'agent-runs',

@@ -26,7 +26,7 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
  *   agents: [
  *     defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model: 'openai/gpt-5' } }),
  *   ],
- *   stores: createRedisStores({ url: 'redis://localhost:6379', role: 'worker' }),
+ *   stores: createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' }),
  * });
  * await worker.run();
  */

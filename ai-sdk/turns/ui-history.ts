@@ -80,7 +80,7 @@ export interface UIMessageStore {
  * import { createUIMessageStore } from 'helix-temporal/ai-sdk';
  * import { createRedisStores } from 'helix-temporal/store-redis';
  *
- * const { store } = createRedisStores({ url: 'redis://localhost:6379', role: 'api' });
+ * const { store } = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'refuse' });
  * const history = createUIMessageStore(store);
  * const { messages, hasMore } = await history.getUIMessages('session-1', { limit: 50 });
  */

@@ -13,7 +13,7 @@ export type { RedisClient } from './redis-client.js';
  * @example
  * import { createRedisStores } from 'helix-temporal/store-redis';
  *
- * const stores = createRedisStores({ url: 'redis://localhost:6379', role: 'worker' });
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
  * await stores.ping();
  * const runs = await stores.store.runs.list('session-1');
  * await stores.close();

@@ -59,7 +59,7 @@ import { timekeeper as agent } from './agent.mjs';
 import { createChatApp } from './built/app.js';
 
 const { TEMPORAL_ADDRESS, REDIS_URL, TASK_QUEUE: taskQueue } = process.env;
-const stores = createRedisStores({ url: REDIS_URL, role: 'worker' });
+const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait' });
 const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
 const executor = await createAgentExecutor({ connection, taskQueue, agents: [agent], stores });
 const { store: stateStore, streamManager } = stores;
