@@ -34,7 +34,7 @@ const states = ({ chat }: Conversation): string[] =>
   (chat.lastMessage?.parts ?? []).flatMap((part) => ('state' in part ? [String(part.state)] : []));
 
 describe('an answer to an approval', () => {
-  it('goes out by itself and continues the message', async () => {
+  it('is sent automatically and continues the message', async () => {
     const server = new WireServer().on('POST', reply(charged('c1')));
     const conversation = openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);

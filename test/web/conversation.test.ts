@@ -65,7 +65,7 @@ describe('a conversation', () => {
     expect(shown(conversation)).toEqual(['user: Hello', 'assistant: Half and half']);
   });
 
-  it('tells of a reply that failed, and does not ask for it again', async () => {
+  it('reports a failed reply, and does not request it again', async () => {
     const failing = new Wire().send(...spoken('msg-1', 'Half', false), {
       type: 'error',
       errorText: 'the model is gone',

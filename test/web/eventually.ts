@@ -1,6 +1,6 @@
 const PATIENCE_MS = 5_000;
 
-/** Lets everything that is under way go on until `check` holds. */
+/** Lets pending work continue until `check` holds. */
 export async function eventually(check: () => boolean): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while (!check()) {

@@ -12,7 +12,7 @@ interface Rig {
 
 type Try = (recovery: Recovery) => Promise<void> | void;
 
-/** A recovery whose waits are over at once and whose tries do what they are told, in order. */
+/** A recovery whose waits end at once and whose tries run the given steps, in order. */
 function rig(tries: Try[]): Rig {
   const waits: number[] = [];
   const changes: boolean[] = [];
@@ -40,7 +40,7 @@ const away = (): never => {
 };
 
 describe('Recovery', () => {
-  it('goes on, ever more slowly, until the server answers', async () => {
+  it('continues, ever more slowly, until the server answers', async () => {
     const { recovery, waits, changes, ended } = rig([away, away, away, away, away, away, here]);
     recovery.start();
     await ended;

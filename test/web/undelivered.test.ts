@@ -16,7 +16,7 @@ import {
 const HELLO: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
 
 describe('a message that may not have arrived', () => {
-  it('is sent again by itself, under the same id, if a dead server never took it', async () => {
+  it('is sent again automatically, under the same id, if a dead server never accepted it', async () => {
     const server = new WireServer()
       .on('POST', unreachable, reply(new Wire().send(...spoken('msg-1', 'Hi')).end()))
       .on('GET snapshot', unreachable, refusal(404, 'not_found'));

@@ -75,7 +75,7 @@ export class WireServer {
     const request = { name, headers: new Headers(init?.headers), body };
     this.seen.push(request);
     const reply = this.#replies.get(name)?.shift();
-    if (reply === undefined) throw new Error(`Nobody expected ${name}.`);
+    if (reply === undefined) throw new Error(`The test did not expect ${name}.`);
     return reply(request);
   };
 }
