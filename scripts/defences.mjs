@@ -128,8 +128,8 @@ async function tryDefences(part) {
     file: programs.TEMPORAL_CLI_PATH,
     dynamicConfig: TEST_TEMPORAL_CONFIG,
   });
-  const given = { TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: temporal.address };
-  const env = { ...process.env, ...programs, ...given };
+  const engines = { TEST_REDIS_URL: redis.url, TEST_TEMPORAL_ADDRESS: temporal.address };
+  const env = { ...process.env, ...programs, ...engines };
   let survivors = 0;
   try {
     const passed = await runSuites(copy, chosen, env);

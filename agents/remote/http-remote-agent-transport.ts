@@ -120,9 +120,9 @@ async function toFailure(response: Response): Promise<Error> {
   if (status >= 500 || status === 408 || status === 429) {
     return new Error(`the remote agent server answered ${String(status)}`);
   }
-  const given = typeof body === 'object' && body !== null ? (body as { code?: unknown }).code : '';
   if (status === 404) return new RemoteRefusal('not_found', 'There is no such remote run.');
-  const code = typeof given === 'string' && CODE.test(given) ? given : `http_${String(status)}`;
+  const sent = typeof body === 'object' && body !== null ? (body as { code?: unknown }).code : '';
+  const code = typeof sent === 'string' && CODE.test(sent) ? sent : `http_${String(status)}`;
   return new RemoteRefusal(code, `The remote agent server refuses: ${code}.`);
 }
 

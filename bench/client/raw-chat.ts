@@ -14,17 +14,17 @@ export function sayRaw(
   sessionId: string,
   text: string,
   onEvent: OnEvent,
-  how: { id?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  options: { id?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
 ): Promise<void> {
-  const message = { id: how.id ?? randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
+  const message = { id: options.id ?? randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
   return readRaw({
     port,
     method: 'POST',
     path: `/api/chat/${sessionId}`,
-    headers: { 'content-type': 'application/json', ...how.headers },
+    headers: { 'content-type': 'application/json', ...options.headers },
     body: JSON.stringify({ id: sessionId, agent: 'lab', messages: [message] }),
     onPiece: createDataLines(onEvent),
-    ...(how.signal !== undefined && { signal: how.signal }),
+    signal: options.signal,
   });
 }
 

@@ -41,7 +41,7 @@ export const appendRate: Measurement = {
         unit: 'k/s',
         value: { p50: rate },
         beside: { what: 'XADD, one chunk each', value: { p50: floor } },
-        ...(aim !== undefined && { aim }),
+        aim,
       });
       const aim = { ratioAtLeast: 0.7 };
       return {

@@ -28,8 +28,8 @@ export async function begin(
   policy: Policy = 'reject',
 ): Promise<Scene> {
   const messages = [messageOf(`u-${nonce}`)];
-  const who = { agent: AGENT, owner: OWNER };
-  const result = await send({ sessionId, ...who, nonce, messages, policy, now: Date.now() });
+  const session = { agent: AGENT, owner: OWNER };
+  const result = await send({ sessionId, ...session, nonce, messages, policy, now: Date.now() });
   if (result.kind === 'queued') return { sessionId, runId: '', messageId: '', step: 0 };
   if (result.kind !== 'begun') throw new Error(`wanted begun, got ${result.kind}`);
   const { runId, messageId } = result.run;

@@ -24,17 +24,17 @@ export function createUiProxy({ upstream, names = [] }) {
     const { method, url: path } = request;
     const { host, port } = upstream;
     const headers = { ...endToEnd(request.headers), host: `${host}:${port}` };
-    const asked = ask({ host, port, method, path, headers });
-    asked.once('response', (reply) => {
+    const forwarded = ask({ host, port, method, path, headers });
+    forwarded.once('response', (reply) => {
       response.writeHead(reply.statusCode, endToEnd(reply.headers));
       pipeline(reply, response, () => {});
     });
-    asked.once('error', () => {
+    forwarded.once('error', () => {
       if (response.headersSent) response.destroy();
       else answer(response, 502, 'The Temporal UI does not answer.');
     });
-    response.once('close', () => asked.destroy());
-    pipeline(request, asked, () => {});
+    response.once('close', () => forwarded.destroy());
+    pipeline(request, forwarded, () => {});
   });
 }
 

@@ -33,16 +33,16 @@ export function renderHook<P, R>(
 ): RenderedHook<P, R> {
   const { document } = openDocument();
   let shown: { result: R } | undefined;
-  const Host = ({ given }: { given: P }): null => {
-    const result = useHook(given);
+  const Host = ({ props }: { props: P }): null => {
+    const result = useHook(props);
     useEffect(() => {
       shown = { result };
     });
     return null;
   };
   const root: Root = createRoot(document.createElement('div') as unknown as HTMLElement);
-  const render = (given: P): void => {
-    const host = createElement(Host, { given });
+  const render = (props: P): void => {
+    const host = createElement(Host, { props });
     root.render(options.isStrict === true ? createElement(StrictMode, null, host) : host);
   };
   render(props);

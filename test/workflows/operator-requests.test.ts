@@ -4,9 +4,9 @@ import { pickRequest, toResultAnswer } from '../../workflows/operator-requests.j
 describe('what an operator asks for', () => {
   it('is picked by name', () => {
     // An older release may have accepted more.
-    const given = { toolCallId: 'c', by: 'olga', approved: true, sessionId: 'other', kind: 'x' };
-    expect(pickRequest('deny', given)).toEqual({ toolCallId: 'c', by: 'olga' });
-    expect(pickRequest('extendDeadline', { ...given, byMs: 5 })).toEqual({
+    const request = { toolCallId: 'c', by: 'olga', approved: true, sessionId: 'other', kind: 'x' };
+    expect(pickRequest('deny', request)).toEqual({ toolCallId: 'c', by: 'olga' });
+    expect(pickRequest('extendDeadline', { ...request, byMs: 5 })).toEqual({
       toolCallId: 'c',
       byMs: 5,
       by: 'olga',

@@ -11,7 +11,7 @@ const tool = (name: string, requireApproval?: true) =>
     description: name,
     inputSchema: z.object({}),
     execute: () => name,
-    ...(requireApproval && { requireApproval }),
+    requireApproval,
   });
 
 const reporter = (name: string, maxSteps: number) =>

@@ -32,7 +32,7 @@ const asking = (name: string, deadlineMs?: number) =>
     inputSchema: nothing,
     requireApproval: true,
     execute: () => 'paid',
-    ...(deadlineMs !== undefined && { deadlineMs }),
+    deadlineMs,
   });
 
 const helper = defineAgent({
