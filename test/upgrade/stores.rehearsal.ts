@@ -1,4 +1,4 @@
-import { describe, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { storeConformance, type StoresUnderTest } from '../../stores/conformance/index.js';
 import { createRedisStores } from '../../stores/redis/index.js';
 import { sharedRedisUrl } from '../support/test-stores.js';
@@ -59,6 +59,7 @@ describe.each(SEEDS)('the releases take turns in every session, seed %d', (seed)
     return alternate(former, { store, streamManager, close }, seed * 10_000 + cases);
   };
   const around: string[] = [];
+  const names: string[] = [];
   storeConformance({
     open,
     describe: (name, body) => {
@@ -68,9 +69,14 @@ describe.each(SEEDS)('the releases take turns in every session, seed %d', (seed)
     },
     it: (name, body) => {
       const full = [...around, name].join(' ');
+      names.push(full);
       if (!MENDED.some((part) => full.includes(part))) it(name, body);
     },
     shared: true,
     runs: 10,
+  });
+
+  it('every exception is a case of the suite', () => {
+    expect(MENDED.filter((part) => !names.some((name) => name.includes(part)))).toEqual([]);
   });
 });
