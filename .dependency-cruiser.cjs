@@ -22,7 +22,7 @@ module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     {
-      name: 'nobody-imports-tests',
+      name: 'tests-are-not-imported',
       severity: 'error',
       from: { pathNot: '^(test|bench)/' },
       to: { path: '^(test|bench)/' },

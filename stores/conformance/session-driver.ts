@@ -229,7 +229,7 @@ export function drive(
         source: 'client',
         ...asked(runId, toolCallId),
         row: { role: 'tool', toolCallId, toolName: 'client-tool', ...result },
-        late: 'It said: ' + JSON.stringify(result),
+        late: 'Its answer: ' + JSON.stringify(result),
       }),
     expire: (runId, toolCallId, now = Date.now()) =>
       store.calls.settle({

@@ -132,7 +132,7 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
     expect(printed).toMatch(/\[DONE\]\n+ended\n$/);
   });
 
-  it('ioredis 5 and 6 are taken as clients, by the types and at work', async () => {
+  it('clients of ioredis 5 and 6 type-check and run', async () => {
     await project.write('redis.ts', BOTH_CLIENTS);
     await project.run('npx', ['tsc', ...STRICT, ...NODENEXT, '--outDir', 'built', 'redis.ts']);
     const printed = await project.run(process.execPath, ['built/redis.js']);
@@ -174,7 +174,7 @@ declare function payBack(order: string, amount: number, key: string): Promise<st
 declare function signedIn(request: unknown): { userId: string } | undefined;
 `;
 
-/** The code of a document that is said to be a file. */
+/** Code blocks of a document that begin with a file name. */
 async function snippetsOf(document: string): Promise<Map<string, string>> {
   const text = await readFile(document, 'utf8');
   const blocks = text.matchAll(/^```tsx?\n(\/\/ ([\w-]+\.tsx?)\b[^]*?)^```$/gm);

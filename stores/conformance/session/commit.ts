@@ -162,7 +162,7 @@ export function commitCases({ describe, it }: Suite): void {
       equal(await store.sessions.view(session.id), before);
     });
 
-    it('a committed reply stays, whoever claims the step later', async (setup) => {
+    it('a committed reply stays when another attempt claims the step later', async (setup) => {
       const { session } = setup;
       const { runId, writer } = await claimed(setup);
       await session.say(writer, 1, 'kept');

@@ -204,7 +204,7 @@ export function rewindCases({ describe, it }: Suite): void {
       equal(await session.retry(), { kind: 'busy', runId });
       await session.stop();
       const before = await store.sessions.view(session.id);
-      equal(await session.retry({ messageId: 'nobody' }), { kind: 'message_not_found' });
+      equal(await session.retry({ messageId: 'unknown' }), { kind: 'message_not_found' });
       equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
       equal(await store.sessions.view(session.id), before);
     });

@@ -15,7 +15,7 @@ import { addUsage } from './usage.js';
 const CODE_TEXT = {
   run_stopped: 'The run was stopped before this call was carried out.',
   run_failed: 'The run failed before this call was carried out.',
-  client_tool_abandoned: 'The user went on without answering this call.',
+  client_tool_abandoned: 'The user continued without answering this call.',
   tool_outcome_unknown:
     'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
 };
