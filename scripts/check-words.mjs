@@ -1,6 +1,6 @@
 // `npm run words`: the project's sources and documents use an engineer's English. Prints file:line
-// of each word in words/words.json. Takes files and folders as arguments; default: those that are
-// clean already.
+// of each word in words/words.json. Takes files and folders as arguments; default: all of
+// the project.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,20 +8,20 @@ import { projectRoot } from './system/project.mjs';
 import { runMain } from './system/user-error.mjs';
 import { findBanned } from './words/find-banned.mjs';
 
-/** Folders and files that stay clean. */
-const CLEAN = [
-  ...['agents', 'bench', 'CHANGELOG.md', 'SECURITY.md', 'docs/agents.md', 'docs/soak.md'],
-  ...['docs/states.md', 'scripts', ':!scripts/defences'],
-  ...['agents', 'bench', 'clients', 'config', 'docs', 'protocol', 'scripts', 'states', 'stores']
-    .concat(['support', 'worker', 'workflows'])
-    .map((folder) => `test/${folder}`),
-];
+/** Texts of recorded conversations, which stay as they are. */
+const RECORDED = [':!test/ai-sdk/recorded/scenarios.ts'];
+/** Rooms whose words are not plain yet; the list only gets shorter. */
+const UNFINISHED = [
+  ...['activities', 'ai-sdk/client', 'ai-sdk/react', 'examples', 'executor', 'stores/record'],
+  ...['test/activities', 'test/examples', 'test/executor', 'test/page', 'web'],
+  ...['docs/defences.md', 'scripts/defences'],
+].map((place) => `:!${place}`);
 const KINDS = ['ts', 'tsx', 'mts', 'mjs', 'cjs', 'js', 'md', 'yml'];
 
 await runMain(() => {
   const words = JSON.parse(readFileSync(join(projectRoot, 'scripts/words/words.json'), 'utf8'));
   const places = process.argv.slice(2);
-  const files = trackedFiles(places.length > 0 ? places : CLEAN);
+  const files = trackedFiles(places.length > 0 ? places : ['.', ...UNFINISHED]);
   let found = 0;
   for (const file of files) {
     for (const { line, word } of findBanned(readFileSync(join(projectRoot, file), 'utf8'), words)) {
@@ -34,7 +34,7 @@ await runMain(() => {
 });
 
 function trackedFiles(places) {
-  const list = execFileSync('git', ['ls-files', '-z', '--', ...places], {
+  const list = execFileSync('git', ['ls-files', '-z', '--', ...places, ...RECORDED], {
     cwd: projectRoot,
     encoding: 'utf8',
   });
