@@ -107,6 +107,13 @@ export function skip<C>(stream: AsyncIterable<C>, count: number): AsyncIterableI
 /**
  * The text of a whole stream as it was read, including what a later `step_discarded` withdraws.
  * Sub-agents write into their parent's stream; `agentId` selects one agent.
+ *
+ * @example
+ * import { collectText, type StreamChunk } from 'helix-temporal/protocol';
+ *
+ * export function textOf(stream: AsyncIterable<StreamChunk>, agentId: string): Promise<string> {
+ *   return collectText(stream, { agentId });
+ * }
  */
 export async function collectText(
   stream: AsyncIterable<StreamChunk>,

@@ -10,6 +10,15 @@ type Arrival<T> = { source: OpenSource<T> } & (
  * streams have ended. At most one chunk of each stream is buffered, and the earliest is returned
  * first, so that no stream starves. When a stream throws, or the reader leaves, all others are
  * closed.
+ *
+ * @example
+ * import { combineStreams, isTextDeltaChunk, type StreamChunk } from 'helix-temporal/protocol';
+ *
+ * export async function printAll(streams: AsyncIterable<StreamChunk>[]): Promise<void> {
+ *   for await (const chunk of combineStreams(streams)) {
+ *     if (isTextDeltaChunk(chunk)) console.log(chunk.agentId, chunk.delta);
+ *   }
+ * }
  */
 export function combineStreams<T>(streams: readonly AsyncIterable<T>[]): AsyncIterableIterator<T> {
   const sources = new Set(streams.map((stream) => openSource(stream)));

@@ -53,7 +53,7 @@ const SessionQuestions = z.object({
 export const SessionPending = SessionQuestions.extend({
   /**
    * Messages of the asking turn that the model gets and the conversation does not show, for people
-   * who must know why they are asked; absent if there are none.
+   * who must know why they are asked; absent without such messages.
    */
   hiddenMessages: z.array(UIMessage).optional(),
 });

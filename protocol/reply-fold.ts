@@ -84,7 +84,7 @@ export function createReplyFold(): ReplyFold {
       // Shown beside the text, which continues.
       case 'source_url': {
         const { sourceId, url, title } = message;
-        parts.push({ type: 'source-url', sourceId, url, ...(title !== undefined && { title }) });
+        parts.push({ type: 'source-url', sourceId, url, title });
         break;
       }
       case 'source_document': {

@@ -94,5 +94,5 @@ function eventsOf({ sequence, writer, message }: LogEntry): StreamEvent[] {
 function endOf({ status, error, finalOutput }: StreamEnd): StreamEndEvent | StreamFailEvent {
   if (status === 'failed') return { type: 'fail', error: error ?? 'The run failed.' };
   if (status === 'aborted') return { type: 'fail', error: error ?? 'The run was aborted.' };
-  return { type: 'end', ...(finalOutput !== undefined && { finalOutput }) };
+  return { type: 'end', finalOutput };
 }

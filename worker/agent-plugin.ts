@@ -86,6 +86,20 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  *
  * @throws Error from `Worker.create` if the worker has no connection, an activity with one of our names, or a
  * workflow bundle without `agentRun`
+ *
+ * @example
+ * import { NativeConnection, Worker } from '@temporalio/worker';
+ * import { AgentRegistry } from 'helix-temporal';
+ * import { createAgentPlugin } from 'helix-temporal/runtime-temporal';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
+ * const worker = await Worker.create({
+ *   connection: await NativeConnection.connect(),
+ *   taskQueue: 'orders',
+ *   plugins: [createAgentPlugin({ agents: new AgentRegistry([]), stores })],
+ * });
+ * await worker.run();
  */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;

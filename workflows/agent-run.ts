@@ -99,7 +99,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
         step,
         maxSteps: input.maxSteps,
         known,
-        ...(forceFinish !== undefined && { forceFinish }),
+        forceFinish,
         ...(invalidFinishes > 0 && { invalidFinishes }),
         ...(input.parent !== undefined && { parent: input.parent, depth: input.parent.depth }),
       },

@@ -65,7 +65,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
       phase,
       waitingFor: phase === 'waiting' ? [...calls] : [],
       ...(phase === 'waiting' && { waitingSince: Date.now() }),
-      ...(used && { spent: used }),
+      spent: used,
     };
   }
 

@@ -148,7 +148,7 @@ async function answer(state: RunState, operatorAnswer: OperatorAnswer): Promise<
   const signal: AnswerSignal = {
     toolCallId: operatorAnswer.toolCallId,
     sequence,
-    ...(resume !== undefined && { resume }),
+    resume,
   };
   if (runId === state.input.runId) {
     state.carry = learn(takeAnswer(state.carry, signal), sequence);

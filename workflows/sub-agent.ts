@@ -143,9 +143,9 @@ function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInpu
     turn: 1,
     maxSteps,
     searchAttributes: parent.searchAttributes,
-    ...(parent.model !== undefined && { model: parent.model }),
-    ...(parent.sessionUrl !== undefined && { sessionUrl: parent.sessionUrl }),
-    ...(hasOutput !== undefined && { hasOutput }),
+    model: parent.model,
+    sessionUrl: parent.sessionUrl,
+    hasOutput,
     parent: {
       sessionId: parent.sessionId,
       runId: parent.runId,

@@ -117,7 +117,20 @@ const DOCUMENTS = [
   ownerCases,
 ];
 
-/** Registers the cases with a test framework. */
+/**
+ * Registers the cases with a test framework.
+ *
+ * @example
+ * import { describe, it } from 'node:test';
+ * import { storeConformance } from 'helix-temporal/store-conformance';
+ * import { createMemoryStores } from 'helix-temporal/store-memory';
+ *
+ * storeConformance({
+ *   open: async () => ({ ...createMemoryStores(), close: async () => {} }),
+ *   describe: (name, body) => void describe(name, body),
+ *   it: (name, body) => void it(name, body),
+ * });
+ */
 export function storeConformance(options: ConformanceOptions): void {
   const suite = createSuite(options);
   for (const cases of [...SESSION, ...STREAM, ...DOCUMENTS, badInputCases, ...PROPERTIES])

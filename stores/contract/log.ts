@@ -129,7 +129,7 @@ export interface TruncateResult {
   removed: number;
   /** Highest sequence of the stream before the removal. */
   atSequence: number;
-  /** Sequence of the last removed chunk; 0 if there is none. */
+  /** Sequence of the last removed chunk; 0 if nothing was removed. */
   lastRemoved: number;
 }
 

@@ -10,7 +10,7 @@ export function toControlMessage(streamId: string, mark: StreamMark, now: number
         type: 'stream_end',
         ...base,
         status: 'completed',
-        ...(mark.finalOutput !== undefined && { finalOutput: mark.finalOutput }),
+        finalOutput: mark.finalOutput,
       };
     case 'failed':
       return { type: 'stream_end', ...base, status: 'failed', error: mark.error };

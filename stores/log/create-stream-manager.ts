@@ -78,7 +78,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
       return withIterator(source, () => source.stored());
     },
     endStream: (streamId, finalOutput) =>
-      mark(streamId, { status: 'ended', ...(finalOutput !== undefined && { finalOutput }) }),
+      mark(streamId, { status: 'ended', finalOutput }),
     failStream: (streamId, error) =>
       mark(streamId, { status: 'failed', error: error.slice(0, LIMITS.errorTextBytes / 4) }),
     pauseStream: (streamId) => mark(streamId, { status: 'paused' }),
@@ -91,7 +91,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
         status,
         totalChunks: chunks,
         latestSequence: sequence,
-        ...(error !== undefined && { error }),
+        error,
       };
     },
     getAllChunks: (streamId) => chunksFrom(streamId, 0),

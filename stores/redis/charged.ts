@@ -42,7 +42,7 @@ export function toCharged(
     agent,
     status: status as RunStatus,
     owner: { owner, ...(tenant && { tenant }) },
-    ...(root.counted === undefined && { uncounted: number(root.bytes) }),
+    uncounted: root.counted === undefined ? number(root.bytes) : undefined,
     standing: {
       created: number(root.created),
       // Neither number ever decreases, and each change of a counted figure raises one of them.

@@ -101,7 +101,7 @@ function toRunInfo(
   const output = outputRef === undefined ? undefined : outputs.get(outputRef);
   return {
     ...run,
-    ...(usage !== undefined && { usage }),
+    usage,
     ...(output != null && { output: parseStored(output, 'output') }),
     ...(isRewound(run) && { rewound: true }),
   };

@@ -43,11 +43,11 @@ export const RedisStateStore = class RedisStateStore {
     { prefix, ttl, streamTtl, maxChunks, recordLayout }: RedisStateStoreOptions = {},
   ) {
     const options = {
-      ...(prefix !== undefined && { prefix }),
-      ...(ttl !== undefined && { sessionTtlSeconds: ttl }),
-      ...(streamTtl !== undefined && { streamTtlSeconds: streamTtl }),
-      ...(maxChunks !== undefined && { maxChunks }),
-      ...(recordLayout !== undefined && { recordLayout }),
+      prefix,
+      sessionTtlSeconds: ttl,
+      streamTtlSeconds: streamTtl,
+      maxChunks,
+      recordLayout,
     };
     const store = createRedisSessionStore(createContext(redis as RedisConnection, options));
     Object.assign(this, store, toHelixStateStore(store));
@@ -75,10 +75,7 @@ export const RedisStreamManager = class RedisStreamManager {
     const redis = client as RedisConnection;
     const provided = isConnection(second) ? (second as RedisConnection) : undefined;
     const { prefix, ttl } = third ?? (isConnection(second) ? {} : (second ?? {}));
-    const context = createContext(redis, {
-      ...(prefix !== undefined && { prefix }),
-      ...(ttl !== undefined && { streamTtlSeconds: ttl }),
-    });
+    const context = createContext(redis, { prefix, streamTtlSeconds: ttl });
     const subscriber = provided ?? duplicateForSubscriptions(redis);
     Object.assign(this, createStreamManager(createRedisStreamLog(context, subscriber)), {
       close: async () => {

@@ -63,7 +63,7 @@ export function keepOutputApart(
 /** Reads results by call id; one entry for each id, null if missing. */
 export type ReadResults = (ids: string[]) => Promise<(string | null)[]>;
 
-/** Restores large results in log entries. Costs nothing if there are none. */
+/** Restores large results in log entries. Costs nothing without such results. */
 export function resolveEntries(
   entries: LogEntry[],
   read: ReadResults,

@@ -54,8 +54,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
     standing: Standing | undefined,
     anyway = false,
   ): Promise<boolean> {
-    const change = { ...(standing && { standing }), ...(anyway && { anyway }) };
-    const { kind } = await transitions.runOfOwner('fold', owner, { sessionId, ...change });
+    const { kind } = await transitions.runOfOwner('fold', owner, { sessionId, standing, anyway });
     if (kind === 'added') await noteOwner(owner);
     return kind !== 'stale';
   }
@@ -96,7 +95,7 @@ export function createOwners(context: RedisContext, readRows: Sessions['rows']):
   }
 
   function tryToReserve({ owner, tenant, title, limits, ...input }: ReserveInput) {
-    const whose = { owner, ...(tenant !== undefined && { tenant }) };
+    const whose = { owner, tenant };
     const { forMs = HOLD_MS, sessionId, purpose, bytes } = input;
     const request = { sessionId, purpose, bytes, forMs, ...limits };
     return transitions.runOfOwner('reserve', whose, request, title);

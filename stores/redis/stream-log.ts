@@ -129,6 +129,6 @@ function toPosition(fields: (string | null)[], entries: number): LogPosition | u
     sequence: toNumber('seq', sequence ?? '0'),
     chunks: Math.max(0, entries - toNumber('controls', controls ?? '0')),
     turnStartSequence: toNumber('turnSeq', turnStart ?? '0'),
-    ...(error !== undefined && { error }),
+    error,
   };
 }

@@ -43,7 +43,7 @@ export function checkpointCases({ describe, it }: Suite): void {
       do {
         const page = await store.checkpoints.list(session.id, {
           limit: 3,
-          ...(cursor !== undefined && { cursor }),
+          cursor,
         });
         steps.push(...page.checkpoints.map(({ stepCount }) => stepCount));
         pages.push(page.checkpoints.length);

@@ -188,7 +188,7 @@ export function stagingCases({ describe, it }: Suite): void {
         toolCallId,
         row: { role: 'tool', toolCallId, toolName: 'server-tool', output: 1 },
         changes,
-        ...(output !== undefined && { output }),
+        output,
         chunks: [],
         now: 1,
       });

@@ -11,14 +11,14 @@ function newOwner(): string {
 /** A session of this owner that waits for an approval. */
 async function newAsking(setup: Case, owner: string, tenant?: string): Promise<SessionDriver> {
   const session = drive(setup);
-  const begun = await session.begin({ owner, ...(tenant !== undefined && { tenant }) });
+  const begun = await session.begin({ owner, tenant });
   if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
   await session.ask(begun.run.runId, 1, [newCall('c1', 'approval')]);
   return session;
 }
 
 async function waitingIds({ store }: Case, owner: string, tenant?: string): Promise<string[]> {
-  const whose = { owner, ...(tenant !== undefined && { tenant }) };
+  const whose = { owner, tenant };
   const { sessions } = await store.waiting.page(whose, { limit: 50 });
   return sessions.map(({ record }) => record.sessionId);
 }

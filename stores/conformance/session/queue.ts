@@ -176,7 +176,7 @@ export function queueCases({ describe, it }: Suite): void {
       const remove = (messageId?: string) =>
         store.queue.remove({
           sessionId: session.id,
-          ...(messageId !== undefined && { messageId }),
+          messageId,
           now: Date.now(),
         });
       equal(await remove('u1'), { kind: 'removed', count: 0 });
