@@ -42,13 +42,13 @@ export const deadlines = [
   {
     defence: 'Deadline: a late answer is taken in by the next step',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: without('    takeInNotices(session);\n'),
+    edits: without('    addNotices(session);\n'),
     test: TOLD_ONCE,
   },
   {
     defence: 'Deadline: or by the next turn',
     file: `${TRANSITIONS}/lib/start-run.ts`,
-    edits: without('  takeInNotices(session);\n'),
+    edits: without('  addNotices(session);\n'),
     test: 'a late answer the model gets it before the next message if the run has ended',
   },
   {

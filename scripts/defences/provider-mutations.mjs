@@ -51,7 +51,7 @@ export const providers = [
   {
     defence: 'Provider: a stop does not wait for a model call that is postponed',
     file: 'stores/transitions/lib/stopping.ts',
-    edits: [['isAtWork && num(waitsUntil) > storeNow()', 'false']],
+    edits: [['isActive && num(waitsUntil) > storeNow()', 'false']],
     test: 'discard with a wait, a stop ends the run at once',
   },
   {

@@ -24,7 +24,7 @@ export const quotas = [
   {
     defence: 'Quotas: a reservation lapses',
     file: 'stores/transitions/reserve.ts',
-    edits: [['  clearLapsed(owner, now);\n', '']],
+    edits: [['  clearExpired(owner, now);\n', '']],
     test: 'reserve an unused reservation expires without a trace',
   },
   {

@@ -37,7 +37,7 @@ export function toCharged(
   const { agent, owner, tenant, status, stream } = root;
   if (agent === undefined || owner === undefined) return undefined;
   const number = (text = '0'): number => Number(text);
-  const isAtWork = stream !== 'paused' && !isTerminal(status as RunStatus);
+  const isActive = stream !== 'paused' && !isTerminal(status as RunStatus);
   return {
     agent,
     status: status as RunStatus,
@@ -50,7 +50,7 @@ export function toCharged(
       // For a session of release 0.2.0, more may be dropped than was ever counted.
       bytes: Math.max(0, number(root.bytes)) + (hasStream ? Math.max(0, number(root.logBytes)) : 0),
       queued: number(root.queued),
-      runs: isAtWork ? 1 : 0,
+      runs: isActive ? 1 : 0,
       updated: number(root.updated),
     },
   };

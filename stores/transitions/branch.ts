@@ -69,7 +69,7 @@ export function branch(session: Session, request: BranchRequest, args: readonly 
   // A repeated request: this part is already stored.
   if (redis.call('LLEN', session.rows) === request.from) addPart(session, request, args);
   if (request.end !== undefined) {
-    found(session, request, request.end, args);
+    createCopy(session, request, request.end, args);
     return only('branched');
   }
   for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], UNFINISHED_SECONDS);
@@ -98,7 +98,7 @@ function addPart(
   countStored(session, bytes);
 }
 
-function found(
+function createCopy(
   session: Session,
   { agent, owner, tenant, nonce, now, by }: BranchRequest,
   end: BranchEnd,

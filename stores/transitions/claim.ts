@@ -1,5 +1,5 @@
 import { redis } from './lib/host.js';
-import { ownWriter, readOwner, tellOfDiscard, withdraw } from './lib/attempts.js';
+import { ownWriter, readOwner, writeDiscard, withdraw } from './lib/attempts.js';
 import { countLost, isExhausted, type Budget } from './lib/budget.js';
 import { isUnsettled, readCallsField } from './lib/calls.js';
 import { field, int, text } from './lib/json.js';
@@ -18,7 +18,7 @@ import {
   type Root,
 } from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
-import { takeInNotices, takeInResults } from './lib/settling.js';
+import { addNotices, addResults } from './lib/settling.js';
 import { addUsage, usageJson } from './lib/usage.js';
 
 export interface ClaimRequest {
@@ -98,10 +98,10 @@ export function claim(session: Session, request: ClaimRequest): string {
     addSpoken(session, spoken.bytes, perToken);
     if (before === undefined) return MORE;
     noteEndOfStep(session, root.checkpoint, log.seq);
-    if (calls.length > 0) takeInResults(session);
-    takeInNotices(session);
+    if (calls.length > 0) addResults(session);
+    addNotices(session);
     if (owner.token > 0) {
-      tellOfDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
+      writeDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
     } else {
       takeSteering(session, root, log, speaker);
     }

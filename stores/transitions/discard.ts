@@ -1,5 +1,5 @@
 import { redis } from './lib/host.js';
-import { tellOfDiscard, withdraw } from './lib/attempts.js';
+import { writeDiscard, withdraw } from './lib/attempts.js';
 import { int } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
@@ -50,7 +50,7 @@ export function discard(session: Session, request: DiscardRequest): string {
   if (withdrawal === undefined) return MORE;
   const log = openLog(session, root.seq);
   const speaker = { agentId: idOf(session), agentType, step, now };
-  tellOfDiscard(session, root, log, speaker, reason, withdrawal.removed);
+  writeDiscard(session, root, log, speaker, reason, withdrawal.removed);
   closeLog(log);
   addUsage(session, usage);
   redis.call('HSET', session.writers, `f:${name}`, log.seq);

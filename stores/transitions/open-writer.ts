@@ -1,5 +1,5 @@
 import { redis } from './lib/host.js';
-import { ownWriter, readOwner, tellOfDiscard, withdraw } from './lib/attempts.js';
+import { ownWriter, readOwner, writeDiscard, withdraw } from './lib/attempts.js';
 import { recountControls } from './lib/controls.js';
 import { persist } from './lib/expiry.js';
 import { int, stored } from './lib/json.js';
@@ -43,7 +43,7 @@ export function openWriter(session: Session, { writer, nonce, now }: OpenWriterR
     if (before === undefined) return MORE;
     const agentId = writer.agentId ?? writer.sessionId;
     const speaker = { agentId, agentType, step, now };
-    tellOfDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
+    writeDiscard(session, root, log, speaker, 'attempt_lost', before.removed);
   }
   closeLog(log);
   ownWriter(session, name, token, log.seq, owner.token > 0);

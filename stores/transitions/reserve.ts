@@ -1,7 +1,7 @@
 import { int } from './lib/json.js';
 import { redis } from './lib/host.js';
 import {
-  clearLapsed,
+  clearExpired,
   COUNTED,
   holdOf,
   readCounts,
@@ -51,13 +51,13 @@ const NEW: Entry = {
 export function reserve(owner: Owner, request: ReserveRequest, title: string): string {
   const { sessionId, purpose, forMs } = request;
   const now = storeNow();
-  clearLapsed(owner, now);
+  clearExpired(owner, now);
   const stored = readEntry(owner, sessionId);
   const entry = stored ?? NEW;
-  const isAtWork = entry.runs === 1 || entry.heldRuns === 1;
+  const isActive = entry.runs === 1 || entry.heldRuns === 1;
   const needed = {
-    runs: purpose === 'copy' || isAtWork ? 0 : 1,
-    queued: purpose === 'run' && isAtWork ? 1 : 0,
+    runs: purpose === 'copy' || isActive ? 0 : 1,
+    queued: purpose === 'run' && isActive ? 1 : 0,
     sessions: stored === undefined ? 1 : 0,
     // An owner that has reached the limit gets nothing more, however small the request.
     bytes: Math.max(request.bytes, 1),

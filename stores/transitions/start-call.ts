@@ -1,5 +1,5 @@
 import { redis } from './lib/host.js';
-import { ownWriter, readOwner, releaseWriter, tellOfWithdrawal, withdraw } from './lib/attempts.js';
+import { ownWriter, readOwner, releaseWriter, writeResync, withdraw } from './lib/attempts.js';
 import { countLost, isExhausted, type Budget } from './lib/budget.js';
 import { readCall, wasTakenIn } from './lib/calls.js';
 import { field, int } from './lib/json.js';
@@ -65,7 +65,7 @@ export function startCall(session: Session, request: StartCallRequest): string {
     const before = withdraw(session, name, token);
     if (isTaken) countLost(session, name, owner.token, budget);
     if (before === undefined) return MORE;
-    if (before.removed) tellOfWithdrawal(session, root, log, speaker, toolCallId);
+    if (before.removed) writeResync(session, root, log, speaker, toolCallId);
     closeLog(log);
   }
   let executions = num(call.n);

@@ -99,7 +99,7 @@ export function withdraw(
 }
 
 /** Informs viewers that part of what they saw was withdrawn; only for one call, if it is named. */
-export function tellOfWithdrawal(
+export function writeResync(
   session: Session,
   root: Root<'checkpoint' | 'committed'>,
   log: Log,
@@ -114,7 +114,7 @@ export function tellOfWithdrawal(
 }
 
 /** Informs viewers that an attempt at a step was discarded. */
-export function tellOfDiscard(
+export function writeDiscard(
   session: Session,
   root: Root<'run' | 'checkpoint' | 'committed'>,
   log: Log,
@@ -124,5 +124,5 @@ export function tellOfDiscard(
 ): void {
   const attempt = `"runId":${text(root.run ?? '')},"stepId":"s${int(speaker.step)}"`;
   write(log, ownChunk(speaker, 'step_discarded', `${attempt},"reason":${text(reason)}`));
-  if (removed) tellOfWithdrawal(session, root, log, speaker);
+  if (removed) writeResync(session, root, log, speaker);
 }

@@ -2,7 +2,7 @@ import { cjson, redis, toNumber } from './host.js';
 import { int } from './json.js';
 import { newestTurn, noteTurn, readTurn, type Turn } from './places.js';
 import { readField, readRoot } from './root.js';
-import { readRewinds, wasTakenBack, type EndedRun } from './rewinds.js';
+import { readRewinds, wasRewound, type EndedRun } from './rewinds.js';
 import { readHeads, type RowHead } from './rows.js';
 import type { Session } from './session.js';
 
@@ -88,7 +88,7 @@ function noteStarts(session: Session, newest: Turn): void {
   const rewinds = readRewinds(session);
   for (const json of redis.call('HVALS', session.runs)) {
     const run = cjson.decode(json) as EndedRun;
-    if (run.startRow === undefined || wasTakenBack(run, rewinds)) continue;
+    if (run.startRow === undefined || wasRewound(run, rewinds)) continue;
     const { startRow: row, startSequence: seq, turn, messageId } = run;
     noteStart(session, { turn, row, seq, messageId });
   }

@@ -8,7 +8,7 @@ import { queueSteering } from './queue.js';
 import { noteEndOfStep } from './places.js';
 import { num, readRoot, type Root } from './root.js';
 import { isConversation, type Session } from './session.js';
-import { closeCalls, pushReply, takeInResults, type SettlingCode } from './settling.js';
+import { closeCalls, pushReply, addResults, type SettlingCode } from './settling.js';
 import { countStored } from './size.js';
 import { sessionsBelow, type Found } from './walk.js';
 
@@ -59,7 +59,7 @@ export function finish(session: Session, log: Log, speaker: Speaker, input: Endi
   if (hasCalls) {
     endSubAgents(session, log, speaker, ending);
     closeCalls(session, log, speaker, ending.code);
-    takeInResults(session);
+    addResults(session);
   }
   // Usage is complete now that all calls are settled.
   const root = readRoot(session, RUN_FIELDS);
@@ -85,7 +85,7 @@ export function finish(session: Session, log: Log, speaker: Speaker, input: Endi
     pushReply(session, root, `${place}}`);
   }
   noteEndOfStep(session, root.checkpoint, log.seq);
-  const failure = tellOfEnd(log, speaker, ending, root.run, root.checkpoint);
+  const failure = writeEnd(log, speaker, ending, root.run, root.checkpoint);
   const end = `"status":"${ending.status}"${field('error', optional(failure))}`;
   const final =
     field('finalOutput', root.output) + field('finalOutputRef', optional(root.outputRef));
@@ -112,7 +112,7 @@ function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Endi
     const { agent, committed } = readRoot(child, ['agent', 'committed']);
     const own = speakerOf(child, agent, committed, speaker.now);
     closeCalls(child, log, own, ending.code);
-    takeInResults(child);
+    addResults(child);
     const status = ending.status === 'completed' ? 'interrupted' : ending.status;
     const { reason, code } = ending;
     const ended = { status, error: '', reason, code };
@@ -122,7 +122,7 @@ function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Endi
 }
 
 /** Writes the chunks that tell viewers why the stream ends; returns the error text of a failure. */
-function tellOfEnd(
+function writeEnd(
   log: Log,
   speaker: Speaker,
   { status, error, reason }: Ending,

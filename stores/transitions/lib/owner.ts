@@ -122,12 +122,12 @@ export function holdOf({ user }: Owner, sessionId: string): string {
 }
 
 /** Maximum number of expired reservations that one request clears. */
-const MOST_LAPSED = 100;
+const MOST_CLEARED = 100;
 
 /** Releases expired reservations of all users in the slot. */
-export function clearLapsed({ base, holds }: Owner, now: number): void {
-  const lapsed = redis.call('ZRANGEBYSCORE', holds, '-inf', now, 'LIMIT', 0, MOST_LAPSED);
-  for (const hold of lapsed) {
+export function clearExpired({ base, holds }: Owner, now: number): void {
+  const expired = redis.call('ZRANGEBYSCORE', holds, '-inf', now, 'LIMIT', 0, MOST_CLEARED);
+  for (const hold of expired) {
     const slash = hold.indexOf('/');
     giveBack(ownerAt(base, hold.slice(0, slash)), hold.slice(slash + 1));
     redis.call('ZREM', holds, hold);

@@ -34,7 +34,7 @@ export function noteRewind(session: Session, { row }: Turn, runN: number, mode: 
   for (const id of redis.call('HKEYS', runs)) {
     const json = redis.call('HGET', runs, id) as string;
     const run = cjson.decode(json) as EndedRun;
-    if (run.rewound === true || !wasTakenBack(run, [rewind])) continue;
+    if (run.rewound === true || !wasRewound(run, [rewind])) continue;
     redis.call('HSET', runs, id, withField(json, 'rewound', 'true'));
   }
 }
@@ -48,7 +48,7 @@ export function readRewinds(session: Session): Rewind[] {
   return rewinds;
 }
 
-export function wasTakenBack(run: EndedRun, rewinds: readonly Rewind[]): boolean {
+export function wasRewound(run: EndedRun, rewinds: readonly Rewind[]): boolean {
   if (run.rewound === true) return true;
   const startRow = run.startRow ?? 0;
   const number = numberOf(run.runId);

@@ -97,7 +97,7 @@ export function closeCalls(session: Session, log: Log, speaker: Speaker, code: S
  * Moves the results of settled calls into the transcript, in the order of the calls. Results that
  * people gave to a sub-agent are also kept in the conversation's history.
  */
-export function takeInResults(session: Session): void {
+export function addResults(session: Session): void {
   const ids = redis.call('LRANGE', session.order, 0, -1);
   if (ids.length === 0) return;
   let at = redis.call('LLEN', session.rows);
@@ -125,7 +125,7 @@ export function takeInResults(session: Session): void {
 }
 
 /** Moves notes about late answers into the transcript. */
-export function takeInNotices(session: Session): void {
+export function addNotices(session: Session): void {
   const rows = redis.call('LRANGE', session.notices, 0, -1);
   if (rows.length === 0) return;
   redis.call('RPUSH', session.rows, ...rows);

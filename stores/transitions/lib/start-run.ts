@@ -9,7 +9,7 @@ import { idsJson, storeMessages, type StoredMessage } from './messages.js';
 import { newestTurn } from './places.js';
 import { num, readRoot } from './root.js';
 import { idOf, type Session } from './session.js';
-import { takeInNotices } from './settling.js';
+import { addNotices } from './settling.js';
 import { countDroppedLog } from './size.js';
 
 /** A run that becomes the newest one of its session. */
@@ -141,7 +141,7 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   const turn = num(root.turn) + 1;
   const start = log.seq;
   if (wasElsewhere(session, newestTurn(root))) root.turnControls = undefined;
-  takeInNotices(session);
+  addNotices(session);
   const { row, shown } = storeMessages(session, messages, root.uiCount, turn, start);
   let controls = controlsIn(session, root.controls);
   let logBytes = num(root.logBytes);

@@ -16,7 +16,7 @@ export function requestStop(
   const record = stop === undefined || mode === 'abort' ? requested : stop;
   if (record !== stop) redis.call('HSET', session.root, 'stop', record);
   redis.call('SPUBLISH', session.stop, run ?? '');
-  const isAtWork = redis.call('SISMEMBER', session.busy, 'model') === 1;
-  const isWaiting = isAtWork && num(waitsUntil) > storeNow();
-  return { record, isSpeaking: isAtWork && !isWaiting, isWaiting };
+  const isActive = redis.call('SISMEMBER', session.busy, 'model') === 1;
+  const isWaiting = isActive && num(waitsUntil) > storeNow();
+  return { record, isSpeaking: isActive && !isWaiting, isWaiting };
 }
