@@ -160,7 +160,7 @@ const transitions = [
   {
     defence: 'A repeated call tells viewers what is gone',
     file: `${TRANSITIONS}/start-call.ts`,
-    edits: [['if (before.removed) tellOf', 'if (false) tellOf']],
+    edits: [['if (before.removed) writeResync', 'if (false) writeResync']],
     test: 'start call a second execution withdraws what the first one wrote, and nothing of its siblings',
   },
   {
