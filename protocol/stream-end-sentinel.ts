@@ -28,7 +28,7 @@ export function createStreamEndSentinel(
   status: StreamEndSentinel['status'],
   error?: string,
 ): StreamEndSentinel {
-  return { __streamEnd: true, status, error };
+  return { __streamEnd: true, status, ...(error !== undefined && { error }) };
 }
 
 export function isStreamEndSentinel(value: unknown): value is StreamEndSentinel {

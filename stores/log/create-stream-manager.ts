@@ -77,8 +77,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
       const source = openSource(streamId, position, fromSequence, signal);
       return withIterator(source, () => source.stored());
     },
-    endStream: (streamId, finalOutput) =>
-      mark(streamId, { status: 'ended', finalOutput }),
+    endStream: (streamId, finalOutput) => mark(streamId, { status: 'ended', finalOutput }),
     failStream: (streamId, error) =>
       mark(streamId, { status: 'failed', error: error.slice(0, LIMITS.errorTextBytes / 4) }),
     pauseStream: (streamId) => mark(streamId, { status: 'paused' }),

@@ -101,7 +101,7 @@ export function toRecord(
     interrupted,
     usage,
     finishReason: root['finishReason'] as FinishReason | undefined,
-    output: json('output'),
+    ...(root['output'] !== undefined && { output: json('output') }),
     ...(resume && { resume, resumeTaken: root['taken'] !== undefined }),
     ...(root['parent'] !== undefined && {
       parent: toParent(sessionId, root),
