@@ -4,24 +4,24 @@ import type { z } from 'zod';
 import type { OnExpiry } from '../protocol/run.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
 
-/** Which model an agent thinks with, and how it is called. */
+/** The model of an agent, and the settings of its calls. */
 export interface LlmConfig {
-  /** A model of the AI SDK, the id of one, or a factory that is called when the model is needed. */
+  /** A model of the AI SDK, its id, or a function that returns it and is called when it is needed. */
   readonly model: LanguageModel | (() => LanguageModel);
   readonly temperature?: number;
-  /** Tokens one model call may produce. */
+  /** Most tokens that one model call may produce. */
   readonly maxOutputTokens?: number;
   /** Passed on to the provider, keyed by provider name. */
   readonly providerOptions?: Readonly<Record<string, JSONObject>>;
   /** Asks the provider to hold the result of an `outputSchema` to its schema. Default: false. */
   readonly strictOutput?: boolean;
-  /** What tokens cost; without it a run's usage has no cost. */
+  /** Prices of tokens; without them a run's usage has no cost. */
   readonly pricing?: Pricing;
-  /** A model that says nothing for this long, in ms, has failed. Default: 2 minutes. */
+  /** A model that sends nothing for this long, in ms, has failed. Default: 2 minutes. */
   readonly stallTimeoutMs?: number;
-  /** How long a provider that fails is asked again for one step, in ms. Default: 10 minutes. */
+  /** How long one step retries a failing provider, in ms. Default: 10 minutes. */
   readonly retryForMs?: number;
-  /** How often it is asked for one step at most. Default: as often as there is time. */
+  /** Most requests of one step to the provider. Default: as many as fit into `retryForMs`. */
   readonly maxTries?: number;
 }
 
@@ -68,7 +68,7 @@ export interface ToolDefinition {
   readonly description: string;
   readonly inputSchema: z.ZodType;
   readonly outputSchema?: z.ZodType;
-  /** `'client'`: the browser carries the call out; `'agent'`: the sub-agent in `subAgent` does. */
+  /** `'client'`: the browser executes the call; `'agent'`: the sub-agent in `subAgent` does. */
   readonly execute: 'client' | 'agent' | ((input: unknown, context: ToolContext) => unknown);
   readonly subAgent?: SubAgent;
   readonly requireApproval?: true | ApprovalRule<unknown>;
@@ -81,8 +81,8 @@ export interface ToolDefinition {
 }
 
 /**
- * Decides call by call: `true` asks a person, `false` does not; a verdict is a decision that is made
- * here and now, recorded as automatic. A rule that throws asks a person.
+ * Decides call by call: `true` asks a person, `false` does not; a verdict is an immediate decision,
+ * recorded as automatic. A rule that throws asks a person.
  */
 export type ApprovalRule<Input> = (
   input: Input,
@@ -91,26 +91,26 @@ export type ApprovalRule<Input> = (
 
 export type ApprovalVerdict = boolean | { readonly approve: boolean; readonly reason?: string };
 
-/** How often, and after which waits, a tool that throws is executed again. */
+/** How often, and after which delays, a tool that throws is executed again. */
 export interface RetryPolicy {
-  /** Executions of one call, the first included; 2 to 100. Those that a lost worker began count. */
+  /** Executions of one call, the first included; 2 to 100. Executions on a lost worker count. */
   readonly attempts: number;
-  /** Before the second execution, in ms. Default: 1,000. */
+  /** Delay before the second execution, in ms. Default: 1,000. */
   readonly initialIntervalMs?: number;
-  /** No wait is longer, in ms. Default: 60,000. */
+  /** Longest delay, in ms. Default: 60,000. */
   readonly maximumIntervalMs?: number;
-  /** Each wait is this many times the one before. Default: 2. */
+  /** Factor from each delay to the next. Default: 2. */
   readonly coefficient?: number;
 }
 
-/** Who carries out the calls of a sub-agent tool. */
+/** The agent that executes the calls of a sub-agent tool. */
 export interface SubAgent {
   readonly agent: AgentDefinition;
   /** The user message that the sub-agent's run begins with; the input as `inputSchema` gave it. */
   readonly toMessage: (input: unknown) => string;
 }
 
-/** What `prepareStep` decides by. */
+/** The input of `prepareStep`. */
 export interface PrepareStepOptions {
   /** The messages that the model would get, without the system prompt; not to be changed in place. */
   readonly messages: ModelMessage[];
@@ -122,16 +122,16 @@ export interface PrepareStepOptions {
   readonly state: unknown;
 }
 
-/** What `prepareStep` changes; what it leaves out stays as it is. */
+/** The changes of `prepareStep`; fields that it leaves out stay as they are. */
 export interface PreparedStep {
   /** The messages that the model gets instead. Nothing that is stored changes. */
   readonly messages?: ModelMessage[];
 }
 
 /**
- * Called before each model call, under the name and in the shape of the AI SDK's. The AI SDK's
- * `pruneMessages` gives messages that it may return. Calls without a result and results without a
- * call are left out afterwards, since providers refuse them. What it throws ends the run as
+ * Called before each model call; name and shape are those of the AI SDK. It may return the result
+ * of the AI SDK's `pruneMessages`. Calls without a result and results without a call are removed
+ * afterwards, since providers refuse them. An error of this function ends the run as
  * `context_hook_failed`.
  */
 export type PrepareStep = (

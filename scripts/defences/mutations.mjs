@@ -1,5 +1,6 @@
 // All defences, each with an edit that takes it out and the test that must then fail.
 // `edits` are pairs of a text that stands in the file exactly once, and what comes in its place.
+import { agents } from './agent-mutations.mjs';
 import { attempts } from './attempt-mutations.mjs';
 import { bridge } from './bridge-mutations.mjs';
 import { checkOrder } from './check-order-mutations.mjs';
@@ -296,6 +297,7 @@ export const mutations = [
   ...remote,
   ...clients,
   ...upgrade,
+  ...agents,
 ].map((mutation) => ({
   suite: SUITE,
   ...mutation,
