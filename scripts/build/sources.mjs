@@ -41,7 +41,7 @@ export function listFiles(root, folder) {
     .sort();
 }
 
-/** Of contents, not of times: a checkout changes every time and no content. */
+/** A fingerprint of contents, not of times: a checkout changes all times and no content. */
 export function fingerprint(root, files, ...settings) {
   const hash = createHash('sha256').update(JSON.stringify(settings));
   for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));

@@ -1,4 +1,4 @@
-// Installs a Debian package, where that is possible without asking anybody.
+// Installs a Debian package, where that needs no password.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { findOnPath } from '../system/find-on-path.mjs';
 import { lastLines, runCommand } from '../system/run-command.mjs';
@@ -13,7 +13,7 @@ export function canInstallWithApt(env = process.env) {
   return process.getuid?.() === 0 && findOnPath(['apt-get'], env) !== undefined;
 }
 
-/** Throws with apt's own last words. A fresh machine has no package lists: then they are fetched. */
+/** Throws with apt's last lines of output. A fresh machine has no package lists: then they are fetched. */
 export async function installWithApt(packages) {
   await withServicesOff(async () => {
     let outcome = await aptGet(['install', ...OPTIONS, ...packages]);

@@ -1,5 +1,5 @@
 // Asks a Temporal server one question over plain gRPC, without any package: the engines are
-// waited for before anything else runs, and a gRPC library would stay in memory ever after.
+// waited for before anything else runs, and a gRPC library would stay in memory.
 import { connect, constants } from 'node:http2';
 
 const DESCRIBE_NAMESPACE = '/temporal.api.workflowservice.v1.WorkflowService/DescribeNamespace';

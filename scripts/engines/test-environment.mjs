@@ -6,7 +6,7 @@ import { findTemporal } from './temporal.mjs';
 /** How the tests' Temporal differs: runs continue as new after about 35 steps, a tenth of the usual. */
 export const TEST_TEMPORAL_CONFIG = { 'limit.historyCount.suggestContinueAsNew': 400 };
 
-/** Finds or makes all of them. Without a Chromium only the tests of the page fail. */
+/** Finds or builds all of them. Without a Chromium only the tests of the page fail. */
 export async function testEnvironment({ withBrowser = true } = {}) {
   const temporal = await findTemporal();
   const redis = await findRedis();

@@ -20,7 +20,7 @@ export function startChildProcess(file, args, options) {
     pid: child.pid,
     child,
     exited,
-    /** Asks politely first; a process that does not listen within the grace time is killed. */
+    /** Sends SIGTERM first; a process that is still alive after the grace time is killed. */
     async stop({ graceMs = GRACE_MS } = {}) {
       if (gone) return;
       child.kill('SIGTERM');
@@ -28,14 +28,14 @@ export function startChildProcess(file, args, options) {
       await exited;
       clearTimeout(timer);
     },
-    /** For the second Ctrl-C. */
+    /** Kills at once, for the second Ctrl-C. */
     kill() {
       if (!gone) killGroup(child.pid);
     },
   };
 }
 
-/** The whole group, so that nothing which the child has started stays behind. */
+/** Signals the whole process group, so that no grandchild stays behind. */
 function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -32,7 +32,7 @@ export async function startEngine(spec, { fleet, signal, onDeath }) {
     supervise(() => startOnce({ ...spec, pidFile, logFile }), {
       onDeath: (death) => {
         lastDeath = death;
-        // Before it has ever worked, a death is a mistake in how it is run: no second try.
+        // A death before it was ever ready means a wrong setup: no second try.
         return ready ? onDeath(name, death) : false;
       },
     }),

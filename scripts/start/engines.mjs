@@ -1,4 +1,4 @@
-// The two engines of the product: own ones, or those that were given by address.
+// The two engines of the product: started here, or reached at a configured address.
 import { join } from 'node:path';
 import { isRedisReady, redisArguments } from '../engines/redis-server.mjs';
 import { findRedis } from '../engines/redis.mjs';

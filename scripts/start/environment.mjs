@@ -4,14 +4,14 @@ import { pathToFileURL } from 'node:url';
 import { projectRoot } from '../system/project.mjs';
 import { UserError } from '../system/user-error.mjs';
 
-/** Only what is known is set: an absent variable keeps its default in the schema. */
+/** Sets known values only: an absent variable keeps its default in the schema. */
 export function childEnvironment(settings, servers) {
   const { port, url, redisUrl, isRedisOwn, temporalAddress, temporalUiUrl } = servers;
   const variables = {
     PORT: String(port),
     HOST: settings.host,
     REDIS_URL: redisUrl,
-    // Processes of another release do not work on a Redis that was started for these.
+    // This Redis serves these processes only, so none of an older release can be active.
     RECORD_LAYOUT: process.env.RECORD_LAYOUT || (isRedisOwn ? '2' : undefined),
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: settings.namespace,
@@ -26,7 +26,7 @@ export function childEnvironment(settings, servers) {
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
 }
 
-/** The schema of the processes themselves says what is wrong, before engines are started for them. */
+/** Checks the environment with the schema of the processes, before engines are started. */
 export async function checkEnvironment(env) {
   const schema = pathToFileURL(join(projectRoot, 'dist', 'config', 'env.js')).href;
   const { parseEnv, ConfigError } = await import(schema);

@@ -1,5 +1,5 @@
-// Puts the log of a child on the screen: one prefixed line each, JSON made readable. What is logged
-// may come from strangers, so it can neither make lines of its own nor speak to the terminal.
+// Prints the log of a child: one prefixed line for each entry, JSON made readable. Logged values
+// may come from users, so they must neither add lines nor send control characters to the terminal.
 import { createInterface } from 'node:readline';
 
 const LEVELS = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };

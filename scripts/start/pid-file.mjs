@@ -17,7 +17,7 @@ export function removePidFile(path) {
   rmSync(path, { force: true });
 }
 
-/** Stops the process of this file if it still is the same one. Returns whether there was one. */
+/** Stops the process of this file if its id was not reused. Returns whether it ran. */
 export async function stopLeftOver(path) {
   const left = read(path);
   if (!left || !isSameProcess(left)) {

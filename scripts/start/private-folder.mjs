@@ -21,7 +21,7 @@ export function makePrivateFolder(dataDir) {
   }
 }
 
-/** Files that a program makes which this starts are this user's alone. */
+/** Runs a start whose program creates files that only this user can read. */
 export function withPrivateFiles(start) {
   const before = process.umask(0o077);
   try {

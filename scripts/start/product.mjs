@@ -18,7 +18,7 @@ import { waitUntil } from './wait-until.mjs';
 import { welcome } from './welcome.mjs';
 
 const READY_WITHIN_MS = 60_000;
-// Before the product was ever ready, this many deaths are a mistake and not an accident.
+// This many deaths before the product was ever ready mean a wrong setup.
 const DEATHS_BEFORE_READY = 3;
 
 const say = (text) => process.stdout.write(text);
@@ -68,7 +68,7 @@ async function bringUp(settings, fleet, signal) {
   say(welcome({ ...servers, dataDir, model, open: allowUnauthenticated === '1' }));
 }
 
-/** A port that was given is used or refused; only the default one may move. */
+/** A configured port is used or refused; only the default port may move. */
 async function choosePort({ port, portWasGiven, host }) {
   if (!portWasGiven) return claimPort(port, host);
   if (await tryClaimPort(port, host)) return port;

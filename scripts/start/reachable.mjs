@@ -16,7 +16,7 @@ export async function requireTemporal(address, variable = 'TEMPORAL_ADDRESS') {
   await requireAnyServer('Temporal', [{ host: match[1], port: Number(match[2]) }], variable);
 }
 
-/** One of several that stand for each other is enough: the processes find the others by it. */
+/** One reachable host of a cluster or of the Sentinels is enough: the processes find the others through it. */
 async function requireAnyServer(name, servers, variable) {
   const anyAccepts = async () => (await Promise.all(servers.map(accepts))).includes(true);
   if (await waitUntil(anyAccepts, { withinMs: WITHIN_MS, everyMs: 200 })) return;

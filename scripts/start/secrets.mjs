@@ -1,12 +1,12 @@
-// Which parts of the environment a process does not need, and so is not given.
+// Withholds the variables that a process does not need.
 
 const MODEL_KEY = /^[A-Z0-9_]+_API_KEY$/;
 const SIGN_IN = /^JWT_/;
-/** What programs of others read: where they are, where they keep things, and how they speak. */
+/** Variables that other programs read: paths, folders and locale. */
 const OF_SYSTEM =
   /^(PATH|LD_LIBRARY_PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|GO(GC|MAXPROCS|MEMLIMIT))$/;
 
-/** The engines know no key at all. */
+/** The engines get no key at all. */
 export function environmentOfEngine(env) {
   return pick(env, (name) => OF_SYSTEM.test(name));
 }

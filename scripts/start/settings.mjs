@@ -31,7 +31,7 @@ function parsePort(text) {
   throw new UserError(`PORT is "${text}", but a port is a number from 1 to 65535.`);
 }
 
-/** Absent: where it can be had safely, see temporal-ui.mjs. */
+/** Undefined: the UI opens where that is safe, see temporal-ui.mjs. */
 function parseTemporalUi(text) {
   if (!text) return undefined;
   if (text === '0' || text === '1') return text === '1';

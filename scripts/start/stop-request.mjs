@@ -18,7 +18,7 @@ export function listenForStop({ onRepeat }) {
   };
   for (const signal of SIGNALS) process.on(signal, request);
   if (process.env.npm_lifecycle_event) watchNpm(() => controller.abort());
-  // The screen may go away before the product does: that is no reason to fall over.
+  // The terminal may close before the product ends, which must not crash it.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   return controller.signal;
 }

@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 5000;
 
 /**
  * How long to wait before the next start, after so many deaths in quick succession. The first
- * restart is immediate, since a lone crash is no pattern; later ones leave the machine in peace.
+ * restart is immediate, since one crash is no pattern; later ones wait, to spare the machine.
  */
 export function restartPause(quickDeaths) {
   if (quickDeaths <= 1) return 0;

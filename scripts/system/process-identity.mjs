@@ -1,10 +1,10 @@
-// Tells whether a process id still means the process that it meant when it was written down.
+// Checks whether a process id still belongs to the process that wrote it down.
 import { readFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 
 /**
  * The start time of a process, in whatever unit the system keeps: together with the id it names a
- * process for good. Ids are reused, so an id alone may point at a stranger after a reboot.
+ * process uniquely. Ids are reused, so an id alone may name another process after a reboot.
  * Undefined when no such process runs.
  */
 export function startTimeOf(pid) {

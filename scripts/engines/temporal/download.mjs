@@ -60,7 +60,7 @@ async function askForArchive(url) {
 }
 
 /**
- * Returns the SHA-256 of what came. Only a download that stands still is given up: a slow
+ * Returns the SHA-256 of the download. Only a stalled download fails: a slow
  * line may take as long as it needs.
  */
 async function fetchTo(file, url, progress) {
