@@ -80,7 +80,14 @@ module.exports = {
       from: { path: '^examples/(lab|support|long-conversation)/|^examples/index\\.ts$' },
       to: { path: '^(ai-sdk|stores|worker)/' },
     },
-    only('web', ['protocol'], 'The page speaks HTTP.'),
+    only('web', ['protocol', 'ai-sdk'], 'The page is a client of the package.'),
+    {
+      name: 'page-takes-what-applications-take',
+      comment: 'The entries for browsers, as any application does.',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^ai-sdk/', pathNot: '^ai-sdk/(client|react)/index\\.ts$' },
+    },
     {
       name: 'browsers-take-no-server',
       comment: 'What runs in a page takes values from files that bring neither Node nor zod.',

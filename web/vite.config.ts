@@ -13,7 +13,7 @@ export default defineConfig({
     proxy: {
       '/api': {
         target: 'http://127.0.0.1:3000',
-        // A response that the API cuts has to reach the page as a cut, or the page waits for ever.
+        // A response that the API cuts has to reach the page as a cut, or the page waits forever.
         configure: (proxy) => {
           proxy.on('proxyRes', (incoming, _request, outgoing) => {
             incoming.on('close', () => {

@@ -2,7 +2,7 @@ import type { ChatMessage, ToolCallPart } from './chat-message.js';
 import { clientCallsOf, isAnswered, isToolCall, toNewestStep } from './chat-message.js';
 import type { CommonStreamPart } from './chat-transport.js';
 
-/** The answers that a message brings, as `/submit-tool-result` takes them. */
+/** The answers in a message, as `/submit-tool-result` takes them. */
 export function toAnswers(message: ChatMessage): { toolCallId: string; body: object }[] {
   return clientCallsOf(toNewestStep(message))
     .filter(isAnswered)
@@ -20,8 +20,8 @@ function toAnswer({ toolCallId, state, approval, output, errorText }: ToolCallPa
 }
 
 /**
- * A reply that adds nothing, since the run waits for other answers. A stock chat must not take it for a
- * reason to post again, nor be kept from posting the next answer.
+ * A reply that adds nothing, since the run waits for other answers. It must not make a stock chat post again,
+ * and must not keep it from posting the next answer.
  */
 export function toWaitingReply(message: ChatMessage): CommonStreamPart[] {
   const { parts } = toNewestStep(message);
@@ -39,12 +39,12 @@ export function toWaitingReply(message: ChatMessage): CommonStreamPart[] {
 
 const OPEN = new Set(['input-streaming', 'input-available', 'approval-requested']);
 
-/** The messages that a user said since the last reply, as `/start` takes them. */
-export function toSaid(messages: readonly ChatMessage[]): object[] {
+/** The user's messages since the last reply, as `/start` takes them. */
+export function toUserMessages(messages: readonly ChatMessage[]): object[] {
   const start = messages.findLastIndex(({ role }) => role !== 'user') + 1;
   return messages.slice(start).map(({ id, parts, metadata }) => ({
     id,
     parts: parts.filter(({ type }) => type === 'text' || type === 'file'),
-    ...(metadata !== undefined && metadata !== null && { metadata }),
+    metadata: metadata ?? undefined,
   }));
 }

@@ -67,7 +67,7 @@ export function createAgentRequests(
     const response = await (send ?? globalThis.fetch)(`${base}${path}`, {
       ...init,
       headers,
-      ...(credentials !== undefined && { credentials }),
+      credentials,
       // Old chats have none; a `fetch` of the page's own may expect a signal or nothing, not null.
       ...(signal && { signal }),
     });

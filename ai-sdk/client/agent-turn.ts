@@ -6,7 +6,7 @@ import type { CommonStreamPart } from './chat-transport.js';
 import { ReplyBrokenError } from './reply-broken-error.js';
 import type { SseEvent } from './sse-events.js';
 
-/** Which part of a turn a chat is told. */
+/** The part of a turn that a chat receives. */
 export interface AgentTurnSpan {
   status: AgentStatus;
   /** Sequence before the first event. */
@@ -24,7 +24,7 @@ export class AgentTurn {
   #position: number;
   #isOver = false;
   #hasEvents = false;
-  /** What the next end will be; wire events do not say. */
+  /** How the turn will have ended; wire events do not contain it. */
   #ending: 'completed' | 'interrupted' | 'failed' = 'completed';
 
   constructor({ status, from, isTail }: AgentTurnSpan) {
@@ -41,12 +41,12 @@ export class AgentTurn {
     });
   }
 
-  /** Everything up to here was taken in. */
+  /** Everything up to here was read. */
   get position(): number {
     return this.#position;
   }
 
-  /** The turn has ended, or only a person can bring it on. */
+  /** The turn has ended, or only a person can continue it. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -78,17 +78,17 @@ export class AgentTurn {
     this.#hasEvents = true;
     if (isAbout(message, this.#sessionId)) this.#noteEnding(message);
     const at = event.type === 'chunk' ? event.sequence : sequence;
-    // Without the writer's name, what tools say is told apart by their call alone.
+    // Wire events do not name the writer; output of tools is distinguished by its call alone.
     const writer = '';
-    const told =
+    const output =
       at === undefined
         ? this.#transformer.transform(message)
         : this.#transformer.transform({ sequence: at, writer, message });
-    if (told.mustCut) throw new ReplyBrokenError('withdrawn');
-    out.push(...toCommon(told.events));
+    if (output.mustCut) throw new ReplyBrokenError('withdrawn');
+    out.push(...toCommon(output.events));
   }
 
-  /** True for what is said of another message of the same run. */
+  /** True for the beginning of another message of the same run. */
   #beginsTurn(event: StreamEvent): boolean {
     if (event.type !== 'chunk') return false;
     return event.chunk.type === 'turn_started' && isAbout(event.chunk, this.#sessionId);
@@ -113,7 +113,7 @@ export class AgentTurn {
       case 'end':
         return { type: 'stream_end', ...common, status: this.#ending };
       case 'fail': {
-        // Whoever aborts a run leaves no error in the stream.
+        // An abort leaves no error in the stream.
         const status = this.#ending === 'failed' ? 'failed' : 'aborted';
         return { type: 'stream_end', ...common, status, error: event.error };
       }
@@ -133,7 +133,7 @@ export class AgentTurn {
   }
 }
 
-/** True for what an agent says of itself; sub-agents share the stream. */
+/** True for an agent's own messages; sub-agents share the stream. */
 function isAbout(message: StreamMessage, agentId: string): boolean {
   return 'agentId' in message && message.agentId === agentId;
 }

@@ -1,6 +1,6 @@
 /**
- * What is read of a message, whichever major of the AI SDK it belongs to. Nothing here imports `ai`:
- * the copy that a browser bundles is the page's own.
+ * The fields of a message that are read here, in both majors of the AI SDK. Nothing here imports `ai`: the copy
+ * in a browser's bundle is the page's own.
  */
 export interface ChatMessage {
   id: string;
@@ -33,7 +33,7 @@ export function toolNameOf(part: ToolCallPart): string {
   return part.toolName ?? part.type.slice(STATIC_PREFIX.length);
 }
 
-/** The calls of a message that are not carried out by the server on its own. */
+/** The calls of a message that wait for the page or for people. */
 export function clientCallsOf(message: ChatMessage): ToolCallPart[] {
   return message.parts.filter(isToolCall).filter((part) => part.providerExecuted !== true);
 }
@@ -44,19 +44,19 @@ export function toNewestStep<M extends ChatMessage>(message: M): M {
   return { ...message, parts: message.parts.slice(start + 1) };
 }
 
-/** What a person or the page has said, as opposed to what the server made of it. */
+/** True for an answer of a person or the page, as opposed to the server's outcome of the call. */
 export function isAnswered(part: ToolCallPart): boolean {
   if (part.state === 'approval-responded') return true;
   return part.approval === undefined && isSettled(part);
 }
 
-/** True if nobody has to say anything about the call any more. */
+/** True if no answer is needed for the call any more. */
 export function isSettled({ state, preliminary }: ToolCallPart): boolean {
   if (state === 'output-available') return preliminary !== true;
   return state === 'output-error' || state === 'output-denied' || state === 'approval-responded';
 }
 
-/** The newest message if it is the agent's. */
+/** The newest message, if the agent wrote it. */
 export function lastReplyOf<M extends ChatMessage>(messages: readonly M[]): M | undefined {
   const last = messages.at(-1);
   return last?.role === 'assistant' ? last : undefined;

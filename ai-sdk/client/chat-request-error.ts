@@ -13,16 +13,15 @@ export class ChatRequestError extends Error {
     this.code = readCode(responseBody);
   }
 
-  /** True if the same request may be taken later. */
+  /** True if the server is away or overloaded, so that the same request may be taken in a moment. */
   get isPassing(): boolean {
-    return isPassing(this.statusCode);
+    const { statusCode, code = '' } = this;
+    return (statusCode >= 502 || statusCode === 408 || statusCode === 429) && !LASTING.has(code);
   }
 }
 
-/** Statuses of a server that is away or overloaded, as opposed to one that declines. */
-export function isPassing(statusCode: number): boolean {
-  return statusCode >= 502 || statusCode === 408 || statusCode === 429;
-}
+/** Refusals with status 429 that hold until the user does something. */
+const LASTING = new Set(['queue_full', 'quota_exceeded']);
 
 function readCode(body: string): string | undefined {
   try {

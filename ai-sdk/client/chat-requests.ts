@@ -9,7 +9,7 @@ import type { ChatSendRequest, ReconnectRequest } from './prepare-requests.js';
 import { addPath, sessionUrlOf } from './session-url.js';
 
 type PromiseOrNot<T> = T | PromiseLike<T>;
-type Given<T> = PromiseOrNot<T> | (() => PromiseOrNot<T>);
+type Setting<T> = PromiseOrNot<T> | (() => PromiseOrNot<T>);
 type Signal = AbortSignal | undefined;
 
 interface Prepared {
@@ -22,9 +22,9 @@ interface Prepared {
 export interface ChatRequestsOptions {
   /** Default: `/api/chat`. */
   api?: string | undefined;
-  credentials?: Given<RequestCredentials> | undefined;
-  headers?: Given<Record<string, string> | Headers> | undefined;
-  body?: Given<object> | undefined;
+  credentials?: Setting<RequestCredentials> | undefined;
+  headers?: Setting<Record<string, string> | Headers> | undefined;
+  body?: Setting<object> | undefined;
   fetch?: typeof globalThis.fetch | undefined;
   prepareSendMessagesRequest?: (
     request: ChatSendRequest & { api: string; requestMetadata: unknown },
@@ -34,16 +34,16 @@ export interface ChatRequestsOptions {
   ) => PromiseOrNot<Prepared>;
 }
 
-/** The requests of a chat. Each gives null for 204 and throws a ChatRequestError for a refusal. */
+/** The requests of a chat. Each returns null for 204 and throws a ChatRequestError for a refusal. */
 export interface ChatRequests {
-  /** The same body however often it is sent. */
+  /** Returns the request as a function; each call sends the same body. */
   prepareSend: (
-    asked: SendMessagesOptions,
+    options: SendMessagesOptions,
   ) => Promise<(signal: Signal) => Promise<Response | null>>;
-  /** The turn at work from its beginning, or what follows a position. */
+  /** The active turn from its beginning, or what follows a position. */
   follow: (asked: ReconnectOptions, signal: Signal, after?: number) => Promise<Response | null>;
   snapshot: (chatId: string, signal: Signal) => Promise<Response | null>;
-  /** Kept alive, it is sent although the page goes away. */
+  /** With `keepalive` it is sent although the page is being closed. */
   lease: (
     chatId: string,
     toolCallId: string,
@@ -73,7 +73,7 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
       const init = {
         method: 'POST',
         headers,
-        ...toCredentials(prepared?.credentials ?? base.credentials),
+        credentials: prepared?.credentials ?? base.credentials,
         body: JSON.stringify(body),
       };
       return (signal) => request(prepared?.api ?? api, init, signal);
@@ -109,12 +109,16 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
   ): Promise<{ url: string; headers: Headers; credentials?: RequestCredentials }> {
     const { chatId: id, metadata: requestMetadata } = asked;
     const base = await readBase(asked);
-    const given = { ...base, api, id, requestMetadata };
-    const prepared = await options.prepareReconnectToStreamRequest?.(given);
+    const prepared = await options.prepareReconnectToStreamRequest?.({
+      ...base,
+      api,
+      id,
+      requestMetadata,
+    });
     return {
       url: prepared?.api ?? addPath(api, `/${encodeURIComponent(id)}/stream`),
       headers: new Headers(prepared?.headers ?? base.headers),
-      ...toCredentials(prepared?.credentials ?? base.credentials),
+      credentials: prepared?.credentials ?? base.credentials,
     };
   }
 
@@ -133,7 +137,7 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
   }
 
   async function request(url: string, init: RequestInit, signal: Signal): Promise<Response | null> {
-    // Looked up now: others may have put something in its place.
+    // Looked up for each request: an application may replace it.
     const fetch = options.fetch ?? globalThis.fetch;
     const response = await fetch(url, { ...init, ...(signal && { signal }) });
     if (response.status === 204) return null;
@@ -142,12 +146,6 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
   }
 }
 
-async function resolve<T>(value: Given<T> | undefined): Promise<T | undefined> {
+async function resolve<T>(value: Setting<T> | undefined): Promise<T | undefined> {
   return typeof value === 'function' ? (value as () => PromiseOrNot<T>)() : value;
-}
-
-function toCredentials(credentials: RequestCredentials | undefined): {
-  credentials?: RequestCredentials;
-} {
-  return credentials === undefined ? {} : { credentials };
 }

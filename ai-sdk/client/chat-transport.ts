@@ -1,10 +1,10 @@
 import type { NewerStreamPart, UIStreamPart } from '../parts/ui-stream-part.js';
 import type { ChatMessage } from './chat-message.js';
 
-/** The parts that every client of ai 6 and 7 takes. */
+/** The parts that clients of ai 6 and of ai 7 accept. */
 export type CommonStreamPart = Exclude<UIStreamPart, NewerStreamPart>;
 
-/** What a chat says beside its messages. */
+/** What a chat sends beside its messages. */
 export interface ChatRequestOptions {
   headers?: Record<string, string> | Headers;
   body?: object;
@@ -24,9 +24,9 @@ export interface ReconnectOptions extends ChatRequestOptions {
   abortSignal?: AbortSignal;
 }
 
-/** A chat transport as chats of ai 6 and 7 take it. Typed by itself: the two do not agree on a type. */
+/** A chat transport for chats of ai 6 and 7. It has a type of its own because theirs differ. */
 export interface HelixTransport {
-  /** A reply that is taken up again comes from its beginning. */
+  /** A resumed reply is sent from its beginning. */
   readonly resumeStreamIsReplay: true;
   sendMessages: (options: SendMessagesOptions) => Promise<ReadableStream<CommonStreamPart>>;
   /** Null if there is nothing to follow. */

@@ -1,4 +1,4 @@
-/** The call that a handler failed at. */
+/** The call whose handler failed. */
 export interface FailedCall {
   toolName: string;
   toolCallId: string;
@@ -6,12 +6,12 @@ export interface FailedCall {
 
 export interface ClientCall extends FailedCall {
   sessionId: string;
-  /** Fires when the call is over, or nobody wants its result any more: the lease is not needed then. */
+  /** Fires when the call is over or its result is not needed any more; the lease ends with it. */
   abortSignal: AbortSignal;
 }
 
 /**
- * Asks for the right to carry out a call, so that of two pages only one does: false if nobody waits for
- * the result; a number if another page has it, and it is worth asking again after so many ms.
+ * Requests the right to carry out a call, so that only one of several pages does. Resolves to false if the result is
+ * not needed any more, and to a number if another page has the lease: ask again after that many ms.
  */
 export type LeaseClientCall = (call: ClientCall) => Promise<boolean | number>;

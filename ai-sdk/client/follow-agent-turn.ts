@@ -18,13 +18,11 @@ export async function* readParts(
   signal: AbortSignal,
 ): AsyncGenerator<CommonStreamPart[], void, undefined> {
   const retries = new Retries(patience);
-  let isConnected = true;
   yield turn.start();
   for (;;) {
     let cause: unknown = new TypeError('network error: the stream ended before its end');
     try {
       const { body } = await persist(() => open(turn.position), retries, signal);
-      if (!isConnected) patience.onConnectionChange?.((isConnected = true));
       if (body !== null) {
         for await (const events of readSseEvents(body, patience.longestSilenceMs)) {
           signal.throwIfAborted();
@@ -35,13 +33,12 @@ export async function* readParts(
       }
     } catch (error) {
       signal.throwIfAborted();
-      // The log has lost what was read already.
+      // The log has lost what this page had read.
       if (isRewound(error)) throw new ReplyBrokenError('withdrawn', error);
       if (!isNetworkError(error)) throw error;
       cause = error;
     }
     signal.throwIfAborted();
-    if (isConnected) patience.onConnectionChange?.((isConnected = false));
     await retries.next(cause, signal).catch((error: unknown) => {
       signal.throwIfAborted();
       throw new ReplyBrokenError('unreachable', error);

@@ -10,15 +10,15 @@ import { toStream } from './to-stream.js';
 export interface ReplySource {
   /** The first one. */
   response: Response;
-  /** What follows a position; null if the server cannot tell. */
+  /** What follows a position; null if the server does not have it any more. */
   resume: (position: number, signal: AbortSignal) => Promise<Response | null>;
-  /** The request once more; absent if it must not be made twice. */
+  /** The same request again; absent if it must not be repeated. */
   repeat?: ((signal: AbortSignal) => Promise<Response | null>) | undefined;
 }
 
 /**
- * A reply as one stream of parts, over as many connections as it takes. It errors with a
- * ReplyBrokenError when it cannot be completed, with the refusal if the server declines to go on.
+ * A reply as one stream of parts, over as many connections as it takes. It errors with a ReplyBrokenError when it
+ * cannot be completed, and with the ChatRequestError if the server refuses to continue.
  */
 export function followReply(
   source: ReplySource,
@@ -52,9 +52,7 @@ async function* readReply(
       cause = error;
     }
     signal.throwIfAborted();
-    patience.onConnectionChange?.(false);
     response = await reopen(source, reply, retries, signal, cause);
-    patience.onConnectionChange?.(true);
     reply.reconnect();
   }
 }

@@ -5,10 +5,10 @@ import { persist, Retries, type Patience } from './patience.js';
 import { readSseEvents } from './sse-events.js';
 
 /**
- * How a conversation stands, now and whenever that changes, over as many connections as it takes; ends
- * when the conversation is erased. A connection begins with how it stands, so none has to be resumed.
+ * The state of a conversation, now and after each change, over as many connections as it takes. Ends when the
+ * conversation is erased. Each connection begins with the current state, so none has to be resumed.
  *
- * @throws ChatRequestError when the server refuses; what broke the connection when time is over
+ * @throws ChatRequestError when the server refuses; the connection's error when time is over
  */
 export async function* followSessionEvents(
   url: string,
@@ -29,9 +29,7 @@ export async function* followSessionEvents(
     } catch (error) {
       signal.throwIfAborted();
       if (!isNetworkError(error)) throw error;
-      patience.onConnectionChange?.(false);
       await retries.next(error, signal);
-      patience.onConnectionChange?.(true);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { toAnswers, toSaid, toWaitingReply } from './agent-answers.js';
+import { toAnswers, toUserMessages, toWaitingReply } from './agent-answers.js';
 import {
   createAgentRequests,
   type AgentRequests,
@@ -19,17 +19,16 @@ export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial
   /** The agent to talk to. */
   agentType?: string;
   /**
-   * Sequence of the snapshot that the page starts with. A turn that was at work then, and is not any more
-   * when the page asks for it, is told nevertheless.
+   * Sequence of the snapshot that the page starts with. A turn that was active then and has ended before the page
+   * asks for it is streamed nevertheless.
    */
   resumeFromSequence?: number | undefined;
 }
 
 /**
- * A transport that speaks to the agent-server routes instead of a chat route: it starts runs, hands in
- * answers once, and makes the parts of a message from the stream's events, over as many connections as it
- * takes. A reply that cannot be completed errors with a ReplyBrokenError. It does turns again, but edits no
- * messages.
+ * A transport that uses the agent-server routes instead of a chat route: it starts runs, submits each answer once,
+ * and makes the parts of a message from the stream's events, over as many connections as it takes. A reply that cannot
+ * be completed errors with a ReplyBrokenError. It repeats turns, but does not edit messages.
  *
  * @example
  * import { createHelixChatTransport } from 'helix-temporal/ai-sdk';
@@ -43,7 +42,7 @@ export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial
 export function createHelixChatTransport(options: HelixChatTransportOptions): HelixTransport {
   const { agentType } = options;
   const patience = toPatience(options);
-  /** Until the page is told anything, it has what its snapshot had. */
+  /** Until the first stream the page has what its snapshot had. */
   let { resumeFromSequence: seenUpTo = Infinity } = options;
 
   return {
@@ -53,7 +52,7 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
       const sessionId = options.sessionId ?? chatId;
       const requests = createAgentRequests(options, asked);
       const isAnswer = trigger === 'submit-message' && lastReplyOf(messages) !== undefined;
-      const ask = isAnswer ? answer : trigger === 'submit-message' ? start : doAgain;
+      const ask = isAnswer ? answer : trigger === 'submit-message' ? start : repeat;
       const span = await ask(requests, sessionId, asked);
       return 'parts' in span
         ? toStream(whole(span.parts), new AbortController())
@@ -75,17 +74,13 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     sessionId: string,
     { messages, abortSignal: signal }: SendMessagesOptions,
   ): Promise<AgentTurnSpan> {
-    const body = {
-      sessionId,
-      ...(agentType !== undefined && { agentType }),
-      message: toSaid(messages),
-    };
+    const body = { sessionId, agentType, message: toUserMessages(messages) };
     const { runId } = await keepTrying(() => requests.start(body, signal), signal);
     return findTurn(requests, sessionId, runId, signal);
   }
 
-  /** The turn of the newest message, done again; one that never arrived is sent. */
-  async function doAgain(
+  /** Repeats the turn of the newest message; a message that never arrived is sent. */
+  async function repeat(
     requests: AgentRequests,
     sessionId: string,
     asked: SendMessagesOptions,
@@ -93,7 +88,7 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     const { messages, abortSignal: signal } = asked;
     try {
       const body = { sessionId, mode: 'retry', messageId: messages.at(-1)?.id };
-      // Not tried twice: it would be done twice.
+      // Not retried: the turn would be repeated twice.
       const { runId } = await requests.resume(body, signal);
       return await findTurn(requests, sessionId, runId, signal);
     } catch (error) {
@@ -110,7 +105,7 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     signal: AbortSignal | undefined,
   ): Promise<AgentTurnSpan> {
     const status = await keepTrying(() => requests.status(sessionId, signal), signal);
-    // Another turn has begun since: this one is told by history only.
+    // Another turn has begun since: only the history has this one.
     if (status?.run.runId !== runId) throw new ReplyBrokenError('withdrawn');
     return { status, from: status.turnStartSequence, isTail: false };
   }
@@ -141,7 +136,7 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     return { status: { ...status, stream: 'active' }, from: status.pauseSequence, isTail: true };
   }
 
-  /** True if the run goes on. An answer whose reply was lost has been taken. */
+  /** True if the run continues. An answer whose reply was lost has been accepted. */
   async function submit(
     requests: AgentRequests,
     body: object,

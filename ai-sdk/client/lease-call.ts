@@ -4,14 +4,14 @@ import type { LeaseClientCall } from './client-call.js';
 import { pause, persist, Retries, type Patience } from './patience.js';
 
 /**
- * For so long a call is lost if its page dies without a word: another one takes it up afterwards. Renewed
- * thrice as often.
+ * Lease duration: another page may take over the call of a page that crashed after this. Renewed every third
+ * of it.
  */
 const LEASE_MS = 9_000;
 
 /**
- * Leases of client tools' calls, kept until the call is over or the page is left. The holder is this load
- * of the page: what is kept for a tab is copied with the tab.
+ * Leases of calls of client tools, held until the call is over or the page is left. The holder is this load of the
+ * page, not the tab: a duplicated tab copies what is stored for it.
  */
 export function createCallLease(
   requests: Pick<ChatRequests, 'lease'>,
@@ -21,14 +21,14 @@ export function createCallLease(
   return async ({ sessionId, toolCallId, abortSignal }) => {
     const ask = (): Promise<unknown> =>
       requests.lease(sessionId, toolCallId, { holder, forMs: LEASE_MS }, { signal: abortSignal });
-    const giveBack = (): void => {
-      const given = requests.lease(
+    const release = (): void => {
+      const released = requests.lease(
         sessionId,
         toolCallId,
         { holder, forMs: 0 },
         { keepalive: true },
       );
-      given.catch(() => undefined);
+      released.catch(() => undefined);
     };
     try {
       await persist(ask, new Retries(patience), abortSignal);
@@ -37,9 +37,9 @@ export function createCallLease(
       return error.code === 'call_leased' ? readWait(error) : false;
     }
     void renew(ask, abortSignal);
-    // A page that is reloaded, or another one, takes the call up at once.
+    // The page that is loaded next can take the call over at once.
     if (typeof addEventListener === 'function') {
-      addEventListener('pagehide', giveBack, { signal: abortSignal });
+      addEventListener('pagehide', release, { signal: abortSignal });
     }
     return true;
   };
@@ -49,7 +49,7 @@ async function renew(ask: () => Promise<unknown>, signal: AbortSignal): Promise<
   try {
     for (;;) {
       await pause(LEASE_MS / 3, signal);
-      // Whoever has it by now: the call is being carried out here.
+      // Another page may have the lease by now; the call is being carried out here all the same.
       await ask().catch(() => undefined);
     }
   } catch {

@@ -6,15 +6,18 @@ import { isNetworkError } from './is-network-error.js';
 export interface Patience {
   /** ms without any success after which it gives up. */
   giveUpAfterMs: number;
-  /** ms without a byte after which a connection counts as broken; the server says something more often. */
+  /** ms without a byte after which a connection counts as broken; the server sends something more often. */
   longestSilenceMs: number;
   /** ms to wait before try number `attempt`, from 0. */
   retryDelayMs: (attempt: number) => number;
-  /** False when a connection is lost, true when it is back. */
+  /**
+   * Called with false when the server cannot be reached, of a request as of a reply that broke off, and with
+   * true when it answers again. After the last try, when the chat has an error, it is not called.
+   */
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 
-/** What is not given: two minutes, a silence of 45 s, and waits from 0.2 to 3 s. */
+/** Defaults: two minutes, a silence of 45 s, and waits from 0.2 to 3 s. */
 export function toPatience({
   giveUpAfterMs = 120_000,
   longestSilenceMs = 45_000,
@@ -33,29 +36,43 @@ function retryDelay(attempt: number): number {
   return Math.min(LONGEST_MS, Math.round(base * (1 + Math.random() / 4)));
 }
 
-/** Tries that go on until something comes of them, or time is over. */
+/** Repeated tries of one thing, until one succeeds or time is over. Reports lost connections to the page. */
 export class Retries {
   readonly #patience: Patience;
   #tries = 0;
   #since: number | undefined;
+  #isLost = false;
 
   constructor(patience: Patience) {
     this.#patience = patience;
   }
 
-  /** Something came of the last try. */
+  /** The last try succeeded. */
   reset(): void {
     this.#tries = 0;
     this.#since = undefined;
+    this.connected();
   }
 
-  /** Waits for the time of the next try. @throws the error that it is for when time is over */
+  /** The server answered again; it is a success once something has come over the connection. */
+  connected(): void {
+    this.#report(false);
+  }
+
+  /** Waits for the time of the next try. @throws the given error when time is over */
   async next(error: unknown, signal: AbortSignal | undefined): Promise<void> {
     this.#since ??= Date.now();
     const { giveUpAfterMs, retryDelayMs } = this.#patience;
     if (Date.now() - this.#since >= giveUpAfterMs) throw error;
+    this.#report(true);
     await pause(retryDelayMs(this.#tries), signal);
     this.#tries += 1;
+  }
+
+  #report(isLost: boolean): void {
+    if (this.#isLost === isLost) return;
+    this.#isLost = isLost;
+    this.#patience.onConnectionChange?.(!isLost);
   }
 }
 
@@ -71,7 +88,9 @@ export async function persist<T>(
 ): Promise<T> {
   for (;;) {
     try {
-      return await attempt();
+      const result = await attempt();
+      retries.connected();
+      return result;
     } catch (error) {
       signal?.throwIfAborted();
       if (!mayPass(error)) throw error;
@@ -84,7 +103,7 @@ function mayPass(error: unknown): boolean {
   return error instanceof ChatRequestError ? error.isPassing : isNetworkError(error);
 }
 
-/** Resolves after a time. @throws the signal's reason */
+/** Resolves after `ms`. @throws the signal's reason */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   await sleep(ms, signal);
   signal?.throwIfAborted();

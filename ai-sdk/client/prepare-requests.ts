@@ -14,7 +14,7 @@ export interface PrepareHelixChatRequestOptions {
   send?: 'all' | 'tail' | undefined;
 }
 
-/** What a transport gives to a preparer; the parts that are read. */
+/** The fields of a preparer's request that are read. */
 export interface ReconnectRequest {
   id: string;
   headers?: HeadersInit | undefined;
@@ -35,7 +35,17 @@ export interface PreparedRequest {
   credentials?: RequestCredentials;
 }
 
-/** For `prepareSendMessagesRequest` of a chat transport. */
+/**
+ * For `prepareSendMessagesRequest` of a chat transport.
+ *
+ * @example
+ * import { DefaultChatTransport } from 'ai';
+ * import { prepareHelixChatRequest } from 'helix-temporal/ai-sdk/client';
+ *
+ * export const transport = new DefaultChatTransport({
+ *   prepareSendMessagesRequest: prepareHelixChatRequest({ api: '/api/chat', send: 'tail' }),
+ * });
+ */
 export function prepareHelixChatRequest(
   options: PrepareHelixChatRequestOptions,
 ): <M extends ChatMessage>(request: ChatSendRequest<M>) => PreparedRequest & { body: object } {
@@ -60,6 +70,18 @@ export function prepareHelixChatRequest(
 /**
  * For `prepareReconnectToStreamRequest` of a chat transport: the stock one asks at
  * `<api>/<id>/stream`, this one at `api` itself.
+ *
+ * @example
+ * import { DefaultChatTransport } from 'ai';
+ * import { prepareHelixReconnectRequest } from 'helix-temporal/ai-sdk/client';
+ *
+ * export const createTransport = (id: string, resumeFromSequence: number) =>
+ *   new DefaultChatTransport({
+ *     prepareReconnectToStreamRequest: prepareHelixReconnectRequest({
+ *       api: `/api/chat/${id}/stream`,
+ *       resumeFromSequence,
+ *     }),
+ *   });
  */
 export function prepareHelixReconnectRequest(
   options: PrepareHelixChatRequestOptions,
@@ -67,12 +89,12 @@ export function prepareHelixReconnectRequest(
   return (request) => prepare(options, request);
 }
 
-/** Given headers stay: a transport takes the prepared ones instead of its own. */
+/** The transport's headers stay: it sends the prepared ones instead of its own. */
 function prepare(
   options: PrepareHelixChatRequestOptions,
-  { headers: given, credentials }: ReconnectRequest,
+  { headers: own, credentials }: ReconnectRequest,
 ): PreparedRequest {
-  const headers = new Headers(given);
+  const headers = new Headers(own);
   const { resumeFromSequence, existingMessageId } = options;
   if (resumeFromSequence !== undefined) {
     headers.set(HEADERS.resumeFromSequence, String(resumeFromSequence));
@@ -81,6 +103,6 @@ function prepare(
   return {
     api: options.api,
     headers: Object.fromEntries(headers),
-    ...(credentials !== undefined && { credentials }),
+    credentials,
   };
 }

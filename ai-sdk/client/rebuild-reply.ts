@@ -10,12 +10,23 @@ export interface RebuiltChat {
 }
 
 /**
- * After a ReplyBrokenError: puts the server's messages in the place of the chat's, and follows the turn
- * from its beginning if it is at work. Right for chats of every version, since the message that broke
- * is taken out first.
+ * After a ReplyBrokenError: replaces the chat's messages by the server's, and follows the turn from its beginning
+ * if it is active. Works with chats of every version, since the broken message is removed first.
  *
- * @returns false if the server knows of no such conversation, or the chat has moved on meanwhile
- * @throws what `loadSnapshot` throws; the chat is as it was
+ * @returns false if the server has no such conversation, or the chat became busy meanwhile
+ * @throws what `loadSnapshot` throws; the chat is unchanged then
+ *
+ * @example
+ * import { Chat, type UIMessage } from '@ai-sdk/react';
+ * import { createResumableChatTransport, rebuildReply } from 'helix-temporal/ai-sdk/client';
+ *
+ * const transport = createResumableChatTransport();
+ * const chat = new Chat({ id: 's1', transport });
+ * await rebuildReply<UIMessage>(
+ *   chat,
+ *   (messages) => (chat.messages = messages),
+ *   () => transport.loadSnapshot<UIMessage>('s1'),
+ * );
  */
 export async function rebuildReply<M extends ChatMessage>(
   chat: RebuiltChat,

@@ -6,9 +6,9 @@ import type { SseEvent } from './sse-events.js';
 const DONE = '[DONE]';
 
 /**
- * What a chat was given of one reply, over however many connections. Parts of one chunk are handed on
- * together, with the id that stands on the last of them, so that a chat never holds half a chunk when
- * its connection breaks: what follows an id then follows what the chat has.
+ * The part of one reply that a chat has received, over any number of connections. Parts of one chunk are delivered
+ * together, when the last of them, which carries the id, has come. So a chat never has half a chunk when its
+ * connection breaks, and what follows the id follows what the chat has.
  */
 export class ReceivedReply {
   #messageId: string | undefined;
@@ -23,7 +23,7 @@ export class ReceivedReply {
   /** True until the first id of a continuation. */
   #isJoining = false;
 
-  /** Everything up to this sequence was handed on; undefined if no id has come. */
+  /** Everything up to this sequence was delivered; undefined if no id has come. */
   get position(): number | undefined {
     return this.#position;
   }
@@ -33,7 +33,7 @@ export class ReceivedReply {
     return this.#isOver;
   }
 
-  /** True if the request may be made once more: nothing that it led to would be doubled. */
+  /** True if the request may be repeated: nothing would be doubled. */
   get isUnbegun(): boolean {
     return this.#position === undefined && !this.#hasParts;
   }
@@ -46,9 +46,9 @@ export class ReceivedReply {
   }
 
   /**
-   * Takes what has arrived, and gives what a chat may have of it.
+   * Reads what has arrived, and returns the parts to deliver.
    *
-   * @throws ReplyBrokenError `withdrawn` when a continuation does not continue what was handed on
+   * @throws ReplyBrokenError `withdrawn` when a continuation does not continue what was delivered
    */
   take(events: readonly SseEvent[]): CommonStreamPart[] {
     const parts: CommonStreamPart[] = [];
@@ -83,7 +83,7 @@ export class ReceivedReply {
     this.#held = [];
   }
 
-  /** False for what a connection says to readers that join it, and this chat has. */
+  /** False for parts that each connection begins with and this chat has already. */
   #isNews(part: CommonStreamPart): boolean {
     switch (part.type) {
       case 'start': {

@@ -1,10 +1,9 @@
 /**
- * The message that the page holds cannot be completed from here: part of it was `withdrawn` by the
- * server, or the server stayed `unreachable`. The page takes it out and follows the turn from its
- * beginning; `rebuildReply` does.
+ * The message on the page cannot be completed: the server has `withdrawn` part of it, or stayed `unreachable`. The
+ * page removes the message and follows the turn from its beginning, as `rebuildReply` does.
  */
 export class ReplyBrokenError extends Error {
-  // Not a TypeError: stock chats take one for a break of the network, and go on with the copy they have.
+  // Not a TypeError: stock chats treat one as a network failure and keep the copy that they have.
   override readonly name = 'ReplyBrokenError';
   readonly reason: 'withdrawn' | 'unreachable';
 

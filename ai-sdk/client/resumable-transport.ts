@@ -12,20 +12,19 @@ import { persist, Retries, toPatience, type Patience } from './patience.js';
 export type ResumableTransportOptions = ChatRequestsOptions & Partial<Patience>;
 
 export interface ResumableChatTransport extends HelixTransport {
-  /** The conversation as the server has it; undefined if it knows of none. */
+  /** The conversation as the server has it; undefined if it does not exist. */
   loadSnapshot: <M extends ChatMessage>(
     chatId: string,
     signal?: AbortSignal,
   ) => Promise<FrontendSnapshot<M> | undefined>;
-  /** For `useResumeClientTools`: of several pages one carries out a call. */
+  /** For `useResumeClientTools`: only one of several pages carries out a call. */
   leaseCall: LeaseClientCall;
 }
 
 /**
- * A transport for the chat routes that keeps a reply going over broken connections: it comes back with
- * the position up to which the chat has everything, so that a chat of any version sees one reply
- * without a second beginning. A stream that cannot go on errors with a ReplyBrokenError, one that the
- * server declines with a ChatRequestError.
+ * A transport for the chat routes that resumes a reply across dropped connections: it reconnects with the position up
+ * to which the chat has everything, so a chat of any version sees one reply with one beginning. A stream that
+ * cannot be continued errors with a ReplyBrokenError, a refused request with a ChatRequestError.
  *
  * @example
  * import { createResumableChatTransport } from 'helix-temporal/ai-sdk/client';
@@ -42,8 +41,8 @@ export function createResumableChatTransport(
     sendMessages: async (asked) => {
       const { trigger, abortSignal } = asked;
       const post = await requests.prepareSend(asked);
-      // A message and an answer are taken once, however often they come. A turn that is to be done
-      // again may have been by the time that it is asked for once more.
+      // The server accepts a message or an answer once, however often it is sent. A request to repeat a turn
+      // may have been served when it is sent again.
       const mayRepeat = trigger === 'submit-message';
       const response = mayRepeat
         ? await persist(() => post(abortSignal), new Retries(patience), abortSignal)
@@ -53,7 +52,7 @@ export function createResumableChatTransport(
         {
           response,
           resume: (position, signal) => requests.follow(asked, signal, position),
-          ...(mayRepeat && { repeat: post }),
+          repeat: mayRepeat ? post : undefined,
         },
         patience,
         abortSignal,

@@ -1,20 +1,20 @@
 import { clientCallsOf, isAnswered, isSettled, lastReplyOf, toNewestStep } from './chat-message.js';
 import type { ChatMessage } from './chat-message.js';
 
-/** Says whether a chat should post by itself: true once for each set of answers. */
+/** Whether a chat should post without a click: true once for each set of answers. */
 export interface SendAutomaticallyWhen {
   (conversation: { messages: readonly ChatMessage[] }): boolean;
   /**
-   * Lets an answer count once more: it did not get through, and the call was shown as open again.
-   * Without an id, every answer.
+   * Lets an answer count as new: it did not get through, and the page showed the call as open again. Without
+   * an id, all answers.
    */
   forget: (toolCallId?: string) => void;
 }
 
 /**
- * Makes a `sendAutomaticallyWhen` for one chat. It says yes when everything that the newest step asks
- * the page and its people is answered, and one of the answers is new; a chat that is asked again at the
- * end of the response is told no, whatever that response was. Keep it as long as the chat: it remembers.
+ * Makes a `sendAutomaticallyWhen` for one chat. It returns true when every question of the newest step is answered
+ * and one of the answers is new; chats ask again at the end of each response, and get false. Keep it as
+ * long as the chat: it remembers which answers were sent.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';

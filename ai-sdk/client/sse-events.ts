@@ -37,7 +37,7 @@ export async function* readSseEvents(
   }
 }
 
-/** A connection that died without a FIN, behind a sleeping laptop or a proxy, looks like a silent one. */
+/** A dead connection, behind a sleeping laptop or a proxy, looks like a silent one. */
 function late(): Error {
   return new TypeError('network error: the connection fell silent');
 }

@@ -1,4 +1,4 @@
-/** What a generator gives, as a stream; one that is cancelled fires the signal and ends the generator. */
+/** A generator's parts as a stream. Cancelling it fires the signal and ends the generator. */
 export function toStream<T>(
   parts: AsyncGenerator<T[], void, undefined>,
   leave: AbortController,

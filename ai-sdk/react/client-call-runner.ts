@@ -2,7 +2,7 @@ import type { FailedCall, LeaseClientCall } from '../client/client-call.js';
 import { pause } from '../client/patience.js';
 import type { ToolHandlers, ToolOutput } from './tool-handlers.js';
 
-/** What a page brings to its client tools; may change from one render to the next. */
+/** The page's side of its client tools; may change from one render to the next. */
 export interface RunnerSettings {
   toolHandlers: ToolHandlers;
   onError?: ((error: unknown, call: FailedCall) => void) | undefined;
@@ -53,7 +53,7 @@ export class ClientCallRunner {
       if (result !== undefined) await settings.addToolOutput(result);
     } catch (error) {
       if (this.#leave.signal.aborted) return;
-      // Nobody could be asked: the next render tries again.
+      // The lease could not be requested: the next render tries again.
       this.#begun.delete(toolCallId);
       this.#settings?.onError?.(error, { toolName: call.toolName, toolCallId });
     } finally {
@@ -61,7 +61,7 @@ export class ClientCallRunner {
     }
   }
 
-  /** What is posted for the call; undefined if nobody wants it any more. */
+  /** The result to post for the call; undefined if it is not needed any more. */
   async #handle(
     { toolCallId, toolName: tool, input }: WaitingCall,
     { toolHandlers }: RunnerSettings,
@@ -80,7 +80,7 @@ export class ClientCallRunner {
     return abortSignal.aborted ? undefined : output;
   }
 
-  /** Without anybody to ask, this page may. */
+  /** Without a lease every page may. */
   async #mayRun(
     { toolName, toolCallId }: FailedCall,
     lease: LeaseClientCall | undefined,
@@ -89,10 +89,10 @@ export class ClientCallRunner {
     if (lease === undefined) return true;
     const call = { toolName, toolCallId, sessionId: this.#sessionId, abortSignal };
     for (;;) {
-      const said = await lease(call);
+      const reply = await lease(call);
       if (abortSignal.aborted) return false;
-      if (typeof said === 'boolean') return said;
-      await pause(said, abortSignal);
+      if (typeof reply === 'boolean') return reply;
+      await pause(reply, abortSignal);
     }
   }
 }

@@ -1,38 +1,48 @@
 import type { UIMessage, useChat, UseChatHelpers, UseChatOptions } from '@ai-sdk/react';
-import { isToolCall, lastReplyOf } from '../client/chat-message.js';
 import { useEffect } from 'react';
+import { isToolCall, lastReplyOf } from '../client/chat-message.js';
 import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { FailedCall, LeaseClientCall } from '../client/client-call.js';
 import type { ToolHandlers } from './tool-handlers.js';
-import { useRecovery, type SnapshotLoader } from './use-recovery.js';
+import type { SnapshotLoader } from './snapshot-loader.js';
+import { useFollowing, useNotedLoader, type FollowingOptions } from './use-following.js';
+import { useRecovery } from './use-recovery.js';
+import type { RefreshOptions } from './use-refresh.js';
 import {
   useResumeClientTools,
   type UseResumeClientToolsOptions,
 } from './use-resume-client-tools.js';
 import { useHelixSendAutomaticallyWhen } from './use-send-automatically-when.js';
 
-export type UseHelixChatOptions<M extends UIMessage> = UseChatOptions<M> & {
-  /** Client tools of this page, by name. */
-  toolHandlers?: ToolHandlers;
-  /** Told of what a handler throws; the model is told as well. */
-  onClientToolError?: (error: unknown, call: FailedCall) => void;
-  /**
-   * Asked before a client tool is carried out, so that of two pages only one does it. Default: what the
-   * transport offers, if it does; false for nothing.
-   */
-  lease?: LeaseClientCall | false;
-  /** What waits, with deadlines, as the snapshot has it. */
-  pending?: UseResumeClientToolsOptions['pending'];
-  /** Where the conversation is loaded from again. Default: what the transport knows, if it does. */
-  loadSnapshot?: SnapshotLoader<M>;
-};
+export type UseHelixChatOptions<M extends UIMessage> = UseChatOptions<M> &
+  FollowingOptions & {
+    /** Client tools of this page, by name. */
+    toolHandlers?: ToolHandlers;
+    /** Called with what a handler throws; the model gets it as the call's result. */
+    onClientToolError?: (error: unknown, call: FailedCall) => void;
+    /**
+     * Called before a client tool runs, so that only one of several pages runs it. Default: the
+     * transport's `leaseCall`, if it has one; false: every page runs it.
+     */
+    lease?: LeaseClientCall | false;
+    /** The calls that wait, with deadlines, as in the snapshot. */
+    pending?: UseResumeClientToolsOptions['pending'];
+    /** Loads the conversation again. Default: the transport's `loadSnapshot`, if it has one. */
+    loadSnapshot?: SnapshotLoader<M>;
+  };
 
 export type UseHelixChatHelpers<M extends UIMessage> = UseChatHelpers<M> & {
   /**
    * One more try after an error: sends the message or the answers that did not get through (they count
-   * once), takes up a reply that broke off, or has a turn done again that failed.
+   * once), continues a reply that broke off, or repeats a turn that failed. Without an error it refreshes.
    */
   retry: () => Promise<void>;
+  /**
+   * Shows the conversation as the server has it, and follows a run that is active. Answers and a message that
+   * the server has not accepted yet stay, unless `keepUnsent` is false. Resolves to false, and changes
+   * nothing, while a reply comes in.
+   */
+  refresh: (options?: RefreshOptions) => Promise<boolean>;
 };
 
 export type UseHelixChat = <M extends UIMessage = UIMessage>(
@@ -40,7 +50,7 @@ export type UseHelixChat = <M extends UIMessage = UIMessage>(
 ) => UseHelixChatHelpers<M>;
 
 /**
- * The hook on top of a given `useChat`; both majors' will do.
+ * Makes `useHelixChat` of the application's own `useChat`, of either major.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -59,30 +69,47 @@ export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixCha
       lease,
       pending,
       loadSnapshot,
-      ...own
+      ...others
     } = options;
+    const {
+      eventsUrl,
+      fetch,
+      resumeFromSequence,
+      onSessionEvent,
+      resume: isResumed,
+      ...own
+    } = others;
     const sessionId = 'chat' in own ? own.chat.id : own.id;
     const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen(sessionId);
-    // A chat that is given has its predicate already; a predicate that is given is wanted.
+    // A chat that is passed has its own predicate; a predicate that is passed replaces ours.
     const chat = useChatOfMajor<M>('chat' in own ? own : { sendAutomaticallyWhen, ...own });
     useForgetting(chat.messages, sendAutomaticallyWhen);
     const offers = ('chat' in own ? {} : (own.transport ?? {})) as TransportOffers<M>;
-    const asked = lease ?? offers.leaseCall;
+    const leaseCall = lease ?? offers.leaseCall;
     useResumeClientTools({
       chat,
       toolHandlers,
       onError: onClientToolError,
-      lease: asked === false ? undefined : asked,
+      lease: leaseCall === false ? undefined : leaseCall,
       pending,
     });
-    const retry = useRecovery(chat, loadSnapshot ?? offers.loadSnapshot);
-    return { ...chat, retry };
+    const { load, seen } = useNotedLoader(
+      chat.id,
+      loadSnapshot ?? offers.loadSnapshot,
+      resumeFromSequence,
+    );
+    const { refresh, resume, retry } = useRecovery(chat, load, sendAutomaticallyWhen);
+    useEffect(() => {
+      if (isResumed === true) resume().catch(() => undefined);
+    }, [isResumed, resume, chat.id]);
+    useFollowing(chat, { eventsUrl, fetch, resumeFromSequence, onSessionEvent }, seen, refresh);
+    return { ...chat, retry, refresh };
   };
 }
 
 const NONE: ToolHandlers = {};
 
-/** An answer that did not get through is given again: it has to count as new. */
+/** An answer that did not get through is repeated: it has to count as new. */
 function useForgetting(messages: UIMessage[], when: SendAutomaticallyWhen): void {
   useEffect(() => {
     for (const part of lastReplyOf(messages)?.parts ?? []) {
@@ -93,7 +120,7 @@ function useForgetting(messages: UIMessage[], when: SendAutomaticallyWhen): void
 
 const OPEN = new Set(['input-available', 'approval-requested']);
 
-/** What our transports have beside what chats ask of them. */
+/** What our transports have beside the interface that chats need. */
 interface TransportOffers<M extends UIMessage> {
   loadSnapshot?: SnapshotLoader<M>;
   leaseCall?: LeaseClientCall;

@@ -22,6 +22,7 @@ export type {
   UseAutoResyncOptions,
   UseResumableChatOptions,
 } from './use-resumable-chat.js';
+export type { RefreshOptions } from './use-refresh.js';
 export { useResumeClientTools } from './use-resume-client-tools.js';
 export type { UseResumeClientToolsOptions } from './use-resume-client-tools.js';
 export { useSessionEvents } from './use-session-events.js';

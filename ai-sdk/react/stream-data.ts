@@ -1,12 +1,12 @@
 import { useCallback, useState } from 'react';
 
-/** A data part as `onData` of `useChat` gives it. */
+/** A data part as `useChat` passes it to `onData`. */
 export interface StreamDataPart {
   type: string;
   data: unknown;
 }
 
-/** Tells that what a page shows may not be what the server has, and from where on. */
+/** The messages on the page may differ from the server's, from `fromSequence` on. */
 export interface StreamResyncEvent {
   type: 'data-stream-resync';
   data: {
@@ -18,7 +18,7 @@ export interface StreamResyncEvent {
   };
 }
 
-/** The newest ones are enough: hooks look at each when it comes. */
+/** The newest ones are enough: hooks look at each part when it comes. */
 const MOST_KEPT = 100;
 
 export interface StreamData {
@@ -29,7 +29,7 @@ export interface StreamData {
 }
 
 /**
- * Collects the data parts of a chat, which current versions of `useChat` hand out one by one.
+ * Collects the data parts of a chat, which current versions of `useChat` pass on one by one.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';

@@ -2,11 +2,11 @@ import type { ChatMessage } from '../client/chat-message.js';
 
 export interface ToolHandlerContext {
   toolCallId: string;
-  /** Fires when the result is not wanted any more: another session, or the page went away. */
+  /** Fires when the result is not needed any more: the page shows another session, or was closed. */
   abortSignal: AbortSignal;
 }
 
-/** Carries out a client tool. What it returns is the result; what it throws is told to the model. */
+/** Carries out a client tool. Its return value is the result; the model gets the message of what it throws. */
 export type ToolHandler = {
   // A method: handlers may name the type of the input that their tool has.
   run(input: unknown, context: ToolHandlerContext): unknown;

@@ -2,8 +2,8 @@ import { useChat } from '@ai-sdk/react';
 import { createHelixChatHook, type UseHelixChat } from './create-helix-chat-hook.js';
 
 /**
- * `useChat` with everything that client tools, approvals and broken connections need: answers are posted
- * once, tools with a handler are carried out, and a reply that had to be taken back is loaded again.
+ * `useChat` with what client tools, approvals and dropped connections need: answers are posted once, tools with a
+ * handler are carried out, and a reply that the server withdrew is loaded again.
  *
  * @example
  * import { createResumableChatTransport } from 'helix-temporal/ai-sdk/client';

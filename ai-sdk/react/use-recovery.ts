@@ -1,46 +1,33 @@
 import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
-import type { FrontendSnapshot } from '../../protocol/http.js';
 import { isNetworkError } from '../client/is-network-error.js';
-import { isBusy, rebuildReply } from '../client/rebuild-reply.js';
+import { isBusy } from '../client/rebuild-reply.js';
 import { ReplyBrokenError } from '../client/reply-broken-error.js';
-import { findAnswered } from '../client/send-automatically.js';
-
-export type SnapshotLoader<M> = (
-  chatId: string,
-) => Promise<Pick<FrontendSnapshot<M>, 'messages' | 'status'> | undefined>;
+import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automatically.js';
+import type { SnapshotLoader } from './snapshot-loader.js';
+import { useRefresh, type Refreshing } from './use-refresh.js';
 
 /**
- * Loads the conversation again when the reply that the page holds was taken back, and when the network is
- * back after the reply had broken off; returns what a person's wish for another try does.
+ * Refreshes the chat when part of the reply on the page was withdrawn, and when the network is back after the
+ * reply had broken off; returns what a person's wish for another try does.
  */
 export function useRecovery<M extends UIMessage>(
   chat: UseChatHelpers<M>,
   load: SnapshotLoader<M> | undefined,
-): () => Promise<void> {
-  const latest = useRef({ chat, load });
+  when: SendAutomaticallyWhen,
+): Refreshing & { retry: () => Promise<void> } {
+  const latest = useRef(chat);
   useEffect(() => {
-    latest.current = { chat, load };
+    latest.current = chat;
   });
-
-  const rebuild = useCallback(async () => {
-    const { chat: now, load: from } = latest.current;
-    if (from === undefined || isBusy(now)) return false;
-    // What the chat has become while the snapshot came is asked of the newest render.
-    const moving = {
-      ...now,
-      get status() {
-        return latest.current.chat.status;
-      },
-    };
-    return rebuildReply<M>(moving, now.setMessages, () => from(now.id));
-  }, []);
+  const refreshing = useRefresh(chat, load, when);
+  const { refresh, resume } = refreshing;
 
   const broken = ReplyBrokenError.isInstance(chat.error) ? chat.error : undefined;
   useEffect(() => {
     if (broken === undefined) return undefined;
     // The error stays where it is if this does not work: the person may try again.
-    const again = (): void => void rebuild().catch(() => undefined);
+    const again = (): void => void refresh().catch(() => undefined);
     if (broken.reason === 'withdrawn') {
       again();
       return undefined;
@@ -54,10 +41,10 @@ export function useRecovery<M extends UIMessage>(
       removeEventListener('online', again);
       document.removeEventListener('visibilitychange', whenVisible);
     };
-  }, [broken, rebuild]);
+  }, [broken, refresh]);
 
-  return useCallback(async () => {
-    const { chat: now } = latest.current;
+  const retry = useCallback(async () => {
+    const now = latest.current;
     const { messages, error } = now;
     if (isBusy(now)) return;
     const last = messages.at(-1);
@@ -68,12 +55,14 @@ export function useRecovery<M extends UIMessage>(
       await now.sendMessage(last);
     } else if (findAnswered(messages) !== undefined) {
       await now.sendMessage();
-    } else if (isBreak(error)) {
-      if (!(await rebuild())) await now.resumeStream();
-    } else if (error !== undefined) {
+    } else if (error !== undefined && !isBreak(error)) {
       await now.regenerate();
+    } else if (!(await refresh()) && error !== undefined) {
+      await resume();
     }
-  }, [rebuild]);
+  }, [refresh, resume]);
+
+  return { ...refreshing, retry };
 }
 
 /** True for errors of the connection, as opposed to those of the run. */

@@ -13,7 +13,7 @@ export interface UseAutoResyncOptions<M extends ChatMessage> extends SnapshotSou
 }
 
 export interface UseResumableChatOptions<M extends ChatMessage> extends UseAutoResyncOptions<M> {
-  /** Called when the snapshot has come, behind `setMessages`. */
+  /** Called when a snapshot was loaded, after `setMessages`. */
   onSnapshotLoaded?: ((snapshot: FrontendSnapshot<M>) => void) | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface AutoResync<M extends ChatMessage> extends Pick<
 }
 
 /**
- * Loads the messages again whenever the stream says that they may not be right.
+ * Loads the messages again after each resync of the stream, when those on the page may be wrong.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -48,7 +48,7 @@ export function useAutoResync<M extends ChatMessage>(
 }
 
 /**
- * Loads the messages when the page opens, and again whenever the stream says that they may not be right.
+ * As `useAutoResync`; it loads the messages when the page opens, too.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -72,7 +72,7 @@ export function useResumableChat<M extends ChatMessage>(
 }
 
 /**
- * The conversation as of a checkpoint, which is not the one that is talked in.
+ * The conversation as of a checkpoint, for reading.
  *
  * @example
  * import { useCheckpointSnapshot } from 'helix-temporal/ai-sdk/react';

@@ -9,18 +9,18 @@ export interface UseResumeClientToolsOptions {
   chat: ChatWithTools;
   /** By the name of the tool. */
   toolHandlers: ToolHandlers;
-  /** Told of what a handler throws; the model is told as well. */
+  /** Called with what a handler throws; the model gets it as the call's result. */
   onError?: ((error: unknown, call: FailedCall) => void) | undefined;
-  /** Asked before a handler is run. With it calls are taken up while the reply is still coming in. */
+  /** Called before a handler runs. With it calls begin while the reply is still coming in. */
   lease?: LeaseClientCall | undefined;
   /** The snapshot's list of what waits: calls whose deadline is over are left alone. */
   pending?: readonly { toolCallId: string; deadline?: number }[] | undefined;
 }
 
 /**
- * Carries out the client tools that wait for this page: each call once, side by side, also those that
- * waited when the page was loaded. Results are posted through the chat. Without a `lease` it begins
- * when the reply rests, since a replay shows calls as open that were answered long ago.
+ * Carries out the client tools that wait for this page: each call once, side by side, including calls that waited
+ * when the page was loaded. Results are posted through the chat. Without a `lease` it begins when the reply has
+ * ended, since a replay shows calls as open that were answered before.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';

@@ -20,7 +20,7 @@ export function useHelixSendAutomaticallyWhen(sessionId?: string): SendAutomatic
   const held = useRef<{ sessionId: string | undefined; when: SendAutomaticallyWhen } | undefined>(
     undefined,
   );
-  // A memo may be dropped by React at any time, and what was sent would be forgotten with it.
+  // React may drop a memo at any time, and which answers were sent would be lost with it.
   if (held.current === undefined || held.current.sessionId !== sessionId) {
     held.current = { sessionId, when: createHelixSendAutomaticallyWhen() };
   }

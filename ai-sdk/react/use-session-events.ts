@@ -6,22 +6,22 @@ import { toPatience, type Patience } from '../client/patience.js';
 export interface UseSessionEventsOptions extends Partial<Patience> {
   /** The conversation's `…/events`; undefined to follow nothing. */
   eventsUrl: string | undefined;
-  /** For headers of one's own, and for tests. */
+  /** For headers of the application, and for tests. */
   fetch?: typeof globalThis.fetch | undefined;
   /** Called for each event, the first one of a connection included. */
   onEvent?: ((event: SessionEvent) => void) | undefined;
 }
 
 export interface SessionEvents {
-  /** How the conversation stands; undefined until it is known. */
+  /** The conversation's state; undefined until the first event. */
   event: SessionEvent | undefined;
-  /** Why it is followed no more: the server refuses, or could not be reached for too long. */
+  /** Why following ended: the server refuses, or could not be reached for too long. */
   error: Error | undefined;
 }
 
 /**
- * Follows how a conversation stands, over pauses, ends and new turns: what was answered elsewhere, what
- * waits, whether a run is at work. A page at rest that is told of one at work calls `resumeStream`.
+ * Follows the state of a conversation across pauses, ends and new turns: which questions wait, what was answered
+ * elsewhere, whether a run is active. `useHelixChat` does it with `eventsUrl`.
  *
  * @example
  * import { useSessionEvents } from 'helix-temporal/ai-sdk/react';

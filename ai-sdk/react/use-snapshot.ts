@@ -5,7 +5,7 @@ import type { ChatMessage } from '../client/chat-message.js';
 
 export interface SnapshotSource {
   snapshotUrl: string;
-  /** For headers of one's own, and for tests. */
+  /** For headers of the application, and for tests. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -42,8 +42,8 @@ export function useSnapshot<M extends ChatMessage>(
     const round = (latest.current.round += 1);
     setState((before) => ({ ...before, isLoading: true }));
     try {
-      const { snapshotUrl: url, send: how = globalThis.fetch } = latest.current;
-      const response = await how(url, { cache: 'no-store' });
+      const { snapshotUrl: url, send: fetchNow = globalThis.fetch } = latest.current;
+      const response = await fetchNow(url, { cache: 'no-store' });
       if (!response.ok) throw new ChatRequestError(response.status, await response.text());
       const snapshot = (await response.json()) as FrontendSnapshot<M>;
       if (latest.current.round !== round) return undefined;
@@ -62,7 +62,7 @@ export function useSnapshot<M extends ChatMessage>(
   useEffect(() => {
     if (isWanted) void reload();
     return () => {
-      // What comes now is of a page that is not shown any more.
+      // A reply that comes now belongs to a page that is not shown any more.
       latest.current.round += 1;
     };
   }, [snapshotUrl, isWanted, reload]);

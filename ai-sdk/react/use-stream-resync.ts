@@ -3,12 +3,12 @@ import { isStreamResync, type StreamDataPart, type StreamResyncEvent } from './s
 
 export type OnResync = (event: StreamResyncEvent) => void;
 
-/** What a chat said beside its messages; older versions of `useChat` returned it as `data`. */
+/** Data parts of a chat; older versions of `useChat` returned them as `data`. */
 export type ChatData = readonly unknown[] | undefined;
 
 /**
- * Calls back for each resync of the stream, once, however often it is replayed. The events are found in
- * `data`, or come through the returned `onData` when that is given to `useChat`.
+ * Calls back once for each resync of the stream, however often it is replayed. The events are found in `data`, or
+ * come through the returned `onData` when `useChat` gets it.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';
@@ -25,19 +25,19 @@ export function useStreamResync(
 ): { onData: (part: StreamDataPart) => void } {
   const [data, onResync] = args.length === 1 ? [undefined, args[0]] : args;
   const latest = useRef(onResync);
-  const told = useRef(new Set<string>());
-  const tell = useCallback((part: unknown) => {
+  const reported = useRef(new Set<string>());
+  const report = useCallback((part: unknown) => {
     if (!isStreamResync(part)) return;
     const key = JSON.stringify(part.data);
-    if (told.current.has(key)) return;
-    told.current.add(key);
+    if (reported.current.has(key)) return;
+    reported.current.add(key);
     latest.current(part);
   }, []);
   useEffect(() => {
     latest.current = onResync;
-    for (const part of data ?? []) tell(part);
+    for (const part of data ?? []) report(part);
   });
-  return { onData: tell };
+  return { onData: report };
 }
 
 export interface ResyncState {
@@ -47,7 +47,7 @@ export interface ResyncState {
 }
 
 /**
- * Counts the resyncs of a chat and does nothing about them.
+ * Counts the resyncs of a chat, without reloading anything.
  *
  * @example
  * import { useChat } from '@ai-sdk/react';

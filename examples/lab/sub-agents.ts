@@ -13,7 +13,7 @@ export const LAB_TRIES = 5;
 const SYSTEM_PROMPT = 'You work for the lab agent. Do exactly what the script says.';
 /** Entries are checked by the scripted model when it performs them. */
 const Script = z.array(z.unknown());
-/** What `lab-report` is asked for when nobody wrote a script for it. */
+/** The script of `lab-report` when the call has none. */
 const USUAL_REPORT = [{ finish: { answer: 42 } }];
 
 /** Performs a script with the given tools, in a session of its own. */
@@ -27,7 +27,7 @@ export function createDelegate(
     inputSchema: z.object({ script: Script }),
     agent: defineAgent({
       name: 'lab-child',
-      description: 'Performs the script that the lab agent hands on.',
+      description: 'Performs the script that the lab agent passes to it.',
       systemPrompt: SYSTEM_PROMPT,
       tools,
       llmConfig: { model, maxTries: LAB_TRIES },

@@ -1,12 +1,12 @@
 import { pruneMessages, type LanguageModel } from 'ai';
 import { defineAgent, type AgentDefinition, type PreparedStep } from '../../agents/index.js';
 
-/** Messages that the model is told; older ones stay in the transcript. */
-const TOLD = 200;
+/** Messages that the model gets; older ones stay in the transcript. */
+const NEWEST = 200;
 
 /**
- * An agent whose conversations may become as long as they like: the model is told the newest part
- * of them, and of older steps neither reasoning nor calls. Nothing that is stored changes.
+ * An agent whose conversations may grow without limit: the model gets the newest messages only, and of older steps
+ * neither reasoning nor calls. What is stored does not change.
  */
 export function createLongConversationAgent(model: LanguageModel): AgentDefinition {
   return defineAgent({
@@ -14,8 +14,8 @@ export function createLongConversationAgent(model: LanguageModel): AgentDefiniti
     systemPrompt: 'You help with long work. Early parts of the conversation may be missing.',
     llmConfig: { model },
     prepareStep: ({ messages }): PreparedStep | undefined => {
-      if (messages.length <= TOLD) return undefined;
-      const recent = messages.slice(-TOLD);
+      if (messages.length <= NEWEST) return undefined;
+      const recent = messages.slice(-NEWEST);
       // Providers want a conversation to begin with the user.
       const begin = recent.findIndex(({ role }) => role === 'user');
       return {

@@ -23,7 +23,7 @@ const NOTHING_FITS =
   'Our researcher has looked through the shop and found nothing that fits, and I would rather say ' +
   'so than sell you something that you do not need. We have things for coffee, for the kitchen, ' +
   'for the bedroom and for the wall. Tell me what it is for, and what it may cost at most, and I ' +
-  'will ask again. A gift for somebody who loves coffee is what we are asked for most.';
+  'will ask again. Customers ask most often for a gift for coffee lovers.';
 
 const NO_RESEARCH =
   'I am sorry, but our researcher could not be reached just now, and I would rather say so than ' +

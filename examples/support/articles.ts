@@ -39,7 +39,7 @@ const articles: readonly (Article & { readonly keywords: readonly string[] })[] 
       'We take cards, bank transfers and gift cards. Your card is charged when the parcel leaves ' +
       'the warehouse, never before. The invoice is on your order page, as a document to print, ' +
       'from the moment of shipping. If you see two charges for one order, the second is a ' +
-      'reservation by your bank and disappears by itself within a week.',
+      'reservation by your bank and disappears within a week.',
   },
   {
     title: 'Changing an order or its address',

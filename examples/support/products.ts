@@ -91,7 +91,7 @@ export function findProducts(wish: string, most = Infinity): Product[] {
     .map(({ product: { productId, name, price, about } }) => ({ productId, name, price, about }));
 }
 
-/** What customers say of a product; undefined if there is none of that id. */
+/** Reviews of a product; undefined if there is no product of that id. */
 export function findReviews(productId: string): readonly Review[] | undefined {
   return products.find((product) => product.productId === productId)?.reviews;
 }

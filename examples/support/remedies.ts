@@ -10,7 +10,7 @@ type FoundOrder = Extract<OrderResult, { found: true }>;
 /** Part of the price that comes back when the customer keeps a damaged item. */
 const KEPT_SHARE = 0.3;
 
-/** Lets the customer choose what becomes of a damaged item. */
+/** Lets the customer choose what to do about a damaged item. */
 export function offerRemedies({ item, total }: FoundOrder): Reply {
   return call(
     `I am sorry to hear that! You paid ${formatAmount(total)} for ${item}, and you may choose how we ` +
@@ -69,7 +69,7 @@ function toKeptRefund(total: number): number {
 
 const NOT_CHOSEN =
   'You have not chosen, which is fine: nothing has been decided and nothing has changed. You may ' +
-  'want to look at the item once more first, or to talk it over with somebody. Write to me again ' +
+  'want to look at the item once more first, or to talk it over with a friend. Write to me again ' +
   'whenever you like and tell me that it arrived damaged, and I will show you the same three ' +
   'options: a new one, your money back, or part of the price while you keep it.';
 

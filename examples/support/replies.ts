@@ -9,7 +9,7 @@ export const GREETING =
   'answer questions about delivery, returns, damage, payment and changes of an order, and get you ' +
   'a refund, which a colleague has to agree to first. If you would like to try it, ask me about ' +
   `order ${EXAMPLE_ORDER_ID}, say that you want a refund for it or that it arrived broken, or ask me to ` +
-  'recommend a gift for somebody who loves coffee. You can close this page at any time: when you ' +
+  'recommend a gift for a coffee lover. You can close this page at any time: when you ' +
   'come back, our conversation will be here.';
 
 export const THANKS =
@@ -69,7 +69,7 @@ export function toArticleAnswer([best, other]: readonly Article[]): string {
   );
 }
 
-/** @param asked what the agent had asked for, and who changed it, if somebody did */
+/** @param asked what the agent had asked for, and who changed it, if it was changed */
 export function toRefundDone(
   { refundId, orderId, amount }: RefundResult,
   asked?: { amount: number; by: string },
@@ -88,7 +88,7 @@ export function toRefundDone(
   );
 }
 
-/** @param reason what the colleague, or the refund itself, said; may be empty */
+/** @param reason the words of the colleague, or the refund's error; may be empty */
 export function toRefundRefused(reason: string): string {
   const because = reason === '' ? '' : ` The reason that I was given is: "${reason}".`;
   return (

@@ -36,11 +36,7 @@ export function toWish(texts: readonly string[]): Wish {
   const isAnswer = orderId !== undefined && asksForRefundWithoutOrder(earlier.at(-1));
   if (REFUND.test(text) || isAnswer) {
     const amount = toAmount(text) ?? (isAnswer ? toAmount(earlier.at(-1) ?? '') : undefined);
-    return {
-      kind: 'refund',
-      orderId: orderId ?? toLastOrderId(earlier),
-      ...(amount !== undefined && { amount }),
-    };
+    return { kind: 'refund', orderId: orderId ?? toLastOrderId(earlier), amount };
   }
   if (PROBLEM.test(text)) {
     const about = orderId ?? toLastOrderId(earlier);

@@ -16,7 +16,7 @@ export function toResearchReply({ prompt }: LanguageModelV4CallOptions): Reply {
   const found = findOutcome(since, 'searchProducts', ProductList);
   if (found === undefined) {
     const most = toAmount(userText);
-    return call('', 'searchProducts', { wish: userText, ...(most !== undefined && { most }) });
+    return call('', 'searchProducts', { wish: userText, most });
   }
   const products = found.ok ? found.value.products : [];
   const reviewed = findResults(since, 'readReviews', ReviewList);

@@ -18,7 +18,7 @@ export const ReviewList = z.object({
 });
 export type ReviewList = z.infer<typeof ReviewList>;
 
-/** What a research comes to. */
+/** The result of a research. */
 export const Finding = z.object({
   /** Absent if nothing fits. */
   recommended: z.object({ name: z.string(), price: z.number() }).optional(),

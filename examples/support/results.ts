@@ -8,7 +8,7 @@ export interface Change {
   readonly input: unknown;
 }
 
-/** How a tool call came out, as the model is told. */
+/** The outcome of a tool call, as the model gets it. */
 export type Outcome<T> = (
   | { readonly ok: true; readonly value: T }
   /** It failed, or a person refused it; the reason may be empty. */
@@ -35,7 +35,7 @@ export function findResults<T>(
   );
 }
 
-/** What a call was made with; undefined if there is none of that id, or it was made otherwise. */
+/** The input of a call; undefined if there is no call of that id, or its input has another shape. */
 export function findInput<T>(
   messages: LanguageModelV4Prompt,
   toolCallId: string,
@@ -65,17 +65,17 @@ function toOutcome<T>(
   schema: z.ZodType<T>,
 ): Outcome<T> {
   const text = 'value' in output && typeof output.value === 'string' ? output.value : '';
-  const told = readChangedInput(text);
-  const changed = told && { changed: { by: told.by, input: told.input } };
-  const parsed = schema.safeParse(toValue(output, told?.outcome));
+  const change = readChangedInput(text);
+  const changed = change && { changed: { by: change.by, input: change.input } };
+  const parsed = schema.safeParse(toValue(output, change?.outcome));
   if (parsed.success) return { ok: true, value: parsed.data, toolCallId, ...changed };
-  return { ok: false, reason: told?.outcome ?? toReason(output, text), toolCallId, ...changed };
+  return { ok: false, reason: change?.outcome ?? toReason(output, text), toolCallId, ...changed };
 }
 
-function toValue(output: LanguageModelV4ToolResultPart['output'], told?: string): unknown {
+function toValue(output: LanguageModelV4ToolResultPart['output'], outcome?: string): unknown {
   if (output.type === 'json') return output.value;
   try {
-    return told === undefined ? undefined : JSON.parse(told);
+    return outcome === undefined ? undefined : JSON.parse(outcome);
   } catch {
     // Why it failed, in words.
     return undefined;

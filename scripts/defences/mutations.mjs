@@ -7,6 +7,7 @@ import { checkOrder } from './check-order-mutations.mjs';
 import { clients } from './client-mutations.mjs';
 import { deadlines } from './deadline-mutations.mjs';
 import { edge } from './edge-mutations.mjs';
+import { hooks } from './hook-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
 import { providers } from './provider-mutations.mjs';
@@ -296,6 +297,7 @@ export const mutations = [
   ...providers,
   ...remote,
   ...clients,
+  ...hooks,
   ...upgrade,
   ...agents,
 ].map((mutation) => ({

@@ -313,4 +313,25 @@ export const workers = [
     suite: 'test/activities/model-step.test.ts',
     test: 'model step is not cut by a late message about a run before it',
   },
+  {
+    defence: "Plugin: agentRun is added to the worker's own workflows",
+    file: 'worker/agent-plugin.ts',
+    edits: [['    configureBundler: addAgentRun,\n', '']],
+    suite: 'test/worker/own-workflows.test.ts',
+    test: 'a worker whose own workflows do not export agentRun runs agents, since the plugin adds it',
+  },
+  {
+    defence: 'Plugin: a prebuilt bundle without agentRun is refused at the start',
+    file: 'worker/workflow-source.ts',
+    edits: [['  if (workflowBundle !== undefined) await checkBundle(workflowBundle);\n', '']],
+    suite: 'test/worker/own-workflows.test.ts',
+    test: 'a worker whose own workflows do not export agentRun is refused at its start if they are bundled already, in memory or in a file',
+  },
+  {
+    defence: 'Models: a missing package is refused with its install line',
+    file: 'agents/model-spec.ts',
+    edits: [['if (!isMissing(cause, name)) throw cause;', 'throw cause;']],
+    suite: 'test/agents/model-spec.test.ts',
+    test: 'modelFromSpec names the command that installs a missing package of openai',
+  },
 ];

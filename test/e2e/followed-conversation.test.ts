@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { useSessionEvents } from '../../ai-sdk/react/index.js';
 import type { SessionEvent } from '../../protocol/http.js';
-import { toScript } from '../support/chat-client.js';
-import { HOOKS, openHookPage } from '../support/hook-page.js';
+import { loadSnapshot, toScript } from '../support/chat-client.js';
+import { HOOKS, loadHookPage, openHookPage } from '../support/hook-page.js';
+import { toComparable } from '../support/compare-messages.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { renderHook } from '../support/render-hook.js';
 import { until } from '../support/until.js';
@@ -58,6 +59,42 @@ it.each(HOOKS)(
     expect(followed.current.error).toBeUndefined();
     followed.unmount();
     page.close();
+  },
+  60_000,
+);
+
+it.each(HOOKS)(
+  '%s with eventsUrl shows what another page begins, and what is answered elsewhere',
+  async (_name, useHelixChat) => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    // The first page is there before the conversation, the other one is loaded later.
+    const eventsUrl = `${url}/api/chat/${sessionId}/events`;
+    const page = await openHookPage(useHelixChat, { url, sessionId, isStrict: true, eventsUrl });
+    await page.chat.sendMessage(toScript({ say: 'First.' }));
+    await page.rests();
+    const other = await loadHookPage(useHelixChat, { url, sessionId, eventsUrl });
+    const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
+    await other.chat.sendMessage(
+      toScript({ say: 'Slowly.', deltas: 7, everyMs: 100, calls: [charge] }, { say: 'Charged.' }),
+    );
+    await until('the question is shown', () => page.reply() === 'Slowly.');
+    await page.rests();
+    await fetch(`${url}/api/chat/${sessionId}/pending/c1`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ approved: true }),
+    });
+    for (const each of [page, other]) {
+      await until('the end is shown', () => each.reply().endsWith('Charged.'));
+      await each.rests();
+    }
+    const { messages } = await loadSnapshot(url, sessionId);
+    expect(toComparable(page.messages())).toEqual(toComparable(messages));
+    expect(toComparable(other.messages())).toEqual(toComparable(messages));
+    expect(page.requests.filter((method) => method === 'POST')).toEqual(['POST']);
+    page.close();
+    other.close();
   },
   60_000,
 );

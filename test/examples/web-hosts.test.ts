@@ -38,7 +38,7 @@ async function talk(host: Host, [, { Chat }]: (typeof CLIENTS)[number]): Promise
   expect(status).toBe('ended');
   const texts = (all: UIMessage[]): string[][] => all.map((each) => [each.id, textOf(each)]);
   expect(texts(chat.messages)).toEqual(texts(messages));
-  // Nothing is at work any more.
+  // No run is active any more.
   expect((await fetch(api)).status).toBe(204);
   const refused = await fetch(api, { method: 'POST', body: '{"messages":[]}' });
   expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'nothing_to_do' }]);
@@ -68,19 +68,19 @@ describe('an app on Hono', () => {
     expect(messages.map(textOf)).toEqual(['hello', 'You said hello']);
   });
 
-  it('shows a conversation to the user whose it is, and to nobody else', async () => {
+  it('shows a conversation to its owner, and to no other user', async () => {
     const url = `http://host.test/api/chat/${newSessionId()}`;
     const messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }];
     const body = JSON.stringify({ messages });
-    const said = await host(new Request(url, { method: 'POST', body }));
-    expect(await said.text()).toContain('[DONE]');
+    const reply = await host(new Request(url, { method: 'POST', body }));
+    expect(await reply.text()).toContain('[DONE]');
     const read = (user: string): Promise<Response> =>
       host(new Request(`${url}/snapshot`, { headers: { 'x-user': user } }));
     expect((await read('ann')).status).toBe(200);
     expect((await read('bob')).status).toBe(404);
   });
 
-  it('refuses what is no JSON', async () => {
+  it('refuses a body that is not JSON', async () => {
     const request = new Request('http://host.test/api/chat/s1', { method: 'POST', body: '{' });
     expect((await host(request)).status).toBe(400);
   });

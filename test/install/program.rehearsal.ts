@@ -49,6 +49,34 @@ await modelFromSpec('anthropic:claude', { ANTHROPIC_API_KEY: 'k' }).catch(({ nam
 });
 `;
 
+/** A worker with a workflow of its own, and the plugin: `own.mjs`. */
+const OWN_WORKFLOWS = `
+import { Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
+import { createAgentExecutor, createAgentPlugin } from 'helix-temporal/runtime-temporal';
+import { createRedisStores } from 'helix-temporal/store-redis';
+import { timekeeper } from './agent.mjs';
+
+const { TEMPORAL_ADDRESS: address, REDIS_URL, TASK_QUEUE } = process.env;
+const taskQueue = TASK_QUEUE + '-own';
+const stores = createRedisStores({ url: REDIS_URL, whenAway: 'wait' });
+const agents = [timekeeper];
+const worker = await Worker.create({
+  connection: await NativeConnection.connect({ address }),
+  taskQueue,
+  workflowsPath: fileURLToPath(new URL('./greet.js', import.meta.url)),
+  plugins: [createAgentPlugin({ agents, stores })],
+});
+const connection = await Connection.connect({ address });
+const executor = await createAgentExecutor({ connection, taskQueue, agents, stores });
+await worker.runUntil(async () => {
+  const handle = await executor.execute('timekeeper', 'hello');
+  console.log((await handle.result()).status);
+});
+process.exit();
+`;
+
 /** A conversation with the app of `examples/hono`: `talk.mjs`. */
 const TALK = `
 import { randomUUID } from 'node:crypto';
@@ -124,6 +152,12 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
     expect(printed).toMatch(/\ncompleted\n$/);
   });
 
+  it('a worker with workflows of its own runs agents beside them', async () => {
+    await project.write('greet.js', 'export const greet = async (name) => `hello ${name}`;');
+    await project.write('own.mjs', OWN_WORKFLOWS);
+    expect(await project.run(process.execPath, ['own.mjs'])).toMatch(/completed\n$/);
+  });
+
   it('the example for Hono streams a reply and shows the conversation', async () => {
     await project.run('npx', ['tsc', ...STRICT, ...NODENEXT, '--outDir', 'built', 'app.ts']);
     await project.write('talk.mjs', TALK);
@@ -132,7 +166,7 @@ describe.each(ENDS)('installed beside %s', (_name, packages) => {
     expect(printed).toMatch(/\[DONE\]\n+ended\n$/);
   });
 
-  it('clients of ioredis 5 and 6 type-check and run', async () => {
+  it('the stores take clients of ioredis 5 and 6, and their types accept both', async () => {
     await project.write('redis.ts', BOTH_CLIENTS);
     await project.run('npx', ['tsc', ...STRICT, ...NODENEXT, '--outDir', 'built', 'redis.ts']);
     const printed = await project.run(process.execPath, ['built/redis.js']);
@@ -174,7 +208,7 @@ declare function payBack(order: string, amount: number, key: string): Promise<st
 declare function signedIn(request: unknown): { userId: string } | undefined;
 `;
 
-/** Code blocks of a document that begin with a file name. */
+/** The code blocks of a document that begin with a file's name. */
 async function snippetsOf(document: string): Promise<Map<string, string>> {
   const text = await readFile(document, 'utf8');
   const blocks = text.matchAll(/^```tsx?\n(\/\/ ([\w-]+\.tsx?)\b[^]*?)^```$/gm);

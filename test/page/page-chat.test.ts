@@ -8,9 +8,9 @@ import { newSessionId, sharedTemporal, startProduct, type Product } from '../sup
 import { until } from '../support/until.js';
 
 const TEMPORAL_UI = 'http://temporal.test:8233';
-const LONG = 'Whoever looks at this page sees it grow, and sees all of it once. '.repeat(4).trim();
+const LONG = 'Each reader of this page sees it grow, and sees all of it once. '.repeat(4).trim();
 const slowly = { say: LONG, deltas: 80, everyMs: 40 };
-/** Stays at work until it is stopped. */
+/** Runs until it is stopped. */
 const held = { ...slowly, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 const charge = { tool: 'charge', id: 'c1', args: { amount: 5 } };
 
@@ -107,7 +107,7 @@ it('takes a no, with its reason', async () => {
 it('shows the whole reply after a reload in the middle of it', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript(held).text);
-  await chat.untilReplyHas('Whoever looks');
+  await chat.untilReplyHas('Each reader');
   await chat.page.reload();
   await until('the whole text', async () => (await chat.replies()).at(-1) === LONG);
   await chat.click('stop');
@@ -131,10 +131,10 @@ it('asks again after a reload while an approval waits', async () => {
   expect(await chat.replies()).toEqual(['May I?done']);
 });
 
-it('stops a reply and goes on', async () => {
+it('stops a reply and continues with the next message', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ ...slowly, everyMs: 400 }).text);
-  await chat.untilReplyHas('Whoever');
+  await chat.untilReplyHas('Each');
   await chat.click('stop');
   await chat.untilStatus('ready');
   const [kept = ''] = await chat.replies();
@@ -145,7 +145,7 @@ it('stops a reply and goes on', async () => {
   expect(await chat.replies()).toEqual([kept, 'Here again.']);
 });
 
-it('says what went wrong with a failed run, and goes on', async () => {
+it('shows why a run failed, and continues with the next message', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ say: 'Half', fail: { status: 400, afterDeltas: 1 } }).text);
   await until('the error is shown', () => chat.at('error-line').isVisible());

@@ -7,7 +7,7 @@ import { until } from '../support/until.js';
 
 const FIRST = 'The first attempt says this and dies. '.repeat(10).trim();
 const SECOND = 'What the second attempt says is something else, and it says all of it.';
-const SAID = 'Nobody has to reload for this to be shown whole. '.repeat(6).trim();
+const WHOLE = 'No reader has to reload for this to be shown whole. '.repeat(6).trim();
 const changesItsMind = {
   say: SECOND,
   deltas: 10,
@@ -72,16 +72,16 @@ describe('the page when the worker is killed', () => {
 });
 
 describe('the page when the API is killed', () => {
-  it('in the middle of a reply recovers by itself', async () => {
+  it('in the middle of a reply recovers without a reload', async () => {
     const chat = await openPage(browser, product.url, newSessionId());
-    await chat.say(toScript({ say: SAID, deltas: 200, everyMs: 40 }).text);
-    await chat.untilReplyHas('Nobody has');
+    await chat.say(toScript({ say: WHOLE, deltas: 200, everyMs: 40 }).text);
+    await chat.untilReplyHas('No reader has');
     await product.kill9Api();
     await chat.untilStatus('reconnecting');
     await product.startApi();
-    await until('the whole text', async () => (await chat.replies()).at(-1) === SAID, SLOW);
+    await until('the whole text', async () => (await chat.replies()).at(-1) === WHOLE, SLOW);
     await chat.untilStatus('ready');
-    expect(await chat.replies()).toEqual([SAID]);
+    expect(await chat.replies()).toEqual([WHOLE]);
     expect(await chat.at('error-line').count()).toBe(0);
     expect(chat.faults).toEqual([]);
   });

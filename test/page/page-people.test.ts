@@ -17,7 +17,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-it('lets a colleague change the amount of a refund, and tells of it', async () => {
+it('lets a colleague change the amount of a refund, and shows the change', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId, 'support');
   await chat.say(`I want a refund of $20 for order ${EXAMPLE_ORDER_ID}.`);
@@ -81,7 +81,7 @@ it('answers for tools of the page that it does not know', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('goes on by itself when nobody answers in time', async () => {
+it('continues without an answer when the deadline is over', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(
     toScript({ calls: [{ tool: 'ask', id: 'a1', args: { question: 'Well?' } }] }).text,

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 /** Messages that come while a reply is being written, and turns that are taken up once more. */
 const LONG = 'This reply takes its time, so that there is some to say something else. '.repeat(3);
 const slowly = { say: LONG, deltas: 60, everyMs: 60 };
-/** Stays at work until it is stopped. */
+/** Runs until it is stopped. */
 const held = { ...slowly, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 const neverEnding = { ...slowly, everyMs: 1_000 };
 
@@ -48,7 +48,7 @@ it('lets messages wait, changes one and takes one back, and answers what is left
   );
   await chat.at('remove-queued').last().click();
   await until('one is left', async () => (await chat.at('queued').count()) === 1);
-  await until('the first has said all', async () => (await chat.replies())[0] === LONG.trim());
+  await until('the first reply is whole', async () => (await chat.replies())[0] === LONG.trim());
   await chat.click('stop');
   await chat.untilReplyHas('To the changed one.', 30_000);
   await chat.untilStatus('ready');
@@ -69,19 +69,19 @@ it('stops the reply for a message that cannot wait', async () => {
 
 it('takes a message into the next step', async () => {
   const calls = [{ tool: 'sleep', id: 's1', args: { ms: 2_000 } }];
-  const chat = await openBusy({ ...slowly, calls }, { say: 'Never said.' });
+  const chat = await openBusy({ ...slowly, calls }, { say: 'Never written.' });
   await sayBeside(chat, toScript({ say: 'Steered.' }).text, 'steer');
   await chat.untilReplyHas('Steered.', 30_000);
   await chat.untilStatus('ready');
-  expect((await chat.replies()).join(' ')).not.toContain('Never said.');
+  expect((await chat.replies()).join(' ')).not.toContain('Never written.');
 });
 
-it('goes on with a reply that was stopped', async () => {
-  const chat = await openBusy(neverEnding, { say: 'Never said.' });
+it('resumes a reply that was stopped', async () => {
+  const chat = await openBusy(neverEnding, { say: 'Never written.' });
   await chat.click('stop');
   await chat.untilStatus('ready');
   await chat.click('go-on');
-  await chat.untilReplyHas('Never said.', 30_000);
+  await chat.untilReplyHas('Never written.', 30_000);
   await chat.untilStatus('ready');
   expect(await chat.replies()).toHaveLength(1);
   expect(await chat.at('go-on').count()).toBe(0);

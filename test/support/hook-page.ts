@@ -36,7 +36,13 @@ export interface HookPage {
 
 export interface HookPageOptions extends Pick<
   UseHelixChatOptions<UIMessage>,
-  'toolHandlers' | 'onClientToolError' | 'lease' | 'pending' | 'resume'
+  | 'toolHandlers'
+  | 'onClientToolError'
+  | 'lease'
+  | 'pending'
+  | 'resume'
+  | 'eventsUrl'
+  | 'resumeFromSequence'
 > {
   messages?: UIMessage[];
   url: string;
@@ -102,11 +108,15 @@ export async function loadHookPage(
   useHelixChat: HelixHook,
   options: HookPageOptions,
 ): Promise<HookPage> {
-  const { messages, status, pending } = await loadSnapshot(options.url, options.sessionId);
+  const { messages, status, pending, streamSequence } = await loadSnapshot(
+    options.url,
+    options.sessionId,
+  );
   return openHookPage(useHelixChat, {
     ...options,
     messages,
     resume: status === 'active' || status === 'paused',
-    ...(pending && { pending }),
+    pending,
+    resumeFromSequence: streamSequence,
   });
 }

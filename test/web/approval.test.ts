@@ -31,12 +31,17 @@ const charged = (id: string): Wire =>
     .end();
 
 const states = ({ chat }: Conversation): string[] =>
-  (chat.lastMessage?.parts ?? []).flatMap((part) => ('state' in part ? [String(part.state)] : []));
+  (chat.messages.at(-1)?.parts ?? []).flatMap((part) =>
+    'state' in part ? [String(part.state)] : [],
+  );
+
+const shownCall = ({ chat }: Conversation): unknown =>
+  chat.messages.at(-1)?.parts.map((part) => 'toolCallId' in part && part.toolCallId)[0];
 
 describe('an answer to an approval', () => {
-  it('is sent automatically and continues the message', async () => {
+  it('is posted without a click and continues the message', async () => {
     const server = new WireServer().on('POST', reply(charged('c1')));
-    const conversation = openConversation(server, waiting('c1'));
+    const conversation = await openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
     await eventually(() => states(conversation).includes('output-available'));
     await atRest(conversation);
@@ -46,10 +51,8 @@ describe('an answer to an approval', () => {
   });
 
   it('is given again when the server died under it', async () => {
-    const server = new WireServer()
-      .on('POST', unreachable, reply(charged('c1')))
-      .on('GET snapshot', unreachable, reply(waiting('c1')));
-    const conversation = openConversation(server, waiting('c1'));
+    const server = new WireServer().on('POST', unreachable, reply(charged('c1')));
+    const conversation = await openConversation(server, waiting('c1'));
     conversation.answer('a-c1', false, 'too much');
     await eventually(() => states(conversation).includes('output-available'));
     const [first, second] = server.named('POST').map(({ body }) => body);
@@ -59,15 +62,13 @@ describe('an answer to an approval', () => {
     ]);
   });
 
-  it('waits for a retry when the server was unavailable', async () => {
-    const server = new WireServer()
-      .on('POST', refusal(503, 'unavailable'), reply(charged('c1')))
-      .on('GET snapshot', reply(waiting('c1')));
-    const conversation = openConversation(server, waiting('c1'));
+  it('waits for a retry when the page has given up on an unavailable server', async () => {
+    const server = new WireServer().on('POST', refusal(503, 'unavailable'), reply(charged('c1')));
+    const conversation = await openConversation(server, waiting('c1'), { giveUpAfterMs: 0 });
     conversation.answer('a-c1', true);
-    await eventually(() => server.named('GET snapshot').length === 1);
-    await atRest(conversation);
-    expect(conversation.page.get().notice?.retry).toBe(true);
+    await eventually(() => conversation.page.get().notice?.retry === true);
+    await eventually(() => conversation.chat.error !== undefined);
+    expect(states(conversation)).toEqual(['approval-responded']);
     conversation.retry();
     await eventually(() => states(conversation).includes('output-available'));
     expect(conversation.page.get().notice).toBeUndefined();
@@ -77,12 +78,12 @@ describe('an answer to an approval', () => {
     const server = new WireServer()
       .on('POST', refusal(409, 'client_out_of_step'))
       .on('GET snapshot', reply(waiting('c2')));
-    const conversation = openConversation(server, waiting('c1'));
+    const conversation = await openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
     await eventually(() => server.named('GET snapshot').length === 1);
     await atRest(conversation);
+    await eventually(() => shownCall(conversation) === 'c2');
     expect(states(conversation)).toEqual(['approval-requested']);
-    expect(conversation.chat.lastMessage?.parts[0]).toMatchObject({ toolCallId: 'c2' });
     expect(server.named('POST')).toHaveLength(1);
   });
 
@@ -90,17 +91,17 @@ describe('an answer to an approval', () => {
     const server = new WireServer()
       .on('POST', refusal(400, 'kind_mismatch'))
       .on('GET snapshot', reply(waiting('c1')));
-    const conversation = openConversation(server, waiting('c1'));
+    const conversation = await openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
     await eventually(() => server.named('GET snapshot').length === 1);
     await atRest(conversation);
-    expect(states(conversation)).toEqual(['approval-requested']);
+    await eventually(() => states(conversation).join() === 'approval-requested');
     expect(conversation.page.get().notice).toMatchObject({ retry: false });
   });
 
   it('survives a look at the server while another question is open', async () => {
     const server = new WireServer().on('GET snapshot', reply(waiting('c1', 'c2')));
-    const conversation = openConversation(server, waiting('c1', 'c2'));
+    const conversation = await openConversation(server, waiting('c1', 'c2'));
     conversation.answer('a-c1', true);
     await eventually(() => states(conversation).includes('approval-responded'));
     await conversation.refresh();
@@ -113,14 +114,14 @@ describe('a look of an idle page', () => {
   it('shows what another window brought about', async () => {
     const done = snapshot('ended', [ASK, { id: 'msg-1', role: 'assistant', parts: [] }]);
     const server = new WireServer().on('GET snapshot', reply(done));
-    const conversation = openConversation(server, snapshot('ended', [ASK]));
+    const conversation = await openConversation(server, snapshot('ended', [ASK]));
     await conversation.refresh();
-    expect(conversation.chat.messages).toHaveLength(2);
+    await eventually(() => conversation.chat.messages.length === 2);
   });
 
   it('changes nothing when the server cannot be reached', async () => {
     const server = new WireServer().on('GET snapshot', unreachable);
-    const conversation = openConversation(server, waiting('c1'));
+    const conversation = await openConversation(server, waiting('c1'), { giveUpAfterMs: 0 });
     await conversation.refresh();
     expect(conversation.chat.messages).toHaveLength(2);
     expect(conversation.page.get()).toMatchObject({ notice: undefined, reconnecting: false });

@@ -1,6 +1,6 @@
 const PATIENCE_MS = 5_000;
 
-/** Lets pending work continue until `check` holds. */
+/** Resolves when `check` holds. */
 export async function eventually(check: () => boolean): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while (!check()) {

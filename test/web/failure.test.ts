@@ -1,17 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { APICallError } from 'ai';
+import { ChatRequestError, ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import { classifyFailure } from '../../web/src/failure.js';
 
-function refusal(statusCode: number, responseBody: string, url = '/api/chat'): APICallError {
-  return new APICallError({ message: 'no', url, requestBodyValues: {}, statusCode, responseBody });
-}
+const refusal = (statusCode: number, body: string): ChatRequestError =>
+  new ChatRequestError(statusCode, body);
 
 describe('classifyFailure', () => {
-  it('takes faults of the connection and of the stream for a broken response', () => {
-    const fault = new Error('bad event');
-    fault.name = 'AI_JSONParseError';
-    expect(classifyFailure(new TypeError('network error'))).toEqual({ kind: 'broken' });
-    expect(classifyFailure(fault)).toEqual({ kind: 'broken' });
+  it('leaves a withdrawn reply to the chat, and offers another try when the server is away', () => {
+    expect(classifyFailure(new ReplyBrokenError('withdrawn'))).toEqual({ kind: 'withdrawn' });
+    expect(classifyFailure(new ReplyBrokenError('unreachable')).kind).toBe('unavailable');
+    expect(classifyFailure(new TypeError('network error')).kind).toBe('unavailable');
   });
 
   it('tells the words of an error part', () => {
@@ -25,10 +23,6 @@ describe('classifyFailure', () => {
     expect(classifyFailure(refusal(status, 'Bad gateway')).kind).toBe('unavailable');
   });
 
-  it('has nothing to offer when only following was unavailable', () => {
-    expect(classifyFailure(refusal(503, '', '/api/chat/s/stream'))).toEqual({ kind: 'broken' });
-  });
-
   it('says what a known refusal means, and quotes an unknown one', () => {
     const busy = classifyFailure(refusal(409, '{"error":"x","code":"agent_already_running"}'));
     expect(busy).toEqual({ kind: 'refused', text: expect.stringContaining('still being written') });
@@ -37,5 +31,7 @@ describe('classifyFailure', () => {
       text: 'Bad id',
     });
     expect(classifyFailure(refusal(403, '<html>')).kind).toBe('refused');
+    const full = classifyFailure(refusal(429, '{"error":"Too many","code":"queue_full"}'));
+    expect(full).toEqual({ kind: 'refused', text: 'Too many' });
   });
 });

@@ -1,25 +1,45 @@
+import { afterEach } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import type { Snapshot } from '../../web/src/api-client.js';
-import { Conversation } from '../../web/src/conversation.js';
-import { textOf } from '../../web/src/reconcile.js';
+import { Conversation, type ConversationOptions } from '../../web/src/conversation.js';
+import { textOf } from '../../web/src/message-text.js';
+import { usePageChat } from '../../web/src/use-page-chat.js';
+import { renderHook, untilShown } from '../support/render-hook.js';
 import { eventually } from './eventually.js';
 import type { WireServer } from './wire-server.js';
 
-/** A conversation on a laid-out server, which does not wait between its tries. */
-export function openConversation(server: WireServer, snapshot?: Snapshot): Conversation {
-  return new Conversation({
+const opened: { unmount: () => void }[] = [];
+
+afterEach(() => {
+  for (const page of opened.splice(0)) page.unmount();
+});
+
+/** A conversation that is shown, on a laid-out server. It does not wait between its tries. */
+export async function openConversation(
+  server: WireServer,
+  snapshot?: Snapshot,
+  patience?: ConversationOptions['patience'],
+): Promise<Conversation> {
+  const conversation = new Conversation({
     sessionId: 's1',
     agent: 'lab',
     snapshot,
     send: server.send,
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    renderEveryMs: 0,
+    patience: { retryDelayMs: () => 0, ...patience },
   });
+  const page = renderHook(() => usePageChat(conversation), undefined);
+  opened.push(page);
+  await untilShown(page);
+  return conversation;
 }
 
 /** Nothing is being received and nothing is being recovered. */
-export async function atRest({ chat, page }: Conversation): Promise<void> {
+export async function atRest(conversation: Conversation): Promise<void> {
   const busy = ['submitted', 'streaming'];
-  await eventually(() => !busy.includes(chat.status) && !page.get().reconnecting);
+  await eventually(
+    () => !busy.includes(conversation.chat.status) && !conversation.page.get().reconnecting,
+  );
 }
 
 export function shown({ chat }: Conversation): string[] {

@@ -26,8 +26,7 @@ describe('pageStatus', () => {
     ['ready', 'ready', calm, undefined],
     ['waiting', 'ready', calm, asking],
     ['reconnecting', 'error', { ...calm, reconnecting: true }, asking],
-    // A reply that flows again needs no note, although the page is not done yet.
-    ['streaming', 'streaming', { ...calm, reconnecting: true }, undefined],
+    ['reconnecting', 'streaming', { ...calm, reconnecting: true }, undefined],
     ['ready', 'error', calm, undefined],
   ] as const)('is %s', (expected, chat, page, newest) => {
     expect(pageStatus(chat, page, newest)).toBe(expected);

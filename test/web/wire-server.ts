@@ -1,4 +1,5 @@
 import type { UIMessage, UIMessageChunk } from 'ai';
+import type { SessionEvent } from '../../protocol/http.js';
 import type { Fetch, Snapshot } from '../../web/src/api-client.js';
 
 /** An event stream in the hands of a test. */
@@ -17,7 +18,7 @@ export class Wire {
     });
   }
 
-  send(...chunks: UIMessageChunk[]): this {
+  send(...chunks: (UIMessageChunk | SessionEvent)[]): this {
     for (const chunk of chunks) {
       this.#controller?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
     }
@@ -48,7 +49,7 @@ export interface SeenRequest {
   };
 }
 
-type Name = 'POST' | 'POST stop' | 'GET stream' | 'GET snapshot' | 'GET queue';
+type Name = 'POST' | 'POST stop' | 'GET stream' | 'GET snapshot' | 'GET queue' | 'GET events';
 type Reply = (request: SeenRequest) => Response | Promise<Response>;
 
 /** Answers each kind of request with the replies that were laid out for it, in order. */
@@ -66,7 +67,7 @@ export class WireServer {
   }
 
   readonly send: Fetch = async (input, init) => {
-    const tail = /\/(stream|snapshot|stop|queue)$/.exec(
+    const tail = /\/(stream|snapshot|stop|queue|events)$/.exec(
       input instanceof Request ? input.url : input.toString(),
     )?.[1];
     const name = [init?.method ?? 'GET', tail].filter(Boolean).join(' ');
@@ -75,7 +76,9 @@ export class WireServer {
     const request = { name, headers: new Headers(init?.headers), body };
     this.seen.push(request);
     const reply = this.#replies.get(name)?.shift();
-    if (reply === undefined) throw new Error(`The test did not expect ${name}.`);
+    const isQuiet = name === 'GET events' || name === 'GET stream';
+    if (reply === undefined && isQuiet) return new Response(null, { status: 204 });
+    if (reply === undefined) throw new Error(`${name} is not expected.`);
     return reply(request);
   };
 }

@@ -3,7 +3,7 @@ import type { FrontendSnapshot, ProblemBody } from '../../protocol/http.js';
 
 export type Snapshot = FrontendSnapshot<UIMessage>;
 
-/** What the server tells the page about itself. */
+/** The server's settings that the page needs. */
 export interface PageConfig {
   agents: string[];
   /** null where the server has none, so that each conversation has to name its agent. */
@@ -12,23 +12,15 @@ export interface PageConfig {
   namespace: string;
 }
 
-/** A reply that says no. `passing` means that the same request may be answered later. */
+/** A request that the server declined; the message is for people. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  readonly code: string | undefined;
-  readonly passing: boolean;
+  readonly statusCode: number;
 
-  constructor(status: number, body: string) {
-    const problem = readProblem(body);
-    super(problem?.error ?? `The server answered with status ${String(status)}.`);
-    this.code = problem?.code;
-    this.passing = isPassing(status);
+  constructor(statusCode: number, body: string) {
+    super(readProblem(body)?.error ?? `The server answered with status ${String(statusCode)}.`);
+    this.statusCode = statusCode;
   }
-}
-
-/** Statuses of a server that is away or overloaded, as opposed to one that declines. */
-export function isPassing(status: number): boolean {
-  return status >= 500 || status === 408 || status === 429;
 }
 
 export function readProblem(body: string | undefined): ProblemBody | undefined {
@@ -47,35 +39,36 @@ function isProblem(value: unknown): value is ProblemBody {
 
 export type Fetch = typeof globalThis.fetch;
 
-const PATIENCE_MS = 10_000;
+const ANSWER_WITHIN_MS = 10_000;
 
-/** A request that does not wait for ever. */
-export async function request(send: Fetch, url: string, init: RequestInit = {}): Promise<Response> {
-  const limit = AbortSignal.timeout(PATIENCE_MS);
+/**
+ * A request with a time limit.
+ *
+ * @throws TypeError when the server cannot be reached, or does not answer in time
+ */
+export async function request(
+  send: Fetch,
+  url: Parameters<Fetch>[0],
+  init: RequestInit = {},
+): Promise<Response> {
+  const limit = AbortSignal.timeout(ANSWER_WITHIN_MS);
   const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-  return send(url, { cache: 'no-store', ...init, signal });
+  try {
+    return await send(url, { cache: 'no-store', ...init, signal });
+  } catch (error) {
+    if (!limit.aborted || init.signal?.aborted === true) throw error;
+    throw new TypeError('no answer in time', { cause: error });
+  }
 }
 
+/** @throws Refusal, TypeError */
 export async function loadConfig(send: Fetch, signal?: AbortSignal): Promise<PageConfig> {
   const response = await request(send, '/api/config', { signal: signal ?? null });
   if (!response.ok) throw new Refusal(response.status, await response.text());
   return (await response.json()) as PageConfig;
 }
 
-/** The conversation as the server knows it; undefined if it knows of none. */
-export async function loadSnapshot(
-  send: Fetch,
-  sessionId: string,
-  signal?: AbortSignal,
-): Promise<Snapshot | undefined> {
-  const url = `/api/chat/${encodeURIComponent(sessionId)}/snapshot`;
-  const response = await request(send, url, { signal: signal ?? null });
-  if (response.status === 404) return undefined;
-  if (!response.ok) throw new Refusal(response.status, await response.text());
-  return (await response.json()) as Snapshot;
-}
-
-/** Asks the server to stop the run. The open stream then ends by itself, with what was said so far. */
+/** Asks the server to stop the run. The open stream then ends, with what the agent had written until then. */
 export async function stopRun(send: Fetch, sessionId: string): Promise<void> {
   const url = `/api/chat/${encodeURIComponent(sessionId)}/stop`;
   const response = await request(send, url, {

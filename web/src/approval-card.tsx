@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function ApprovalCard({ approvalId, toolCallId, tool, input, open }: Props): ReactElement {
-  const { answer, besides } = useCurrentConversation();
+  const { answer, controls } = useCurrentConversation();
   const [answered, setAnswered] = useState(false);
   const [reason, setReason] = useState('');
   const [texts, setTexts] = useState<Record<string, string>>({});
@@ -25,7 +25,7 @@ export function ApprovalCard({ approvalId, toolCallId, tool, input, open }: Prop
   const approve = (): void => {
     setAnswered(true);
     if (edited === undefined) answer(approvalId, true);
-    else void besides.approveChanged(toolCallId, edited).then(setAnswered);
+    else void controls.approveChanged(toolCallId, edited).then(setAnswered);
   };
   const deny = (): void => {
     setAnswered(true);

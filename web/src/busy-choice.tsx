@@ -12,7 +12,7 @@ interface Props {
   onChoose: (chosen: WhenBusy) => void;
 }
 
-/** What becomes of a message that is sent while a reply is being written. */
+/** Lets the person choose when a message is answered that is sent while a reply is being written. */
 export function BusyChoice({ chosen, onChoose }: Props): ReactElement {
   return (
     <label className="busy-choice">

@@ -1,5 +1,5 @@
-import { useChat } from '@ai-sdk/react';
-import { useEffect, useState, useSyncExternalStore, type ReactElement } from 'react';
+import { useState, useSyncExternalStore, type ReactElement } from 'react';
+import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import { AgentChoice } from './agent-choice.js';
 import type { PageConfig } from './api-client.js';
 import { CheckpointsDialog } from './checkpoints-dialog.js';
@@ -15,6 +15,7 @@ import { StatusLine } from './status-line.js';
 import { TopBar } from './top-bar.js';
 import { Transcript } from './transcript.js';
 import { TurnActions } from './turn-actions.js';
+import { usePageChat } from './use-page-chat.js';
 import { Welcome } from './welcome.js';
 
 interface Props {
@@ -26,17 +27,16 @@ interface Props {
   onOpen: (sessionId: string) => void;
 }
 
-/** Often enough to look continuous, seldom enough to leave the machine time. */
-const RENDER_EVERY_MS = 40;
-
 export function ChatPage(props: Props): ReactElement {
   const { conversation, config, onNewChat, onAgent, onOpen } = props;
-  const { chat, page, resume } = conversation;
-  const { messages, status } = useChat({ chat, resume, throttle: RENDER_EVERY_MS });
+  const { page } = conversation;
+  const { messages, status, error } = usePageChat(conversation);
   const state = useSyncExternalStore(page.subscribe, page.get);
-  useEffect(() => conversation.watch(), [conversation]);
 
-  const now = pageStatus(status, state, messages.at(-1));
+  // The chat loads the conversation again; there is a notice if it cannot.
+  const isReloading = ReplyBrokenError.isInstance(error) && state.notice === undefined;
+  const reconnecting = state.reconnecting || isReloading;
+  const now = pageStatus(status, { ...state, reconnecting }, messages.at(-1));
   const busy = status === 'submitted' || status === 'streaming';
   const url = runUrl(config, state.runId);
   const [choosing, setChoosing] = useState(false);
@@ -94,9 +94,6 @@ export function ChatPage(props: Props): ReactElement {
         {reading && (
           <InboxDialog
             onOpen={onOpen}
-            onAnswered={(sessionId) => {
-              if (sessionId === chat.id) conversation.besides.lookAgain();
-            }}
             onClose={() => {
               setReading(false);
             }}
@@ -133,7 +130,7 @@ export function ChatPage(props: Props): ReactElement {
             busy={busy}
             stopping={state.stopping}
             whenBusy={state.whenBusy}
-            blocked={state.reconnecting || state.following}
+            blocked={reconnecting || (state.following && !busy)}
             onWhenBusy={(whenBusy) => {
               page.set({ whenBusy });
             }}

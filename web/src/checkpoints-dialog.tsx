@@ -11,14 +11,14 @@ interface Props {
 
 /** The steps that the conversation has taken, each a point to begin another one from. */
 export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
-  const { besides } = useCurrentConversation();
+  const { controls } = useCurrentConversation();
   const dialog = useRef<HTMLDialogElement>(null);
   const [found, setFound] = useState<CheckpointEntry[]>();
 
   useEffect(() => {
     dialog.current?.showModal();
     let isOpen = true;
-    besides.loadCheckpoints().then(
+    controls.loadCheckpoints().then(
       (checkpoints) => {
         if (isOpen) setFound(checkpoints);
       },
@@ -29,10 +29,10 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
     return () => {
       isOpen = false;
     };
-  }, [besides]);
+  }, [controls]);
 
   const branch = async (checkpointId: string): Promise<void> => {
-    const copy = await besides.branch(checkpointId);
+    const copy = await controls.branch(checkpointId);
     onClose();
     if (copy !== undefined) onOpen(copy);
   };

@@ -8,7 +8,7 @@ interface Props {
   busy: boolean;
   stopping: boolean;
   whenBusy: WhenBusy;
-  /** Nothing can be sent right now. Typing goes on. */
+  /** Nothing can be sent right now; the person can keep typing. */
   blocked: boolean;
   onDraft: (draft: string) => void;
   onWhenBusy: (chosen: WhenBusy) => void;

@@ -1,132 +1,109 @@
-import { Chat } from '@ai-sdk/react';
 import type { UIMessage } from 'ai';
-import { answersAreComplete } from './answers-complete.js';
-import { loadSnapshot, stopRun, type Fetch, type Snapshot } from './api-client.js';
-import { Besides } from './besides.js';
-import { CatchUp, isBusy, toKnown, type Leftovers } from './catch-up.js';
-import { createTransport } from './chat-transport.js';
-import { classifyFailure, describeFailure } from './failure.js';
+import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/react/index.js';
+import type { SessionEvent } from '../../protocol/http.js';
+import { stopRun, type Fetch, type Snapshot } from './api-client.js';
+import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
+import { textOf } from './message-text.js';
+import { openTransport, type TransportSettings } from './open-transport.js';
 import { PageStore, type PageState } from './page-store.js';
-import { pauseWhileHidden, whenVisible } from './page-visibility.js';
-import { Recovery, type RecoverySteps } from './recovery.js';
 import { createSessionActions } from './session-actions.js';
+import { SessionControls } from './session-controls.js';
+
+export type PageChat = UseHelixChatHelpers<UIMessage>;
 
 export interface ConversationOptions {
   sessionId: string;
   agent: string;
   snapshot?: Snapshot | undefined;
   send?: Fetch;
-  pause?: RecoverySteps['pause'];
+  patience?: TransportSettings['patience'];
+  renderEveryMs?: number;
 }
 
-/** What the page says for one of its tools. */
+/** Often enough to look continuous, seldom enough to leave the machine time. */
+const RENDER_EVERY_MS = 40;
+
+/** The page's result of one of its tools. */
 export type ToolResult = { output: unknown } | { state: 'output-error'; errorText: string };
 
-/** One conversation: the stock chat, what a person can do in it, and how it survives a break. */
+/** One conversation: how its chat is set up, what a person can do in it, and what the page shows of failures. */
 export class Conversation {
-  readonly chat: Chat<UIMessage>;
+  readonly sessionId: string;
   readonly page: PageStore;
   /** What can be done beside talking. */
-  readonly besides: Besides;
-  /** Whether there may be a reply to follow as soon as the page is up. */
-  readonly resume: boolean;
+  readonly controls: SessionControls;
+  /** For `useHelixChat`. */
+  readonly chatOptions: UseHelixChatOptions<UIMessage>;
 
-  readonly #sessionId: string;
   readonly #fetch: Fetch;
-  readonly #catchUp: CatchUp;
-  readonly #recovery: Recovery;
-  #leftovers: Leftovers = 'resend';
-  /** The server looks for the next reply by itself: nothing is broken. */
-  #isQuiet = false;
+  #chat: PageChat | undefined;
+  /** How often the person has acted. */
+  #acts = 0;
+  /** Messages that the server has, as far as the page knows. */
+  #accepted: ReadonlySet<string>;
 
-  constructor({ sessionId, agent, snapshot, send, pause }: ConversationOptions) {
-    this.#sessionId = sessionId;
+  constructor({ sessionId, agent, snapshot, send, patience, renderEveryMs }: ConversationOptions) {
+    this.sessionId = sessionId;
     this.#fetch = send ?? ((input, init) => fetch(input, init));
-    this.resume = snapshot?.status === 'active' || snapshot?.status === 'paused';
-    this.page = new PageStore({
-      agent,
-      bound: snapshot !== undefined,
-      sequence: snapshot?.streamSequence,
-      ...(snapshot && toKnown(snapshot)),
-      notice:
-        snapshot?.status === 'failed'
-          ? { text: describeFailure(snapshot.run), retry: false }
-          : undefined,
-    });
-    this.chat = new Chat<UIMessage>({
+    this.#accepted = idsOf(snapshot);
+    this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
+    const transport = openTransport(this.page, { send: this.#fetch, patience });
+    this.chatOptions = {
       id: sessionId,
       messages: snapshot?.messages ?? [],
-      transport: createTransport(this.page, this.#fetch),
-      sendAutomaticallyWhen: answersAreComplete,
-      onData: ({ type }) => {
-        if (type === 'data-queue-changed') void this.besides.readQueue();
+      throttle: renderEveryMs ?? RENDER_EVERY_MS,
+      transport,
+      // There may be a reply to follow as soon as the page is up.
+      resume: snapshot?.status === 'active' || snapshot?.status === 'paused',
+      resumeFromSequence: snapshot?.streamSequence,
+      fetch: this.#fetch,
+      loadSnapshot: () => this.#load(transport.loadSnapshot<UIMessage>(sessionId)),
+      onSessionEvent: (event) => {
+        this.page.set(toKnown(event as SessionEvent<UIMessage>));
       },
       onError: (error) => {
-        this.#recover(error);
+        this.#showFailure(error);
       },
-      onFinish: ({ isAbort, isError, finishReason }) => {
-        this.page.set({ stopping: false });
-        if (isAbort || isError) return;
-        // A whole response has a `finish`. A proxy may have tidied up the end of one that was cut.
-        if (finishReason === undefined) this.#start('resend');
-        else {
-          this.#calm();
-          void this.besides.afterReply();
-        }
+      onFinish: () => {
+        this.page.set({ stopping: false, reconnecting: false, following: false });
       },
-    });
-    this.#catchUp = new CatchUp(this.chat, this.page, (signal) =>
-      loadSnapshot(this.#fetch, sessionId, signal),
-    );
-    this.#recovery = new Recovery({
-      pause: pause ?? pauseWhileHidden,
-      catchUp: (signal) => this.#catchUp.look(this.#leftovers, signal),
-      onChange: (running) => {
-        const isQuiet = this.#isQuiet;
-        this.page.set({ reconnecting: running && !isQuiet, following: running && isQuiet });
-      },
-    });
-    this.besides = new Besides({
+    };
+    this.controls = new SessionControls({
       page: this.page,
       actions: createSessionActions(sessionId, this.#fetch),
-      follow: () => {
-        if (!isBusy(this.chat)) this.#start('resend', true);
-      },
+      refresh: () => void this.refresh(),
     });
   }
 
-  /** Follows the visibility of the page until the returned function is called. */
-  watch(): () => void {
-    const stopWatching = whenVisible(() => void this.refresh());
-    return () => {
-      stopWatching();
-      this.#recovery.stop();
-      void this.chat.stop();
-    };
+  /** The chat as of the newest render. */
+  get chat(): PageChat {
+    if (this.#chat === undefined) throw new Error('The conversation is not shown yet.');
+    return this.#chat;
+  }
+
+  set chat(chat: PageChat) {
+    this.#chat = chat;
   }
 
   readonly send = (text: string): void => {
     this.#begin({ draft: '' });
-    if (isBusy(this.chat)) void this.besides.say(text);
+    if (this.#isBusy()) void this.controls.say(text);
     else void this.chat.sendMessage({ text });
   };
 
   readonly answer = (approvalId: string, approved: boolean, reason?: string): void => {
     this.#begin();
-    void this.chat.addToolApprovalResponse({
-      id: approvalId,
-      approved,
-      ...(reason ? { reason } : {}),
-    });
+    const words = reason === '' ? undefined : reason;
+    void this.chat.addToolApprovalResponse({ id: approvalId, approved, reason: words });
   };
 
-  /** Gives the result of a tool that the page carries out, or says why there is none. */
+  /** Gives the result of a tool that the page carries out, or the reason why there is no result. */
   readonly giveResult = (toolCallId: string, tool: string, result: ToolResult): void => {
     this.#begin();
     void this.chat.addToolOutput({ tool, toolCallId, ...result });
   };
 
-  /** Has the newest turn done again. */
+  /** Repeats the newest turn. */
   readonly regenerate = (): void => {
     this.#begin();
     void this.chat.regenerate();
@@ -135,54 +112,105 @@ export class Conversation {
   /** Sends once more what did not get through, under the same id, so that it counts once. */
   readonly retry = (): void => {
     this.#begin();
-    const { messages, lastMessage } = this.chat;
-    if (lastMessage?.role === 'user') {
-      this.chat.messages = messages.slice(0, -1);
-      void this.chat.sendMessage(lastMessage);
-    } else if (answersAreComplete({ messages })) void this.chat.sendMessage();
-    else this.#start('resend');
+    void this.chat.retry().catch(() => undefined);
+  };
+
+  readonly refresh = async (): Promise<void> => {
+    await this.chat.refresh().catch(() => undefined);
   };
 
   readonly stop = async (): Promise<void> => {
     this.page.set({ stopping: true });
     try {
-      await stopRun(this.#fetch, this.#sessionId);
+      await stopRun(this.#fetch, this.sessionId);
     } catch {
       const notice = { text: 'The reply could not be stopped.', retry: false };
       this.page.set({ stopping: false, notice });
     }
   };
 
-  /** Another window may have moved the conversation on while nobody looked at this one. */
-  async refresh(): Promise<void> {
-    await this.#catchUp.refresh(() => !isBusy(this.chat) && !this.#recovery.running);
+  /** Takes note of a snapshot that the chat loads. */
+  async #load(loading: Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+    const before = this.#acts;
+    let snapshot: Snapshot | undefined;
+    try {
+      snapshot = await loading;
+    } catch (error) {
+      this.page.set({ reconnecting: false });
+      // Without an error the page shows what it has.
+      if (this.chat.error) this.page.set({ notice: { text: UNAVAILABLE, retry: true } });
+      throw error;
+    }
+    if (snapshot === undefined) return undefined;
+    this.#accepted = idsOf(snapshot);
+    const { notice } = this.page.get();
+    this.page.set(toKnown(snapshot));
+    // An old failure is no news to a person who has acted since.
+    if (notice === undefined && before === this.#acts)
+      this.page.set({ notice: toNotice(snapshot) });
+    // What looked lost had arrived.
+    if (notice?.retry === true && !this.#hasUnsent()) this.page.set({ notice: undefined });
+    return snapshot;
   }
 
-  #recover(error: Error): void {
+  #showFailure(error: Error): void {
+    this.page.set({ stopping: false, reconnecting: false });
     const failure = classifyFailure(error);
-    this.page.set({ stopping: false });
-    if (failure.kind === 'broken') {
-      this.#start('resend');
-      return;
-    }
+    if (failure.kind === 'withdrawn') return;
     this.page.set({ notice: { text: failure.text, retry: failure.kind === 'unavailable' } });
-    if (failure.kind === 'reply') void this.besides.afterReply();
-    else this.#start(failure.kind === 'refused' ? 'return' : 'offer');
+    // The chat takes note of its error after this.
+    if (failure.kind === 'refused') setTimeout(() => void this.#giveBack());
+  }
+
+  /** Puts a refused message back into the composer, and shows what the server has. */
+  async #giveBack(): Promise<void> {
+    const { chat, page } = this;
+    const words = [page.get().draft];
+    chat.setMessages((local) => {
+      const last = local.at(-1);
+      if (last?.role !== 'user' || this.#accepted.has(last.id)) return local;
+      words.unshift(textOf(last));
+      return local.slice(0, -1);
+    });
+    page.set({ draft: words.filter((text) => text !== '').join('\n') });
+    chat.clearError();
+    await chat.refresh({ keepUnsent: false }).catch(() => undefined);
+  }
+
+  #hasUnsent(): boolean {
+    const last = this.chat.messages.at(-1);
+    return last?.role === 'user' && !this.#accepted.has(last.id);
+  }
+
+  #isBusy(): boolean {
+    return this.chat.status === 'submitted' || this.chat.status === 'streaming';
   }
 
   #begin(change: Partial<PageState> = {}): void {
-    this.#calm();
+    this.#acts += 1;
     this.page.set({ notice: undefined, ...change });
   }
+}
 
-  #start(leftovers: Leftovers, isQuiet = false): void {
-    this.#leftovers = leftovers;
-    this.#isQuiet = isQuiet;
-    this.#recovery.start();
-  }
+function idsOf(snapshot: Snapshot | undefined): ReadonlySet<string> {
+  return new Set(snapshot?.messages.map(({ id }) => id));
+}
 
-  #calm(): void {
-    this.#catchUp.calm();
-    this.#recovery.settled();
-  }
+/** What the server tells beside the messages. */
+function toKnown(known: Snapshot | SessionEvent<UIMessage> | undefined): Partial<PageState> {
+  if (known === undefined) return {};
+  const { run, pending = [], queue = [], status } = known;
+  return {
+    bound: true,
+    following: status === 'active',
+    pending,
+    queue,
+    ...('streamSequence' in known && { sequence: known.streamSequence }),
+    ...(run && { runId: run.runId, runStatus: run.status }),
+  };
+}
+
+function toNotice(snapshot: Snapshot | undefined): PageState['notice'] {
+  if (snapshot?.status !== 'failed') return undefined;
+  return { text: describeFailure(snapshot.run), retry: false };
 }

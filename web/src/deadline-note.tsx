@@ -3,26 +3,15 @@ import { useCurrentConversation, usePageState } from './current-conversation.js'
 import { formatTimeLeft } from './format-time-left.js';
 
 const TICK_MS = 1_000;
-/** How long the server may take to notice that a time is over before the page looks again. */
-const LOOK_EVERY_MS = 3_000;
 
 /** How long a question may still be answered, and a button for more time; nothing without a deadline. */
 export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactElement | null {
-  const { besides } = useCurrentConversation();
+  const { controls } = useCurrentConversation();
   const deadline = usePageState(
     ({ pending }) => pending.find((question) => question.toolCallId === toolCallId)?.deadline,
   );
   const now = useClock(deadline !== undefined);
   const isOver = deadline !== undefined && deadline <= now;
-
-  useEffect(() => {
-    if (!isOver) return;
-    const timer = setInterval(besides.lookAgain, LOOK_EVERY_MS);
-    besides.lookAgain();
-    return () => {
-      clearInterval(timer);
-    };
-  }, [isOver, besides]);
 
   if (deadline === undefined) return null;
   return (
@@ -33,7 +22,7 @@ export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactEleme
           type="button"
           className="plain"
           data-testid="extend"
-          onClick={() => void besides.extend(toolCallId)}
+          onClick={() => void controls.extend(toolCallId)}
         >
           10 more minutes
         </button>

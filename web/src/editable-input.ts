@@ -18,16 +18,17 @@ export function editableFields(input: unknown): EditableField[] {
 }
 
 /**
- * The input with what the form says; undefined where nothing was changed. A number that is none is
- * left as text, for the server to refuse.
+ * The input with the form's changes; undefined if nothing was changed. Text in a number field that is not a number
+ * stays text, for the server to refuse.
  */
 export function editedInput(
   input: unknown,
   texts: Readonly<Record<string, string>>,
 ): Record<string, unknown> | undefined {
   const changes = editableFields(input).flatMap(({ name, kind, text }) => {
-    const said = texts[name];
-    return said === undefined || said === text ? [] : [[name, toValue(kind, said)] as const];
+    const changed = texts[name];
+    if (changed === undefined || changed === text) return [];
+    return [[name, toValue(kind, changed)] as const];
   });
   if (changes.length === 0) return undefined;
   return { ...(input as Record<string, unknown>), ...Object.fromEntries(changes) };

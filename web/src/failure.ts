@@ -1,15 +1,15 @@
-import { APICallError } from 'ai';
-import { isPassing, readProblem, type Snapshot } from './api-client.js';
+import { ChatRequestError, ReplyBrokenError } from '../../ai-sdk/client/index.js';
+import { readProblem, type Snapshot } from './api-client.js';
 
 /**
  * Why a response ended badly, by what the page does next:
- * - `broken`: the connection or the stream; take up again where the server stands,
- * - `unavailable`: the server could not say whether it took the message; look, then offer a retry,
- * - `refused`: the server declines; give the text back,
- * - `reply`: the run itself failed and said so.
+ * - `withdrawn`: the chat loads the conversation again, nothing to show,
+ * - `unavailable`: the server could not be reached; offer a retry,
+ * - `refused`: the server declined; give the text back,
+ * - `reply`: the run itself failed and gave its reason.
  */
 export type Failure =
-  { kind: 'broken' } | { kind: 'unavailable' | 'refused' | 'reply'; text: string };
+  { kind: 'withdrawn' } | { kind: 'unavailable' | 'refused' | 'reply'; text: string };
 
 const FRIENDLY: Record<string, string> = {
   agent_already_running: 'A reply is still being written here. Send your message again after it.',
@@ -24,10 +24,10 @@ const FRIENDLY: Record<string, string> = {
   unauthorized: 'You are not signed in.',
 };
 
-const LAST_FAILED = 'The last reply failed. You can go on with another message.';
-const UNAVAILABLE = 'The server is not available at the moment.';
+const LAST_FAILED = 'The last reply failed. You can continue with another message.';
+export const UNAVAILABLE = 'The server is not available at the moment.';
 
-/** Why the newest reply failed, in the words in which it was told live. */
+/** Why the newest reply failed, in the words that a page saw live. */
 export function describeFailure(run: Snapshot['run']): string {
   const { message } = run?.error ?? {};
   return message === undefined ? LAST_FAILED : toReplyFailure(message);
@@ -37,20 +37,24 @@ function toReplyFailure(message: string): string {
   return `The reply failed: ${message}`;
 }
 
+/** Words for a refusal, for people. */
+export function describeRefusal({ responseBody }: ChatRequestError): string {
+  const problem = readProblem(responseBody);
+  const known = problem === undefined ? undefined : FRIENDLY[problem.code];
+  return known ?? problem?.error ?? 'The server did not accept the message.';
+}
+
 export function classifyFailure(error: Error): Failure {
-  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
-    const problem = readProblem(error.responseBody);
-    if (!isPassing(error.statusCode)) {
-      const known = problem === undefined ? undefined : FRIENDLY[problem.code];
-      const text = known ?? problem?.error ?? 'The server did not accept the message.';
-      return { kind: 'refused', text };
-    }
-    // Following a reply submits nothing, so there is nothing to offer again.
-    if (error.url.endsWith('/stream')) return { kind: 'broken' };
-    return { kind: 'unavailable', text: UNAVAILABLE };
+  if (error instanceof ChatRequestError) {
+    return error.isPassing || error.statusCode >= 500
+      ? { kind: 'unavailable', text: UNAVAILABLE }
+      : { kind: 'refused', text: describeRefusal(error) };
   }
-  // The client wraps the text of an `error` part into a plain Error; faults of the stream itself
-  // and of the connection have names of their own.
+  if (ReplyBrokenError.isInstance(error) && error.reason === 'withdrawn') {
+    return { kind: 'withdrawn' };
+  }
+  // The chat wraps the text of an `error` part into a plain Error; faults of the stream itself and of the
+  // connection have names of their own.
   if (error.name === 'Error') return { kind: 'reply', text: toReplyFailure(error.message) };
-  return { kind: 'broken' };
+  return { kind: 'unavailable', text: UNAVAILABLE };
 }

@@ -6,12 +6,10 @@ interface Props {
   onClose: () => void;
   /** Shows a conversation. */
   onOpen: (sessionId: string) => void;
-  /** Something was answered here. */
-  onAnswered: (sessionId: string) => void;
 }
 
 /** Everything that waits for a person, in all conversations; approvals are answered on the spot. */
-export function InboxDialog({ onClose, onOpen, onAnswered }: Props): ReactElement {
+export function InboxDialog({ onClose, onOpen }: Props): ReactElement {
   const inbox = useMemo(() => createInbox(), []);
   const dialog = useRef<HTMLDialogElement>(null);
   const [sessions, setSessions] = useState<WaitingSession[]>();
@@ -33,7 +31,6 @@ export function InboxDialog({ onClose, onOpen, onAnswered }: Props): ReactElemen
     setFault(undefined);
     try {
       await inbox.decide(sessionId, callId, approved);
-      onAnswered(sessionId);
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The answer was not taken.');
     }

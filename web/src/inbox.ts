@@ -7,7 +7,7 @@ export type { WaitingSession } from '../../protocol/http.js';
 /** What waits for people in all conversations, those first that have waited longest. */
 export interface Inbox {
   load: () => Promise<WaitingSession[]>;
-  /** Approves or denies a call from afar; the run goes on whether or not a page shows it. */
+  /** Approves or denies a call of any conversation; its run continues whether or not a page shows it. */
   decide: (sessionId: string, toolCallId: string, approved: boolean) => Promise<void>;
 }
 

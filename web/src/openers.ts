@@ -4,7 +4,7 @@ export interface Opener {
   text: string;
 }
 
-function said(text: string): Opener {
+function plain(text: string): Opener {
   return { label: text, text };
 }
 
@@ -16,11 +16,11 @@ const LONG = Array.from({ length: 60 }, (_, index) => `Sentence number ${String(
 
 const OPENERS: Record<string, Opener[]> = {
   support: [
-    said('Where is my order 1042?'),
-    said('I want a refund for order 1042.'),
-    said('My order 1042 arrived broken.'),
-    said('Can you recommend a gift for a coffee lover?'),
-    said('How long does a delivery take?'),
+    plain('Where is my order 1042?'),
+    plain('I want a refund for order 1042.'),
+    plain('My order 1042 arrived broken.'),
+    plain('Can you recommend a gift for a coffee lover?'),
+    plain('How long does a delivery take?'),
   ],
   lab: [
     scripted('Write slowly', [{ say: LONG.join(' '), deltas: 240, everyMs: 50 }]),

@@ -5,18 +5,18 @@ import { isPageCall } from './tool-state.js';
 export type PageStatus =
   'loading' | 'ready' | 'thinking' | 'streaming' | 'stopping' | 'waiting' | 'reconnecting';
 
-/** One word for what goes on, from what the chat and the page know. */
+/** The page's state in one word, from what the chat and the page know. */
 export function pageStatus(
   chat: ChatStatus,
   page: Pick<PageState, 'reconnecting' | 'stopping'> &
     Partial<Pick<PageState, 'following' | 'pending'>>,
   newest: UIMessage | undefined,
 ): PageStatus {
+  if (page.reconnecting) return 'reconnecting';
   if (chat === 'submitted' || chat === 'streaming') {
     if (page.stopping) return 'stopping';
     return chat === 'streaming' ? 'streaming' : 'thinking';
   }
-  if (page.reconnecting) return 'reconnecting';
   if (page.following === true) return 'thinking';
   return asks(newest, page.pending ?? []) ? 'waiting' : 'ready';
 }

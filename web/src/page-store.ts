@@ -8,7 +8,7 @@ export interface Notice {
   retry: boolean;
 }
 
-/** What becomes of a message that is sent while a reply is being written. */
+/** What the server does with a message that is sent while a reply is being written. */
 export type WhenBusy = 'queue' | 'steer' | 'interrupt';
 
 /** What the page knows beside the messages. */
@@ -31,7 +31,7 @@ export interface PageState {
   draft: string;
   notice: Notice | undefined;
   reconnecting: boolean;
-  /** The next reply is looked for, and nothing is broken. */
+  /** A run is active, by the newest word of the server. */
   following: boolean;
   stopping: boolean;
 }

@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import { useCurrentConversation, usePageState } from './current-conversation.js';
-import { textOf } from './reconcile.js';
+import { textOf } from './message-text.js';
 import type { QueueEntry } from './session-actions.js';
 
 const MODES: Record<QueueEntry['mode'], string> = {
@@ -36,12 +36,12 @@ interface EntryProps {
 }
 
 function QueuedMessage({ id, text, mode }: EntryProps): ReactElement {
-  const { besides } = useCurrentConversation();
+  const { controls } = useCurrentConversation();
   const [draft, setDraft] = useState<string>();
   const save = (): void => {
-    const said = draft?.trim() ?? '';
+    const changed = draft?.trim() ?? '';
     setDraft(undefined);
-    if (said !== '' && said !== text) void besides.editQueued(id, said);
+    if (changed !== '' && changed !== text) void controls.editQueued(id, changed);
   };
   return (
     <li data-testid="queued">
@@ -63,7 +63,7 @@ function QueuedMessage({ id, text, mode }: EntryProps): ReactElement {
             type="button"
             className="plain"
             data-testid="remove-queued"
-            onClick={() => void besides.removeQueued(id)}
+            onClick={() => void controls.removeQueued(id)}
           >
             Remove
           </button>

@@ -1,21 +1,10 @@
 import type { UIMessage } from 'ai';
 import type { BusyPolicy } from '../../protocol/busy.js';
-import type {
-  AnswerBody,
-  PendingQuestion,
-  QueuedMessages,
-  QueueReply,
-} from '../../protocol/http.js';
-import type { RunStatus } from '../../protocol/run.js';
+import type { AnswerBody, QueuedMessages, QueueReply } from '../../protocol/http.js';
+import type { ExtendReply } from '../../protocol/replies.js';
 import { Refusal, request, type Fetch } from './api-client.js';
 
 export type QueueEntry = QueuedMessages<UIMessage>;
-
-/** What a session waits for, and how its newest run stands. */
-export interface Waiting {
-  run: { runId: string; status: RunStatus };
-  pending: PendingQuestion[];
-}
 
 /** A point that a conversation can be copied up to. */
 export interface CheckpointEntry {
@@ -26,21 +15,21 @@ export interface CheckpointEntry {
   timestamp: number;
 }
 
-/** Everything that a page does with a session beside talking. All of it throws Refusal for a no. */
+/** Everything that a page does with a session beside talking. All of it throws Refusal if the server declines. */
 export interface SessionActions {
-  loadWaiting: () => Promise<Waiting>;
   answer: (toolCallId: string, answer: AnswerBody) => Promise<void>;
-  extend: (toolCallId: string, byMs: number) => Promise<void>;
+  /** Resolves to the new deadline, ms since the epoch by the server's clock. */
+  extend: (toolCallId: string, byMs: number) => Promise<number>;
   loadQueue: () => Promise<QueueEntry[]>;
   editQueued: (id: string, text: string) => Promise<QueueEntry[]>;
   removeQueued: (id: string) => Promise<QueueEntry[]>;
-  /** Says something while a reply is being written; resolves when the server has taken it. */
+  /** Sends a message while a reply is being written; resolves when the server has accepted it. */
   sayBeside: (message: UIMessage, busy: BusyPolicy) => Promise<void>;
-  /** Goes on with a turn that was interrupted. */
-  goOn: () => Promise<void>;
+  /** Resumes a turn that was interrupted. */
+  resume: () => Promise<void>;
   /** Newest first. */
   loadCheckpoints: () => Promise<CheckpointEntry[]>;
-  /** Copies the conversation, up to a checkpoint if one is named; gives the id of the copy. */
+  /** Copies the conversation, up to a checkpoint if one is named; returns the id of the copy. */
   branch: (checkpointId?: string) => Promise<string>;
 }
 
@@ -64,12 +53,12 @@ export function createSessionActions(sessionId: string, send: Fetch): SessionAct
   const queueOf = ({ queue }: QueueReply<UIMessage>): QueueEntry[] => queue;
 
   return {
-    loadWaiting: () => ask<Waiting>(`/api/sessions/${id}/pending`),
     answer: async (toolCallId, answer) => {
       await ask(call(toolCallId), 'POST', answer);
     },
     extend: async (toolCallId, byMs) => {
-      await ask(`${call(toolCallId)}/extend`, 'POST', { byMs });
+      const url = `${call(toolCallId)}/extend`;
+      return (await ask<ExtendReply>(url, 'POST', { byMs })).deadline;
     },
     loadQueue: async () => queueOf(await ask(`${chat}/queue`)),
     editQueued: async (messageId, text) =>
@@ -83,10 +72,10 @@ export function createSessionActions(sessionId: string, send: Fetch): SessionAct
         body: JSON.stringify({ id: sessionId, messages: [message], busy }),
       });
       if (!response.ok) throw new Refusal(response.status, await response.text());
-      // The reply is followed by the conversation itself, as after any break.
+      // The conversation follows the reply itself, as it does when one begins elsewhere.
       await response.body?.cancel();
     },
-    goOn: async () => {
+    resume: async () => {
       await ask('/api/agent/resume', 'POST', { sessionId });
     },
     loadCheckpoints: async () => {

@@ -19,7 +19,7 @@ export function SessionPage({ place, onNewChat, onAgent, onOpen }: Props): React
   useEffect(() => {
     if (loaded.kind !== 'ready') return;
     const { agent, bound } = loaded.conversation.page.get();
-    // The link should say what a new conversation is going to be. An old one knows by itself.
+    // The link names the agent of a new conversation. The server knows the agent of an existing one.
     if (!bound) onAgent(agent);
   }, [loaded, onAgent]);
 

@@ -9,14 +9,14 @@ interface Props {
 }
 
 const WORDS = {
-  running: 'at work…',
+  running: 'working…',
   waiting: 'waiting',
   done: 'done',
   failed: 'failed',
   denied: 'denied',
 } as const;
 
-/** A task that another agent works on: what it was asked, and what it came to. */
+/** A task of another agent: its input and its result. */
 export function SubAgentCard({ part, tool, name }: Props): ReactElement {
   const state = toolCardState(part);
   return (

@@ -8,7 +8,7 @@ interface Props {
   /** A reply is being received. */
   live: boolean;
   thinking: boolean;
-  /** What stands there while nothing has been said. */
+  /** Shown while there are no messages. */
   children?: ReactNode;
   /** What can be done with the newest turn. */
   actions?: ReactNode;

@@ -1,8 +1,9 @@
+import type { UIMessage } from 'ai';
 import { useEffect, useState } from 'react';
-import { loadConfig, loadSnapshot, Refusal, type PageConfig } from './api-client.js';
+import { ChatRequestError, createResumableChatTransport } from '../../ai-sdk/client/index.js';
+import { loadConfig, Refusal, request, type PageConfig } from './api-client.js';
 import { Conversation } from './conversation.js';
-import { pauseWhileHidden } from './page-visibility.js';
-import { retryDelay } from './retry-delay.js';
+import { describeRefusal } from './failure.js';
 import type { Place } from './session-url.js';
 
 export type Loaded =
@@ -10,39 +11,7 @@ export type Loaded =
   | { kind: 'refused'; text: string }
   | { kind: 'ready'; config: PageConfig; conversation: Conversation };
 
-async function load({ sessionId, agent }: Place, signal: AbortSignal): Promise<Loaded> {
-  const [config, snapshot] = await Promise.all([
-    loadConfig(fetch, signal),
-    loadSnapshot(fetch, sessionId, signal),
-  ]);
-  const known = agent !== undefined && config.agents.includes(agent);
-  const conversation = new Conversation({
-    sessionId,
-    agent: known ? agent : (config.defaultAgent ?? config.agents[0] ?? ''),
-    snapshot,
-  });
-  return { kind: 'ready', config, conversation };
-}
-
-async function loadUntilAnswered(
-  place: Place,
-  signal: AbortSignal,
-  show: (loaded: Loaded) => void,
-): Promise<void> {
-  for (let attempt = 0; !signal.aborted; attempt += 1) {
-    try {
-      show(await load(place, signal));
-      return;
-    } catch (error) {
-      if (error instanceof Refusal && !error.passing) {
-        show({ kind: 'refused', text: error.message });
-        return;
-      }
-      show({ kind: 'loading', reconnecting: true });
-      await pauseWhileHidden(retryDelay(attempt), signal);
-    }
-  }
-}
+const AGAIN_MS = 1_000;
 
 /** Loads the conversation of a place, for as long as it takes the server to answer. */
 export function useConversation(place: Place): Loaded {
@@ -61,4 +30,48 @@ export function useConversation(place: Place): Loaded {
   }, [place.sessionId]);
 
   return loaded;
+}
+
+async function loadUntilAnswered(
+  { sessionId, agent }: Place,
+  signal: AbortSignal,
+  show: (loaded: Loaded) => void,
+): Promise<void> {
+  const { loadSnapshot } = createResumableChatTransport({
+    giveUpAfterMs: Infinity,
+    fetch: (input, init) => request(fetch, input, init),
+    onConnectionChange: (isConnected) => {
+      show({ kind: 'loading', reconnecting: !isConnected });
+    },
+  });
+  for (;;) {
+    try {
+      const snapshot = await loadSnapshot<UIMessage>(sessionId, signal);
+      const config = await loadConfig(fetch, signal);
+      const isKnown = agent !== undefined && config.agents.includes(agent);
+      const conversation = new Conversation({
+        sessionId,
+        agent: isKnown ? agent : (config.defaultAgent ?? config.agents[0] ?? ''),
+        snapshot,
+      });
+      show({ kind: 'ready', config, conversation });
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      const refusal = toRefusal(error);
+      if (refusal !== undefined) {
+        show({ kind: 'refused', text: refusal });
+        return;
+      }
+      show({ kind: 'loading', reconnecting: true });
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
+  }
+}
+
+/** Why the server declines; undefined if the same may work later. */
+function toRefusal(error: unknown): string | undefined {
+  if (error instanceof ChatRequestError && error.statusCode < 500) return describeRefusal(error);
+  const isFinal = error instanceof Refusal && error.statusCode < 500 && error.statusCode !== 429;
+  return isFinal ? error.message : undefined;
 }

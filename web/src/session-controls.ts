@@ -4,46 +4,30 @@ import type { PageStore } from './page-store.js';
 import type { QueueEntry, SessionActions } from './session-actions.js';
 
 /** Time that a click adds to a deadline. */
-export const MORE_TIME_MS = 10 * 60_000;
+const MORE_TIME_MS = 10 * 60_000;
 const UNREACHABLE = 'The server could not be reached. Nothing was changed.';
 
-export interface BesidesDeps {
+export interface SessionControlsDeps {
   page: PageStore;
   actions: SessionActions;
-  /** Looks for the reply that the server writes next, unless one is being received. */
-  follow: () => void;
+  /** Shows what the server has, and follows the reply that it writes, unless one is being received. */
+  refresh: () => void;
 }
 
 /** What a person does with a conversation beside talking: answers of other kinds, the queue, more time. */
-export class Besides {
+export class SessionControls {
   readonly #page: PageStore;
   readonly #actions: SessionActions;
-  readonly #follow: () => void;
-  /** A message was sent that is answered after the reply at work. */
-  #expectsMore = false;
+  readonly #refresh: () => void;
 
-  constructor({ page, actions, follow }: BesidesDeps) {
+  constructor({ page, actions, refresh }: SessionControlsDeps) {
     this.#page = page;
     this.#actions = actions;
-    this.#follow = follow;
+    this.#refresh = refresh;
   }
 
-  /** A reply came to its end: takes note of what waits now, and follows what comes next. */
-  async afterReply(): Promise<void> {
-    if (this.#expectsMore || this.#page.get().queue.length > 0) {
-      this.#expectsMore = false;
-      this.#follow();
-      return;
-    }
-    const waiting = await this.#actions.loadWaiting().catch(() => undefined);
-    if (waiting === undefined) return;
-    const { run, pending } = waiting;
-    this.#page.set({ pending, runId: run.runId, runStatus: run.status });
-  }
-
-  /** Says something while a reply is being written. What the server declines goes back to the composer. */
+  /** Sends a message while a reply is being written. What the server declines goes back to the composer. */
   async say(text: string): Promise<void> {
-    this.#expectsMore = true;
     const message = {
       id: generateId(),
       role: 'user' as const,
@@ -51,12 +35,10 @@ export class Besides {
     };
     const sent = await this.#try(() => this.#actions.sayBeside(message, this.#page.get().whenBusy));
     if (!sent) {
-      this.#expectsMore = false;
       this.#page.set({ draft: text });
       return;
     }
-    await this.readQueue();
-    this.#follow();
+    await this.#show(this.#actions.loadQueue);
   }
 
   /** Approves a call with another input. @returns false if the server declined it */
@@ -66,26 +48,24 @@ export class Besides {
     );
     if (!isTaken) return false;
     this.#page.set({ changed: { ...this.#page.get().changed, [toolCallId]: input } });
-    this.#follow();
     return true;
   }
 
-  /** Gives everybody more time to answer. */
+  /** Gives all people more time to answer. */
   async extend(toolCallId: string): Promise<void> {
-    await this.#try(() => this.#actions.extend(toolCallId, MORE_TIME_MS));
-    await this.afterReply();
+    await this.#try(async () => {
+      const deadline = await this.#actions.extend(toolCallId, MORE_TIME_MS);
+      const pending = this.#page
+        .get()
+        .pending.map((call) => (call.toolCallId === toolCallId ? { ...call, deadline } : call));
+      this.#page.set({ pending });
+    });
   }
 
-  /** Something else than this page moved the conversation on: another's answer, or time. */
-  readonly lookAgain = (): void => {
-    this.#follow();
-  };
-
-  async goOn(): Promise<void> {
-    if (await this.#try(this.#actions.goOn)) this.#follow();
+  /** Resumes a turn that was interrupted. */
+  async resume(): Promise<void> {
+    await this.#try(this.#actions.resume);
   }
-
-  readonly readQueue = (): Promise<void> => this.#show(this.#actions.loadQueue);
 
   editQueued(id: string, text: string): Promise<void> {
     return this.#show(() => this.#actions.editQueued(id, text));
@@ -99,7 +79,7 @@ export class Besides {
     return this.#actions.loadCheckpoints();
   }
 
-  /** @returns the id of the copy; undefined if there is none */
+  /** @returns the id of the copy; undefined if the server declined it */
   async branch(checkpointId?: string): Promise<string | undefined> {
     let copy: string | undefined;
     await this.#try(async () => {
@@ -113,7 +93,7 @@ export class Besides {
       this.#page.set({ queue: await change() });
     });
     // Most likely its turn has come meanwhile.
-    if (!isDone) this.#follow();
+    if (!isDone) this.#refresh();
   }
 
   async #try(action: () => Promise<unknown>): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
+import type { SessionEvent } from '../../protocol/http.js';
 import { eventually } from './eventually.js';
 import { atRest, openConversation, shown } from './open-conversation.js';
 import { reply, snapshot, spoken, Wire, WireServer } from './wire-server.js';
@@ -19,21 +20,23 @@ const first = [user('u1', 'Hello'), agent('msg-1', 'Hi')];
 
 describe('a message that is sent while a reply is being written', () => {
   it('goes out beside it, and is followed when its turn comes', async () => {
-    const running = new Wire().send(...spoken('msg-1', 'Hi', false));
+    const running = new Wire({ 'x-run-id': 's1:1-ab' }).send(...spoken('msg-1', 'Hi', false));
     const next = new Wire().send(...spoken('msg-3', 'Two here')).end();
-    const waiting = { ...snapshot('ended', first), queue: queued('u2', 'Two') };
+    const events = new Wire().send(standing(3, queued('u2', 'Two')));
     const server = new WireServer()
       .on('POST', reply(running), taken)
+      .on('GET events', reply(events))
       .on('GET queue', () => Response.json({ queue: queued('u2', 'Two') }))
-      .on('GET snapshot', reply(waiting), reply(snapshot('active', [...first, user('u2', 'Two')])))
+      .on('GET snapshot', reply(snapshot('active', [...first, user('u2', 'Two')], 9)))
       .on('GET stream', reply(next));
-    const conversation = openConversation(server);
+    const conversation = await openConversation(server);
     conversation.send('Hello');
     await eventually(() => conversation.chat.status === 'streaming');
     conversation.send('Two');
     await eventually(() => conversation.page.get().queue.length === 1);
     expect(server.named('POST')[1]?.body).toMatchObject({ busy: 'queue' });
     expect(server.named('POST')[1]?.body.messages).toHaveLength(1);
+    events.send(standing(9, []));
     running.send({ type: 'finish', finishReason: 'stop' }).end();
     await eventually(() => shown(conversation).includes('assistant: Two here'));
     await atRest(conversation);
@@ -46,7 +49,7 @@ describe('a message that is sent while a reply is being written', () => {
     const server = new WireServer().on('POST', reply(running), () =>
       Response.json({ error: 'too many', code: 'queue_full' }, { status: 429 }),
     );
-    const conversation = openConversation(server);
+    const conversation = await openConversation(server);
     conversation.send('Hello');
     await eventually(() => conversation.chat.status === 'streaming');
     conversation.send('Two');
@@ -59,4 +62,18 @@ describe('a message that is sent while a reply is being written', () => {
 
 function queued(id: string, text: string) {
   return [{ id, mode: 'queue' as const, messages: [user(id, text)], queuedAt: 0 }];
+}
+
+/** What the server says of an active conversation. */
+function standing(sequence: number, queue: ReturnType<typeof queued>): SessionEvent {
+  return {
+    sessionId: 's1',
+    sequence,
+    status: 'active',
+    run: { runId: 's1:1-ab', status: 'running' },
+    turn: 1,
+    messageId: 'msg-1',
+    pending: [],
+    queue,
+  };
 }

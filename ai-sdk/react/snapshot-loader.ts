@@ -1,0 +1,10 @@
+import type { FrontendSnapshot } from '../../protocol/http.js';
+
+/** Loads the conversation that a chat shows; undefined if it does not exist. */
+export type SnapshotLoader<M> = (
+  chatId: string,
+) => Promise<
+  | (Pick<FrontendSnapshot<M>, 'messages' | 'status'> &
+      Partial<Pick<FrontendSnapshot<M>, 'streamSequence'>>)
+  | undefined
+>;

@@ -1,0 +1,99 @@
+import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
+import { useCallback, useEffect, useRef } from 'react';
+import { keepUnsent } from '../client/keep-unsent.js';
+import { isBusy, rebuildReply } from '../client/rebuild-reply.js';
+import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
+import type { SnapshotLoader } from './snapshot-loader.js';
+
+export interface RefreshOptions {
+  /** False: the page has dealt with answers and a message that the server has not accepted. Default: they stay. */
+  keepUnsent?: boolean;
+}
+
+export interface Refreshing {
+  /**
+   * Shows what the server has, and follows a run that is active. Resolves to false if the chat is busy, the server
+   * has no such conversation, or `isWanted` says so when its turn comes.
+   */
+  refresh: (options?: RefreshOptions, isWanted?: () => boolean) => Promise<boolean>;
+  /** `resumeStream`, never twice at a time: a chat is not busy yet while it asks what there is to follow. */
+  resume: () => Promise<void>;
+}
+
+/** Puts the server's conversation in the place of the page's, one time after the other. */
+export function useRefresh<M extends UIMessage>(
+  chat: UseChatHelpers<M>,
+  load: SnapshotLoader<M> | undefined,
+  when: SendAutomaticallyWhen,
+): Refreshing {
+  const latest = useRef({ chat, load });
+  useEffect(() => {
+    latest.current = { chat, load };
+  });
+  const resuming = useRef<{ chatId: string; settled: Promise<void> } | undefined>(undefined);
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+
+  const resume = useCallback((): Promise<void> => {
+    const { id: chatId, resumeStream } = latest.current.chat;
+    if (resuming.current?.chatId === chatId) return resuming.current.settled;
+    const settled = resumeStream().finally(() => {
+      if (resuming.current?.settled === settled) resuming.current = undefined;
+    });
+    resuming.current = { chatId, settled };
+    return settled;
+  }, []);
+  const resumed = useCallback(async (): Promise<void> => {
+    const { current } = resuming;
+    if (current?.chatId === latest.current.chat.id) await current.settled.catch(() => undefined);
+  }, []);
+
+  const refreshNow = useCallback(
+    async ({ keepUnsent: isKept = true }: RefreshOptions): Promise<boolean> => {
+      const { chat: now, load: from } = latest.current;
+      if (from === undefined || isBusy(now)) return false;
+      const unsent = { isMessage: false, hasAnswers: false };
+      let shown: M[] = [];
+      const current = {
+        id: now.id,
+        // The chat may have become busy while the snapshot was on its way.
+        get status() {
+          return latest.current.chat.status;
+        },
+        clearError: () => {
+          // A message that was not sent keeps its error, so that the page offers another try.
+          if (!unsent.isMessage) now.clearError();
+        },
+        resumeStream: () => {
+          // Its end is not waited for: the page is right from its beginning.
+          resume().catch(() => undefined);
+          return Promise.resolve();
+        },
+      };
+      const show = (server: M[]): void => {
+        now.setMessages((local) => (shown = isKept ? keepUnsent(server, local) : server));
+        unsent.isMessage = shown.length > server.length;
+        unsent.hasAnswers = server.some((message, at) => message !== shown[at]);
+      };
+      if (!(await rebuildReply<M>(current, show, () => from(now.id)))) return false;
+      // Others gave the answers that were missing: those that were given here go out now.
+      const isFree = !isBusy(latest.current.chat) && resuming.current?.chatId !== now.id;
+      if (unsent.hasAnswers && isFree && when({ messages: shown })) void now.sendMessage();
+      return true;
+    },
+    [resume, when],
+  );
+
+  const refresh = useCallback(
+    (options: RefreshOptions = {}, isWanted = (): boolean => true): Promise<boolean> => {
+      const next = last.current.then(async () => {
+        await resumed();
+        return isWanted() && refreshNow(options);
+      });
+      last.current = next.catch(() => undefined);
+      return next;
+    },
+    [refreshNow, resumed],
+  );
+
+  return { refresh, resume };
+}

@@ -1,0 +1,43 @@
+// The package's hook and transport, as the demo page uses them; see mutations.mjs.
+const FOLLOWED = 'test/e2e/followed-conversation.test.ts';
+const KEPT = 'test/ai-sdk/client/keep-unsent.test.ts';
+
+export const hooks = [
+  {
+    defence: 'Hook: a page with eventsUrl follows what begins elsewhere',
+    file: 'ai-sdk/react/use-following.ts',
+    edits: [
+      ['      refresh({}, () => event.sequence > seen.current).catch(() => undefined);\n', ''],
+    ],
+    suite: FOLLOWED,
+    test: 'useChat of 4 with eventsUrl shows what another page begins, and what is answered elsewhere',
+  },
+  {
+    defence: 'Hook: a refresh keeps answers that the server still asks for',
+    file: 'ai-sdk/client/keep-unsent.ts',
+    edits: [['(answers.get(part.toolCallId) ?? part)', 'part']],
+    suite: KEPT,
+    test: 'the messages of a page that looks at the server keep answers that the server still asks for',
+  },
+  {
+    defence: 'Hook: a refresh keeps a message that never arrived',
+    file: 'ai-sdk/client/keep-unsent.ts',
+    edits: [['isUnsent(server, last)', 'false']],
+    suite: KEPT,
+    test: 'the messages of a page that looks at the server keep a message that never arrived, and none that did',
+  },
+  {
+    defence: 'Transport: a full queue or quota is not asked again and again',
+    file: 'ai-sdk/client/chat-request-error.ts',
+    edits: [[' && !LASTING.has(code)', '']],
+    suite: 'test/ai-sdk/client/connection-changes.test.ts',
+    test: 'a resumable transport gives up at once on a refusal that lasts: quota_exceeded',
+  },
+  {
+    defence: 'Transport: a page learns that its request does not get through',
+    file: 'ai-sdk/client/patience.ts',
+    edits: [['    this.#report(true);\n', '']],
+    suite: 'test/ai-sdk/client/connection-changes.test.ts',
+    test: 'a resumable transport reports a request that does not get through, and that it did',
+  },
+];

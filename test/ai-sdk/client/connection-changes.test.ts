@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { ChatRequestError, createResumableChatTransport } from '../../../ai-sdk/client/index.js';
+
+const MESSAGE = { id: 'u1', role: 'user' as const, parts: [{ type: 'text', text: 'hello' }] };
+const options = {
+  trigger: 'submit-message' as const,
+  chatId: 's1',
+  messageId: undefined,
+  messages: [MESSAGE],
+  abortSignal: undefined,
+};
+const refusal = (status: number, code: string): Response =>
+  Response.json({ error: 'no', code }, { status });
+
+/** A transport whose requests get the given replies in turn; what it reported, and how often it asked. */
+function openTransport(...replies: (Response | Error)[]) {
+  const changes: boolean[] = [];
+  let requests = 0;
+  const transport = createResumableChatTransport({
+    api: 'http://chat.test/api/chat',
+    retryDelayMs: () => 0,
+    onConnectionChange: (isConnected) => changes.push(isConnected),
+    fetch: () => {
+      const reply = replies[requests] ?? refusal(500, 'internal_error');
+      requests += 1;
+      return reply instanceof Error ? Promise.reject(reply) : Promise.resolve(reply);
+    },
+  });
+  return { transport, changes, asked: () => requests };
+}
+
+describe('a resumable transport', () => {
+  it('reports a request that does not get through, and that it did', async () => {
+    const { transport, changes } = openTransport(
+      new TypeError('Failed to fetch'),
+      refusal(503, 'unavailable'),
+      new Response('data: {"type":"start"}\n\ndata: {"type":"finish"}\n\ndata: [DONE]\n\n'),
+    );
+    const reply = await transport.sendMessages(options);
+    const parts = [];
+    for await (const part of reply) parts.push(part.type);
+    expect(parts).toEqual(['start', 'finish']);
+    expect(changes).toEqual([false, true]);
+  });
+
+  it.each(['queue_full', 'quota_exceeded'])(
+    'gives up at once on a refusal that lasts: %s',
+    async (code) => {
+      const { transport, changes, asked } = openTransport(refusal(429, code));
+      await expect(transport.sendMessages(options)).rejects.toThrow(ChatRequestError);
+      expect([asked(), changes]).toEqual([1, []]);
+    },
+  );
+
+  it('asks again when the server is busy for a moment', async () => {
+    const { transport, asked } = openTransport(
+      refusal(429, 'too_many_requests'),
+      refusal(400, 'nothing_to_do'),
+    );
+    await expect(transport.sendMessages(options)).rejects.toMatchObject({ code: 'nothing_to_do' });
+    expect(asked()).toBe(2);
+  });
+});
