@@ -75,7 +75,6 @@ describe('ids', () => {
         JSON.stringify({ sessionId: id, toolCallId: long, result: 1 }),
       ),
       id,
-      404,
     );
     await expectRefused(await send(`chat/${id}/retry`, JSON.stringify({ checkpointId: long })), id);
   });
