@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { formatList } from '../../scripts/defences/format-list.mjs';
 import { mutations } from '../../scripts/defences/mutations.mjs';
 import { takeOut } from '../../scripts/defences/take-out.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
@@ -15,4 +16,9 @@ test.each(mutations.map((mutation) => [mutation.defence, mutation]))(
 
 test('the names of the defences are unique', () => {
   expect(new Set(mutations.map(({ defence }) => defence)).size).toBe(mutations.length);
+});
+
+test('docs/defences.md lists the defences; npm run defences -- --list writes it', () => {
+  const list = readFileSync(join(projectRoot, 'docs/defences.md'), 'utf8');
+  expect(list).toBe(formatList(mutations));
 });
