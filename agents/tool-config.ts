@@ -73,7 +73,7 @@ const SERVER_ONLY = ['requireApproval', 'timeoutMs', 'finishWith', 'retry'] as c
 const ToolName = Name.refine((name) => name !== FINISH_TOOL_NAME, {
   error: 'is reserved for the result of the agent',
 });
-export const Description = must(
+const Description = must(
   'a text for the model that is not empty',
   (value) => typeof value === 'string' && value.trim() !== '',
 );

@@ -43,7 +43,7 @@ export function toMessageText(message: LanguageModelV4Message): string {
 }
 
 /** A tool's output as text: text as it is, everything else as JSON. */
-export function toOutputText(output: LanguageModelV4ToolResultPart['output']): string {
+function toOutputText(output: LanguageModelV4ToolResultPart['output']): string {
   if (output.type === 'execution-denied') return output.reason ?? 'execution denied';
   return typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
 }

@@ -88,7 +88,7 @@ const BUFFERED_PARTS = 256;
  *
  * @param parts the model's work, which stops when `stop` aborts
  */
-export function toReplyStream(
+function toReplyStream(
   parts: AsyncGenerator<LanguageModelV4StreamPart, void, undefined>,
   stop: AbortController,
 ): ReadableStream<LanguageModelV4StreamPart> {
@@ -119,7 +119,7 @@ export function toReplyStream(
  *
  * @throws the error that the stream carries
  */
-export async function readReply(
+async function readReply(
   stream: ReadableStream<LanguageModelV4StreamPart>,
 ): Promise<LanguageModelV4GenerateResult> {
   const content: LanguageModelV4Content[] = [];

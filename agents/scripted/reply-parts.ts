@@ -99,7 +99,7 @@ function toFinishReason({ failure, calls }: Reply): LanguageModelV4FinishReason 
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Token counts such as a provider might report. */
-export function toUsage(
+function toUsage(
   prompt: LanguageModelV4Prompt,
   { think = '', calls }: Reply,
   textCharacters: number,

@@ -18,7 +18,7 @@ export const ScriptCall = z.object({
 export type ScriptCall = z.infer<typeof ScriptCall>;
 
 /** A provider error. */
-export const ScriptFailure = z.object({
+const ScriptFailure = z.object({
   status: z.int().min(400).max(599),
   retryAfterMs: Wait.optional(),
   /** Pieces streamed before it; 0: the call is refused outright. */
@@ -26,7 +26,6 @@ export const ScriptFailure = z.object({
   /** Attempts that fail, from the first; absent: all of them. */
   times: z.int().min(1).optional(),
 });
-export type ScriptFailure = z.infer<typeof ScriptFailure>;
 
 /** What one attempt of a model call does. */
 const attempt = {

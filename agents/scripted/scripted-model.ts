@@ -31,7 +31,7 @@ export function isScriptedModel(model: unknown): boolean {
  *
  * @throws APICallError with status 400 if the entry is malformed
  */
-export function toScriptedReply(options: LanguageModelV4CallOptions): Reply {
+function toScriptedReply(options: LanguageModelV4CallOptions): Reply {
   const { userText, calls } = toTurn(options.prompt);
   const script = parseScript(userText);
   if (script === undefined) return createCannedReply(userText);
@@ -41,7 +41,7 @@ export function toScriptedReply(options: LanguageModelV4CallOptions): Reply {
 }
 
 /** Which attempt of its step a call is, from 1: the runtime says so in its provider options. */
-export function toAttempt({ providerOptions }: LanguageModelV4CallOptions): number {
+function toAttempt({ providerOptions }: LanguageModelV4CallOptions): number {
   const attempt = providerOptions?.helix?.attempt;
   return typeof attempt === 'number' && attempt >= 1 ? Math.floor(attempt) : 1;
 }
@@ -94,7 +94,7 @@ const QUOTED = 200;
 const WORD_MS = 10;
 
 /** What the scripted model says to a text that is no script. */
-export function createCannedReply(userText: string): Reply {
+function createCannedReply(userText: string): Reply {
   const words = userText.replace(/\s+/g, ' ').trim();
   const points = Array.from(words);
   const quoted = points.length > QUOTED ? `${points.slice(0, QUOTED).join('')}…` : words;
