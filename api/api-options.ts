@@ -15,7 +15,9 @@ interface ApiStores {
 /** Options of `createApi`. */
 export type ApiOptions = ApiSettings & {
   /** `createAgentExecutor(…)`. */
-  executor: TemporalAgentExecutor | ApiRuns;
+  executor: { readonly runs: ApiRuns } & Partial<
+    Pick<TemporalAgentExecutor, 'namespace' | 'checks'>
+  >;
   agents: ApiDeps['agents'] | readonly AgentDefinition[];
   /** For links into the Temporal UI. Default: the executor's. */
   namespace?: string;
@@ -31,7 +33,6 @@ export type ApiOptions = ApiSettings & {
 /** The options, with defaults for those that are absent. */
 export function toApiDeps(options: ApiOptions): ApiDeps {
   const { executor } = options;
-  const known = 'runs' in executor ? executor : undefined;
   const stores: ApiStores =
     'stores' in options
       ? options.stores
@@ -39,16 +40,16 @@ export function toApiDeps(options: ApiOptions): ApiDeps {
   const agents = 'has' in options.agents ? options.agents : new AgentRegistry(options.agents);
   return {
     ...options,
-    executor: 'runs' in executor ? executor.runs : executor,
+    executor: executor.runs,
     stateStore: stores.store,
     streamManager: stores.streamManager,
     agents,
     defaultAgent: options.defaultAgent ?? onlyAgent(agents),
-    namespace: options.namespace ?? known?.namespace ?? 'default',
+    namespace: options.namespace ?? executor.namespace ?? 'default',
     checks: options.checks ?? {
       // An absent check must not be a key: `/readyz` runs every key.
       ...(stores.ping && { redis: stores.ping }),
-      ...known?.checks,
+      ...executor.checks,
     },
     logger: options.logger ?? pino({ name: 'api', level: 'warn' }),
   };

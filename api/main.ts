@@ -1,16 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
 import { ConfigError, parseEnv, type Config } from '../config/env.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { createExampleAgents, isLabServed } from '../examples/index.js';
-import { createRunWorkflows } from '../executor/run-workflows.js';
-import { createRuns } from '../executor/create-runs.js';
-import { createTemporalChecks } from '../executor/worker-check.js';
-import { registerSearchAttributes } from '../executor/search-attributes.js';
+import { createAgentExecutor } from '../executor/agent-executor.js';
 import { withTimeout } from '../protocol/time.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
@@ -46,13 +43,12 @@ async function main(): Promise<void> {
     untilReachable(`Temporal at ${address}`, () => Connection.connect({ address })),
     untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),
   ]);
-  const client = new Client({ connection, namespace });
-  const executor = createRuns({
-    store: redis.store,
-    streamManager: redis.streamManager,
-    workflows: createRunWorkflows(client, config.TASK_QUEUE),
+  const executor = await createAgentExecutor({
+    connection,
+    namespace,
+    taskQueue: config.TASK_QUEUE,
+    stores: redis,
     agents,
-    searchAttributes: await registerSearchAttributes(connection, namespace),
     ...describeRuns(config),
     quotas: readQuotas(config, { isOpen: access.allowUnauthenticated === true }),
     logger,
@@ -62,8 +58,7 @@ async function main(): Promise<void> {
   const webRoot = fileURLToPath(new URL('../web', import.meta.url));
   const app = createApi({
     executor,
-    stateStore: redis.store,
-    streamManager: redis.streamManager,
+    stores: redis,
     agents,
     defaultAgent: config.DEFAULT_AGENT,
     busyPolicy: config.BUSY_POLICY,
@@ -71,8 +66,6 @@ async function main(): Promise<void> {
     metrics,
     publicMetrics: config.METRICS_PORT === undefined,
     temporalUi: config.TEMPORAL_UI_URL,
-    namespace,
-    checks: { redis: redis.ping, ...createTemporalChecks(client, namespace, config.TASK_QUEUE) },
     webRoot: existsSync(webRoot) ? webRoot : undefined,
     logger,
   });
@@ -95,7 +88,7 @@ async function main(): Promise<void> {
     if (err !== undefined) logger.error({ err }, 'the api ends after an unexpected error');
     await Promise.all([server.close(), metricsServer?.close()]);
     // A worker starts the others.
-    await withTimeout(STARTS_MS, executor.idle()).catch(() => undefined);
+    await withTimeout(STARTS_MS, executor.runs.idle()).catch(() => undefined);
     await redis.close();
     await connection.close();
   });

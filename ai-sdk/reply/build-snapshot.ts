@@ -14,13 +14,12 @@ import { readPartialTurn } from '../turns/partial-turn.js';
 import { isOngoing, toAllMessages, toSettledMessages } from '../turns/ui-history.js';
 import { findOwnSession, isOwner, type Caller } from './access.js';
 import { toQueue } from './queue.js';
-import { toRuns, type RunsOf } from './types.js';
 
 export interface SnapshotDeps {
   stateStore: Pick<Store, 'sessions' | 'documents'>;
   streamManager: Pick<StreamManager, 'read'>;
   /** Settles overdue calls first; without it an expired question may still look open. */
-  executor?: RunsOf<Pick<Runs, 'expireCalls'>>;
+  executor?: { readonly runs: Pick<Runs, 'expireCalls'> };
   /** False includes the message of an active turn unless the params decide otherwise. Default: true. */
   contentReplayEnabled?: boolean | undefined;
 }
@@ -112,8 +111,8 @@ async function readCurrent(
   const view = await stateStore.sessions.view(record.sessionId);
   if (view === undefined || !isOwner(view.record, caller)) return undefined;
   const { deadline = Infinity } = view.record;
-  const runs = executor && toRuns(executor);
-  const isOverdue = deadline <= Date.now() && (await runs?.expireCalls(record.sessionId)) === true;
+  const isOverdue =
+    deadline <= Date.now() && (await executor?.runs.expireCalls(record.sessionId)) === true;
   return isOverdue ? stateStore.sessions.view(record.sessionId) : view;
 }
 

@@ -53,18 +53,11 @@ export type ChatReply = { runId?: string } & (
     }
 );
 
-/** An executor's transitions: the executor of `createAgentExecutor` has them under `runs`. */
-export type RunsOf<E> = E | { readonly runs: E };
-
-export function toRuns<E extends object>(executor: RunsOf<E>): E {
-  return 'runs' in executor ? executor.runs : executor;
-}
-
-type ChatExecutor = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
+type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'>;
 
 /** What the bridge works with. */
 export interface ChatDeps {
-  executor: ChatExecutor;
+  executor: ChatRuns;
   stateStore: Pick<Store, 'sessions'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   /** The agents, and which of them people may talk to. Default: all. */
@@ -84,7 +77,7 @@ export interface ChatDeps {
 
 /** The same for an app: the executor of `createAgentExecutor`, and the app's one agent. */
 export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
-  executor: RunsOf<ChatExecutor>;
+  executor: { readonly runs: ChatRuns };
   /** The agent of every conversation, by definition or name. */
   agent?: { readonly name: string } | string | undefined;
   /** In place of `agent`: requests name one of these. */
@@ -93,7 +86,7 @@ export type HandleChatStreamDeps = Omit<ChatDeps, 'executor' | 'agents'> & {
 
 /** @throws ConfigurationError if no agent is named */
 export function toChatDeps({ executor, agent, agents, ...deps }: HandleChatStreamDeps): ChatDeps {
-  const runs = toRuns(executor);
+  const { runs } = executor;
   const name = typeof agent === 'object' ? agent.name : agent;
   const defaultAgent = deps.defaultAgent ?? name;
   if (agents !== undefined) return { ...deps, executor: runs, agents, defaultAgent };

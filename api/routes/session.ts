@@ -50,7 +50,10 @@ export const SESSION_ROUTES: readonly Route[] = [
       }
       // The snapshot checks its owner in the read that it is made of.
       const includePartialContent = query.includePartialContent === 'true';
-      const snapshot = await buildSnapshot(deps, { sessionId, caller, includePartialContent });
+      const snapshot = await buildSnapshot(
+        { ...deps, executor: { runs: deps.executor } },
+        { sessionId, caller, includePartialContent },
+      );
       if (snapshot === null) throw notFound();
       writeSnapshotCookie(request, response, sessionId, snapshot);
       if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);

@@ -333,5 +333,19 @@ export const workers = [
     edits: [['if (!isMissing(cause, name)) throw cause;', 'throw cause;']],
     suite: 'test/agents/model-spec.test.ts',
     test: 'modelFromSpec names the command that installs a missing package of openai',
+    defence: 'What is sent before the first connection to Redis waits for it',
+    file: 'stores/redis/create-context.ts',
+    edits: [
+      ['connected !== undefined && isConnecting ?', 'connected !== undefined && !isConnecting ?'],
+    ],
+    suite: 'test/stores/redis/outage.test.ts',
+    test: 'a Redis that is away a store that was opened just now waits for its first connection (refuse)',
+  },
+  {
+    defence: 'The result of a run that waits names what it waits for',
+    file: 'executor/run-result.ts',
+    edits: [['isPaused ? toPendingQuestions(view.openCalls) : []', '[]']],
+    suite: 'test/executor/suspended-results.test.ts',
+    test: 'what a run waits for includes the questions of its sub-agents',
   },
 ];

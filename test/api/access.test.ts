@@ -171,7 +171,7 @@ describe('agents that are only sub-agents', () => {
 describe('failures and readiness', () => {
   it('an outage gets a typed 503', async () => {
     const runtime = createHello();
-    runtime.executor.execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
+    runtime.executor.runs.execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
     api = await startApi(runtime, { defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
     expect(response.status).toBe(503);

@@ -1,4 +1,4 @@
-import { createApi, type ApiDeps } from '../../api/index.js';
+import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { createFakeRuntime, type FakeRuntime } from '../support/fake-runtime.js';
 
@@ -12,10 +12,15 @@ export interface ApiServer {
   close: () => Promise<void>;
 }
 
+/** Options of `createApi` that a test replaces. */
+export type StartOptions = Partial<Omit<ApiDeps, 'executor'>> & {
+  executor?: ApiOptions['executor'];
+};
+
 /** The real app on a real port, over a runtime in memory. */
 export async function startApi(
   runtime: FakeRuntime = createFakeRuntime(),
-  options: Partial<ApiDeps> = {},
+  options: StartOptions = {},
 ): Promise<ApiServer> {
   const logged: string[] = [];
   const log = (fields: object, message: string): void => {

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import type { ApiDeps } from '../../api/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
-import { startApi, type ApiServer } from './api-server.js';
+import { startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 let api: ApiServer | undefined;
 afterEach(async () => {
@@ -10,7 +9,7 @@ afterEach(async () => {
 });
 
 const APP = 'https://app.test';
-async function start(options: Partial<ApiDeps> = {}): Promise<ApiServer> {
+async function start(options: StartOptions = {}): Promise<ApiServer> {
   api = await startApi(createFakeRuntime(), options);
   return api;
 }

@@ -20,7 +20,7 @@ async function startApi(agents: ApiOptions['agents'], ping: () => Promise<void>)
   const { executor, stateStore, streamManager } = createFakeRuntime();
   const checks = { temporal: () => Promise.resolve(), worker: () => Promise.resolve() };
   const app = createApi({
-    executor: { runs: executor, namespace: 'ours', checks } as unknown as ApiOptions['executor'],
+    executor: { ...executor, namespace: 'ours', checks },
     stores: { store: stateStore, streamManager, ping },
     agents,
     authenticate: () => ({ userId: 'ann' }),

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../api/index.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
 import { connectRaw, type RawConnection } from '../support/raw-http.js';
 import { until } from '../support/until.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 const servers: ApiServer[] = [];
 afterEach(async () => {
@@ -18,7 +18,7 @@ const authenticate: ApiDeps['authenticate'] = (request) => {
   return { userId, ...(tenantId !== undefined && { tenantId }) };
 };
 
-async function start(options: Partial<ApiDeps>, play?: Play): Promise<ApiServer> {
+async function start(options: StartOptions, play?: Play): Promise<ApiServer> {
   const server = await startApi(createFakeRuntime(play), { defaultAgent: 'lab', ...options });
   servers.push(server);
   return server;
@@ -98,7 +98,7 @@ describe('bodies in flight', () => {
   const KB = 1024;
   const body = JSON.stringify({ reason: 'x'.repeat(700 * KB) });
   const sockets: Socket[] = [];
-  const options: Partial<ApiDeps> = {
+  const options: StartOptions = {
     limits: { bodyBytes: 1_024 * KB },
     authenticate: (request) => {
       sockets.push(request.socket);

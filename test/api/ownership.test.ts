@@ -50,7 +50,7 @@ beforeEach(async () => {
   });
   const runtime = createFakeRuntime();
   api = await startApi(runtime, {
-    executor,
+    executor: { runs: executor },
     stateStore: stores.store,
     streamManager: stores.streamManager,
     agents,

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createApi, type ApiDeps } from '../../api/index.js';
+import { createApi } from '../../api/index.js';
 import { createOpenApi } from '../../api/openapi.js';
 import { ROUTES } from '../../api/routes/index.js';
 import { isWrite, mayStream, type Route } from '../../api/routes/route.js';
 import { createFakeRuntime, type Play } from '../support/fake-runtime.js';
-import { say, startApi, type ApiServer } from './api-server.js';
+import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 let api: ApiServer | undefined;
 afterEach(async () => {
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
-async function start(options: Partial<ApiDeps> = {}, play?: Play): Promise<ApiServer> {
+async function start(options: StartOptions = {}, play?: Play): Promise<ApiServer> {
   api = await startApi(createFakeRuntime(play), { defaultAgent: 'lab', ...options });
   return api;
 }

@@ -19,7 +19,7 @@ beforeEach(async () => {
       ...runtime,
       ...stores,
       stateStore: stores.store,
-      executor: { ...runtime.executor, expireCalls: (id) => expire(id) },
+      executor: { runs: { ...runtime.executor.runs, expireCalls: (id) => expire(id) } },
     },
     {
       allowUnauthenticated: false,

@@ -31,7 +31,7 @@ async function startApiOf(agent: AgentDefinition): Promise<ApiServer> {
   const runs = await createRunHarness(stores, [agent]);
   await runs.startWorker();
   const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
-  return startApi(undefined, { ...stores, executor: runs.executor, agents, keepAliveMs: 50 });
+  return startApi(undefined, { ...stores, executor: { runs: runs.executor }, agents, keepAliveMs: 50 });
 }
 
 function shownTypes(client: ChatClient): string[] {
@@ -187,7 +187,7 @@ describe('sources and files of a model', () => {
     const agents = { has: () => true, getRegisteredTypes: () => [name] };
     api = await startApi(undefined, {
       ...stores,
-      executor: runs.executor,
+      executor: { runs: runs.executor },
       agents,
       keepAliveMs: 50,
     });

@@ -56,7 +56,7 @@ describe('an app on Hono', () => {
     runs = await createRunHarness(stores, [agent]);
     await runs.startWorker();
     const { store: stateStore, streamManager } = stores;
-    const deps = { executor: runs.executor, stateStore, streamManager, agent };
+    const deps = { executor: { runs: runs.executor }, stateStore, streamManager, agent };
     const app = createChatApp(deps, (request) => ({
       userId: request.headers.get('x-user') ?? 'ann',
     }));

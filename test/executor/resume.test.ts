@@ -80,7 +80,7 @@ async function interruptAtWord(sessionId: string, n: number): Promise<void> {
 
 async function attach(sessionId: string): Promise<string> {
   const response = await handleChatStream(
-    { ...stores, executor: runs.executor, agents: { has: () => true } },
+    { ...stores, executor: { runs: runs.executor }, agents: { has: () => true } },
     {
       sessionId,
       messages: [],

@@ -1,6 +1,6 @@
 import {
   handleChatStream,
-  type ChatDeps,
+  type HandleChatStreamDeps,
   type IncomingRequest,
   type UIMessage,
 } from '../../ai-sdk/index.js';
@@ -20,10 +20,10 @@ export interface ChatFetchOptions {
 
 /** Answers a stock transport's requests with `handleChatStream`, and keeps the frames. */
 export function createChatFetch(
-  runtime: ChatDeps,
+  runtime: HandleChatStreamDeps,
   { headers: own = {}, texts = [], ...viewer }: ChatFetchOptions = {},
 ): { fetch: (url: string, init: RequestInit) => Promise<Response>; texts: string[] } {
-  const deps: ChatDeps = { ...runtime, defaultAgent: 'lab' };
+  const deps: HandleChatStreamDeps = { ...runtime, defaultAgent: 'lab' };
   return {
     texts,
     fetch: async (url, init) => {

@@ -17,7 +17,7 @@ export type Play = (
 
 export interface FakeRuntime {
   sessions: Map<string, FakeSession>;
-  executor: ApiDeps['executor'];
+  executor: { runs: ApiDeps['executor'] };
   stateStore: ApiDeps['stateStore'];
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: { has: (name: string) => boolean; getRegisteredTypes: () => string[] };
@@ -77,24 +77,26 @@ export function createFakeRuntime(play: Play = () => Promise.resolve()): FakeRun
   return {
     sessions,
     executor: {
-      execute,
-      submitToolResult,
-      expireCalls: () => Promise.resolve(false),
-      extendDeadline: () => Promise.resolve({ kind: 'not_pending' }),
-      stop: (sessionId) => {
-        const session = sessions.get(sessionId);
-        if (session === undefined || session.record.stream === 'ended') {
-          return Promise.resolve({ kind: 'nothing' });
-        }
-        session.end('interrupted');
-        return Promise.resolve({ kind: 'ended', runId: session.record.runId });
+      runs: {
+        execute,
+        submitToolResult,
+        expireCalls: () => Promise.resolve(false),
+        extendDeadline: () => Promise.resolve({ kind: 'not_pending' }),
+        stop: (sessionId) => {
+          const session = sessions.get(sessionId);
+          if (session === undefined || session.record.stream === 'ended') {
+            return Promise.resolve({ kind: 'nothing' });
+          }
+          session.end('interrupted');
+          return Promise.resolve({ kind: 'ended', runId: session.record.runId });
+        },
+        deleteSession: notPlayed,
+        leaseCall: notPlayed,
+        resume: notPlayed,
+        canResume: notPlayed,
+        retry: notPlayed,
+        branch: notPlayed,
       },
-      deleteSession: notPlayed,
-      leaseCall: notPlayed,
-      resume: notPlayed,
-      canResume: notPlayed,
-      retry: notPlayed,
-      branch: notPlayed,
     },
     stateStore: {
       sessions: {

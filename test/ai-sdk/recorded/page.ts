@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { buildSnapshot, type ChatDeps, type UIMessage } from '../../../ai-sdk/index.js';
+import { buildSnapshot, type HandleChatStreamDeps, type UIMessage } from '../../../ai-sdk/index.js';
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { AgentRegistry } from '../../../agents/index.js';
 import { createAnswerApi } from '../../../executor/answers.js';
@@ -42,7 +42,7 @@ export interface Page {
 }
 
 /** The bridge on a recorded conversation: answers of pages are stored, and wake no workflow. */
-export function createBridge({ store, streamManager }: Player): ChatDeps {
+export function createBridge({ store, streamManager }: Player): HandleChatStreamDeps {
   const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve() })]);
   const workflows = { answer: () => Promise.resolve() };
   const logger = { warn: () => undefined };
@@ -51,10 +51,12 @@ export function createBridge({ store, streamManager }: Player): ChatDeps {
   return {
     // What is overdue now was not when the turn was recorded.
     executor: {
-      ...answers,
-      expireCalls: () => Promise.resolve(false),
-      execute: refused,
-      retry: refused,
+      runs: {
+        ...answers,
+        expireCalls: () => Promise.resolve(false),
+        execute: refused,
+        retry: refused,
+      },
     },
     stateStore: store,
     streamManager,
@@ -64,7 +66,7 @@ export function createBridge({ store, streamManager }: Player): ChatDeps {
 
 export async function loadPage(
   player: Player,
-  bridge: ChatDeps,
+  bridge: HandleChatStreamDeps,
   { library, profile, hasCookies = true, line = (response) => response, chat: more }: PageOptions,
 ): Promise<Page> {
   const { sessionId, store } = player;

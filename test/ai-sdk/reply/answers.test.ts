@@ -63,9 +63,9 @@ describe('answers (path 3)', () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const copy = await answered(runtime, { c1: true, c2: true });
-    const { submitToolResult } = runtime.executor;
-    runtime.executor.submitToolResult = async (answer) => {
-      runtime.executor.submitToolResult = submitToolResult;
+    const { submitToolResult } = runtime.executor.runs;
+    runtime.executor.runs.submitToolResult = async (answer) => {
+      runtime.executor.runs.submitToolResult = submitToolResult;
       const taken = await submitToolResult(answer);
       await submitToolResult({ ...answer, toolCallId: 'c2' });
       return taken;

@@ -92,7 +92,7 @@ async function readOn(stores: Stores, sessionId: string, isPartial: boolean): Pr
     stateStore: stores.store,
     streamManager: stores.streamManager,
     contentReplayEnabled: !isPartial,
-    executor: UNUSED,
+    executor: { runs: UNUSED },
     agents: { has: () => true },
   };
   const snapshot = await snapshotOf(deps, sessionId);
