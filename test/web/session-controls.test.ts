@@ -42,6 +42,7 @@ describe('a message that is sent while a reply is being written', () => {
     await atRest(conversation);
     expect(shown(conversation)).toHaveLength(4);
     expect(conversation.page.get().queue).toEqual([]);
+    events.end();
   });
 
   it('is given back when the server declines it', async () => {
