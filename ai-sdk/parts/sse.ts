@@ -170,7 +170,7 @@ export class FrameWriter {
     }
   }
 
-  /** Approximate length of the collected text, in characters; 0 if there is none. */
+  /** Approximate length of the collected text, in characters; 0 if it is empty. */
   get size(): number {
     return this.#text.length + (this.#pending === undefined ? 0 : 1 + sizeOf(this.#pending));
   }

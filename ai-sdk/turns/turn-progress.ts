@@ -33,7 +33,7 @@ export class TurnProgress {
     return this.#position;
   }
 
-  /** Approximate length of the waiting text, in characters; 0 if there is none. */
+  /** Approximate length of the waiting text, in characters; 0 if it is empty. */
   get size(): number {
     return this.#writer.size;
   }

@@ -46,7 +46,7 @@ const speaking: Record<string, RecordedScenario> = {
         call('echo', 'c1', { value: 'a' }),
         call('boom', 'c2', { message: 'it broke' }),
         call('sleep', 'c3', { ms: 40 }),
-        call('nobody', 'c4'),
+        call('unknown', 'c4'),
         call('charge', 'c5', { amount: 'many' }),
       ],
     }),
@@ -56,7 +56,7 @@ const speaking: Record<string, RecordedScenario> = {
     {
       calls: [call('progress', 'c1', { steps: 3 }), call('remember', 'c2', { key: 'k', value: 7 })],
     },
-    say('Told and kept.'),
+    say('Reported and kept.'),
   ),
   'structured-output': async (stage) =>
     stage.untilOver(await stage.begin([say('So: ', { finish: { answer: 42 } })], 'lab-report')),
@@ -144,7 +144,7 @@ const waiting: Record<string, RecordedScenario> = {
 /** Turns that do not go as they were meant to. */
 const disturbed: Record<string, RecordedScenario> = {
   'stopped-while-speaking': async (stage) => {
-    const run = await stage.begin([say('A long story that nobody wants.', { everyMs: 400 })]);
+    const run = await stage.begin([say('A long story that no one wants.', { everyMs: 400 })]);
     await stage.untilTold(run, 'A long');
     await stage.stop(run);
     return stage.untilOver(run);
