@@ -62,8 +62,8 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  * recovery depends on (the worker's own settings take precedence). It sweeps while the worker runs.
  * One plugin serves one worker.
  *
- * The worker needs a `connection`. The workflow `agentRun` is added to the worker's own workflows. A worker
- * with a prebuilt bundle needs it in there: give this plugin to `bundleWorkflowCode` too.
+ * The worker needs a `connection`. The workflow `agentRun` is added to the worker's own workflows. A
+ * prebuilt workflow bundle must already contain it: pass this plugin to `bundleWorkflowCode` as well.
  *
  * @example
  * import { NativeConnection, Worker } from '@temporalio/worker';
@@ -84,22 +84,8 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
  * });
  * await worker.run();
  *
- * @throws Error from `Worker.create` if the worker has no connection, an activity with one of our names, or a
- * workflow bundle without `agentRun`
- *
- * @example
- * import { NativeConnection, Worker } from '@temporalio/worker';
- * import { AgentRegistry } from 'helix-temporal';
- * import { createAgentPlugin } from 'helix-temporal/runtime-temporal';
- * import { createRedisStores } from 'helix-temporal/store-redis';
- *
- * const stores = createRedisStores({ url: 'redis://localhost:6379', whenAway: 'wait' });
- * const worker = await Worker.create({
- *   connection: await NativeConnection.connect(),
- *   taskQueue: 'orders',
- *   plugins: [createAgentPlugin({ agents: new AgentRegistry([]), stores })],
- * });
- * await worker.run();
+ * @throws Error from `Worker.create` if the worker has no connection, an activity with one of our
+ * names, or a workflow bundle without `agentRun`
  */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
