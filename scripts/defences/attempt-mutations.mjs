@@ -7,10 +7,7 @@ export const attempts = [
     defence: 'Attempts: a step ends when five were lost',
     file: `${TRANSITIONS}/claim.ts`,
     edits: [
-      [
-        "  if (isTaken && isExhausted(session, name, owner.token, budget)) return only('exhausted');\n",
-        '',
-      ],
+      ['taken !== undefined && isExhausted(session, name, owner.token, taken.budget)', 'false'],
     ],
     test: 'attempts a step fails after five lost attempts',
   },
@@ -46,13 +43,13 @@ export const attempts = [
   {
     defence: 'Attempts: the tokens of a lost attempt count against the spend cap',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: [['    addSpoken(session, spoken.bytes, perToken);\n', '']],
+    edits: [['    addSpoken(session, spoken.bytes, lost?.perToken ?? 0);\n', '']],
     test: 'attempts the output of a lost attempt is charged',
   },
   {
     defence: 'Attempts: a drain is no execution of a tool',
     file: `${TRANSITIONS}/hand-over.ts`,
-    edits: [["      redis.call('HINCRBY', session.calls, `n:${toolCallId}`, -1);\n", '']],
+    edits: [["      redis.call('HINCRBY', session.calls, `n:${toolCallId}`, '-1');\n", '']],
     test: 'attempts an attempt at a call that a drain cut short is not an execution',
   },
   {

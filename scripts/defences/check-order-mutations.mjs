@@ -7,21 +7,20 @@ const moved = (check, before) => [
   [`  ${before}`, `  ${check}\n  ${before}`],
 ];
 
-const CLAIM_DONE =
-  'if (root.run === runId && committed >= step) return doneOrSuperseded(root.outcome, root.status);';
+const CLAIM_DONE = 'if (root.run === runId && committed >= step) return doneOrSuperseded(session);';
 const STALE_RUN = "if (root.run !== runId || isTerminal(root.status)) return only('stale_run');";
 
 export const checkOrder = [
   {
     defence: 'Order in claim: done before a store that lags behind',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: moved(CLAIM_DONE, 'if (root.run !== runId || isTerminal'),
+    edits: moved(CLAIM_DONE, 'if (root.run !== runId) {'),
     test: 'order of checks claim: a committed step comes before a store that is behind',
   },
   {
     defence: 'Order in claim: done before stop',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: moved(CLAIM_DONE, 'const owner = readOwner'),
+    edits: moved(CLAIM_DONE, 'const { owner, hasWaited'),
     test: 'order of checks claim: a committed step comes before a stop',
   },
   {
@@ -95,7 +94,7 @@ export const checkOrder = [
   {
     defence: 'Order in settle call: run before kind',
     file: `${TRANSITIONS}/settle-call.ts`,
-    edits: moved(STALE_RUN, 'const log = openLog(session, root.seq);'),
+    edits: moved(STALE_RUN, 'const log = openLog(session, seq);'),
     test: 'order of checks settle call: a settled call comes before the run, the run before the kind',
   },
   {

@@ -50,11 +50,15 @@ export const deadlines = [
     file: `${TRANSITIONS}/lib/start-run.ts`,
     edits: without('  addNotices(session);\n'),
     test: 'a late answer the model gets it before the next message if the run has ended',
+    edits: without('  if (turn > 1) addNotices(session);\n'),
+    test: 'a late answer is told before the next message when the run is over',
+    edits: without('  if (turn > 1) addNotices(session);\n'),
+    test: 'a late answer the model gets it before the next message if the run has ended',
   },
   {
     defence: 'Deadline: the clock of a call runs from its first pause on',
     file: `${TRANSITIONS}/lib/pause.ts`,
-    edits: [["'HSETNX', session.calls, `deadline:", "'HSET', session.calls, `deadline:"]],
+    edits: [['if (call.deadline === undefined) {', 'if (call.wait !== undefined) {']],
     test: 'a sub-agent keeps its deadlines and questions through a later pause',
   },
   {

@@ -96,19 +96,21 @@ const transitions = [
   {
     defence: 'Known sequence: claim on an older store is refused',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: [['num(root.seq) < known || ', '']],
+    edits: [["  if (num(seq) < known) return only('rewound');\n", '']],
     test: 'order of checks claim: a store that is behind comes before an unknown run',
   },
   {
     defence: 'Known run: a run that the store never heard of is no superseded one',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: [[' || num(root.runN) < runN', '']],
+    edits: [
+      ["num(readField(session, 'runN')) < request.runN ? 'rewound' : 'superseded'", "'superseded'"],
+    ],
     test: 'order of checks claim: a store that is behind comes before an unknown run',
   },
   {
     defence: 'Known sequence: commit on an older store is refused',
     file: `${TRANSITIONS}/commit.ts`,
-    edits: [["  if (num(root.seq) < request.known) return only('rewound');\n", '']],
+    edits: [["  if (num(seq) < request.known) return only('rewound');\n", '']],
     test: 'commit a writer that has seen more than the store holds writes nothing',
   },
   {
@@ -132,7 +134,7 @@ const transitions = [
   {
     defence: 'Ends: an interrupted run keeps its error for viewers',
     file: `${TRANSITIONS}/lib/finish.ts`,
-    edits: [["if (error !== '') fields.push('error', error);", '']],
+    edits: [["if (error !== '') setFields(session, ['error', error]);", '']],
     test: 'end an aborted run keeps the error that viewers get',
   },
   {
@@ -168,7 +170,7 @@ const transitions = [
   {
     defence: 'Of two calls that end a run the first says with what',
     file: `${TRANSITIONS}/settle-call.ts`,
-    edits: [["'HSETNX', session.root, 'output',", "'HSET', session.root, 'output',"]],
+    edits: [[" && readField(session, 'output') === undefined", '']],
     test: 'changes that calls settle with the result of the run that comes with changes is the first one',
   },
   {

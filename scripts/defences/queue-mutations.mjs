@@ -65,7 +65,7 @@ export const queue = [
   {
     defence: 'Steering that came too late is queued',
     file: `${TRANSITIONS}/lib/finish.ts`,
-    edits: [['else queueSteering(session);', '']],
+    edits: [['  queueSteering(session);\n', '']],
     test: 'steer steering messages of a run that fails or is stopped are queued before others',
   },
 ];

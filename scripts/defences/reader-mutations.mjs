@@ -54,7 +54,7 @@ export const readers = [
     defence: 'Tail: what is published carries the sequence before it',
     suite: STORAGE,
     file: `${TRANSITIONS}/lib/log.ts`,
-    edits: [['`[${formatInt(log.before)},[', '`[${formatInt(log.seq)},[']],
+    edits: [['`[${formatInt(before)},[', '`[${formatInt(before + written.length)},[']],
     test: 'the log in Redis publishes all that a transition wrote at once, with the sequence before it',
   },
   {
@@ -82,7 +82,7 @@ export const readers = [
     file: `${TRANSITIONS}/lib/start-run.ts`,
     edits: [
       ["import { persist } from './expiry.js';", "import { armExpiry } from './expiry.js';"],
-      ['  persist(session);\n', '  armExpiry(session, true);\n'],
+      ['    persist(session);\n    // Those', '    armExpiry(session, true);\n    // Those'],
     ],
     test: 'the keys of a session have no expiry while it starts, runs or waits; of an ended one only the stream has',
   },
@@ -97,7 +97,7 @@ export const readers = [
     defence: 'The sequence survives the stream',
     suite: STORAGE,
     file: `${TRANSITIONS}/lib/start-run.ts`,
-    edits: [["'seq', newest, ", "'seq', redis.call('XLEN', session.stream), "]],
+    edits: [["'seq', formatInt(newest)", "'seq', formatInt(redis.call('XLEN', session.stream))"]],
     test: 'the log in Redis counts on when the stream of the turn before has expired',
   },
   {

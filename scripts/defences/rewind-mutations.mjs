@@ -36,13 +36,15 @@ export const rewinds = [
   {
     defence: 'Rewind: checkpoints of what is dropped go',
     file: `${TRANSITIONS}/rewind.ts`,
-    edits: without("  redis.call('LTRIM', session.checkpoints, 0, target.checkpoints - 1);\n"),
+    edits: without(
+      "  redis.call('LTRIM', session.checkpoints, '0', int(target.checkpoints - 1));\n",
+    ),
     test: CHECKPOINT,
   },
   {
     defence: 'Rewind: messages are counted as they stand then',
     file: `${TRANSITIONS}/rewind.ts`,
-    edits: [["['uiCount', shown]", '[]']],
+    edits: [["['uiCount', int(shown)]", '[]']],
     test: NEWEST,
   },
   {
@@ -95,7 +97,7 @@ export const rewinds = [
   {
     defence: 'Rewind: dropped calls are not reported',
     file: `${TRANSITIONS}/lib/dropped-rows.ts`,
-    edits: without("      redis.call('LREM', session.notices, 1, json);\n"),
+    edits: without("      redis.call('LREM', session.notices, '1', json);\n"),
     test: 'rewind a note about a late answer is dropped with its call',
   },
   {

@@ -69,13 +69,13 @@ export const subAgents = [
   {
     defence: 'Sub-agents: all continue with the last answer, none before',
     file: `${TRANSITIONS}/lib/resume.ts`,
-    edits: without("if (value === 'waiting') return NOTHING_RESUMED"),
+    edits: without("if (state === 'waiting') return NOTHING_RESUMED"),
     test: asks,
   },
   {
     defence: 'Sub-agents: none continues while others are waited for',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: without(" || (!isConversation(session) && root.stream === 'paused')"),
+    edits: without(' || (!isConversation(session) && isPaused(session))'),
     test: asks,
   },
   {

@@ -11,14 +11,14 @@ export const upgrade = [
   {
     defence: 'Upgrade: places are noted again behind turns of release 0.2.0',
     file: `${LIB}/carry-over.ts`,
-    edits: without("  redis.call('HSET', session.root, 'placed', '0 0');\n"),
+    edits: without("  setFields(session, ['placed', '0 0']);\n"),
     suite: REST,
     test: `${turns} is taken back to turn 4 of six`,
   },
   {
     defence: 'Upgrade: a message that release 0.2.0 has moved counts as accepted',
     file: `${LIB}/accepted.ts`,
-    edits: [['arePlacesNoted(session) ? undefined : hash', 'undefined']],
+    edits: [[' && arePlacesNoted(session)', '']],
     suite: 'test/stores/redis/upgrade.test.ts',
     test: 'sessions of release 0.2.0 mixed-edit: what it has accepted it takes in no more',
   },
@@ -51,7 +51,7 @@ export const upgrade = [
   {
     defence: 'Upgrade: what release 0.2.0 leaves of an erased session is no past of the next one',
     file: 'stores/transitions/begin.ts',
-    edits: without("  redis.call('UNLINK', session.places, session.rewinds);\n"),
+    edits: without("  if (isNew) redis.call('UNLINK', session.places, session.rewinds);\n"),
     suite: REST,
     test: `${turns} is erased by release 0.2.0, and another one of its id begins without its past`,
   },

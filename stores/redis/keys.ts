@@ -6,10 +6,7 @@ import { ownerAt, type Owner } from '../transitions/lib/owner.js';
 
 export type KeyName = (typeof SHARED_KEYS)[number] | (typeof OWN_KEYS)[number];
 
-/**
- * `all`: the list that transitions expect, the conversation's keys followed by those of a
- * sub-agent's session.
- */
+/** `all`: the conversation's keys, its root first, and those of a sub-agent's session. */
 export type SessionKeys = Record<KeyName, string> & { all: string[] };
 
 /** Lists of sessions by the time of their next check. */
@@ -70,7 +67,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
         ...SHARED_KEYS.map((name) => [name, common + name] as const),
         ...OWN_KEYS.map((name) => [name, own + name] as const),
       ];
-      const all = [...SHARED_KEYS, ...OWN_KEYS].map((name) => common + name);
+      const all = [...OWN_KEYS, ...SHARED_KEYS].map((name) => common + name);
       if (own !== common) all.push(...OWN_KEYS.map((name) => own + name));
       return { ...(Object.fromEntries(names) as Record<KeyName, string>), all };
     },

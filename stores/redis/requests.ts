@@ -89,8 +89,11 @@ export function rewindRequest(input: RewindInput, contents: Contents): RequestOf
 }
 
 export function claimRequest(input: ClaimInput): RequestOf<'claim'> {
-  const { writer, known, now, budget = LIMITS.attempts, perToken = 0 } = input;
-  return { writer, runN: runNumberOf(writer.runId), known, now, budget, perToken };
+  const { known, now, budget = LIMITS.attempts, perToken = 0 } = input;
+  const { runId, name, token, agentType, step } = input.writer;
+  const fixed = { runId, name, token, agentType, step, runN: runNumberOf(runId), known, now };
+  // Only what earlier attempts left is measured by the rest.
+  return token === 1 ? fixed : { ...fixed, lost: { budget, perToken } };
 }
 
 export function startCallRequest(input: StartCallInput): RequestOf<'startCall'> {
@@ -103,8 +106,13 @@ export function commitRequest(
   layout: number,
 ): RequestOf<'commit'> {
   const { writer, now, known, final, chunks } = input;
+  const { runId, name, token, agentType, step } = writer;
   return {
-    writer,
+    runId,
+    name,
+    token,
+    agentType,
+    step,
     now,
     known,
     row: input.row === undefined ? undefined : contents.add(toStoredRow(input.row)),

@@ -100,7 +100,7 @@ export function createTransitions(
       const settings = `${expiry} ${String(layout)}`;
       const args = [name, sessionId, settings, toStoredJson(fixed), ...contents.texts];
       const mode = MODES.get(name) ?? 'writing';
-      const all = keys.session(sessionId).all;
+      const { all } = keys.session(sessionId);
       for (;;) {
         const reply = await runLibrary(mode, all, args);
         if (reply === NEWER_LAYOUT) throw newerLayout();

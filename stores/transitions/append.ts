@@ -1,5 +1,5 @@
 import { cjson, formatInt, redis, toNumber } from './lib/host.js';
-import { closeLog, write, type Log } from './lib/log.js';
+import { publish, write, type Entries } from './lib/log.js';
 import { isTerminal, num } from './lib/root.js';
 
 /**
@@ -84,20 +84,14 @@ export function append(keys: readonly string[], args: readonly string[]): Append
   if (run === '*' && session[4] === 'paused') return [CLOSED];
   const at = toNumber(seq);
   const bytesBefore = session[5] === false ? 0 : toNumber(session[5] as string);
-  const log: Log = {
-    stream,
-    channel,
-    root,
-    before: at,
-    seq: at,
-    written: [],
-    bytes: 0,
-    bytesBefore,
-  };
+  const log: Entries = { stream, channel, before: at, seq: at, written: [], bytes: 0 };
   const writerJson = cjson.encode(writer);
   for (let i = FIXED; i < args.length; i += 1) write(log, args[i] as string, writer, writerJson);
-  closeLog(log, ['updated', now]);
-  redis.call('HSET', writers, `b:${writer}`, batch, `s:${writer}`, log.seq);
+  const newest = formatInt(log.seq);
+  const logBytes = formatInt(bytesBefore + log.bytes);
+  redis.call('HSET', root, 'seq', newest, 'logBytes', logBytes, 'updated', now);
+  publish(log);
+  redis.call('HSET', writers, `b:${writer}`, batch, `s:${writer}`, newest);
   if (notes !== '') note(writers, writer, notes, log);
   return [APPENDED, log.seq, stop];
 }
@@ -105,7 +99,7 @@ export function append(keys: readonly string[], args: readonly string[]): Append
 /**
  * Adds to what the call's row keeps: `c<index>` and `p<index>` become the letter and the sequence.
  */
-function note(writers: string, writer: string, notes: string, log: Log): void {
+function note(writers: string, writer: string, notes: string, log: Entries): void {
   const before = redis.call('HGET', writers, `e:${writer}`);
   // The attempt began before notes existed; the whole log is searched for it instead.
   if (before === false) return;

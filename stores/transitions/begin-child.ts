@@ -4,7 +4,7 @@ import { ownChunk, speakerOf } from './lib/chunks.js';
 import { text } from './lib/json.js';
 import { closeLog, openLog, write } from './lib/log.js';
 import { only } from './lib/request.js';
-import { isTerminal, num, readRoot } from './lib/root.js';
+import { addToField, isTerminal, num, readRoot, setFields } from './lib/root.js';
 import { idOf, sessionAt, type Session } from './lib/session.js';
 import { countStored } from './lib/size.js';
 
@@ -52,26 +52,28 @@ export function beginChild(child: Session, request: BeginChildRequest): string {
   const top = readRoot(conversation, ['run', 'owner', 'tenant', 'seq', 'children']);
   const isOver = num(top.children) >= request.most;
   const seq = top.seq ?? '0';
-  const fields: (string | number)[] = ['agent', agent, 'owner', top.owner ?? ''];
-  fields.push('tenant', top.tenant ?? '', 'created', now, 'born', runId, 'run', runId, 'runN', 1);
-  fields.push('turn', 1, 'status', isOver ? 'failed' : 'starting', 'messageId', '', 'turnSeq', seq);
-  fields.push('turnRow', 0, 'uiCount', 1, 'pauseSeq', seq, 'claimed', 0, 'committed', 0);
-  fields.push('started', now, 'updated', now, 'mode', 'new', 'runSeq', seq, 'fromStep', 0);
-  fields.push('parent', parent, 'parentRun', request.parentRunId, 'parentCall', toolCallId);
-  fields.push('rootRun', top.run ?? '');
-  redis.call('HSET', child.root, ...fields);
+  const at = formatInt(now);
+  setFields(child, ['run', runId, 'status', isOver ? 'failed' : 'starting', 'runN', '1']);
+  setFields(child, ['committed', '0', 'turn', '1', 'messageId', '', 'agent', agent]);
+  setFields(child, ['owner', top.owner ?? '', 'tenant', top.tenant ?? '', 'created', at]);
+  setFields(child, ['born', runId, 'turnSeq', seq, 'turnRow', '0', 'uiCount', '1']);
+  setFields(child, ['pauseSeq', seq, 'claimed', '0', 'started', at, 'updated', at]);
+  setFields(child, ['mode', 'new', 'runSeq', seq, 'fromStep', '0', 'parent', parent]);
+  setFields(child, ['parentRun', request.parentRunId, 'parentCall', toolCallId]);
+  setFields(child, ['rootRun', top.run ?? '']);
   redis.call('RPUSH', child.rows, call.brief ?? '');
   countStored(child, byteLength(call.brief ?? ''));
   redis.call('HSET', child.children, child.part, top.run ?? '');
   if (isOver) {
-    redis.call('HSET', child.root, 'limit', 1, 'error', TOO_MANY);
+    setFields(child, ['limit', '1', 'error', TOO_MANY]);
     return only('limit');
   }
-  redis.call('HINCRBY', conversation.root, 'children', 1);
+  addToField(conversation, 'children', 1);
   const log = openLog(child, top.seq);
   const speaker = speakerOf(above, up.agent, up.committed, now);
   const which = `"subAgentType":${text(agent)},"subSessionId":${text(idOf(child))}`;
   write(log, ownChunk(speaker, 'subagent_start', `${which},"callId":${text(toolCallId)}`));
-  closeLog(log, ['updated', formatInt(now)]);
+  closeLog(log);
+  setFields(conversation, ['updated', at]);
   return only('begun');
 }

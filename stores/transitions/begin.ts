@@ -4,13 +4,13 @@ import { speakerOf } from './lib/chunks.js';
 import { endingOfStop, finish } from './lib/finish.js';
 import { field, int, text } from './lib/json.js';
 import { closeLog, openLog, type Log } from './lib/log.js';
-import { accept, acceptedHash } from './lib/accepted.js';
+import { accept, readAccepted } from './lib/accepted.js';
 import { toStored, type MessageArgument, type StoredMessage } from './lib/messages.js';
 import { popQueued, pushQueued, type QueueEntry, type QueueMode } from './lib/queue.js';
 import { contentAt, only, type Content } from './lib/request.js';
-import { isLive, readRoot } from './lib/root.js';
+import { isLive, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
-import { makeTurn, runJson, type NewTurn } from './lib/start-run.js';
+import { makeTurn, runJson, TURN_FIELDS, type NewTurn } from './lib/start-run.js';
 import { putState } from './lib/state.js';
 import { requestStop } from './lib/stopping.js';
 
@@ -40,17 +40,15 @@ export interface BeginRequest {
   resumedBy?: string;
 }
 
-const FIELDS = [
+export const BEGIN_FIELDS = [
+  'layout',
   'agent',
   'owner',
   'tenant',
   'run',
   'status',
-  'stream',
   'seq',
-  'committed',
-  'stop',
-  'stateV',
+  ...TURN_FIELDS,
 ] as const;
 
 /**
@@ -68,17 +66,21 @@ const FIELDS = [
  */
 export function begin(session: Session, request: BeginRequest, args: readonly string[]): string {
   const { agent, owner, tenant, now, policy } = request;
-  const root = readRoot(session, FIELDS);
+  const root = readRoot(session, BEGIN_FIELDS);
   if (root.agent !== undefined) {
     if (root.owner !== owner || (root.tenant ?? '') !== tenant) return only('foreign');
     if (root.agent !== agent) return `{"kind":"agent_mismatch","agent":${text(root.agent)}}`;
   }
   const fresh: StoredMessage[] = [];
+  // Places of messages before they were dropped.
+  const stale: string[] = [];
   // A hidden message belongs to the next visible one: if that one is new, the hidden one may be new
   // too.
   let hidden: StoredMessage[] = [];
   for (const message of toStored(request.messages, args)) {
-    const known = acceptedHash(session, message.id);
+    const { hash, isDropped } = readAccepted(session, message.id);
+    const known = isDropped ? undefined : hash;
+    if (isDropped) stale.push(`m:${message.id}`);
     if (known !== undefined && known !== message.hash) {
       return `{"kind":"conflict","messageId":${text(message.id)}}`;
     }
@@ -97,13 +99,14 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
 
   const isActive = isLive(root.status);
   const abandons = isActive && root.stream === 'paused' && hasUnsettled(session);
-  const waiting = redis.call('LLEN', session.queue);
+  const waiting = root.agent === undefined ? 0 : redis.call('LLEN', session.queue);
   if ((isActive && !abandons) || waiting > 0) {
     // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return only('busy');
     if (waiting >= request.mostQueued) return only('queue_full');
   }
   accept(session, fresh);
+  if (stale.length > 0) redis.call('HDEL', session.places, ...stale);
 
   const log = openLog(session, root.seq);
   const speaker = speakerOf(session, agent, root.committed, now);
@@ -136,7 +139,9 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
     return `{"kind":"steered","runId":${text(run)},${sequence}}`;
   }
 
-  if (root.agent === undefined) createSession(session, request);
+  const isNew = root.agent === undefined;
+  // Release 0.2.0 knows nothing of them when it erases a session.
+  if (isNew) redis.call('UNLINK', session.places, session.rewinds);
   const made: NewTurn = {
     agent,
     nonce: request.nonce,
@@ -159,16 +164,14 @@ export function begin(session: Session, request: BeginRequest, args: readonly st
   if (state !== '') putState(session, state);
   made.mode = request.mode;
   made.by = request.resumedBy ?? '';
-  return `{"kind":"begun","run":${turnJson(session, log, made, superseded)}}`;
+  const begun = turnJson(session, log, made, superseded);
+  if (isNew) createSession(session, request);
+  return `{"kind":"begun","run":${begun}}`;
 }
 
 function createSession(session: Session, { agent, owner, tenant, nonce, now }: BeginRequest): void {
-  const fields: (string | number)[] = ['agent', agent, 'owner', owner, 'tenant', tenant];
-  fields.push('created', now, 'born', nonce, 'childrenExpire', '1', 'placed', 'all');
-  fields.push('counted', '1');
-  redis.call('HSET', session.root, ...fields);
-  // Release 0.2.0 does not know these keys and leaves them behind when it erases a session.
-  redis.call('UNLINK', session.places, session.rewinds);
+  setFields(session, ['agent', agent, 'owner', owner, 'tenant', tenant, 'created', int(now)]);
+  setFields(session, ['born', nonce, 'childrenExpire', '1', 'placed', 'all', 'counted', '1']);
 }
 
 function turnJson(session: Session, log: Log, made: NewTurn, superseded: string): string {

@@ -1,8 +1,8 @@
-import { byteLength, redis } from './lib/host.js';
+import { byteLength, formatInt, redis } from './lib/host.js';
 import { armExpiry } from './lib/expiry.js';
 import { completeRun } from './lib/finish.js';
 import { contentAt, only, type Content } from './lib/request.js';
-import { readRoot } from './lib/root.js';
+import { dropFields, readRoot, setFields, writeRoot } from './lib/root.js';
 import { OWN_KEYS, type Session } from './lib/session.js';
 import { countStored } from './lib/size.js';
 import { startRun } from './lib/start-run.js';
@@ -61,20 +61,31 @@ export function branch(session: Session, request: BranchRequest, args: readonly 
     return only(root.born === nonce && root.mode === 'branch' ? 'branched' : 'exists');
   }
   if (root.stream !== undefined) return only('exists');
-  if (root.branching !== nonce) {
-    for (const name of OWN_KEYS) redis.call('UNLINK', session[name]);
-    redis.call('UNLINK', session.results);
-    redis.call('HSET', session.root, 'branching', nonce);
+  const isBegun = root.branching === nonce;
+  if (!isBegun) {
+    const keys: string[] = [];
+    for (const name of OWN_KEYS) keys.push(session[name]);
+    redis.call('UNLINK', session.results, ...keys);
+    setFields(session, ['branching', nonce]);
   }
   // A repeated request: this part is already stored.
   if (redis.call('LLEN', session.rows) === request.from) addPart(session, request, args);
   if (request.end !== undefined) {
+    if (isBegun) keep(session);
     createCopy(session, request, request.end, args);
     return only('branched');
   }
-  for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], UNFINISHED_SECONDS);
-  redis.call('EXPIRE', session.results, UNFINISHED_SECONDS);
+  writeRoot(session);
+  const seconds = formatInt(UNFINISHED_SECONDS);
+  for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], seconds);
+  redis.call('EXPIRE', session.results, seconds);
   return only('stored');
+}
+
+/** The parts before the last one expire. */
+function keep(session: Session): void {
+  for (const name of OWN_KEYS) redis.call('PERSIST', session[name]);
+  redis.call('PERSIST', session.results);
 }
 
 function addPart(
@@ -104,13 +115,11 @@ function createCopy(
   end: BranchEnd,
   args: readonly string[],
 ): void {
-  for (const name of OWN_KEYS) redis.call('PERSIST', session[name]);
-  redis.call('PERSIST', session.results);
-  const fields: (string | number)[] = ['agent', agent, 'owner', owner, 'tenant', tenant];
-  fields.push('created', now, 'born', nonce, 'uiCount', end.visibleMessages, 'childrenExpire', '1');
-  fields.push('counted', '1');
-  redis.call('HSET', session.root, ...fields);
-  redis.call('HDEL', session.root, 'branching');
+  const shown = formatInt(end.visibleMessages);
+  setFields(session, ['agent', agent, 'owner', owner, 'tenant', tenant, 'uiCount', shown]);
+  setFields(session, ['created', formatInt(now), 'born', nonce, 'childrenExpire', '1']);
+  setFields(session, ['counted', '1']);
+  dropFields(session, ['branching']);
   const state = contentAt(args, end.state);
   if (state !== '') putState(session, state);
   const { turn, row, messageId, step } = end;
@@ -131,7 +140,8 @@ function createCopy(
     0,
     now,
   );
-  redis.call('HSET', session.root, 'replied', end.hasReplied ? turn : '');
+  setFields(session, ['replied', end.hasReplied ? formatInt(turn) : '']);
   completeRun(session, now);
+  writeRoot(session);
   armExpiry(session, true);
 }

@@ -1,33 +1,45 @@
 import { redis } from './lib/host.js';
-import { ownWriter, readOwner, writeDiscard, withdraw } from './lib/attempts.js';
+import { ownWriter, writeDiscard, withdraw, type Owner } from './lib/attempts.js';
 import { countLost, isExhausted, type Budget } from './lib/budget.js';
-import { isUnsettled, readCallsField } from './lib/calls.js';
+import { isUnsettled, readCalls } from './lib/calls.js';
 import { field, int, text } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
 import { doneOrSuperseded } from './lib/outcome.js';
 import { noteEndOfStep } from './lib/places.js';
 import { takeSteering } from './lib/queue.js';
-import { MORE, only, type WriterRequest } from './lib/request.js';
+import { MORE, only } from './lib/request.js';
 import {
-  addShared,
+  dropFields,
+  isPaused,
   isTerminal,
   num,
   readField,
   readRoot,
+  seqOf,
+  setFields,
   storeNow,
-  type Root,
 } from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { addNotices, addResults } from './lib/settling.js';
 import { addUsage, usageJson } from './lib/usage.js';
 
 export interface ClaimRequest {
-  writer: WriterRequest;
+  runId: string;
+  /** Of the writer. */
+  name: string;
+  token: number;
+  agentType: string;
+  step: number;
   /** Number of the run within its session. */
   runN: number;
   /** Highest sequence that the run has seen. */
   known: number;
   now: number;
+  /** How attempts before this one are counted; absent for the first one. */
+  lost?: Lost;
+}
+
+interface Lost {
   budget: Budget;
   /** Price of an output token in millionths of a dollar; 0 if unknown. */
   perToken: number;
@@ -36,23 +48,20 @@ export interface ClaimRequest {
 /** Estimated bytes per token: the provider never reported the usage of a lost attempt. */
 const BYTES_PER_TOKEN = 4;
 
-const FIELDS = [
+export const CLAIM_FIELDS = [
+  'layout',
   'run',
-  'runN',
   'status',
-  'stream',
   'seq',
-  'stop',
   'committed',
-  'outcome',
-  'checkpoint',
-  'born',
-  'rewound',
-  'messageId',
-  'replied',
   'turn',
-  'resume',
-  'taken',
+  'messageId',
+  'born',
+  'usage',
+  'replied',
+  'checkpoint',
+  'stop',
+  'rewound',
 ] as const;
 
 /**
@@ -70,32 +79,36 @@ const FIELDS = [
  * send the request again
  */
 export function claim(session: Session, request: ClaimRequest): string {
-  const { writer, runN, known, now, budget, perToken } = request;
-  const { runId, name, token, step } = writer;
-  const root = readRoot(session, FIELDS);
-  addShared(session, root);
+  const { runId, name, token, step, known, now, lost } = request;
+  const root = readRoot(session, CLAIM_FIELDS);
+  const seq = seqOf(session);
   const committed = num(root.committed);
-  if (root.run === runId && committed >= step) return doneOrSuperseded(root.outcome, root.status);
-  if (num(root.seq) < known || num(root.runN) < runN) return only('rewound');
-  if (root.run !== runId || isTerminal(root.status)) return only('superseded');
+  if (root.run === runId && committed >= step) return doneOrSuperseded(session);
+  if (num(seq) < known) return only('rewound');
+  if (root.run !== runId) {
+    return only(num(readField(session, 'runN')) < request.runN ? 'rewound' : 'superseded');
+  }
+  if (isTerminal(root.status)) return only('superseded');
   if (root.stop !== undefined) return `{"kind":"stopped","stop":${root.stop}}`;
-  const owner = readOwner(session, name);
+  const { owner, hasWaited, failing } = readAttempts(session, name, step);
   if (owner.token > token) return only('fenced');
   if (committed !== step - 1) return only('rewound');
   // A sub-agent continues together with the others once the conversation is no longer paused.
-  const calls = readCallsField(session, 'state');
-  if (isUnsettled(calls) || (!isConversation(session) && root.stream === 'paused')) {
+  const calls = readCalls(session, ['state']);
+  if (isUnsettled(calls) || (!isConversation(session) && isPaused(session))) {
     return only('not_ready');
   }
-  const isTaken = owner.token > 0 && owner.token < token;
-  if (isTaken && isExhausted(session, name, owner.token, budget)) return only('exhausted');
-  const log = openLog(session, root.seq);
+  const taken = owner.token > 0 && owner.token < token ? lost : undefined;
+  if (taken !== undefined && isExhausted(session, name, owner.token, taken.budget)) {
+    return only('exhausted');
+  }
+  const log = openLog(session, seq);
   if (owner.token < token || owner.isWithdrawing) {
-    const speaker = { agentId: idOf(session), agentType: writer.agentType, step, now };
+    const speaker = { agentId: idOf(session), agentType: request.agentType, step, now };
     const spoken = { bytes: 0 };
     const before = owner.token > 0 ? withdraw(session, name, token, spoken) : { removed: false };
-    if (isTaken) countLost(session, name, owner.token, budget);
-    addSpoken(session, spoken.bytes, perToken);
+    if (taken !== undefined) countLost(session, name, owner.token, taken.budget);
+    addSpoken(session, spoken.bytes, lost?.perToken ?? 0);
     if (before === undefined) return MORE;
     noteEndOfStep(session, root.checkpoint, log.seq);
     if (calls.length > 0) addResults(session);
@@ -108,25 +121,43 @@ export function claim(session: Session, request: ClaimRequest): string {
     closeLog(log);
     ownWriter(session, name, token, log.seq, owner.token > 0);
     redis.call('SADD', session.busy, 'model');
-    noteClaim(session, root, step, now);
+    noteClaim(session, step, now);
+    // Only answers to calls leave them.
+    if (calls.length > 0) dropFields(session, ['resume', 'taken']);
+    if (hasWaited) dropFields(session.conversation, ['waitsUntil']);
   }
-  const [failures = false, since = false, waits = false] = redis.call(
-    'HMGET',
-    session.writers,
-    `fails:${int(step)}`,
-    `since:${int(step)}`,
-    `waits:${int(step)}`,
-  );
-  const forMs = since === false ? 0 : Math.max(0, storeNow() - num(since));
-  const failing =
-    `"failures":${failures === false ? '0' : failures},"failingForMs":${int(forMs)}` +
-    `,"waits":${waits === false ? '0' : waits}`;
   const rows = `"rowCount":${int(redis.call('LLEN', session.rows))},"sequence":${int(log.seq)}`;
   const of = `"messageId":${text(root.messageId ?? '')},"born":${text(root.born ?? '')}`;
   const dropped = field('hasDroppedCalls', root.rewound === undefined ? '' : 'true');
-  const more = `${field('usage', usageJson(readField(session, 'usage')))}${dropped}`;
+  const more = `${field('usage', usageJson(root.usage))}${dropped}`;
   return `{"kind":"claimed",${rows},${failing},${of}${more}}`;
 }
+
+/** The owner of a step's writer; how the provider has failed at the step so far, as JSON fields. */
+function readAttempts(
+  session: Session,
+  writer: string,
+  step: number,
+): { owner: Owner; hasWaited: boolean; failing: string } {
+  const n = int(step);
+  const [token, wrote, failures, since, waits] = redis.call(
+    'HMGET',
+    session.writers,
+    `t:${writer}`,
+    `w:${writer}`,
+    `fails:${n}`,
+    `since:${n}`,
+    `waits:${n}`,
+  ) as [Value, Value, Value, Value, Value];
+  const forMs = since === false ? 0 : Math.max(0, storeNow() - num(since));
+  const counts = `"failures":${failures === false ? '0' : failures},"failingForMs":${int(forMs)}`;
+  return {
+    owner: { token: token === false ? 0 : num(token), isWithdrawing: wrote !== false },
+    hasWaited: waits !== false,
+    failing: `${counts},"waits":${waits === false ? '0' : waits}`,
+  };
+}
+type Value = string | false;
 
 /** Charges the run for what a lost attempt streamed: the provider bills it too. */
 function addSpoken(session: Session, bytes: number, perToken: number): void {
@@ -136,22 +167,14 @@ function addSpoken(session: Session, bytes: number, perToken: number): void {
 }
 
 /** Marks run, session and stream as active and removes the wake-up that led here. */
-function noteClaim(
-  session: Session,
-  { resume, taken }: Root<'resume' | 'taken'>,
-  step: number,
-  now: number,
-): void {
-  const claimed: (string | number)[] = ['status', 'running', 'claimed', step, 'updated', now];
+function noteClaim(session: Session, step: number, now: number): void {
+  const { conversation } = session;
+  const at = int(now);
+  setFields(session, ['status', 'running', 'claimed', int(step), 'updated', at]);
   if (isConversation(session)) {
-    claimed.push('stream', 'active');
+    setFields(session, ['stream', 'active']);
   } else {
-    redis.call('HSET', session.conversation.root, 'stream', 'active', 'updated', now);
-    redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
-  }
-  redis.call('HSET', session.root, ...claimed);
-  redis.call('HDEL', session.conversation.root, 'waitsUntil');
-  if (resume !== undefined || taken !== undefined) {
-    redis.call('HDEL', session.root, 'resume', 'taken');
+    setFields(conversation, ['stream', 'active', 'updated', at]);
+    dropFields(conversation, [`wake:${session.part}`]);
   }
 }

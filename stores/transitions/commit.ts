@@ -5,12 +5,12 @@ import { finish, readStop, type TerminalStatus } from './lib/finish.js';
 import { int, text } from './lib/json.js';
 import { noteLayout } from './lib/layout.js';
 import { closeLog, openLog, writeAll } from './lib/log.js';
-import { openCall, type NewCallRequest } from './lib/open-calls.js';
+import { openCalls, type NewCallRequest } from './lib/open-calls.js';
 import { doneOrSuperseded } from './lib/outcome.js';
 import { restIfWaiting } from './lib/pause.js';
 import { steeringWaits } from './lib/queue.js';
-import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
-import { addShared, isTerminal, num, readRoot } from './lib/root.js';
+import { contentAt, only, type Content } from './lib/request.js';
+import { isTerminal, num, readRoot, seqOf, setFields } from './lib/root.js';
 import { idOf, type Session } from './lib/session.js';
 import { countStored } from './lib/size.js';
 import { pushReply, type SettlingCode } from './lib/settling.js';
@@ -18,7 +18,12 @@ import { stateOfTurn } from './lib/state.js';
 import { addUsage } from './lib/usage.js';
 
 export interface CommitRequest {
-  writer: WriterRequest;
+  runId: string;
+  /** Of the writer. */
+  name: string;
+  token: number;
+  agentType: string;
+  step: number;
   now: number;
   /** Highest sequence that the writer has seen. */
   known: number;
@@ -47,19 +52,23 @@ export interface CommitRequest {
   calls: NewCallRequest[];
 }
 
-const FIELDS = [
+export const COMMIT_FIELDS = [
+  'layout',
   'run',
   'status',
   'stream',
   'seq',
   'stop',
   'committed',
-  'outcome',
   'stateV',
   'turnV',
   'keptV',
   'turn',
   'replied',
+  'uiCount',
+  'bytes',
+  'logBytes',
+  'usage',
 ] as const;
 
 /**
@@ -75,13 +84,12 @@ const FIELDS = [
  * `superseded` · `rewound` · `stopped` · `fenced`
  */
 export function commit(session: Session, request: CommitRequest, args: readonly string[]): string {
-  const { writer, now } = request;
-  const { runId, name, token, step } = writer;
-  const root = readRoot(session, FIELDS);
-  addShared(session, root);
+  const { runId, name, token, step, now } = request;
+  const root = readRoot(session, COMMIT_FIELDS);
+  const seq = seqOf(session);
   const committed = num(root.committed);
-  if (root.run === runId && committed >= step) return doneOrSuperseded(root.outcome, root.status);
-  if (num(root.seq) < request.known) return only('rewound');
+  if (root.run === runId && committed >= step) return doneOrSuperseded(session);
+  if (num(seq) < request.known) return only('rewound');
   if (root.run !== runId) return only('superseded');
   const hasEnded = isTerminal(root.status);
   if (root.stop !== undefined && !request.answersStop && !hasEnded) {
@@ -92,57 +100,60 @@ export function commit(session: Session, request: CommitRequest, args: readonly 
   if (owner === false || num(owner) !== token || committed !== step - 1) return only('fenced');
   const reason = readStop(root.stop)?.reason;
 
-  const log = openLog(session, root.seq);
-  if (request.row !== undefined) pushReply(session, root, contentAt(args, request.row));
+  const log = openLog(session, seq);
+  const { row } = request;
+  const reply = row === undefined ? undefined : pushReply(session, root, contentAt(args, row));
   const chunks: string[] = [];
   for (let at = 0; at < request.chunkCount; at += 1) {
     chunks.push(args[request.chunks + at] as string);
   }
   writeAll(log, chunks, name);
-  for (const call of request.calls) openCall(session, call, args);
-  redis.call('SREM', session.busy, 'model');
-  releaseWriter(session, name);
+  const isBusy = openCalls(session, request.calls, args);
+  const rows = reply ?? redis.call('LLEN', session.rows);
   const checkpoint =
     `{"id":${text(request.checkpointId)},"runId":${text(runId)},"stepCount":${int(step)}` +
-    `,"messageCount":${int(redis.call('LLEN', session.rows))},"streamSequence":${int(log.seq)}` +
+    `,"messageCount":${int(rows)},"streamSequence":${int(log.seq)}` +
     `,"timestamp":${int(now)},"stateVersion":${root.stateV ?? '0'}}`;
   const count = redis.call('RPUSH', session.checkpoints, checkpoint);
-  redis.call('HSET', session.places, `c:${request.checkpointId}`, count - 1);
+  redis.call('HSET', session.places, `c:${request.checkpointId}`, int(count - 1));
   const steers = request.status === 'completed' && steeringWaits(session) && !hasUnsettled(session);
   const outcome = steers
     ? `{"kind":"calls","step":${int(step)},"calls":[]}`
     : contentAt(args, request.outcome);
-  const fields: (string | number)[] = ['committed', step, 'outcome', outcome, 'updated', now];
-  fields.push('checkpoint', request.checkpointId, 'checkpointV', root.stateV ?? '0');
-  if (request.finishReason !== undefined) fields.push('finishReason', request.finishReason);
-  if (!steers) {
-    if (request.output !== undefined) fields.push('output', contentAt(args, request.output));
-    if (request.outputRef !== undefined) {
-      fields.push('outputRef', request.outputRef);
-      noteLayout(session);
-      const output = contentAt(args, request.outputText);
-      redis.call('HSET', session.results, request.outputRef, output);
-      countStored(session, byteLength(output));
-    }
+  setFields(session, ['committed', int(step), 'outcome', outcome, 'updated', int(now)]);
+  setFields(session, ['checkpoint', request.checkpointId, 'checkpointV', root.stateV ?? '0']);
+  if (request.finishReason !== undefined) {
+    setFields(session, ['finishReason', request.finishReason]);
   }
-  for (const each of stateOfTurn(session, root)) fields.push(each);
-  redis.call('HSET', session.root, ...fields);
+  setFields(session, stateOfTurn(session, root));
   addUsage(session, request.usage);
-  if (steers) {
-    closeLog(log);
-    return `{"kind":"steered","sequence":${int(log.seq)}}`;
-  }
+  if (!steers) keepOutput(session, request, args);
   let paused = false;
-  let next = '';
-  if (request.status !== undefined) {
+  let next = false;
+  if (request.status !== undefined && !steers) {
     const { status, code } = request;
-    const speaker = { agentId: idOf(session), agentType: writer.agentType, step, now };
-    finish(session, log, speaker, { status, error: contentAt(args, request.error), reason, code });
-    if (redis.call('LLEN', session.queue) > 0) next = ',"next":true';
+    const speaker = { agentId: idOf(session), agentType: request.agentType, step, now };
+    const error = contentAt(args, request.error);
+    next = finish(session, log, speaker, { status, error, reason, code });
   } else {
-    paused = restIfWaiting(session, log, now);
+    redis.call('SREM', session.busy, 'model');
+    releaseWriter(session, name);
+    paused = !steers && !isBusy && restIfWaiting(session, log, now);
   }
   closeLog(log);
-  const rests = `"paused":${paused ? 'true' : 'false'}`;
-  return `{"kind":"committed","sequence":${int(log.seq)},${rests}${next}}`;
+  if (steers) return `{"kind":"steered","sequence":${int(log.seq)}}`;
+  const rests = `"paused":${paused ? 'true' : 'false'}${next ? ',"next":true' : ''}`;
+  return `{"kind":"committed","sequence":${int(log.seq)},${rests}}`;
+}
+
+/** What the run came to; a large result is kept apart. */
+function keepOutput(session: Session, request: CommitRequest, args: readonly string[]): void {
+  const { output, outputRef, outputText } = request;
+  if (output !== undefined) setFields(session, ['output', contentAt(args, output)]);
+  if (outputRef === undefined) return;
+  setFields(session, ['outputRef', outputRef]);
+  noteLayout(session);
+  const kept = contentAt(args, outputText);
+  redis.call('HSET', session.results, outputRef, kept);
+  countStored(session, byteLength(kept));
 }

@@ -3,7 +3,7 @@ import { writeDiscard, withdraw } from './lib/attempts.js';
 import { int } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { addShared, isTerminal, num, readRoot, storeNow } from './lib/root.js';
+import { isTerminal, num, readRoot, seqOf, setFields, storeNow } from './lib/root.js';
 import { idOf, type Session } from './lib/session.js';
 import { addUsage } from './lib/usage.js';
 
@@ -43,23 +43,23 @@ export function discard(session: Session, request: DiscardRequest): string {
   const failures = failed === false ? 0 : num(failed);
   if (failures >= failure) return `{"kind":"discarded","failures":${int(failures)}}`;
   const root = readRoot(session, ['run', 'status', 'seq', 'stream', 'checkpoint', 'committed']);
-  addShared(session, root);
+  const seq = seqOf(session);
   if (root.run !== runId || isTerminal(root.status)) return only('superseded');
   if (owner === false || num(owner) !== token) return only('fenced');
   const withdrawal = withdraw(session, name, token);
   if (withdrawal === undefined) return MORE;
-  const log = openLog(session, root.seq);
+  const log = openLog(session, seq);
   const speaker = { agentId: idOf(session), agentType, step, now };
   writeDiscard(session, root, log, speaker, reason, withdrawal.removed);
   closeLog(log);
   addUsage(session, usage);
-  redis.call('HSET', session.writers, `f:${name}`, log.seq);
+  redis.call('HSET', session.writers, `f:${name}`, int(log.seq));
   if (wrote !== false) redis.call('HDEL', session.writers, `w:${name}`);
-  const counts = redis.call('HINCRBY', session.writers, counted, 1);
-  redis.call('HSETNX', session.writers, `since:${int(step)}`, storeNow());
+  const counts = redis.call('HINCRBY', session.writers, counted, '1');
+  redis.call('HSETNX', session.writers, `since:${int(step)}`, int(storeNow()));
   if (waitMs !== undefined) {
-    redis.call('HINCRBY', session.writers, `waits:${int(step)}`, 1);
-    redis.call('HSET', session.conversation.root, 'waitsUntil', storeNow() + waitMs);
+    redis.call('HINCRBY', session.writers, `waits:${int(step)}`, '1');
+    setFields(session.conversation, ['waitsUntil', int(storeNow() + waitMs)]);
   }
   return `{"kind":"discarded","failures":${int(counts)}}`;
 }

@@ -1,4 +1,4 @@
-import { byteLength, redis } from './lib/host.js';
+import { byteLength, formatInt, redis } from './lib/host.js';
 import { speakerOf } from './lib/chunks.js';
 import { closeLog, openLog } from './lib/log.js';
 import { entryJson, noteQueue, readEntry } from './lib/queue.js';
@@ -30,7 +30,7 @@ export function editQueued(
   args: readonly string[],
 ): string {
   let at = -1;
-  for (const json of redis.call('LRANGE', session.queue, 0, -1)) {
+  for (const json of redis.call('LRANGE', session.queue, '0', '-1')) {
     at += 1;
     const entry = readEntry(json);
     for (const message of entry.messages) {
@@ -40,7 +40,7 @@ export function editQueued(
       message.hash = hash;
       message.row = contentAt(args, row);
       const edited = entryJson(entry);
-      redis.call('LSET', session.queue, at, edited);
+      redis.call('LSET', session.queue, formatInt(at), edited);
       countStored(session, byteLength(edited) - byteLength(json));
       redis.call('HSET', session.messages, messageId, hash);
       const { seq, agent, committed } = readRoot(session, ['seq', 'agent', 'committed']);

@@ -2,7 +2,7 @@ import { redis } from './lib/host.js';
 import { finish, readStop, type TerminalStatus } from './lib/finish.js';
 import { closeLog, openLog } from './lib/log.js';
 import { contentAt, only, type Content } from './lib/request.js';
-import { addShared, isTerminal, num, readRoot } from './lib/root.js';
+import { isTerminal, num, readRoot, seqOf } from './lib/root.js';
 import { idOf, type Session } from './lib/session.js';
 import { pushReply } from './lib/settling.js';
 
@@ -34,7 +34,9 @@ export function end(session: Session, request: EndRequest, args: readonly string
   const { runId, agentType, step, now } = request;
   const root = readRoot(session, FIELDS);
   if (root.run !== runId) return only('superseded');
-  if (isTerminal(root.status)) return ended(session, root.status ?? '');
+  if (isTerminal(root.status)) {
+    return ended(root.status ?? '', redis.call('LLEN', session.queue) > 0);
+  }
   let { status } = request;
   let reason: string | undefined;
   const stop = readStop(root.stop);
@@ -42,15 +44,15 @@ export function end(session: Session, request: EndRequest, args: readonly string
     status = stop.mode === 'abort' ? 'aborted' : 'interrupted';
     reason = stop.reason;
   }
-  addShared(session, root);
-  const log = openLog(session, root.seq);
-  if (num(root.seq) < request.floor) {
+  const seq = seqOf(session);
+  const log = openLog(session, seq);
+  if (num(seq) < request.floor) {
     log.seq = request.floor;
     log.before = request.floor;
   }
   if (request.row !== undefined) pushReply(session, root, contentAt(args, request.row));
   const hasFailed = status === 'failed';
-  finish(
+  const isNext = finish(
     session,
     log,
     { agentId: idOf(session), agentType, step, now },
@@ -62,10 +64,9 @@ export function end(session: Session, request: EndRequest, args: readonly string
     },
   );
   closeLog(log);
-  return ended(session, status);
+  return ended(status, isNext);
 }
 
-function ended(session: Session, status: string): string {
-  const next = redis.call('LLEN', session.queue) > 0 ? ',"next":true' : '';
-  return `{"kind":"ended","status":"${status}"${next}}`;
+function ended(status: string, isNext: boolean): string {
+  return `{"kind":"ended","status":"${status}"${isNext ? ',"next":true' : ''}}`;
 }

@@ -2,7 +2,7 @@ import { redis } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
 import { closeLog, openLog, writeControl } from './lib/log.js';
 import { contentAt, MORE, only, type Content } from './lib/request.js';
-import { readRoot } from './lib/root.js';
+import { forgetRoot, readRoot } from './lib/root.js';
 import { OWN_KEYS, sessionAt, type Session } from './lib/session.js';
 
 export interface EraseRequest {
@@ -49,6 +49,7 @@ function eraseOwn(session: Session, message: string): void {
   keepChildren(session);
   for (const name of OWN_KEYS) redis.call('UNLINK', session[name]);
   redis.call('UNLINK', session.stream, session.results, session.children, session.owners);
+  forgetRoot(session);
 }
 
 /**

@@ -3,7 +3,7 @@ import { readCall, wasTakenIn } from './lib/calls.js';
 import { noteDeadline } from './lib/deadlines.js';
 import { int } from './lib/json.js';
 import { only } from './lib/request.js';
-import { isTerminal, num, readRoot, storeNow } from './lib/root.js';
+import { isTerminal, num, readRoot, setFields, storeNow } from './lib/root.js';
 import type { Session } from './lib/session.js';
 import { ownerOf } from './lib/walk.js';
 
@@ -48,9 +48,10 @@ export function extendDeadline(requested: Session, request: ExtendDeadlineReques
   if (now >= num(call.deadline)) return only('expired');
   const deadline = Math.max(num(call.deadline), request.deadline + request.byMs);
   if (deadline > now + request.mostAheadMs) return only('too_far');
-  redis.call('HSET', session.calls, `deadline:${id}`, deadline);
-  redis.call('HSET', session.root, 'updated', request.now);
-  redis.call('HSET', session.conversation.root, 'updated', request.now);
+  redis.call('HSET', session.calls, `deadline:${id}`, int(deadline));
+  const updated = ['updated', int(request.now)];
+  setFields(session, updated);
+  setFields(session.conversation, updated);
   noteDeadline(session);
   return `{"kind":"extended","deadline":${int(deadline)},"dueInMs":${int(deadline - now)}}`;
 }

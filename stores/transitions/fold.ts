@@ -1,4 +1,4 @@
-import { redis } from './lib/host.js';
+import { formatInt, redis } from './lib/host.js';
 import {
   holdOf,
   readEntry,
@@ -63,8 +63,8 @@ export function fold(owner: Owner, { sessionId, standing, anyway }: FoldRequest)
     }),
   );
   redis.call('ZREM', owner.holds, holdOf(owner, sessionId));
-  redis.call('ZADD', owner.sessions, -updated, sessionId);
-  if (runs === 1) redis.call('ZADD', owner.work, updated, sessionId);
+  redis.call('ZADD', owner.sessions, formatInt(-updated), sessionId);
+  if (runs === 1) redis.call('ZADD', owner.work, formatInt(updated), sessionId);
   else redis.call('ZREM', owner.work, sessionId);
   return only(before === undefined || before.created === 0 ? 'added' : 'folded');
 }

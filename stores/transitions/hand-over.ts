@@ -39,7 +39,7 @@ export function handOver(session: Session, { writer, toolCallId, how }: HandOver
   } else if (isFirst) {
     noteHandOver(session, name, token, how === 'fault');
     if (how === 'left' && toolCallId !== undefined) {
-      redis.call('HINCRBY', session.calls, `n:${toolCallId}`, -1);
+      redis.call('HINCRBY', session.calls, `n:${toolCallId}`, '-1');
     }
   }
   return `{"kind":"handed_over","lost":${int(lostOf(session, name))}}`;

@@ -2,11 +2,11 @@ import { acceptedMessages } from './accepted-messages.js';
 import { append } from './append.js';
 import { beginChild } from './begin-child.js';
 import { beginQueued } from './begin-queued.js';
-import { begin } from './begin.js';
+import { begin, BEGIN_FIELDS } from './begin.js';
 import { branch } from './branch.js';
-import { claim } from './claim.js';
+import { claim, CLAIM_FIELDS } from './claim.js';
 import { closeWriter } from './close-writer.js';
-import { commit } from './commit.js';
+import { commit, COMMIT_FIELDS } from './commit.js';
 import { discard } from './discard.js';
 import { dropStaged } from './drop-staged.js';
 import { editQueued } from './edit-queued.js';
@@ -20,7 +20,8 @@ import { cjson, toNumber } from './lib/host.js';
 import { layoutOf, RECORD_LAYOUT } from './lib/layout.js';
 import { ownerAt, type Owner } from './lib/owner.js';
 import { only } from './lib/request.js';
-import { openSession, type Session, type Settings } from './lib/session.js';
+import { readRoot, writeRoots, type RootField } from './lib/root.js';
+import { isConversation, openSession, type Session, type Settings } from './lib/session.js';
 import { mark } from './mark.js';
 import { noteSnapshot } from './note-snapshot.js';
 import { noteDue } from './note-due.js';
@@ -103,13 +104,21 @@ export const FREEING: readonly TransitionName[] = ['stop', 'end', 'discard', 'se
 /** Transitions that write nothing. */
 export const READING: readonly TransitionName[] = ['acceptedMessages', 'readView'];
 
+/** What these need of the root hash altogether, read by one command with its layout. */
+const FIELDS: Partial<Record<string, readonly RootField[]>> = {
+  begin: BEGIN_FIELDS,
+  claim: CLAIM_FIELDS,
+  commit: COMMIT_FIELDS,
+};
+
 type Transition = (session: Session, request: unknown, args: readonly string[]) => unknown;
 type OwnerTransition = (owner: Owner, request: unknown, title: string) => unknown;
 
 /**
- * Runs a transition. Arguments: its name, the session id, settings, the request as JSON, then the
- * user content, to which the request refers by argument number. A record that a newer release has
- * laid out is not changed.
+ * Runs a transition. Keys: those of the conversation, its root first, from which the names of the
+ * others are made as they are needed. Arguments: its name, the session id, settings, the request as
+ * JSON, then the user content, to which the request refers by argument number. A record that a newer
+ * release has laid out is not changed.
  */
 export function run(keys: readonly string[], args: readonly string[]): unknown {
   const name = args[0] as string;
@@ -124,13 +133,23 @@ export function run(keys: readonly string[], args: readonly string[]): unknown {
   const transition = (TRANSITIONS as Record<string, Transition | undefined>)[name];
   if (transition === undefined) return undefined;
   const settings = readSettings(args[2] as string);
-  const session = openSession(args[1] as string, keys, settings);
+  const session = openSession(args[1] as string, keys[0] as string, settings);
+  readFirst(session, FIELDS[name]);
   const layout = layoutOf(session);
   if (layout > RECORD_LAYOUT && !isReading(name)) return only('newer_layout');
   // A record never returns to an older layout.
   settings.layout = Math.max(layout, settings.layout);
-  return transition(session, cjson.decode(args[3] as string), args);
+  const reply = transition(session, cjson.decode(args[3] as string), args);
+  writeRoots(session);
+  return reply;
 }
+
+/** The layout, and what the sessions of a conversation share, are in the conversation's root. */
+function readFirst(session: Session, fields: readonly RootField[] | undefined): void {
+  if (fields !== undefined) readRoot(session, fields);
+  if (!isConversation(session)) readRoot(session.conversation, SHARED_FIELDS);
+}
+const SHARED_FIELDS = ['layout', 'seq', 'stream', 'logBytes'] as const;
 
 /**
  * Keys: the holds of the slot. Arguments: name, the user as in keys, the request as JSON, a title

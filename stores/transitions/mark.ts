@@ -1,8 +1,9 @@
+import { int } from './lib/json.js';
 import { redis } from './lib/host.js';
 import { armExpiry } from './lib/expiry.js';
 import { closeLog, openLog, writeControl } from './lib/log.js';
 import { contentAt, only, type Content } from './lib/request.js';
-import { isLive, readRoot } from './lib/root.js';
+import { isLive, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
 
 export interface MarkRequest {
@@ -35,9 +36,9 @@ export function mark(
   const log = openLog(session, root.seq);
   writeControl(log, contentAt(args, message));
   closeLog(log);
-  redis.call('HSET', session.root, 'stream', status, 'updated', now);
+  setFields(session, ['stream', status, 'updated', int(now)]);
   if (status === 'ended' || status === 'failed') {
-    if (error !== undefined) redis.call('HSET', session.root, 'streamError', error);
+    if (error !== undefined) setFields(session, ['streamError', error]);
     redis.call('UNLINK', session.writers);
     armExpiry(session, root.agent !== undefined);
   }

@@ -5,7 +5,7 @@ import { persist } from './lib/expiry.js';
 import { int, stored } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { readRoot } from './lib/root.js';
+import { dropFields, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
 
 export interface OpenWriterRequest {
@@ -49,8 +49,8 @@ export function openWriter(session: Session, { writer, nonce, now }: OpenWriterR
   ownWriter(session, name, token, log.seq, owner.token > 0);
   redis.call('HSET', session.writers, `n:${name}`, nonce);
   if (rests) {
-    redis.call('HSET', session.root, 'stream', 'active', 'seq', log.seq, 'updated', now);
-    redis.call('HDEL', session.root, 'streamError');
+    setFields(session, ['stream', 'active', 'seq', int(log.seq), 'updated', int(now)]);
+    dropFields(session, ['streamError']);
     recountControls(session);
     persist(session);
   }

@@ -26,12 +26,12 @@ export function readView(session: Session, { callsOnly, owner }: ReadViewRequest
     root.push('stream', textOf(redis.call('HGET', top, 'stream')));
     root.push('conversationStep', textOf(redis.call('HGET', top, 'committed')));
   }
-  const rows = callsOnly ? [] : redis.call('LRANGE', session.rows, 0, -1);
-  const queue = callsOnly ? [] : redis.call('LRANGE', session.queue, 0, -1);
+  const rows = callsOnly ? [] : redis.call('LRANGE', session.rows, '0', '-1');
+  const queue = callsOnly ? [] : redis.call('LRANGE', session.queue, '0', '-1');
   const view: unknown[] = [root, rows, queue];
-  for (const { session: below, states } of sessionsBelow(session)) {
+  for (const { session: below, calls } of sessionsBelow(session)) {
     const order: string[] = [];
-    for (const { id } of states) order.push(id);
+    for (const { id } of calls) order.push(id);
     view.push([order, redis.call('HGETALL', below.calls)]);
   }
   return view;

@@ -1,6 +1,5 @@
-import { redis } from './lib/host.js';
 import { only } from './lib/request.js';
-import { readRoot } from './lib/root.js';
+import { addToField, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
 
 export interface RecountRequest {
@@ -18,7 +17,7 @@ export interface RecountRequest {
  */
 export function recount(session: Session, { found, counted }: RecountRequest): string {
   if (readRoot(session, ['agent']).agent === undefined) return only('not_found');
-  redis.call('HINCRBY', session.root, 'bytes', found - counted);
-  redis.call('HSET', session.root, 'counted', '1');
+  addToField(session, 'bytes', found - counted);
+  setFields(session, ['counted', '1']);
   return only('recounted');
 }

@@ -22,7 +22,7 @@ export interface RemoveQueuedRequest {
 export function removeQueued(session: Session, { messageId, now }: RemoveQueuedRequest): string {
   let entries = 0;
   const removed: string[] = [];
-  for (const json of redis.call('LRANGE', session.queue, 0, -1)) {
+  for (const json of redis.call('LRANGE', session.queue, '0', '-1')) {
     const ids: string[] = [];
     let isMeant = messageId === undefined;
     for (const { id } of readEntry(json).messages) {
@@ -31,7 +31,7 @@ export function removeQueued(session: Session, { messageId, now }: RemoveQueuedR
     }
     if (!isMeant) continue;
     entries += 1;
-    redis.call('LREM', session.queue, 1, json);
+    redis.call('LREM', session.queue, '1', json);
     countStored(session, -byteLength(json));
     redis.call('HDEL', session.messages, ...ids);
     for (const id of ids) removed.push(id);

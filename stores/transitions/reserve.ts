@@ -77,7 +77,7 @@ export function reserve(owner: Owner, request: ReserveRequest, title: string): s
     heldQueued: entry.heldQueued + needed.queued,
     heldRuns: Math.max(entry.heldRuns, needed.runs),
   });
-  redis.call('ZADD', owner.holds, now + forMs, holdOf(owner, sessionId));
+  redis.call('ZADD', owner.holds, int(now + forMs), holdOf(owner, sessionId));
   if (title !== '') redis.call('HSETNX', owner.titles, sessionId, title);
   return only('reserved');
 }

@@ -5,7 +5,7 @@ import { recountControls } from './lib/controls.js';
 import { int, nullable, text } from './lib/json.js';
 import { closeLog, openLog, sequenceOf, write } from './lib/log.js';
 import { MORE, only } from './lib/request.js';
-import { isTerminal, num, readRoot } from './lib/root.js';
+import { isTerminal, num, readRoot, setFields } from './lib/root.js';
 import { readHead } from './lib/rows.js';
 import type { Session } from './lib/session.js';
 import { countDroppedLog } from './lib/size.js';
@@ -102,7 +102,7 @@ function mayPass(status: string | undefined, error: string | undefined): boolean
  */
 function lastStep(session: Session, committed: number, turnRow: number): number {
   for (let at = redis.call('LLEN', session.rows) - 1; at >= turnRow; at -= 1) {
-    const row = redis.call('LINDEX', session.rows, at);
+    const row = redis.call('LINDEX', session.rows, int(at));
     const head = row === false ? undefined : readHead(row);
     if (head?.role === 'assistant') return Math.max(committed, head.step ?? 0);
   }
@@ -111,7 +111,7 @@ function lastStep(session: Session, committed: number, turnRow: number): number 
 
 /** Removes a page of a writer's entries; true if none are left. */
 function removeStep(session: Session, after: number, writer: string): boolean {
-  const page = redis.call('XRANGE', session.stream, `(${int(after)}-0`, '+', 'COUNT', PAGE);
+  const page = redis.call('XRANGE', session.stream, `(${int(after)}-0`, '+', 'COUNT', int(PAGE));
   const ids: string[] = [];
   let last = '';
   let bytes = 0;
@@ -125,6 +125,6 @@ function removeStep(session: Session, after: number, writer: string): boolean {
   if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
   countDroppedLog(session, bytes);
   if (page.length < PAGE) return true;
-  redis.call('HSET', session.root, 'openSeq', sequenceOf(last));
+  setFields(session, ['openSeq', int(sequenceOf(last))]);
   return false;
 }

@@ -18,7 +18,7 @@ import { MORE, only } from './lib/request.js';
 import { isStateKept, restoreState } from './lib/restored-state.js';
 import { findTarget, type Target } from './lib/rewind-target.js';
 import { noteRewind } from './lib/rewinds.js';
-import { isLive, num, readRoot } from './lib/root.js';
+import { dropFields, isLive, num, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
 import { isRunOf, newestRunJson, nextRun, startRun } from './lib/start-run.js';
 
@@ -92,11 +92,11 @@ export function rewind(session: Session, request: RewindRequest, args: readonly 
   noteRewind(session, target.turn, num(root.runN), mode);
   restoreState(session, target);
   dropRows(session, target.rows);
-  redis.call('LTRIM', session.checkpoints, 0, target.checkpoints - 1);
+  redis.call('LTRIM', session.checkpoints, '0', int(target.checkpoints - 1));
   if (target.checkpoints === 0) redis.call('UNLINK', session.checkpoints);
   const checkpoint = checkpointAt(session, target.checkpoints - 1)?.id;
-  if (checkpoint === undefined) redis.call('HDEL', session.root, 'checkpoint');
-  else redis.call('HSET', session.root, 'checkpoint', checkpoint);
+  if (checkpoint === undefined) dropFields(session, ['checkpoint']);
+  else setFields(session, ['checkpoint', checkpoint]);
   startAgain(session, request, target, edited, checkpoint);
   return `{"kind":"rewound","run":{${newestRunJson(session)}}}`;
 }
@@ -140,12 +140,12 @@ function startAgain(
   }
   closeLog(log);
   const replied = target.hasReplied ? int(turn.turn) : '';
-  redis.call('HSET', session.root, 'born', nonce, 'rewound', 1, 'replied', replied);
+  setFields(session, ['born', nonce, 'rewound', '1', 'replied', replied]);
   // How many control messages precede a turn is only known when the turn begins.
-  redis.call('HDEL', session.root, 'turnControls');
+  dropFields(session, ['turnControls']);
   const message = isRetry ? `msg-${int(shown)}` : turn.messageId;
   const turnSeq = isRetry ? seq : turn.seq;
   noteTurn(session, { turn: turn.turn, row: turn.row, seq: turnSeq, messageId: message });
   const run = { id, n, mode, by, turn: turn.turn, message, turnSeq, turnRow: turn.row, seq, step };
-  startRun(session, run, log.seq, now, ['uiCount', shown]);
+  startRun(session, run, log.seq, now, ['uiCount', int(shown)]);
 }

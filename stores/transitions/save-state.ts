@@ -2,7 +2,7 @@ import { redis } from './lib/host.js';
 import { expireWithRoot } from './lib/expiry.js';
 import { int } from './lib/json.js';
 import { contentAt, only, type Content } from './lib/request.js';
-import { num, readRoot } from './lib/root.js';
+import { num, readRoot, setFields } from './lib/root.js';
 import type { Session } from './lib/session.js';
 import { putState } from './lib/state.js';
 
@@ -43,7 +43,7 @@ export function saveState(
   }
   if (fields.length > 0) redis.call('HDEL', session.staged, ...fields);
   const next = putState(session, contentAt(args, state));
-  redis.call('HSET', session.root, 'updated', now, 'stateBy', nonce);
+  setFields(session, ['updated', int(now), 'stateBy', nonce]);
   expireWithRoot(session);
   return saved(next);
 }

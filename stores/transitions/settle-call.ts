@@ -11,7 +11,17 @@ import { closeLog, openLog, writeAll } from './lib/log.js';
 import { restIfWaiting } from './lib/pause.js';
 import { contentAt, only, type Content, type WriterRequest } from './lib/request.js';
 import { continueAlone, NOTHING_RESUMED, resumeIfAnswered } from './lib/resume.js';
-import { addShared, isLive, isTerminal, num, readRoot, storeNow } from './lib/root.js';
+import {
+  isLive,
+  isTerminal,
+  num,
+  readField,
+  readRoot,
+  isPaused,
+  seqOf,
+  setFields,
+  storeNow,
+} from './lib/root.js';
 import { sessionAt, type Session } from './lib/session.js';
 import { settleRow } from './lib/settling.js';
 import { countStored } from './lib/size.js';
@@ -80,9 +90,10 @@ export function settleCall(
   if (isPersons && call.late === '1' && call.kind === 'approval') return only('expired');
 
   const root = readRoot(session, ['run', 'status', 'seq', 'stream']);
-  addShared(session, root);
+  const seq = seqOf(session);
+  const paused = isPaused(session);
   if (!isLate && (call.state === 'settled' || wasTakenIn(session, id))) {
-    return alreadySettled(session, writer, root.seq);
+    return alreadySettled(session, writer, seq);
   }
   if (call.state === undefined) return only('not_pending');
   if (root.run !== runId || isTerminal(root.status)) return only('stale_run');
@@ -91,7 +102,7 @@ export function settleCall(
   const refusal = refusalOf(session, request, call, isLate);
   if (refusal !== undefined) return refusal;
 
-  const log = openLog(session, root.seq);
+  const log = openLog(session, seq);
   if (source === 'expiry') redis.call('HSET', session.calls, `late:${id}`, '1');
   if (source === 'child' && call.child !== undefined) endLostChild(session, call.child, log, now);
   const chunks: string[] = [];
@@ -103,7 +114,7 @@ export function settleCall(
   if (source === 'client') redis.call('HDEL', session.calls, `late:${id}`);
 
   let resumed = NOTHING_RESUMED;
-  if (source === 'child' && root.stream === 'paused') {
+  if (source === 'child' && paused) {
     // The sub-agent was lost while it waited for people.
     resumed = resumeIfAnswered(session, log, now);
     if (resumed.resume === '') continueAlone(session, log, now);
@@ -181,15 +192,20 @@ function endLostChild(
 /** Stores the answer: decision, result, and what the call leaves beside it. */
 function keep(session: Session, request: SettleCallRequest, args: readonly string[]): void {
   const { toolCallId: id, now, changes, output, outputRef, result, decision } = request;
-  redis.call('HSET', session.root, 'updated', now);
-  redis.call('HSET', session.conversation.root, 'updated', now);
+  const updated = ['updated', int(now)];
+  setFields(session, updated);
+  setFields(session.conversation, updated);
   if (changes !== undefined) {
     const { step } = request.writer as WriterRequest;
     stageChanges(session, `s${int(step)}`, id, contentAt(args, changes));
   }
-  if (output !== undefined) redis.call('HSETNX', session.root, 'output', contentAt(args, output));
+  if (output !== undefined && readField(session, 'output') === undefined) {
+    setFields(session, ['output', contentAt(args, output)]);
+  }
   if (outputRef !== undefined) {
-    redis.call('HSETNX', session.root, 'outputRef', outputRef);
+    if (readField(session, 'outputRef') === undefined) {
+      setFields(session, ['outputRef', outputRef]);
+    }
     noteLayout(session);
     const text = contentAt(args, request.outputText);
     redis.call('HSET', session.results, outputRef, text);

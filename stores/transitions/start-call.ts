@@ -6,7 +6,7 @@ import { field, int } from './lib/json.js';
 import { closeLog, openLog } from './lib/log.js';
 import { restIfWaiting } from './lib/pause.js';
 import { MORE, only, type WriterRequest } from './lib/request.js';
-import { addShared, isTerminal, num, readField, readRoot } from './lib/root.js';
+import { dropFields, isTerminal, num, readField, readRoot, seqOf, setFields } from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { settleByCode } from './lib/settling.js';
 
@@ -35,7 +35,7 @@ export function startCall(session: Session, request: StartCallRequest): string {
   const { writer, toolCallId, now, budget } = request;
   const { runId, name, token, agentType, step } = writer;
   const root = readRoot(session, FIELDS);
-  addShared(session, root);
+  const seq = seqOf(session);
   const call = readCall(session, toolCallId, CALL);
   const { state } = call;
   if (state === 'settled' || wasTakenIn(session, toolCallId)) return only('settled');
@@ -50,7 +50,7 @@ export function startCall(session: Session, request: StartCallRequest): string {
     return only('refused');
   }
   const speaker = { agentId: idOf(session), agentType, step, now };
-  const log = openLog(session, root.seq);
+  const log = openLog(session, seq);
   const isNew = owner.token < token || owner.isWithdrawing;
   if (state === 'started' && isNew) {
     const isTaken = owner.token > 0 && owner.token < token;
@@ -72,11 +72,11 @@ export function startCall(session: Session, request: StartCallRequest): string {
   if (isNew) {
     ownWriter(session, name, token, log.seq, owner.token > 0);
     redis.call('HSET', session.calls, `state:${toolCallId}`, 'started');
-    executions = redis.call('HINCRBY', session.calls, `n:${toolCallId}`, 1);
-    redis.call('HSET', session.root, 'updated', now);
+    executions = redis.call('HINCRBY', session.calls, `n:${toolCallId}`, '1');
+    setFields(session, ['updated', int(now)]);
     if (state === 'approved') {
-      redis.call('HSET', session.root, 'taken', root.committed ?? '0');
-      redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
+      setFields(session, ['taken', root.committed ?? '0']);
+      dropFields(session.conversation, [`wake:${session.part}`]);
     }
   }
   const isShownAbove = !isConversation(session) && call.asked !== undefined;

@@ -1,4 +1,3 @@
-import { redis } from './lib/host.js';
 import { speakerOf } from './lib/chunks.js';
 import { endingOfStop, finish } from './lib/finish.js';
 import { text } from './lib/json.js';
@@ -42,9 +41,9 @@ export function stop(
   if (request.isSpeaking) return `{"kind":"stopping","runId":${text(run)}}`;
   const log = openLog(conversation, root.seq);
   const speaker = speakerOf(conversation, root.agent, root.committed, now);
-  finish(conversation, log, speaker, endingOfStop(request.record));
+  const isNext = finish(conversation, log, speaker, endingOfStop(request.record));
   closeLog(log);
-  const next = redis.call('LLEN', conversation.queue) > 0 ? ',"next":true' : '';
+  const next = isNext ? ',"next":true' : '';
   const waited = request.isWaiting ? ',"waited":true' : '';
   return `{"kind":"ended","runId":${text(run)}${next}${waited}}`;
 }

@@ -28,10 +28,10 @@ export function takeOver(session: Session, { runId, name }: TakeOverRequest): st
   );
   if (owner === false) return only('nothing');
   const token = num(owner) + 1;
-  const taken: (string | number)[] = [`t:${name}`, token, `b:${name}`, 0, `s:${name}`, 0];
+  const taken = [`t:${name}`, int(token), `b:${name}`, '0', `s:${name}`, '0'];
   // A later attempt still withdraws what was written.
   if (batch !== '0') taken.push(`w:${name}`, 'wrote');
-  if (isNoted(session, name)) taken.push(`o:${name}`, token);
+  if (isNoted(session, name)) taken.push(`o:${name}`, int(token));
   redis.call('HSET', session.writers, ...taken);
   return `{"kind":"taken","token":${int(token)},"first":${first === false ? '0' : first}}`;
 }

@@ -30,7 +30,7 @@ export function truncate(session: Session, request: TruncateRequest): string {
   const { step, agentId } = request;
   let { removed, lastRemoved, after } = request;
   const from = `(${formatInt(after)}-0`;
-  const page = redis.call('XRANGE', session.stream, from, '+', 'COUNT', PAGE);
+  const page = redis.call('XRANGE', session.stream, from, '+', 'COUNT', int(PAGE));
   const ids: string[] = [];
   let bytes = 0;
   for (const [id, entry] of page) {

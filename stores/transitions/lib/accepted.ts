@@ -1,4 +1,4 @@
-import { redis } from './host.js';
+import { formatInt, redis } from './host.js';
 import { arePlacesNoted } from './carry-over.js';
 import type { StoredMessage } from './messages.js';
 import { readMessagePlace } from './places.js';
@@ -11,24 +11,28 @@ import type { Session } from './session.js';
  * message is still in the transcript.
  */
 export function acceptedHash(session: Session, id: string): string | undefined {
-  const hash = redis.call('HGET', session.messages, id);
-  if (hash === false) return undefined;
-  const place = readMessagePlace(session, id);
-  // The message is queued, or was accepted before places were noted.
-  if (place === undefined) return hash;
-  const row = redis.call('LINDEX', session.rows, place.row);
-  if (row !== false && readHead(row).id === id) return hash;
-  return arePlacesNoted(session) ? undefined : hash;
+  const { hash, isDropped } = readAccepted(session, id);
+  return isDropped ? undefined : hash;
 }
 
-/** Accepts messages. A place left from before a rewind is removed. */
+/** The hash that is stored of a message, also of one that a rewind dropped. */
+export function readAccepted(
+  session: Session,
+  id: string,
+): { hash: string | undefined; isDropped: boolean } {
+  const stored = redis.call('HGET', session.messages, id);
+  if (stored === false) return { hash: undefined, isDropped: false };
+  const place = readMessagePlace(session, id);
+  // The message is queued, or was accepted before places were noted.
+  if (place === undefined) return { hash: stored, isDropped: false };
+  const row = redis.call('LINDEX', session.rows, formatInt(place.row));
+  const isThere = row !== false && readHead(row).id === id;
+  return { hash: stored, isDropped: !isThere && arePlacesNoted(session) };
+}
+
+/** Accepts messages. */
 export function accept(session: Session, messages: readonly StoredMessage[]): void {
   const accepted: string[] = [];
-  for (const { id, hash } of messages) {
-    accepted.push(id, hash);
-    if (redis.call('HEXISTS', session.messages, id) === 1) {
-      redis.call('HDEL', session.places, `m:${id}`);
-    }
-  }
+  for (const { id, hash } of messages) accepted.push(id, hash);
   redis.call('HSET', session.messages, ...accepted);
 }

@@ -42,9 +42,23 @@ export function ownWriter(
   seq: number,
   wasOwned: boolean,
 ): void {
-  const owner: (string | number)[] = [`t:${writer}`, token, `b:${writer}`, 0, `s:${writer}`, 0];
-  owner.push(`f:${writer}`, seq, `e:${writer}`, '', `o:${writer}`, token);
-  redis.call('HSET', session.writers, ...owner);
+  const owner = formatInt(token);
+  redis.call(
+    'HSET',
+    session.writers,
+    `t:${writer}`,
+    owner,
+    `b:${writer}`,
+    '0',
+    `s:${writer}`,
+    '0',
+    `f:${writer}`,
+    formatInt(seq),
+    `e:${writer}`,
+    '',
+    `o:${writer}`,
+    owner,
+  );
   if (wasOwned) redis.call('HDEL', session.writers, `w:${writer}`, `h:${writer}`);
 }
 
@@ -74,7 +88,7 @@ export function withdraw(
   const [first = false, batch = false, wrote = false] = redis.call('HMGET', writers, ...names);
   if (first === false) return { removed: false };
   if (batch === '0' && wrote === false && isNoted(session, writer)) return { removed: false };
-  const page = redis.call('XRANGE', stream, `(${first}-0`, '+', 'COUNT', PAGE);
+  const page = redis.call('XRANGE', stream, `(${first}-0`, '+', 'COUNT', formatInt(PAGE));
   const ids: string[] = [];
   let last = first;
   let bytes = 0;

@@ -81,7 +81,7 @@ export function forgive(session: Session, writer: string, token: number): void {
   const kept: string[] = [];
   for (const one of lost) if (!one.startsWith(`${formatInt(token)}:`)) kept.push(one);
   if (kept.length === lost.length) return;
-  const forgiven = redis.call('HINCRBY', session.writers, `g:${writer}`, 1);
+  const forgiven = redis.call('HINCRBY', session.writers, `g:${writer}`, '1');
   if (forgiven > MOST_FORGIVEN) return;
   redis.call('HSET', session.writers, `l:${writer}`, kept.join(' '));
 }

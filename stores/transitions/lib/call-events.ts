@@ -39,7 +39,7 @@ function searchLog(session: Session, writer: string, kind: 'c' | 'p'): CallEvent
   let after = `${first}-0`;
   let isMore = true;
   while (isMore) {
-    const page = redis.call('XRANGE', session.stream, `(${after}`, '+', 'COUNT', PAGE);
+    const page = redis.call('XRANGE', session.stream, `(${after}`, '+', 'COUNT', formatInt(PAGE));
     for (const [entryId, entry] of page) {
       after = entryId;
       const json = entry[3] as string;

@@ -52,8 +52,6 @@ const CALL_FIELDS: readonly CallField[] = [
   'ref',
 ];
 
-export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'settled';
-
 export function readCallField(
   session: Session,
   id: string,
@@ -80,34 +78,37 @@ export function readCall<Field extends CallField | 'lapsed' | 'lapsedAt'>(
   return call;
 }
 
-/** A call with one field that was read. */
-export interface CallWith {
-  id: string;
-  value: string | undefined;
-}
-
-/** Reads one field of all calls of the step, in their order. */
-export function readCallsField(session: Session, field: CallField): CallWith[] {
-  const ids = redis.call('LRANGE', session.order, 0, -1);
+/** Some fields of all calls of the step, in their order. */
+export function readCalls<Field extends CallField>(
+  session: Session,
+  fields: readonly Field[],
+): ({ id: string } & Record<Field, string | undefined>)[] {
+  const ids = redis.call('LRANGE', session.order, '0', '-1');
   if (ids.length === 0) return [];
   const names: string[] = [];
-  for (const id of ids) names.push(`${field}:${id}`);
+  for (const id of ids) for (const field of fields) names.push(`${field}:${id}`);
   const values = redis.call('HMGET', session.calls, ...names);
-  const calls: CallWith[] = [];
-  for (let at = 0; at < ids.length; at += 1) {
-    const value = values[at] as string | false;
-    calls.push({ id: ids[at] as string, value: value === false ? undefined : value });
+  const calls: ({ id: string } & Record<Field, string | undefined>)[] = [];
+  let at = 0;
+  for (const id of ids) {
+    const call = { id } as Record<'id' | Field, string | undefined>;
+    for (const field of fields) {
+      const value = values[at] as string | false;
+      if (value !== false) call[field] = value;
+      at += 1;
+    }
+    calls.push(call as { id: string } & Record<Field, string | undefined>);
   }
   return calls;
 }
 
 export function hasUnsettled(session: Session): boolean {
-  return isUnsettled(readCallsField(session, 'state'));
+  return isUnsettled(readCalls(session, ['state']));
 }
 
-/** True if some call is not settled. @param states of all calls of a step */
-export function isUnsettled(states: readonly CallWith[]): boolean {
-  for (const { value } of states) if (value !== 'settled') return true;
+/** @param calls all of a step */
+export function isUnsettled(calls: readonly { state: string | undefined }[]): boolean {
+  for (const { state } of calls) if (state !== 'settled') return true;
   return false;
 }
 
@@ -136,9 +137,8 @@ export function readChildRun(session: Session, id: string): ChildRun | undefined
   return spec === undefined ? undefined : (cjson.decode(spec) as { child?: ChildRun }).child;
 }
 
-/** How long people may take to answer a call, ms after the pause. */
-export function readWait(session: Session, id: string): number | undefined {
-  const wait = readCallField(session, id, 'wait');
+/** How long people may take to answer a call, ms from the pause on. @param wait as it is stored */
+export function waitOf(session: Session, id: string, wait: string | undefined): number | undefined {
   if (wait !== undefined) return wait === '' ? undefined : toNumber(wait);
   // The call was opened by an earlier release.
   const spec = readCallField(session, id, 'spec');

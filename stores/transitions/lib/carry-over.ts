@@ -1,7 +1,7 @@
 import { cjson, redis, toNumber } from './host.js';
 import { int } from './json.js';
 import { newestTurn, noteTurn, readTurn, type Turn } from './places.js';
-import { readField, readRoot } from './root.js';
+import { dropFields, readField, readRoot, setFields } from './root.js';
 import { readRewinds, wasRewound, type EndedRun } from './rewinds.js';
 import { readHeads, type RowHead } from './rows.js';
 import type { Session } from './session.js';
@@ -19,8 +19,8 @@ const ROWS = 50;
  */
 export function wasElsewhere(session: Session, newest: Turn): boolean {
   if (newest.turn === 0 || isNoted(session, newest)) return false;
-  redis.call('HSET', session.root, 'placed', '0 0');
-  redis.call('HDEL', session.root, 'childrenExpire', 'turnControls');
+  setFields(session, ['placed', '0 0']);
+  dropFields(session, ['childrenExpire', 'turnControls']);
   // Release 0.2.0 clears the expiry of the other keys only.
   redis.call('PERSIST', session.places);
   redis.call('PERSIST', session.rewinds);
@@ -62,7 +62,7 @@ export function notePlaces(session: Session, newest: Turn): boolean {
     row += 1;
   }
   const isDone = row >= redis.call('LLEN', session.rows);
-  redis.call('HSET', session.root, 'placed', isDone ? 'all' : `${int(row)} ${int(turn)}`);
+  setFields(session, ['placed', isDone ? 'all' : `${int(row)} ${int(turn)}`]);
   return isDone;
 }
 

@@ -1,4 +1,4 @@
-import { cjson, redis, toNumber } from './host.js';
+import { cjson, formatInt, redis, toNumber } from './host.js';
 import { PAGE } from './attempts.js';
 import type { Checkpoint } from './end-of-step.js';
 import { text } from './json.js';
@@ -7,7 +7,7 @@ import type { Session } from './session.js';
 /** The checkpoint at an index (0-based). */
 export function checkpointAt(session: Session, index: number): Checkpoint | undefined {
   if (index < 0) return undefined;
-  const json = redis.call('LINDEX', session.checkpoints, index);
+  const json = redis.call('LINDEX', session.checkpoints, formatInt(index));
   return json === false ? undefined : (cjson.decode(json) as Checkpoint);
 }
 
@@ -36,7 +36,7 @@ function searchCheckpoint(session: Session, id: string): number {
   let end = redis.call('LLEN', session.checkpoints) - 1;
   while (end >= 0) {
     const start = Math.max(0, end - PAGE + 1);
-    const page = redis.call('LRANGE', session.checkpoints, start, end);
+    const page = redis.call('LRANGE', session.checkpoints, formatInt(start), formatInt(end));
     for (let at = page.length - 1; at >= 0; at -= 1) {
       const json = page[at] as string;
       if (json.includes(mark) && (cjson.decode(json) as Checkpoint).id === id) return start + at;

@@ -1,7 +1,8 @@
 import { byteLength, formatInt, redis } from './host.js';
 import { PAGE } from './attempts.js';
+import { int } from './json.js';
 import { isControl } from './log.js';
-import { num, readRoot, type Root } from './root.js';
+import { addToField, num, readField, setFields, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countDroppedLog } from './size.js';
 
@@ -13,16 +14,16 @@ import { countDroppedLog } from './size.js';
 /**
  * Number of control messages in the log, given the stored count; 0 for a stream that has expired.
  */
-export function controlsIn(session: Session, counted: string | undefined): number {
+function controlsIn(session: Session, counted: string | undefined): number {
   const controls = num(counted);
   return controls === 0 || redis.call('EXISTS', session.stream) === 1 ? controls : 0;
 }
 
 /** Corrects the stored count. */
 export function recountControls(session: Session): void {
-  const { controls } = readRoot(session.conversation, ['controls']);
-  const left = controlsIn(session, controls);
-  if (left === 0) redis.call('HSET', session.conversation.root, 'controls', 0, 'turnControls', 0);
+  const { conversation } = session;
+  const left = controlsIn(session, readField(conversation, 'controls'));
+  if (left === 0) setFields(conversation, ['controls', '0', 'turnControls', '0']);
 }
 
 /**
@@ -46,7 +47,7 @@ function countControls(session: Session, upTo: number): number {
   let isMore = true;
   while (isMore) {
     const until = `${formatInt(upTo)}-0`;
-    const page = redis.call('XRANGE', session.stream, after, until, 'COUNT', PAGE);
+    const page = redis.call('XRANGE', session.stream, after, until, 'COUNT', int(PAGE));
     for (const [id, entry] of page) {
       if (isControl(entry[1] as string, entry[3] as string)) count += 1;
       after = `(${id}`;
@@ -59,7 +60,7 @@ function countControls(session: Session, upTo: number): number {
 /** Removes a page of the entries after a sequence, newest first; true if none are left. */
 export function removeAfter(session: Session, sequence: number): boolean {
   const after = `(${formatInt(sequence)}-0`;
-  const page = redis.call('XREVRANGE', session.stream, '+', after, 'COUNT', PAGE);
+  const page = redis.call('XREVRANGE', session.stream, '+', after, 'COUNT', int(PAGE));
   const ids: string[] = [];
   let controls = 0;
   let bytes = 0;
@@ -69,7 +70,7 @@ export function removeAfter(session: Session, sequence: number): boolean {
     if (isControl(entry[1] as string, entry[3] as string)) controls += 1;
   }
   if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
-  if (controls > 0) redis.call('HINCRBY', session.root, 'controls', -controls);
+  if (controls > 0) addToField(session, 'controls', -controls);
   countDroppedLog(session, bytes);
   return page.length < PAGE;
 }

@@ -1,22 +1,30 @@
-import { redis } from './host.js';
-import { readCallsField } from './calls.js';
-import { num } from './root.js';
+import { formatInt } from './host.js';
+import { dropFields, num, setFields } from './root.js';
 import type { Session } from './session.js';
 import { sessionsBelow } from './walk.js';
 
-/** Stores the earliest deadline among the waiting calls of the conversation, and returns it. */
-export function noteDeadline({ conversation }: Session): number | undefined {
-  let first: number | undefined;
-  for (const { session, states } of sessionsBelow(conversation)) {
-    const deadlines = states.length === 0 ? [] : readCallsField(session, 'deadline');
-    for (let at = 0; at < states.length; at += 1) {
-      const deadline = deadlines[at]?.value;
-      if (deadline === undefined || states[at]?.value !== 'waiting') continue;
-      const ms = num(deadline);
-      if (first === undefined || ms < first) first = ms;
+/** Notes the earliest deadline of the calls that wait in the conversation. */
+export function noteDeadline({ conversation }: Session): void {
+  const deadlines: string[] = [];
+  for (const { calls } of sessionsBelow(conversation)) {
+    for (const { state, deadline } of calls) {
+      if (state === 'waiting' && deadline !== undefined) deadlines.push(deadline);
     }
   }
-  if (first === undefined) redis.call('HDEL', conversation.root, 'deadline');
-  else redis.call('HSET', conversation.root, 'deadline', first);
+  noteEarliest(conversation, deadlines);
+}
+
+/** The same, of those deadlines; returns it. */
+export function noteEarliest(
+  conversation: Session,
+  deadlines: readonly string[],
+): number | undefined {
+  let first: number | undefined;
+  for (const deadline of deadlines) {
+    const ms = num(deadline);
+    if (first === undefined || ms < first) first = ms;
+  }
+  if (first === undefined) dropFields(conversation, ['deadline']);
+  else setFields(conversation, ['deadline', formatInt(first)]);
   return first;
 }

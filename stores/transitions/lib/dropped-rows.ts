@@ -1,4 +1,5 @@
-import { cjson, redis } from './host.js';
+import { cjson, formatInt, redis } from './host.js';
+import { dropFields } from './root.js';
 import { readHead } from './rows.js';
 import type { Session } from './session.js';
 import { countStored, sizeOf, sizeOfFields } from './size.js';
@@ -13,10 +14,10 @@ const FORGOTTEN_AT_ONCE = 300;
 export function dropRows(session: Session, keep: number): void {
   const count = redis.call('LLEN', session.rows);
   const from = Math.max(keep, count - FORGOTTEN_AT_ONCE);
-  const rows = redis.call('LRANGE', session.rows, from, -1);
+  const rows = redis.call('LRANGE', session.rows, formatInt(from), '-1');
   countStored(session, -sizeOf(rows));
   // The size of the other rows is unknown; `recount` corrects it later.
-  if (from > keep) redis.call('HDEL', session.root, 'counted');
+  if (from > keep) dropFields(session, ['counted']);
   for (const row of rows) {
     const head = readHead(row);
     if (head.role === 'user') {
@@ -26,7 +27,7 @@ export function dropRows(session: Session, keep: number): void {
       forgetCall(session, head.toolCallId ?? '');
     }
   }
-  if (keep > 0) redis.call('LTRIM', session.rows, 0, keep - 1);
+  if (keep > 0) redis.call('LTRIM', session.rows, '0', formatInt(keep - 1));
   else redis.call('UNLINK', session.rows);
 }
 
@@ -38,9 +39,9 @@ function forgetCall(session: Session, id: string): void {
   countStored(session, -sizeOfFields(session.results, [id]));
   redis.call('HDEL', session.results, id);
   redis.call('HDEL', session.calls, `lapsed:${id}`, `lapsedAt:${id}`);
-  for (const json of redis.call('LRANGE', session.notices, 0, -1)) {
+  for (const json of redis.call('LRANGE', session.notices, '0', '-1')) {
     if ((cjson.decode(json) as { id: string }).id === `late-${id}`) {
-      redis.call('LREM', session.notices, 1, json);
+      redis.call('LREM', session.notices, '1', json);
     }
   }
 }

@@ -29,7 +29,7 @@ function searchEnd(session: Session, { stepCount, streamSequence }: Checkpoint):
   let isMore = true;
   while (isMore) {
     const after = `(${int(last)}-0`;
-    const page = redis.call('XRANGE', session.stream, after, '+', 'COUNT', PAGE);
+    const page = redis.call('XRANGE', session.stream, after, '+', 'COUNT', int(PAGE));
     for (const [id, entry] of page) {
       if (endsStep(entry[3] as string, session.conversationId, stepCount)) return last;
       last = sequenceOf(id);

@@ -1,5 +1,5 @@
-import { redis } from './host.js';
-import { readField } from './root.js';
+import { formatInt, redis } from './host.js';
+import { readField, setFields } from './root.js';
 import { isConversation, OWN_KEYS, sessionAt, type Session } from './session.js';
 
 /** Keys of the conversation that sub-agents' sessions share; the stream has its own expiry. */
@@ -18,11 +18,11 @@ export function armExpiry(conversation: Session, hasSession: boolean): void {
   const { streamTtlSeconds, sessionTtlSeconds } = conversation.settings;
   const rest = hasSession ? sessionTtlSeconds : streamTtlSeconds;
   // The stream never outlives the root, which holds its sequence.
-  const stream = rest > 0 ? Math.min(rest, streamTtlSeconds) : streamTtlSeconds;
-  redis.call('EXPIRE', conversation.stream, stream);
+  const seconds = rest > 0 ? Math.min(rest, streamTtlSeconds) : streamTtlSeconds;
+  redis.call('EXPIRE', conversation.stream, formatInt(seconds));
   if (rest === 0) return;
   expireOwn(conversation, rest);
-  for (const name of COMMON) redis.call('EXPIRE', conversation[name], rest);
+  for (const name of COMMON) redis.call('EXPIRE', conversation[name], formatInt(rest));
   expireFormerChildren(conversation, rest);
 }
 
@@ -35,13 +35,14 @@ export function expireChild(child: Session): void {
 }
 
 function expireOwn(session: Session, seconds: number): void {
-  for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], seconds);
+  const text = formatInt(seconds);
+  for (const name of OWN_KEYS) redis.call('EXPIRE', session[name], text);
 }
 
 /** For sub-agents' sessions created before they expired automatically; runs once. */
 function expireFormerChildren(conversation: Session, seconds: number): void {
   if (readField(conversation, 'childrenExpire') !== undefined) return;
-  redis.call('HSET', conversation.root, 'childrenExpire', '1');
+  setFields(conversation, ['childrenExpire', '1']);
   for (const part of redis.call('HKEYS', conversation.children)) {
     expireOwn(sessionAt(conversation, part), seconds);
   }
@@ -57,5 +58,5 @@ export function expireWithRoot(session: Session): void {
 }
 
 function expireLikeRoot(key: string, left: number): void {
-  if (redis.call('PTTL', key) === -1) redis.call('PEXPIRE', key, left);
+  if (redis.call('PTTL', key) === -1) redis.call('PEXPIRE', key, formatInt(left));
 }

@@ -6,7 +6,7 @@ import { field, int, nullable, optional, stored, text } from './json.js';
 import { write, writeControl, type Log } from './log.js';
 import { queueSteering } from './queue.js';
 import { noteEndOfStep } from './places.js';
-import { num, readRoot, type Root } from './root.js';
+import { dropFields, num, readRoot, setFields, type Root } from './root.js';
 import { isConversation, type Session } from './session.js';
 import { closeCalls, pushReply, addResults, type SettlingCode } from './settling.js';
 import { countStored } from './size.js';
@@ -52,8 +52,10 @@ export function endingOfStop(stop: string): Ending {
  * Ends a run: run, session and stream become terminal together, and expiry is armed. Active
  * sub-agents end with it. When the run of a sub-agent ends, the parent learns of it from the result
  * of its call.
+ *
+ * @returns true if messages wait for their turn
  */
-export function finish(session: Session, log: Log, speaker: Speaker, input: Ending): void {
+export function finish(session: Session, log: Log, speaker: Speaker, input: Ending): boolean {
   const ending = withError(input);
   const hasCalls = redis.call('LLEN', session.order) > 0;
   if (hasCalls) {
@@ -74,10 +76,10 @@ export function finish(session: Session, log: Log, speaker: Speaker, input: Endi
     countStored(session, byteLength(row));
   }
   if (!isConversation(session)) {
-    redis.call('HDEL', session.conversation.root, `wake:${session.part}`);
+    dropFields(session.conversation, [`wake:${session.part}`]);
     closeRun(session, root, speaker.now, ending, []);
     noteDeadline(session);
-    return;
+    return false;
   }
   // A turn that was stopped before the model's first word gets an empty reply, so that a following
   // turn does not take its place.
@@ -93,8 +95,12 @@ export function finish(session: Session, log: Log, speaker: Speaker, input: Endi
   writeControl(log, `{"type":"stream_end",${of},${end}${final}}`);
   const hasFailed = ending.status === 'failed' || ending.status === 'aborted';
   closeRun(session, root, speaker.now, ending, ['stream', hasFailed ? 'failed' : 'ended']);
-  if (redis.call('LLEN', session.queue) === 0) armExpiry(session, true);
-  else queueSteering(session);
+  if (redis.call('LLEN', session.queue) === 0) {
+    armExpiry(session, true);
+    return false;
+  }
+  queueSteering(session);
+  return true;
 }
 
 /** An aborted run stores the text that viewers get, so that a page loaded later shows the same. */
@@ -117,7 +123,7 @@ function endSubAgents(session: Session, log: Log, speaker: Speaker, ending: Endi
     const { reason, code } = ending;
     const ended = { status, error: '', reason, code };
     closeRun(child, readRoot(child, RUN_FIELDS), speaker.now, ended, []);
-    redis.call('HDEL', session.conversation.root, `wake:${child.part}`);
+    dropFields(session.conversation, [`wake:${child.part}`]);
   }
 }
 
@@ -162,6 +168,11 @@ const RUN_FIELDS = [
   'replied',
   'output',
   'outputRef',
+  'controls',
+  'resume',
+  'taken',
+  'deadline',
+  'waitsUntil',
 ] as const;
 type EndingRun = Root<(typeof RUN_FIELDS)[number]>;
 
@@ -176,20 +187,19 @@ function closeRun(
   { status, error, reason }: Ending,
   alongside: readonly string[],
 ): void {
-  const fields: (string | number)[] = ['status', status, 'updated', now];
-  for (const each of alongside) fields.push(each);
-  if (error !== '') fields.push('error', error);
+  setFields(session, ['status', status, 'updated', int(now)]);
+  setFields(session, alongside);
+  if (error !== '') setFields(session, ['error', error]);
   const run = text(root.run ?? '');
   if (status === 'interrupted' || status === 'aborted') {
     const by = readStop(root.stop)?.by;
     const how = `"mode":"${status === 'aborted' ? 'abort' : 'interrupt'}"`;
     const why = field('reason', optional(reason)) + field('by', optional(by));
     const when = `"at":${int(now)},"checkpointId":${nullable(root.checkpoint)}`;
-    fields.push('interrupted', `{"runId":${run},${how}${why},${when}}`);
+    setFields(session, ['interrupted', `{"runId":${run},${how}${why},${when}}`]);
   }
-  redis.call('HSET', session.root, ...fields);
   noteOpenStep(session, root.claimed, root.committed);
-  redis.call('HDEL', session.root, 'stop', 'resume', 'taken', 'deadline', 'waitsUntil');
+  dropFields(session, ['stop', 'resume', 'taken', 'deadline', 'waitsUntil']);
   redis.call('UNLINK', session.busy, session.writers);
   const what = `"turn":${stored(root.turn)},"status":"${status}","stepCount":${stored(root.committed)}`;
   const when = `"startedAt":${stored(root.started)},"endedAt":${int(now)}`;
@@ -229,5 +239,5 @@ function noteOpenStep(
 ): void {
   if (!isConversation(session) || num(claimed) <= num(committed)) return;
   const first = redis.call('HGET', session.writers, `f:m${stored(claimed)}`);
-  if (first !== false) redis.call('HSET', session.root, 'openSeq', first);
+  if (first !== false) setFields(session, ['openSeq', first]);
 }

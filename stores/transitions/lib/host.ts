@@ -6,7 +6,8 @@
  * Lua and JavaScript differ in truthiness (in Lua, 0 and '' are true), so transitions compare
  * explicitly. An absent value is `false` in a reply of Redis and `undefined` everywhere else.
  */
-export type Argument = string | number;
+/** Of a command: numbers as text, since Redis prints a number with 17 digits, which takes it longer than most commands. */
+export type Argument = string;
 export type StreamEntry = [id: string, fields: string[]];
 /** An error as `pcall` returns it. */
 export interface ErrorReply {
@@ -80,6 +81,16 @@ export const cjson = {
   encode: (value: string): string => current().encode(value),
   decode: (json: string): unknown => current().decode(json),
 };
+
+/** Gives an object its keys as properties: inside Redis each when it is asked for first. */
+export function withKeys<Holder extends { base: string }, Name extends string>(
+  holder: Holder,
+  names: readonly Name[],
+): Holder & Record<Name, string> {
+  const keys = {} as Record<Name, string>;
+  for (const name of names) keys[name] = holder.base + name;
+  return Object.assign(holder, keys);
+}
 
 /** A whole number as text; Lua's default conversion rounds beyond fourteen digits. */
 export function formatInt(value: number): string {

@@ -1,4 +1,4 @@
-import { redis, toNumber } from './host.js';
+import { redis } from './host.js';
 import { expireWithRoot } from './expiry.js';
 import { text } from './json.js';
 import { readHead } from './rows.js';
@@ -40,6 +40,6 @@ export function takeLateAnswer(
 /** False for a call whose row was dropped by a rewind. */
 function isInTranscript(session: Session, id: string, at: string | undefined): boolean {
   if (at === undefined) return true;
-  const row = redis.call('LINDEX', session.rows, toNumber(at));
+  const row = redis.call('LINDEX', session.rows, at);
   return row !== false && readHead(row).toolCallId === id;
 }

@@ -1,5 +1,5 @@
-import { redis, toNumber } from './host.js';
-import { readField } from './root.js';
+import { formatInt, toNumber } from './host.js';
+import { readField, setFields } from './root.js';
 import type { Session } from './session.js';
 
 /**
@@ -20,5 +20,5 @@ export function layoutOf({ conversation }: Session): number {
 
 /** Marks the record: it now holds more than earlier releases can read. */
 export function noteLayout({ conversation }: Session): void {
-  redis.call('HSET', conversation.root, 'layout', conversation.settings.layout);
+  setFields(conversation, ['layout', formatInt(conversation.settings.layout)]);
 }

@@ -1,17 +1,11 @@
 import { byteLength, cjson, formatInt, redis, toNumber, type ErrorReply } from './host.js';
-import { num } from './root.js';
+import { addToField, num, setFields } from './root.js';
 import type { Session } from './session.js';
 
-/**
- * The log of a conversation while one transition writes to it: entries get explicit ids
- * `<sequence>-0` and are published together at the end. The sequence is kept in the root of the
- * conversation, so it survives the stream.
- */
-export interface Log {
+/** Entries that a transition adds to a log, under explicit ids `<sequence>-0`. */
+export interface Entries {
   stream: string;
   channel: string;
-  /** Key of the conversation's root. */
-  root: string;
   /** Sequence before the first entry of this transition. */
   before: number;
   /** Sequence of the newest entry. */
@@ -20,20 +14,25 @@ export interface Log {
   written: string[];
   /** Size of the messages. */
   bytes: number;
-  /** Size of the log before; set where nothing else in the transition changes it. */
-  bytesBefore?: number;
+}
+
+/**
+ * The log of a conversation as one transition writes it, with one publication for all. The sequence
+ * lives in the conversation's root, so it survives the stream.
+ */
+export interface Log extends Entries {
+  conversation: Session;
 }
 
 /** Opens the log. @param seq sequence as the conversation's root has it */
 export function openLog(session: Session, seq: string | undefined): Log {
   const { stream, channel, conversation } = session;
   const at = num(seq);
-  const { root } = conversation;
-  return { stream, channel, root, before: at, seq: at, written: [], bytes: 0 };
+  return { stream, channel, conversation, before: at, seq: at, written: [], bytes: 0 };
 }
 
 /** Adds an entry of a writer; entries of the store itself have the writer ''. */
-export function write(log: Log, json: string, writer = '', writerJson = '""'): void {
+export function write(log: Entries, json: string, writer = '', writerJson = '""'): void {
   log.bytes += byteLength(json);
   const seq = log.seq + 1;
   log.seq = seq;
@@ -48,7 +47,7 @@ export function write(log: Log, json: string, writer = '', writerJson = '""'): v
  * that sequence; the log continues after them. Ids above the newest entry may be used up as well.
  */
 function writeBehind(
-  log: Log,
+  log: Entries,
   json: string,
   writer: string,
   writerJson: string,
@@ -67,22 +66,22 @@ function writeBehind(
   log.written.push(`[${formatInt(log.seq)},${writerJson},${json}]`);
 }
 
-function addEntry(log: Log, json: string, writer: string): string | ErrorReply {
+function addEntry(log: Entries, json: string, writer: string): string | ErrorReply {
   return redis.pcall('XADD', log.stream, entryId(log), 'w', writer, 'c', json);
 }
 
-function entryId(log: Log): string {
+function entryId(log: Entries): string {
   return `${formatInt(log.seq)}-0`;
 }
 
-function newestEntry(log: Log): number {
-  const newest = redis.call('XREVRANGE', log.stream, '+', '-', 'COUNT', 1)[0];
+function newestEntry(log: Entries): number {
+  const newest = redis.call('XREVRANGE', log.stream, '+', '-', 'COUNT', '1')[0];
   return newest === undefined ? 0 : sequenceOf(newest[0]);
 }
 
 /** Adds a control message of the store; these are counted apart. */
 export function writeControl(log: Log, json: string): void {
-  redis.call('HINCRBY', log.root, 'controls', 1);
+  addToField(log.conversation, 'controls', 1);
   write(log, json);
 }
 
@@ -92,23 +91,17 @@ export function writeAll(log: Log, messages: readonly string[], writer: string):
   for (const message of messages) write(log, message, writer, writerJson);
 }
 
-/**
- * Stores the sequence, with further fields of the conversation's root, and publishes the new
- * entries.
- */
-export function closeLog(log: Log, alongside: readonly string[] = []): void {
-  if (log.written.length === 0) {
-    if (alongside.length > 0) redis.call('HSET', log.root, ...alongside);
-    return;
-  }
-  if (log.bytesBefore === undefined) {
-    redis.call('HINCRBY', log.root, 'logBytes', log.bytes);
-    redis.call('HSET', log.root, 'seq', log.seq, ...alongside);
-  } else {
-    const logBytes = log.bytesBefore + log.bytes;
-    redis.call('HSET', log.root, 'seq', log.seq, 'logBytes', logBytes, ...alongside);
-  }
-  redis.call('SPUBLISH', log.channel, `[${formatInt(log.before)},[${log.written.join(',')}]]`);
+/** Keeps the sequence, and publishes what was written. */
+export function closeLog(log: Log): void {
+  if (log.written.length === 0) return;
+  addToField(log.conversation, 'logBytes', log.bytes);
+  setFields(log.conversation, ['seq', formatInt(log.seq)]);
+  publish(log);
+}
+
+export function publish({ channel, before, written }: Entries): void {
+  if (written.length === 0) return;
+  redis.call('SPUBLISH', channel, `[${formatInt(before)},[${written.join(',')}]]`);
 }
 
 /** The sequence in an entry id. */

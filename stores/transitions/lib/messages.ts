@@ -48,20 +48,24 @@ export function storeMessages(
   seq?: number,
 ): { row: number; shown: number } {
   const rows: string[] = [];
-  const places: string[] = [];
-  const row = redis.call('LLEN', session.rows);
   let shown = num(uiCount);
   for (const message of messages) {
-    places.push(`m:${message.id}`, `${formatInt(row + rows.length)} ${formatInt(turn)}`);
     rows.push(message.row);
     if (!message.hidden) shown += 1;
   }
+  const row = redis.call('RPUSH', session.rows, ...rows) - rows.length;
+  countStored(session, sizeOf(rows));
+  const of = formatInt(turn);
+  const places: string[] = [];
+  for (const message of messages) {
+    const at = places.length;
+    places[at] = `m:${message.id}`;
+    places[at + 1] = `${formatInt(row + at / 2)} ${of}`;
+  }
   if (seq !== undefined) {
     const messageId = `msg-${formatInt(shown)}`;
-    places.push(`t:${formatInt(turn)}`, placeOfTurn({ turn, row, seq, messageId }));
+    places.push(`t:${of}`, placeOfTurn({ turn, row, seq, messageId }));
   }
-  redis.call('RPUSH', session.rows, ...rows);
-  countStored(session, sizeOf(rows));
   redis.call('HSET', session.places, ...places);
   return { row, shown };
 }

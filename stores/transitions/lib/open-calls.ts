@@ -1,4 +1,4 @@
-import { redis } from './host.js';
+import { formatInt, redis } from './host.js';
 import { contentAt, type Content } from './request.js';
 import { isConversation, type Session } from './session.js';
 import { settleRow } from './settling.js';
@@ -30,24 +30,53 @@ export interface NewCallRequest {
   brief?: Content;
 }
 
-export function openCall(session: Session, call: NewCallRequest, args: readonly string[]): void {
-  const { id, kind } = call;
-  const state = kind === 'server' || kind === 'subagent' ? 'open' : 'waiting';
-  const again = call.idempotent === true ? '1' : '';
-  redis.call('RPUSH', session.order, id);
-  const fields: (string | number)[] = [`name:${id}`, call.name, `kind:${id}`, kind];
-  fields.push(`spec:${id}`, contentAt(args, call.spec), `state:${id}`, state, `again:${id}`, again);
-  if (call.automatic !== undefined) fields.push(`automatic:${id}`, contentAt(args, call.automatic));
-  fields.push(`wait:${id}`, call.deadlineMs ?? '');
-  if (call.child !== undefined) {
-    fields.push(`child:${id}`, call.child, `ref:${id}`, contentAt(args, call.ref));
+/** Opens the calls of a step. @returns true if one of them can progress without a person */
+export function openCalls(
+  session: Session,
+  calls: readonly NewCallRequest[],
+  args: readonly string[],
+): boolean {
+  if (calls.length === 0) return false;
+  const ids: string[] = [];
+  const busy: string[] = [];
+  for (const call of calls) {
+    const { id, kind } = call;
+    const state = kind === 'server' || kind === 'subagent' ? 'open' : 'waiting';
+    redis.call('HSET', session.calls, ...fieldsOfCall(call, state, args));
+    ids.push(id);
+    if (call.row !== undefined) settleRow(session, id, contentAt(args, call.row));
+    else if (state === 'open') busy.push(id);
+    if (!isConversation(session)) noteOwner(session, id);
+  }
+  redis.call('RPUSH', session.order, ...ids);
+  if (busy.length > 0) redis.call('SADD', session.busy, ...busy);
+  return busy.length > 0;
+}
+
+/** Names and values. */
+function fieldsOfCall(call: NewCallRequest, state: string, args: readonly string[]): string[] {
+  const { id, automatic, deadlineMs, child, ask } = call;
+  const fields = [
+    `state:${id}`,
+    state,
+    `name:${id}`,
+    call.name,
+    `kind:${id}`,
+    call.kind,
+    `spec:${id}`,
+    contentAt(args, call.spec),
+    `again:${id}`,
+    call.idempotent === true ? '1' : '',
+    `wait:${id}`,
+    deadlineMs === undefined ? '' : formatInt(deadlineMs),
+  ];
+  if (automatic !== undefined) fields.push(`automatic:${id}`, contentAt(args, automatic));
+  if (child !== undefined) {
+    fields.push(`child:${id}`, child, `ref:${id}`, contentAt(args, call.ref));
     fields.push(`brief:${id}`, contentAt(args, call.brief));
   }
-  if (call.ask !== undefined && call.row === undefined) {
-    fields.push(`ask:${id}`, contentAt(args, call.ask), `part:${id}`, contentAt(args, call.part));
+  if (ask !== undefined && call.row === undefined) {
+    fields.push(`ask:${id}`, contentAt(args, ask), `part:${id}`, contentAt(args, call.part));
   }
-  redis.call('HSET', session.calls, ...fields);
-  if (call.row !== undefined) settleRow(session, id, contentAt(args, call.row));
-  else if (state === 'open') redis.call('SADD', session.busy, id);
-  if (!isConversation(session)) noteOwner(session, id);
+  return fields;
 }

@@ -126,7 +126,15 @@ const MOST_CLEARED = 100;
 
 /** Releases expired reservations of all users in the slot. */
 export function clearExpired({ base, holds }: Owner, now: number): void {
-  const expired = redis.call('ZRANGEBYSCORE', holds, '-inf', now, 'LIMIT', 0, MOST_CLEARED);
+  const expired = redis.call(
+    'ZRANGEBYSCORE',
+    holds,
+    '-inf',
+    formatInt(now),
+    'LIMIT',
+    '0',
+    formatInt(MOST_CLEARED),
+  );
   for (const hold of expired) {
     const slash = hold.indexOf('/');
     giveBack(ownerAt(base, hold.slice(0, slash)), hold.slice(slash + 1));
@@ -162,8 +170,8 @@ function addUp({ usage, tenant }: Owner, before: Counts, after: Counts): void {
   for (const what of COUNTED) {
     const change = after[what] - before[what];
     if (change !== 0) {
-      redis.call('HINCRBY', usage, what, change);
-      redis.call('HINCRBY', tenant, what, change);
+      redis.call('HINCRBY', usage, what, formatInt(change));
+      redis.call('HINCRBY', tenant, what, formatInt(change));
     }
   }
   // Deletes the keys of a user who has erased everything.

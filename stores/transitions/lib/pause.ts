@@ -1,20 +1,13 @@
 import { byteLength, redis } from './host.js';
-import {
-  readCall,
-  readCallField,
-  readCallsField,
-  readChildRun,
-  readWait,
-  type ChildRun,
-} from './calls.js';
+import { readCall, readChildRun, waitOf, type ChildRun } from './calls.js';
 import { ownChunk, speakerOf, type Speaker } from './chunks.js';
-import { noteDeadline } from './deadlines.js';
+import { noteEarliest } from './deadlines.js';
 import { field, int, list, optional, text, texts } from './json.js';
 import { write, type Log } from './log.js';
-import { readRoot, storeNow } from './root.js';
+import { dropFields, readField, readRoot, setFields, storeNow, writeRoot } from './root.js';
 import { isConversation, sessionAt, type Session } from './session.js';
 import { countStored } from './size.js';
-import { sessionsBelow } from './walk.js';
+import { readFound, sessionsBelowCalls, type Found, type FoundCall } from './walk.js';
 
 type Waiting = 'waiting_approval' | 'waiting_tool' | 'waiting_children';
 
@@ -24,9 +17,16 @@ const PAUSE_REASON = {
   waiting_children: 'awaiting_children',
 };
 
-interface WaitingCall {
+/** Of a call that waits for a person. */
+const WAITING = ['ask', 'part', 'name', 'wait'] as const;
+
+interface WaitingCall extends Record<(typeof WAITING)[number], string | undefined> {
   id: string;
   session: Session;
+  /** When its clock runs out. */
+  deadline: string | undefined;
+  /** Sequence of the pause that asked first. */
+  asked: string | undefined;
 }
 
 /**
@@ -36,49 +36,56 @@ interface WaitingCall {
  */
 export function restIfWaiting(session: Session, log: Log, now: number): boolean {
   if (redis.call('SCARD', session.busy) > 0) return false;
-  const status = restingStatus(session);
+  const calls = readFound(session);
+  const status = restingStatus(calls);
   if (status === undefined) return false;
-  redis.call('HSET', session.root, 'status', status);
-  const { parent, parentCall, stream } = readRoot(session, ['parent', 'parentCall', 'stream']);
+  setFields(session, ['status', status]);
   if (isConversation(session)) {
-    if (stream === 'paused') return false;
-    pause(session, log, now, status);
+    if (readField(session, 'stream') === 'paused') return false;
+    pause(session, log, now, status, sessionsBelowCalls(session, calls));
     return true;
   }
+  const { parent, parentCall } = readRoot(session, ['parent', 'parentCall']);
   const above = sessionAt(session, parent ?? '');
   redis.call('SREM', above.busy, parentCall ?? '');
   return restIfWaiting(above, log, now);
 }
 
 /**
- * What a session waits for: people, or sub-agents that wait for people. Undefined if it can
- * continue.
+ * What a session waits for in which nothing is busy: people, or sub-agents that wait for people.
+ * Undefined if it can continue.
  */
-function restingStatus(session: Session): Waiting | undefined {
+function restingStatus(calls: readonly FoundCall[]): Waiting | undefined {
   let status: Waiting | undefined;
-  for (const { id, value: state } of readCallsField(session, 'state')) {
+  for (const { state, kind } of calls) {
     if (state === 'waiting') {
-      if (readCallField(session, id, 'kind') === 'approval') return 'waiting_approval';
+      if (kind === 'approval') return 'waiting_approval';
       status = 'waiting_tool';
     } else if (state === 'open' && status === undefined) {
-      if (redis.call('SISMEMBER', session.busy, id) === 0) status = 'waiting_children';
+      status = 'waiting_children';
     }
   }
   return status;
 }
 
 /** Pauses run, session and stream of the conversation. */
-function pause(conversation: Session, log: Log, now: number, status: Waiting): void {
-  const names = ['run', 'agent', 'committed', 'messageId', 'children'] as const;
-  const root = readRoot(conversation, names);
+function pause(
+  conversation: Session,
+  log: Log,
+  now: number,
+  status: Waiting,
+  found: readonly Found[],
+): void {
+  const root = readRoot(conversation, PAUSE_FIELDS);
   const speaker = speakerOf(conversation, root.agent, root.committed, now);
   const waiting: WaitingCall[] = [];
   const children: string[] = [];
   let hasSettled = false;
-  for (const { session, states } of sessionsBelow(conversation)) {
-    for (const { id, value: state } of states) {
+  for (const { session, calls } of found) {
+    for (const { id, state, deadline, asked } of calls) {
       if (state === 'waiting') {
-        waiting.push({ id, session });
+        const { ask, part, name, wait } = readCall(session, id, WAITING);
+        waiting.push({ id, session, deadline, asked, ask, part, name, wait });
       } else if (isConversation(session)) {
         if (state === 'settled') hasSettled = true;
         if (state === 'open') children.push(childJson(session, id));
@@ -89,27 +96,39 @@ function pause(conversation: Session, log: Log, now: number, status: Waiting): v
   writeMarker(log, speaker, status, hasSettled, waiting, children);
   const deadline = startClocks(conversation, waiting);
   const first = waiting[0];
-  const name = first === undefined ? undefined : readCallField(first.session, first.id, 'name');
   const body =
     `"runId":${text(root.run ?? '')},"reason":"${PAUSE_REASON[status]}"` +
-    field('pendingToolName', optional(name)) +
+    field('pendingToolName', optional(first?.name)) +
     field('pendingToolCallId', optional(first?.id)) +
     field('deadline', deadline === undefined ? '' : int(deadline));
   write(log, ownChunk(speaker, 'run_paused', body));
-  for (const { id, session } of waiting)
-    redis.call('HSETNX', session.calls, `asked:${id}`, log.seq);
-  redis.call('HSET', conversation.root, 'stream', 'paused', 'pauseSeq', log.seq);
+  noteAsked(waiting, int(log.seq));
+  setFields(conversation, ['stream', 'paused', 'pauseSeq', int(log.seq)]);
   // Only sub-agents have wake-ups.
   if (root.children !== undefined) forgetWakes(conversation);
 }
 
+const PAUSE_FIELDS = ['run', 'agent', 'committed', 'messageId', 'children', 'deadline'] as const;
+
+/** Stores what the pause makes of the calls that it asks people about. */
+function noteAsked(waiting: readonly WaitingCall[], sequence: string): void {
+  for (const { id, session, ask, asked, deadline } of waiting) {
+    const fields: string[] = [];
+    if (asked === undefined) fields.push(`asked:${id}`, sequence);
+    if (deadline !== undefined) fields.push(`deadline:${id}`, deadline);
+    if (fields.length > 0) redis.call('HSET', session.calls, ...fields);
+    if (ask !== undefined) redis.call('HDEL', session.calls, `ask:${id}`, `part:${id}`);
+  }
+}
+
 /** Wake-ups for sub-agents are obsolete once everything waits again. */
 function forgetWakes(conversation: Session): void {
-  const wakes: string[] = [];
+  const wakes: `wake:${string}`[] = [];
+  writeRoot(conversation);
   for (const name of redis.call('HKEYS', conversation.root)) {
-    if (name.startsWith('wake:')) wakes.push(name);
+    if (name.startsWith('wake:')) wakes.push(name as `wake:${string}`);
   }
-  if (wakes.length > 0) redis.call('HDEL', conversation.root, ...wakes);
+  dropFields(conversation, wakes);
 }
 
 function childJson(session: Session, id: string): string {
@@ -142,16 +161,15 @@ function writeMarker(
 
 /** Starts the clocks of calls that pause for the first time. @returns the earliest deadline */
 function startClocks(conversation: Session, waiting: readonly WaitingCall[]): number | undefined {
-  let hasClock = false;
-  for (const { id, session } of waiting) {
-    const wait = readWait(session, id);
-    if (wait === undefined) continue;
-    hasClock = true;
-    redis.call('HSETNX', session.calls, `deadline:${id}`, storeNow() + wait);
+  const deadlines: string[] = [];
+  for (const call of waiting) {
+    if (call.deadline === undefined) {
+      const wait = waitOf(call.session, call.id, call.wait);
+      if (wait !== undefined) call.deadline = int(storeNow() + wait);
+    }
+    if (call.deadline !== undefined) deadlines.push(call.deadline);
   }
-  if (hasClock) return noteDeadline(conversation);
-  redis.call('HDEL', conversation.root, 'deadline');
-  return undefined;
+  return noteEarliest(conversation, deadlines);
 }
 
 /**
@@ -169,8 +187,7 @@ function showHeld(
   const parts: string[] = [];
   let first = 0;
   const step = `"step":${int(speaker.step)}`;
-  for (const { id, session } of waiting) {
-    const { ask, part } = readCall(session, id, ['ask', 'part']);
+  for (const { ask, part } of waiting) {
     if (ask === undefined) continue;
     if (parts.length === 0) {
       write(log, ownChunk(speaker, 'step_start', '"stepId":"ask"'));
@@ -178,7 +195,6 @@ function showHeld(
     }
     write(log, `${ask.slice(0, -1)},${step},"timestamp":${int(speaker.now)}}`);
     parts.push(part as string);
-    redis.call('HDEL', session.calls, `ask:${id}`, `part:${id}`);
   }
   if (parts.length === 0) return;
   write(log, ownChunk(speaker, 'step_end', '"stepId":"ask"'));

@@ -53,7 +53,7 @@ export function readMessagePlace(
  * commit, so this is known only when something else begins.
  */
 export function noteEndOfStep(session: Session, checkpoint: string | undefined, seq: number): void {
-  if (checkpoint !== undefined) redis.call('HSETNX', session.places, `e:${checkpoint}`, seq);
+  if (checkpoint !== undefined) redis.call('HSETNX', session.places, `e:${checkpoint}`, int(seq));
 }
 
 export function readEndOfStep(session: Session, checkpoint: string): number | undefined {

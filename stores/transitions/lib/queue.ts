@@ -5,7 +5,7 @@ import { field, int, list, optional, text } from './json.js';
 import { write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
 import { newestTurn } from './places.js';
-import { num, readRoot, type Root } from './root.js';
+import { num, readRoot, setFields, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countStored } from './size.js';
 
@@ -48,7 +48,7 @@ function modeOf(json: string): QueueMode {
  */
 export function noteQueue(session: Session, log: Log, speaker: Speaker, removed: string): void {
   const queued = redis.call('LLEN', session.queue);
-  redis.call('HSET', session.root, 'queued', queued);
+  setFields(session, ['queued', int(queued)]);
   const body = `"queued":${int(queued)}${field('removed', removed)}`;
   write(log, ownChunk(speaker, 'queue_changed', body));
 }
@@ -66,7 +66,7 @@ export function pushQueued(session: Session, log: Log, speaker: Speaker, entry: 
 }
 
 function entryBehind(session: Session, mode: QueueMode): string | undefined {
-  for (const other of redis.call('LRANGE', session.queue, 0, -1)) {
+  for (const other of redis.call('LRANGE', session.queue, '0', '-1')) {
     if (mode === 'interrupt' || modeOf(other) !== 'steer') return other;
   }
   return undefined;
@@ -75,27 +75,29 @@ function entryBehind(session: Session, mode: QueueMode): string | undefined {
 export function popQueued(session: Session): QueueEntry {
   const json = redis.call('LPOP', session.queue) as string;
   countStored(session, -byteLength(json));
-  redis.call('HSET', session.root, 'queued', redis.call('LLEN', session.queue));
+  setFields(session, ['queued', int(redis.call('LLEN', session.queue))]);
   return readEntry(json);
 }
 
 export function steeringWaits(session: Session): boolean {
-  const head = redis.call('LINDEX', session.queue, 0);
+  const head = redis.call('LINDEX', session.queue, '0');
   return head !== false && modeOf(head) === 'steer';
 }
 
 /** Steering messages that came too late become queued messages. */
 export function queueSteering(session: Session): void {
   let at = 0;
-  for (const json of redis.call('LRANGE', session.queue, 0, -1)) {
+  for (const json of redis.call('LRANGE', session.queue, '0', '-1')) {
     if (modeOf(json) === 'steer') {
       const entry = readEntry(json);
       entry.mode = 'queue';
-      redis.call('LSET', session.queue, at, entryJson(entry));
+      redis.call('LSET', session.queue, int(at), entryJson(entry));
     }
     at += 1;
   }
 }
+
+const BEFORE_STEERING = ['turn', 'messageId', 'turnRow', 'turnSeq', 'controls', 'uiCount'] as const;
 
 /**
  * Adds steering messages to the transcript. The reply so far is closed, and what follows is a new
@@ -104,25 +106,23 @@ export function queueSteering(session: Session): void {
  */
 export function takeSteering(
   session: Session,
-  root: Root<'replied' | 'turn' | 'run' | 'messageId'>,
+  root: Root<'replied' | 'turn' | 'run'>,
   log: Log,
   speaker: Speaker,
 ): void {
   if (root.replied !== root.turn || !steeringWaits(session)) return;
-  const names = ['controls', 'uiCount', 'turnRow', 'turnSeq'] as const;
-  const { controls, uiCount, turnRow, turnSeq } = readRoot(session, names);
-  wasElsewhere(session, newestTurn({ ...root, turnRow, turnSeq }));
+  const before = readRoot(session, BEFORE_STEERING);
+  wasElsewhere(session, newestTurn(before));
   const messages: StoredMessage[] = [];
   while (steeringWaits(session)) {
     for (const message of popQueued(session).messages) messages.push(message);
   }
   const turn = num(root.turn) + 1;
-  const { row, shown } = storeMessages(session, messages, uiCount, turn, log.seq);
+  const { row, shown } = storeMessages(session, messages, before.uiCount, turn, log.seq);
   const messageId = `msg-${int(shown)}`;
-  root.messageId = messageId;
-  const at: (string | number)[] = ['turn', turn, 'messageId', messageId, 'turnRow', row];
-  at.push('turnSeq', log.seq, 'turnControls', num(controls), 'uiCount', shown);
-  redis.call('HSET', session.root, ...at);
+  const controls = int(num(before.controls));
+  setFields(session, ['turn', int(turn), 'messageId', messageId, 'turnRow', int(row)]);
+  setFields(session, ['turnSeq', int(log.seq), 'turnControls', controls, 'uiCount', int(shown)]);
   const body = `"runId":${text(root.run ?? '')},"messageId":"${messageId}"`;
   const about = `"messageIds":${idsJson(messages)},"reason":"steer"`;
   write(log, ownChunk(speaker, 'turn_started', `${body},${about}`));

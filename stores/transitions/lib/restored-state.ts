@@ -2,7 +2,7 @@ import { byteLength, redis } from './host.js';
 import { checkpointAt } from './checkpoints.js';
 import { int } from './json.js';
 import type { Target } from './rewind-target.js';
-import { num, readField } from './root.js';
+import { dropFields, num, readField, setFields } from './root.js';
 import { readHeads } from './rows.js';
 import type { Session } from './session.js';
 import { countStored } from './size.js';
@@ -41,9 +41,9 @@ export function restoreState(session: Session, target: Target): void {
     const kept = wanted === 0 ? '{}' : redis.call('HGET', session.states, int(wanted));
     current = before + 1;
     const state = kept === false ? '{}' : kept;
-    redis.call('HSET', session.states, current, state);
+    redis.call('HSET', session.states, int(current), state);
     countStored(session, byteLength(state));
-    redis.call('HSET', session.root, 'stateV', current);
+    setFields(session, ['stateV', int(current)]);
   }
   const last = checkpointAt(session, target.checkpoints - 1)?.stateVersion ?? 0;
   const dropped: string[] = [];
@@ -52,14 +52,14 @@ export function restoreState(session: Session, target: Target): void {
     if (n > last && n !== current) dropped.push(version);
   }
   dropStates(session, dropped);
-  redis.call('HSET', session.root, 'checkpointV', last);
+  setFields(session, ['checkpointV', int(last)]);
   noteStateOfTurn(session, target);
   dropStaged(session, target.rows);
 }
 
 /** Notes with which state the turn began, if one of its steps stays. */
 function noteStateOfTurn(session: Session, { turn, checkpoints }: Target): void {
-  redis.call('HDEL', session.root, 'turnV');
+  dropFields(session, ['turnV']);
   let first: number | undefined;
   for (let at = checkpoints - 1; at >= 0; at -= 1) {
     const checkpoint = checkpointAt(session, at);
@@ -68,7 +68,7 @@ function noteStateOfTurn(session: Session, { turn, checkpoints }: Target): void 
   }
   forgetTurnsAfter(session, first === undefined ? turn.turn - 1 : turn.turn);
   if (first === undefined) return;
-  redis.call('HSET', session.root, 'turnV', `${int(turn.turn)} ${int(first)}`);
+  setFields(session, ['turnV', `${int(turn.turn)} ${int(first)}`]);
 }
 
 /** Staged changes stay if the rows of their calls stay. */

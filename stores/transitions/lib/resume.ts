@@ -1,9 +1,9 @@
 import { redis } from './host.js';
-import { hasUnsettled, readCallsField } from './calls.js';
+import { hasUnsettled } from './calls.js';
 import { ownChunk, speakerOf } from './chunks.js';
 import { list, nullable, stored, text, texts } from './json.js';
 import { write, type Log } from './log.js';
-import { readField, readRoot } from './root.js';
+import { readField, readRoot, setFields } from './root.js';
 import { idOf, isConversation, sessionAt, type Session } from './session.js';
 import { sessionsBelow, type Found } from './walk.js';
 
@@ -26,7 +26,7 @@ export function makeActive({ conversation }: Session, log: Log, now: number): vo
     const speaker = speakerOf(conversation, root.agent, root.committed, now);
     write(log, ownChunk(speaker, 'run_resumed', `${body},"mode":"continue"`));
   }
-  redis.call('HSET', conversation.root, 'status', 'running', 'stream', 'active');
+  setFields(conversation, ['status', 'running', 'stream', 'active']);
 }
 
 /**
@@ -35,8 +35,8 @@ export function makeActive({ conversation }: Session, log: Log, now: number): vo
  */
 export function resumeIfAnswered(paused: Session, log: Log, now: number): Resumed {
   const sessions = sessionsBelow(paused.conversation);
-  for (const { states } of sessions) {
-    for (const { value } of states) if (value === 'waiting') return NOTHING_RESUMED;
+  for (const { calls } of sessions) {
+    for (const { state } of calls) if (state === 'waiting') return NOTHING_RESUMED;
   }
   makeActive(paused, log, now);
   let resume = '';
@@ -44,7 +44,7 @@ export function resumeIfAnswered(paused: Session, log: Log, now: number): Resume
   for (const found of sessions) {
     const { session } = found;
     const { approved, isTold } = openAgain(found);
-    redis.call('HSET', session.root, 'status', 'running');
+    setFields(session, ['status', 'running']);
     if (session.part === paused.part) {
       resume = release(session, approved);
     } else if (isTold) {
@@ -58,17 +58,13 @@ export function resumeIfAnswered(paused: Session, log: Log, now: number): Resume
 /**
  * The calls that a session may now carry out; `isTold` if one was answered since its run was woken.
  */
-function openAgain({ session, states }: Found): { approved: string[]; isTold: boolean } {
+function openAgain({ session, calls }: Found): { approved: string[]; isTold: boolean } {
   const approved: string[] = [];
   let isTold = false;
-  if (states.length === 0) return { approved, isTold };
-  const asked = readCallsField(session, 'asked');
-  for (let at = 0; at < states.length; at += 1) {
-    const id = states[at]?.id as string;
-    const state = states[at]?.value;
+  for (const { id, state, asked } of calls) {
     if (state === 'approved') approved.push(id);
     if (state === 'open') redis.call('SADD', session.busy, id);
-    if (asked[at]?.value === undefined) continue;
+    if (asked === undefined) continue;
     if (redis.call('HSETNX', session.calls, `told:${id}`, '1') === 1) isTold = true;
   }
   return { approved, isTold };
@@ -79,10 +75,10 @@ function release(session: Session, approved: readonly string[]): string {
   if (approved.length > 0) redis.call('SADD', session.busy, ...approved);
   const step = stored(readField(session, 'committed'));
   const resumption = `{"step":${step},"approved":${texts(approved)}}`;
-  redis.call('HSET', session.root, 'resume', resumption);
+  setFields(session, ['resume', resumption]);
   if (!isConversation(session)) {
     const wake = wakeJson(session, resumption);
-    redis.call('HSET', session.conversation.root, `wake:${session.part}`, wake);
+    setFields(session.conversation, [`wake:${session.part}`, wake]);
   }
   return resumption;
 }
@@ -100,12 +96,12 @@ export function continueAlone(session: Session, log: Log, now: number): void {
   if (hasUnsettled(session)) return;
   makeActive(session, log, now);
   let current = session;
-  redis.call('HSET', current.root, 'status', 'running');
+  setFields(current, ['status', 'running']);
   while (!isConversation(current)) {
     const { parent, parentCall } = readRoot(current, ['parent', 'parentCall']);
     const above = sessionAt(current, parent ?? '');
     redis.call('SADD', above.busy, parentCall ?? '');
-    redis.call('HSET', above.root, 'status', 'running');
+    setFields(above, ['status', 'running']);
     current = above;
   }
 }

@@ -41,7 +41,7 @@ export function noteRewind(session: Session, { row }: Turn, runN: number, mode: 
 
 export function readRewinds(session: Session): Rewind[] {
   const rewinds: Rewind[] = [];
-  for (const rewind of redis.call('LRANGE', session.rewinds, 0, -1)) {
+  for (const rewind of redis.call('LRANGE', session.rewinds, '0', '-1')) {
     const [upTo = '', row = '', mode = ''] = rewind.split(' ');
     rewinds.push({ upTo: toNumber(upTo), row: toNumber(row), isWholeTurn: mode === 'retry' });
   }

@@ -1,5 +1,5 @@
-import { redis, toNumber } from './host.js';
-import { isConversation, type Session } from './session.js';
+import { formatInt, redis, toNumber } from './host.js';
+import type { Session } from './session.js';
 
 /** Fields of a session's root hash: the session and its newest run. */
 export type RootField =
@@ -25,34 +25,129 @@ export type RootField =
 
 export type Root<Field extends RootField = RootField> = Record<Field, string | undefined>;
 
-/** Reads only the named fields of a root hash, which may also hold a result of a megabyte. */
+/**
+ * Some fields of a session's root hash: not all of them, since it may hold a result of a megabyte. A
+ * transition reads each field once; changes show in what was read before.
+ */
 export function readRoot<Field extends RootField>(
   session: Session,
   names: readonly Field[],
 ): Root<Field> {
-  const values = redis.call('HMGET', session.root, ...names);
-  const root = {} as Root<Field>;
-  for (let at = 0; at < names.length; at += 1) {
-    const value = values[at] as string | false;
-    if (value !== false) root[names[at] as Field] = value;
+  const { known } = session;
+  const { fields, absent } = known;
+  if (known.isNew) {
+    known.isNew = false;
+    note(session, names);
+    return fields as Root<Field>;
   }
-  return root;
+  let unknown: string[] | undefined;
+  for (const name of names) {
+    if (fields[name] === undefined && absent[name] === undefined) {
+      unknown ??= [];
+      unknown.push(name);
+    }
+  }
+  if (unknown !== undefined) note(session, unknown);
+  return fields as Root<Field>;
 }
 
-/**
- * Adds sequence and stream status, which belong to the conversation, to the fields that were read
- * from a session.
- */
-export function addShared(session: Session, read: Root<'seq' | 'stream'>): void {
-  if (isConversation(session)) return;
-  const { seq, stream } = readRoot(session.conversation, ['seq', 'stream']);
-  read.seq = seq;
-  read.stream = stream;
+function note({ root, known }: Session, names: readonly string[]): void {
+  const { fields, absent } = known;
+  const values = redis.call('HMGET', root, ...names);
+  for (let at = 0; at < names.length; at += 1) {
+    const value = values[at] as string | false;
+    if (value === false) absent[names[at] as string] = true;
+    else fields[names[at] as string] = value;
+  }
 }
 
 export function readField(session: Session, name: RootField): string | undefined {
-  const value = redis.call('HGET', session.root, name);
-  return value === false ? undefined : value;
+  const { fields, absent } = session.known;
+  const value = fields[name];
+  if (value !== undefined || absent[name] === true) return value;
+  const stored = redis.call('HGET', session.root, name);
+  session.known.isNew = false;
+  if (stored === false) {
+    absent[name] = true;
+    return undefined;
+  }
+  fields[name] = stored;
+  return stored;
+}
+
+/** Changes fields, given as names and values in turn; they are stored with the transition's others. */
+export function setFields(session: Session, changes: readonly string[]): void {
+  const { known } = session;
+  const { fields, changed } = known;
+  known.isNew = false;
+  const count = changes.length;
+  let end = changed.length;
+  for (let at = 0; at < count; at += 2) {
+    const name = changes[at] as string;
+    const value = changes[at + 1] as string;
+    fields[name] = value;
+    changed[end] = name;
+    changed[end + 1] = value;
+    end += 2;
+  }
+}
+
+/** Removes fields. */
+export function dropFields(
+  session: Session,
+  names: readonly (RootField | `wake:${string}`)[],
+): void {
+  const { known } = session;
+  const { fields, absent, dropped } = known;
+  known.isNew = false;
+  for (const name of names) {
+    if (fields[name] !== undefined || absent[name] === undefined) {
+      fields[name] = undefined;
+      absent[name] = true;
+      dropped.push(name);
+    }
+  }
+}
+
+/** Adds to a field that counts. */
+export function addToField(session: Session, name: RootField, more: number): void {
+  setFields(session, [name, formatInt(num(readField(session, name)) + more)]);
+}
+
+/** Stores what the transition has changed of the root hashes of a conversation. */
+export function writeRoots({ conversation }: Session): void {
+  writeRoot(conversation);
+  for (const name in conversation.below) writeRoot(conversation.below[name] as Session);
+}
+
+/** The same for one session, where the hash has to be there before the end. */
+export function writeRoot({ root, known }: Session): void {
+  const { fields, changed, dropped } = known;
+  if (changed.length > 0) {
+    redis.call('HSET', root, ...changed);
+    known.changed = [];
+  }
+  if (dropped.length === 0) return;
+  known.dropped = [];
+  const gone: string[] = [];
+  // What was changed after it had been removed is there.
+  for (const name of dropped) if (fields[name] === undefined) gone.push(name);
+  if (gone.length > 0) redis.call('HDEL', root, ...gone);
+}
+
+/** The hash is gone, and what was to be changed of it with it. */
+export function forgetRoot({ known }: Session): void {
+  known.changed = [];
+  known.dropped = [];
+}
+
+/** The sequence, and the status of the stream, are the conversation's. */
+export function seqOf({ conversation }: Session): string | undefined {
+  return readField(conversation, 'seq');
+}
+
+export function isPaused({ conversation }: Session): boolean {
+  return readField(conversation, 'stream') === 'paused';
 }
 
 /** A stored whole number; 0 if absent. */

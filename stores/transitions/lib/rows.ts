@@ -1,4 +1,4 @@
-import { cjson, redis } from './host.js';
+import { cjson, formatInt, redis } from './host.js';
 import type { Session } from './session.js';
 
 /** The fields of a row that transitions read. */
@@ -77,6 +77,7 @@ export function forDisplay(row: string): string {
 /** Heads of some rows, by index; `to` is inclusive. */
 export function readHeads(session: Session, from: number, to: number): RowHead[] {
   const heads: RowHead[] = [];
-  for (const row of redis.call('LRANGE', session.rows, from, to)) heads.push(readHead(row));
+  for (const row of redis.call('LRANGE', session.rows, formatInt(from), formatInt(to)))
+    heads.push(readHead(row));
   return heads;
 }

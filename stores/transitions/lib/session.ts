@@ -1,4 +1,6 @@
-/** Keys that hold a session's own data, in the order in which transitions get them. */
+import { withKeys } from './host.js';
+
+/** Keys of a session that hold data of its own. */
 export const OWN_KEYS = [
   'root',
   'rows',
@@ -70,10 +72,28 @@ export type Session = Record<KeyName, string> & {
   conversationId: string;
   /** The rest of this session's id after the conversation's; '' for the conversation itself. */
   part: string;
+  /** What the names of its own keys begin with. */
+  base: string;
   /** The session of the conversation: this one, unless it is a sub-agent's. */
   conversation: Session;
+  /** Of the conversation: the sub-agents' sessions that this transition has opened. */
+  below: Record<string, Session>;
+  /** The root hash as this transition knows it, see root. */
+  known: KnownRoot;
   settings: Settings;
 };
+
+/** What a transition knows of a root hash, and is going to change of it. */
+export interface KnownRoot {
+  /** Nothing is known of it yet. */
+  isNew: boolean;
+  fields: Partial<Record<string, string>>;
+  /** Names of fields that are known to be absent, or were. */
+  absent: Partial<Record<string, boolean>>;
+  /** Names and values in turn. */
+  changed: string[];
+  dropped: string[];
+}
 
 export interface Settings {
   /** How long the stream of an ended run is kept, seconds. */
@@ -84,56 +104,40 @@ export interface Settings {
   layout: number;
 }
 
-/** Builds a session from its id and keys, those of the conversation first. */
-export function openSession(
-  sessionId: string,
-  keys: readonly string[],
-  settings: Settings,
-): Session {
+/** The session that a transition works on, from its id and the root of its conversation. */
+export function openSession(sessionId: string, root: string, settings: Settings): Session {
   const dot = sessionId.indexOf('.');
-  // Spelled out in the order of the lists rather than looped, since every transition begins here.
-  const conversation = {
+  const known: KnownRoot = { isNew: true, fields: {}, absent: {}, changed: [], dropped: [] };
+  const own = {
     conversationId: dot < 0 ? sessionId : sessionId.slice(0, dot),
     part: '',
+    base: root.slice(0, -'root'.length),
+    root,
+    below: {},
+    known,
     settings,
-    stream: keys[0],
-    results: keys[1],
-    children: keys[2],
-    owners: keys[3],
-    erased: keys[4],
-    channel: keys[5],
-    stop: keys[6],
-    root: keys[7],
-    rows: keys[8],
-    calls: keys[9],
-    order: keys[10],
-    busy: keys[11],
-    writers: keys[12],
-    messages: keys[13],
-    runs: keys[14],
-    checkpoints: keys[15],
-    settled: keys[16],
-    states: keys[17],
-    staged: keys[18],
-    notices: keys[19],
-    queue: keys[20],
-    places: keys[21],
-    rewinds: keys[22],
-  } as unknown as Session;
+  };
+  const conversation = withKeys(own, KEYS) as unknown as Session;
   conversation.conversation = conversation;
   return dot < 0 ? conversation : sessionAt(conversation, sessionId.slice(dot + 1));
 }
+const KEYS = [...SHARED_KEYS, ...OWN_KEYS];
 
 /** Another session of the same conversation. */
 export function sessionAt(of: Session, part: string): Session {
   const { conversation } = of;
   if (part === '') return conversation;
-  if (part === of.part) return of;
-  const { conversationId, settings } = conversation;
-  const session = { conversationId, part, conversation, settings } as Session;
-  const base = `${conversation.root.slice(0, -'root'.length)}${part}:`;
+  // A property of any object could be called like a part, but not with a dot.
+  const place = `.${part}`;
+  const seen = conversation.below[place];
+  if (seen !== undefined) return seen;
+  const { conversationId, below, settings } = conversation;
+  const known: KnownRoot = { isNew: true, fields: {}, absent: {}, changed: [], dropped: [] };
+  const base = `${conversation.base}${part}:`;
+  const own = { conversationId, part, base, conversation, below, known, settings };
+  const session = withKeys(own, OWN_KEYS) as Session;
   for (const name of SHARED_KEYS) session[name] = conversation[name];
-  for (const name of OWN_KEYS) session[name] = base + name;
+  below[place] = session;
   return session;
 }
 

@@ -2,10 +2,10 @@ import { byteLength, cjson, redis } from './host.js';
 import { conversationSpeaker, ownChunk, type Speaker } from './chunks.js';
 import { undoPatches, withEvents } from './call-events.js';
 import { expireChild } from './expiry.js';
-import { fieldsOf, readCall, readCallsField, type CallState } from './calls.js';
+import { fieldsOf, readCall, readCalls } from './calls.js';
 import { field, int, optional, text } from './json.js';
 import { write, type Log } from './log.js';
-import { readField } from './root.js';
+import { addToField, readField, setFields } from './root.js';
 import { forDisplay } from './rows.js';
 import { isConversation, sessionAt, type Session } from './session.js';
 import { countStored, sizeOf } from './size.js';
@@ -83,8 +83,7 @@ interface AutomaticDecision {
 
 /** Settles all open calls: started ones as outcome unknown, the others with the code. */
 export function closeCalls(session: Session, log: Log, speaker: Speaker, code: SettlingCode): void {
-  for (const { id, value } of readCallsField(session, 'state')) {
-    const state = value as CallState;
+  for (const { id, state } of readCalls(session, ['state'])) {
     if (state === 'started') {
       settleByCode(session, log, speaker, id, 'tool_outcome_unknown');
     } else if (state !== 'settled') {
@@ -98,7 +97,7 @@ export function closeCalls(session: Session, log: Log, speaker: Speaker, code: S
  * people gave to a sub-agent are also kept in the conversation's history.
  */
 export function addResults(session: Session): void {
-  const ids = redis.call('LRANGE', session.order, 0, -1);
+  const ids = redis.call('LRANGE', session.order, '0', '-1');
   if (ids.length === 0) return;
   let at = redis.call('LLEN', session.rows);
   let bytes = 0;
@@ -110,7 +109,7 @@ export function addResults(session: Session): void {
     redis.call('HDEL', session.calls, ...fieldsOf(id));
     if (call.late === '1') {
       const lapsed = `${call.kind as string} ${call.name as string}`;
-      redis.call('HSET', session.calls, `lapsed:${id}`, lapsed, `lapsedAt:${id}`, at);
+      redis.call('HSET', session.calls, `lapsed:${id}`, lapsed, `lapsedAt:${id}`, int(at));
     }
     if (!isConversation(session) && call.asked !== undefined) {
       const shown = forDisplay(row);
@@ -126,22 +125,23 @@ export function addResults(session: Session): void {
 
 /** Moves notes about late answers into the transcript. */
 export function addNotices(session: Session): void {
-  const rows = redis.call('LRANGE', session.notices, 0, -1);
+  const rows = redis.call('LRANGE', session.notices, '0', '-1');
   if (rows.length === 0) return;
   redis.call('RPUSH', session.rows, ...rows);
   countStored(session, sizeOf(rows));
   redis.call('UNLINK', session.notices);
 }
 
-/** Adds the row of a reply; the first one of a turn makes a new visible message. */
+/** Adds a reply's row; the first one of a turn makes a new visible message. @returns how many rows there are */
 export function pushReply(
   session: Session,
   { replied, turn }: { replied: string | undefined; turn: string | undefined },
   row: string,
-): void {
-  redis.call('RPUSH', session.rows, row);
+): number {
+  const rows = redis.call('RPUSH', session.rows, row);
   countStored(session, byteLength(row));
-  if (replied === turn) return;
-  redis.call('HSET', session.root, 'replied', turn as string);
-  redis.call('HINCRBY', session.root, 'uiCount', 1);
+  if (replied === turn) return rows;
+  setFields(session, ['replied', turn as string]);
+  addToField(session, 'uiCount', 1);
+  return rows;
 }

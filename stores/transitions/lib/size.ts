@@ -1,4 +1,5 @@
 import { byteLength, redis } from './host.js';
+import { addToField } from './root.js';
 import { isConversation, type Session } from './session.js';
 
 /**
@@ -12,12 +13,11 @@ import { isConversation, type Session } from './session.js';
 /** Counts what was written, or with a negative number what was dropped. */
 export function countStored(session: Session, bytes: number): void {
   if (bytes === 0) return;
-  const field = isConversation(session) ? 'bytes' : 'logBytes';
-  redis.call('HINCRBY', session.conversation.root, field, bytes);
+  addToField(session.conversation, isConversation(session) ? 'bytes' : 'logBytes', bytes);
 }
 
 export function countDroppedLog(session: Session, bytes: number): void {
-  if (bytes !== 0) redis.call('HINCRBY', session.conversation.root, 'logBytes', -bytes);
+  if (bytes !== 0) addToField(session.conversation, 'logBytes', -bytes);
 }
 
 export function sizeOf(texts: readonly string[]): number {

@@ -1,13 +1,13 @@
 import { formatInt, redis } from './host.js';
 import { ownChunk, speakerOf } from './chunks.js';
 import { wasElsewhere } from './carry-over.js';
-import { controlsIn, trimOldTurns } from './controls.js';
+import { trimOldTurns } from './controls.js';
 import { persist } from './expiry.js';
 import { field, int, nullable, stored, text } from './json.js';
 import { closeLog, write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
 import { newestTurn } from './places.js';
-import { num, readRoot } from './root.js';
+import { dropFields, num, readField, readRoot, setFields } from './root.js';
 import { idOf, type Session } from './session.js';
 import { addNotices } from './settling.js';
 import { countDroppedLog } from './size.js';
@@ -32,14 +32,11 @@ export interface NewRun {
   isFirst?: boolean;
 }
 
-/** Fields of the previous run. */
+/** What belonged to the run before; its end has removed what is about a run that is active. */
 const FORGOTTEN = [
-  'stop',
   'error',
   'streamError',
   'interrupted',
-  'resume',
-  'taken',
   'snapTurn',
   'snapAt',
   'usage',
@@ -48,7 +45,7 @@ const FORGOTTEN = [
   'outputRef',
   'children',
   'openSeq',
-];
+] as const;
 
 /**
  * Makes a run the newest one of its session and active.
@@ -61,30 +58,31 @@ export function startRun(
   run: NewRun,
   newest: number,
   now: number,
-  alongside: readonly (string | number)[] = [],
+  alongside: readonly string[] = [],
 ): void {
-  persist(session);
   if (run.isFirst !== true) {
-    redis.call('UNLINK', session.busy, session.writers, session.order);
-    redis.call('HDEL', session.root, ...FORGOTTEN);
+    persist(session);
+    // Those of a stream that had no run.
+    if (run.n <= 1) redis.call('UNLINK', session.busy, session.writers, session.order);
+    dropFields(session, FORGOTTEN);
+  } else if (readField(session, 'branching') !== undefined) {
+    // A copy that was never completed would expire.
+    persist(session);
   }
-  const fields: (string | number)[] = [
-    'run',
-    run.id,
-    'runN',
-    run.n,
-    'mode',
-    run.mode,
-    'by',
-    run.by,
-  ];
-  fields.push('turn', run.turn, 'status', 'starting', 'stream', 'active', 'messageId', run.message);
-  fields.push('turnSeq', run.turnSeq, 'turnRow', run.turnRow, 'runSeq', run.seq);
-  fields.push('fromStep', run.step, 'outcome', '', 'seq', newest, 'pauseSeq', run.seq);
-  fields.push('claimed', run.step, 'committed', run.step, 'started', now, 'updated', now);
-  fields.push('layout', session.settings.layout);
-  for (const each of alongside) fields.push(each);
-  redis.call('HSET', session.root, ...fields);
+  const at = formatInt(now);
+  const begin = formatInt(run.seq);
+  const step = formatInt(run.step);
+  // A small hash is searched from its beginning: what is read most often stands there.
+  // prettier-ignore
+  setFields(session, [
+    'run', run.id, 'status', 'starting', 'stream', 'active', 'seq', formatInt(newest),
+    'committed', step, 'turn', formatInt(run.turn), 'messageId', run.message,
+    'layout', formatInt(session.settings.layout), 'runN', formatInt(run.n), 'outcome', '',
+    'claimed', step, 'turnSeq', formatInt(run.turnSeq), 'turnRow', formatInt(run.turnRow),
+    'mode', run.mode, 'by', run.by, 'runSeq', begin, 'pauseSeq', begin, 'fromStep', step,
+    'started', at, 'updated', at,
+  ]);
+  setFields(session, alongside);
 }
 
 /** Id and number of the session's next run. */
@@ -117,7 +115,8 @@ export interface NewTurn {
   by: string;
 }
 
-const BEFORE = [
+/** What `makeTurn` begins with. */
+export const TURN_FIELDS = [
   'turn',
   'runN',
   'checkpoint',
@@ -129,6 +128,7 @@ const BEFORE = [
   'messageId',
   'turnControls',
   'stream',
+  'bytes',
   'logBytes',
   'logTurn',
 ] as const;
@@ -136,24 +136,25 @@ const BEFORE = [
 /** Creates a turn and its run for user messages, and closes the log. */
 export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
   const { agent, nonce, now, mode, messages } = made;
-  const root = readRoot(session, BEFORE);
+  const root = readRoot(session, TURN_FIELDS);
   const { id, n } = nextRun(session, root.runN, nonce);
   const turn = num(root.turn) + 1;
   const start = log.seq;
-  if (wasElsewhere(session, newestTurn(root))) root.turnControls = undefined;
-  addNotices(session);
+  wasElsewhere(session, newestTurn(root));
+  if (turn > 1) addNotices(session);
   const { row, shown } = storeMessages(session, messages, root.uiCount, turn, start);
-  let controls = controlsIn(session, root.controls);
+  let controls = num(root.controls);
   let logBytes = num(root.logBytes);
-  if (n > 1) {
+  if (n > 1 || controls > 0) {
     const entries = redis.call('XLEN', session.stream);
-    if (made.cap > 0 && entries > made.cap) {
+    if (entries === 0) controls = 0;
+    if (n > 1 && made.cap > 0 && entries > made.cap) {
       // Only whole old turns are trimmed. The previous turn stays, since a reader may be at its
       // end.
       controls = trimOldTurns(session, root);
       countDroppedLog(session, num(root.logTurn));
       logBytes -= num(root.logTurn);
-    } else if (entries === 0) {
+    } else if (n > 1 && entries === 0) {
       countDroppedLog(session, logBytes);
       logBytes = 0;
     }
@@ -184,8 +185,9 @@ export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
     step: 0,
     isFirst: root.stream === undefined,
   };
-  const counts = ['uiCount', shown, 'controls', controls, 'turnControls', controls];
-  counts.push('logTurn', logBytes);
+  const count = formatInt(controls);
+  const counts = ['uiCount', formatInt(shown), 'controls', count, 'turnControls', count];
+  counts.push('logTurn', formatInt(logBytes));
   startRun(session, newRun, log.seq, now, counts);
   return newRun;
 }
@@ -204,12 +206,20 @@ export function runJson(
   return `${which},${turn},${begin}${field('from', from)}`;
 }
 
-const NEWEST = ['run', 'agent', 'turn', 'messageId', 'turnSeq', 'fromStep', 'runSeq'] as const;
+const NEWEST = [
+  'run',
+  'agent',
+  'turn',
+  'messageId',
+  'turnSeq',
+  'fromStep',
+  'runSeq',
+  'started',
+] as const;
 
 /** The session's newest run, as callers get it. */
 export function newestRunJson(session: Session): string {
   const root = readRoot(session, NEWEST);
-  const { started } = readRoot(session, ['started']);
   const run = {
     id: root.run ?? '',
     turn: num(root.turn),
@@ -218,5 +228,5 @@ export function newestRunJson(session: Session): string {
     step: num(root.fromStep),
     seq: num(root.runSeq),
   };
-  return runJson(session, root.agent ?? '', run, num(started));
+  return runJson(session, root.agent ?? '', run, num(root.started));
 }

@@ -1,6 +1,6 @@
 import { byteLength, redis, toNumber } from './host.js';
 import { int } from './json.js';
-import { num, readRoot, type Root } from './root.js';
+import { dropFields, num, readRoot, setFields, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countStored, sizeOfFields } from './size.js';
 
@@ -13,9 +13,9 @@ export function putState(session: Session, state: string): number {
   const version = num(stateV);
   if (version !== num(checkpointV)) dropStates(session, [int(version)]);
   const next = version + 1;
-  redis.call('HSET', session.states, next, state);
+  redis.call('HSET', session.states, int(next), state);
   countStored(session, byteLength(state));
-  redis.call('HSET', session.root, 'stateV', next);
+  setFields(session, ['stateV', int(next)]);
   return next;
 }
 
@@ -51,8 +51,8 @@ export function forgetTurnsAfter(session: Session, turn: number): void {
   for (const entry of keptV.split(' ')) {
     if (toNumber(entry.slice(0, entry.indexOf(':'))) <= turn) stay.push(entry);
   }
-  if (stay.length === 0) redis.call('HDEL', session.root, 'keptV');
-  else redis.call('HSET', session.root, 'keptV', stay.join(' '));
+  if (stay.length === 0) dropFields(session, ['keptV']);
+  else setFields(session, ['keptV', stay.join(' ')]);
 }
 
 function forgetBefore(session: Session, oldest: number, current: number): void {

@@ -1,5 +1,5 @@
 import { redis } from './host.js';
-import { num, readRoot, storeNow } from './root.js';
+import { num, readRoot, setFields, storeNow } from './root.js';
 import type { Session } from './session.js';
 
 /**
@@ -14,7 +14,7 @@ export function requestStop(
 ): { record: string; isSpeaking: boolean; isWaiting: boolean } {
   const { stop, run, waitsUntil } = readRoot(session, ['stop', 'run', 'waitsUntil']);
   const record = stop === undefined || mode === 'abort' ? requested : stop;
-  if (record !== stop) redis.call('HSET', session.root, 'stop', record);
+  if (record !== stop) setFields(session, ['stop', record]);
   redis.call('SPUBLISH', session.stop, run ?? '');
   const isActive = redis.call('SISMEMBER', session.busy, 'model') === 1;
   const isWaiting = isActive && num(waitsUntil) > storeNow();

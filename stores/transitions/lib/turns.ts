@@ -1,4 +1,4 @@
-import { redis, toNumber } from './host.js';
+import { formatInt, redis, toNumber } from './host.js';
 import { readMessagePlace, readTurn, type Turn } from './places.js';
 import { readHead, type RowHead } from './rows.js';
 import type { Session } from './session.js';
@@ -44,6 +44,6 @@ export function rowOfMessage(session: Session, newest: Turn, id: string): number
 }
 
 export function headAt(session: Session, row: number): RowHead | undefined {
-  const stored = redis.call('LINDEX', session.rows, row);
+  const stored = redis.call('LINDEX', session.rows, formatInt(row));
   return stored === false ? undefined : readHead(stored);
 }

@@ -1,5 +1,5 @@
-import { formatInt, redis } from './host.js';
-import { num, readField } from './root.js';
+import { formatInt } from './host.js';
+import { num, readField, setFields } from './root.js';
 import type { Session } from './session.js';
 
 /**
@@ -18,10 +18,15 @@ const NAMES = [
 /** Adds the usage of a model call or of a sub-agent to the totals of the run. */
 export function addUsage(session: Session, more: string | undefined): void {
   if (more === undefined || more === '') return;
-  const before = (readField(session, 'usage') ?? '0 0 0 0 0 0').split(' ');
+  const stored = readField(session, 'usage');
+  if (stored === undefined) {
+    setFields(session, ['usage', more]);
+    return;
+  }
+  const before = stored.split(' ');
   const sums: string[] = [];
   for (const n of more.split(' ')) sums.push(formatInt(num(n) + num(before[sums.length])));
-  redis.call('HSET', session.root, 'usage', sums.join(' '));
+  setFields(session, ['usage', sums.join(' ')]);
 }
 
 /** Usage as JSON; '' if unknown. */

@@ -1,31 +1,43 @@
 import { redis } from './host.js';
-import { readCallsField, type CallWith } from './calls.js';
+import { readCalls } from './calls.js';
 import { isLive, readField } from './root.js';
 import { sessionAt, type Session } from './session.js';
 
-/** A session with the states of its calls at the time of the walk. */
+const FIELDS = ['state', 'kind', 'child', 'deadline', 'asked'] as const;
+
+/** A call of a step, as it was when its session was found. */
+export type FoundCall = { id: string } & Record<(typeof FIELDS)[number], string | undefined>;
+
+/** A session with its calls. */
 export interface Found {
   session: Session;
-  states: CallWith[];
+  calls: FoundCall[];
 }
 
 /** A session, then each active or waiting sub-agent's below it, in the order of the calls. */
 export function sessionsBelow(session: Session): Found[] {
   const found: Found[] = [];
-  collect(session, found);
+  collect(session, readFound(session), found);
   return found;
 }
 
-function collect(session: Session, found: Found[]): void {
-  const states = readCallsField(session, 'state');
-  found.push({ session, states });
-  if (states.length === 0) return;
-  const children = readCallsField(session, 'child');
-  for (let at = 0; at < states.length; at += 1) {
-    const part = children[at]?.value;
-    if (part === undefined || states[at]?.value === 'settled') continue;
+/** The same, of a session whose calls were read. */
+export function sessionsBelowCalls(session: Session, calls: FoundCall[]): Found[] {
+  const found: Found[] = [];
+  collect(session, calls, found);
+  return found;
+}
+
+export function readFound(session: Session): FoundCall[] {
+  return readCalls(session, FIELDS);
+}
+
+function collect(session: Session, calls: FoundCall[], found: Found[]): void {
+  found.push({ session, calls });
+  for (const { child: part, state } of calls) {
+    if (part === undefined || state === 'settled') continue;
     const child = sessionAt(session, part);
-    if (isLive(readField(child, 'status'))) collect(child, found);
+    if (isLive(readField(child, 'status'))) collect(child, readFound(child), found);
   }
 }
 

@@ -1,11 +1,15 @@
-import type { WriterRequest } from '../../../../stores/transitions/lib/request.js';
 import type { Call } from '../requests/request.js';
 
 /** The parts of a request that invariants need. */
 export interface Sent {
   transition: string;
   /** Name and token of the writer that sends it. */
-  writer?: { name: string; token: number };
+  writer?: Identity;
+}
+
+interface Identity {
+  name: string;
+  token: number;
 }
 
 export function toSent({ args }: Call): Sent {
@@ -13,6 +17,8 @@ export function toSent({ args }: Call): Sent {
   if (transition === 'append') {
     return { transition, writer: { name: args[2] ?? '', token: Number(args[3]) } };
   }
-  const { writer } = JSON.parse(args[3] ?? '{}') as { writer?: WriterRequest };
-  return { transition, ...(writer && { writer: { name: writer.name, token: writer.token } }) };
+  const request = JSON.parse(args[3] ?? '{}') as Partial<Identity> & { writer?: Identity };
+  const { name, token } = request.writer ?? request;
+  const isWriters = name !== undefined && token !== undefined;
+  return { transition, ...(isWriters && { writer: { name, token } }) };
 }

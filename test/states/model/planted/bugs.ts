@@ -3,7 +3,16 @@ import { REPEAT_RULE } from '../invariants/repeats.js';
 import { SESSION } from '../plan.js';
 import type { Play } from '../record/play.js';
 import { keysOf } from '../requests/request.js';
-import { after, before, given, instead, replying, without, type Commands } from './wrong.js';
+import {
+  after,
+  before,
+  given,
+  instead,
+  replying,
+  without,
+  withoutFields,
+  type Commands,
+} from './wrong.js';
 
 /** A wrong transition, and the rule that it breaks. */
 export interface PlantedBug {
@@ -192,7 +201,7 @@ const STATUS_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P3, a run is paused if, and only if, people alone can continue it',
     bug: 'the run does not pause when its last tool has settled',
-    play: without('HSET', (key, args) => key === keys.root && args.startsWith('stream paused')),
+    play: withoutFields(keys.root, (field, value) => field === 'stream' && value === 'paused'),
   },
   {
     rule: 'P3, the busy set has what can continue without people',
@@ -207,12 +216,12 @@ const STATUS_BUGS: readonly PlantedBug[] = [
   {
     rule: 'P3, what answers have released is kept until it is taken',
     bug: 'an answer does not note what it has released',
-    play: without('HSET', (key, args) => key === keys.root && args.startsWith('resume ')),
+    play: withoutFields(keys.root, (field) => field === 'resume'),
   },
   {
     rule: 'P3, rest is reachable from every state',
     bug: 'an answer does not note what it has released, and its signal is lost',
-    play: without('HSET', (key, args) => key === keys.root && args.startsWith('resume ')),
+    play: withoutFields(keys.root, (field) => field === 'resume'),
     budget: { faults: 1 },
   },
   {

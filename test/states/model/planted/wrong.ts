@@ -20,6 +20,25 @@ export function without(command: string, isSkipped: IsSkipped, ...transitions: s
   });
 }
 
+/** Leaves some fields of a hash out where they are set. */
+export function withoutFields(
+  hash: string,
+  isSkipped: (field: string, value: string) => boolean,
+): Play {
+  return of([], ({ call }, sent) => {
+    const skipping: Keyspace['call'] = (name, ...args) => {
+      if (name !== 'HSET' || args[0] !== hash) return call(name, ...args);
+      const kept: string[] = [];
+      for (let at = 1; at < args.length; at += 2) {
+        const [field, value] = [String(args[at]), String(args[at + 1])];
+        if (!isSkipped(field, value)) kept.push(field, value);
+      }
+      return kept.length === 0 ? 0 : call(name, hash, ...kept);
+    };
+    return play({ call: skipping }, sent);
+  });
+}
+
 /** Does something before a transition. */
 export function before(transition: string, change: (commands: Commands, sent: Call) => void): Play {
   return of([transition], (commands, sent) => {
