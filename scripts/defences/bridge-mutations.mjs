@@ -153,4 +153,11 @@ export const bridge = [
     suite: 'test/stores/conformance/memory.test.ts',
     test: 'withCalls leaves the calls out of a session of another owner',
   },
+  {
+    defence: 'Bridge: a conversation whose agent was withdrawn is not continued',
+    file: 'ai-sdk/reply/classify.ts',
+    edits: [['isAddressable(agents, own) ? own : { refusal: agentUnavailable() }', 'own']],
+    suite: 'test/ai-sdk/reply/classify.test.ts',
+    test: 'a session whose agent was removed is refused',
+  },
 ];

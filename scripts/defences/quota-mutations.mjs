@@ -89,4 +89,21 @@ export const quotas = [
     edits: [['      if (owner !== undefined) await owners.fold(sessionId, owner);\n', '']],
     test: 'conversations of an owner an erased conversation is neither listed nor counted',
   },
+  {
+    defence: 'Quotas: a program that names no users has none by default',
+    file: 'executor/quotas.ts',
+    edits: [['owner === ANONYMOUS && tenant === undefined ? undefined : usual', 'usual']],
+    suite: 'test/executor/quotas-of.test.ts',
+    test: 'a user who is named has the usual quotas, a program that names none has no limit',
+  },
+  {
+    defence: 'Owners: a run has the owner that its conversation has now',
+    file: 'activities/run-agent.ts',
+    edits: [
+      ['known.get(runId);', 'known.get(sessionId);'],
+      ['known.set(runId, stored);', 'known.set(sessionId, stored);'],
+    ],
+    suite: 'test/activities/agent-scope.test.ts',
+    test: 'the user is the one of this run, also where another one had a session of this id before',
+  },
 ];

@@ -348,4 +348,12 @@ export const workers = [
     suite: 'test/executor/suspended-results.test.ts',
     test: 'what a run waits for includes the questions of its sub-agents',
   },
+  {
+    defence:
+      'Workers: one silent node of a cluster does not stop a worker whose other nodes answer',
+    file: 'stores/redis/unanswered.ts',
+    edits: [['        answeredAt = performance.now();\n', '']],
+    suite: 'test/stores/redis/unanswered.test.ts',
+    test: 'is silent for as long as a command waits and nothing is answered',
+  },
 ];
