@@ -48,10 +48,6 @@ export const deadlines = [
   {
     defence: 'Deadline: or by the next turn',
     file: `${TRANSITIONS}/lib/start-run.ts`,
-    edits: without('  addNotices(session);\n'),
-    test: 'a late answer the model gets it before the next message if the run has ended',
-    edits: without('  if (turn > 1) addNotices(session);\n'),
-    test: 'a late answer is told before the next message when the run is over',
     edits: without('  if (turn > 1) addNotices(session);\n'),
     test: 'a late answer the model gets it before the next message if the run has ended',
   },
