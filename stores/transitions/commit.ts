@@ -146,7 +146,7 @@ export function commit(session: Session, request: CommitRequest, args: readonly 
   return `{"kind":"committed","sequence":${int(log.seq)},${rests}}`;
 }
 
-/** What the run came to; a large result is kept apart. */
+/** Stores the output of the run; a large output is stored separately. */
 function keepOutput(session: Session, request: CommitRequest, args: readonly string[]): void {
   const { output, outputRef, outputText } = request;
   if (output !== undefined) setFields(session, ['output', contentAt(args, output)]);
