@@ -1,5 +1,6 @@
 // `npm run vulnerabilities`: fails if a package that the product runs with has a known weakness of
 // high or critical severity. A registry that does not answer is reported, and is no failure.
+import { IMAGE_PACKAGES } from './system/image-packages.mjs';
 import { npmOutput } from './system/npm-output.mjs';
 import { isMain, projectRoot } from './system/project.mjs';
 import { runMain } from './system/user-error.mjs';
@@ -8,16 +9,26 @@ const GRAVE = ['high', 'critical'];
 
 /** `{ grave, text }`: how many are grave, and what to print. */
 export async function checkVulnerabilities({ root = projectRoot, env } = {}) {
-  const output = await npmOutput(['audit', '--omit=dev', '--json'], { cwd: root, env });
-  if (output === undefined) return notChecked('it does not answer');
-  const report = JSON.parse(output);
-  if (report.metadata?.vulnerabilities === undefined) {
-    return notChecked(report.error?.summary || report.message || 'npm gave no report');
-  }
-  const found = Object.values(report.vulnerabilities);
+  const ofProduct = await audit(['--omit=dev'], { root, env });
+  const ofAll = await audit([], { root, env });
+  const unasked = [ofProduct, ofAll].find(({ reason }) => reason !== undefined);
+  if (unasked !== undefined) return notChecked(unasked.reason);
+  const ofImage = ofAll.found.filter(({ name }) => IMAGE_PACKAGES.includes(name));
+  const found = [...ofProduct.found, ...ofImage];
   const lines = found.map(({ name, severity, range }) => `${severity}: ${name} ${range}`);
   const grave = found.filter(({ severity }) => GRAVE.includes(severity)).length;
   return { grave, text: [...lines, `${found.length} known, ${grave} of them grave`].join('\n') };
+}
+
+/** `{ found }`, or `{ reason }` if the registry gave no answer. */
+async function audit(options, { root, env }) {
+  const output = await npmOutput(['audit', ...options, '--json'], { cwd: root, env });
+  if (output === undefined) return { reason: 'it does not answer' };
+  const { vulnerabilities, metadata, error, message } = JSON.parse(output);
+  if (metadata?.vulnerabilities === undefined) {
+    return { reason: error?.summary || message || 'npm gave no report' };
+  }
+  return { found: Object.values(vulnerabilities) };
 }
 
 function notChecked(reason) {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { writeSbom } from '../../scripts/sbom.mjs';
+import { IMAGE_PACKAGES } from '../../scripts/system/image-packages.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { checkVulnerabilities } from '../../scripts/vulnerabilities.mjs';
 import { useTempFolders } from './temp-folder.mjs';
@@ -55,6 +56,12 @@ describe('the gate of vulnerabilities', () => {
     expect(text).not.toContain('prettier');
   });
 
+  test('is shut by a package that only the image has', async () => {
+    const { grave, text } = await check({ advisories: { '@ai-sdk/openai': [advisory('high')] } });
+    expect(grave).toBe(1);
+    expect(text).toContain('high: @ai-sdk/openai');
+  });
+
   test('reports vulnerabilities of lower severity without failing', async () => {
     const { grave, text } = await check({ advisories: { express: [advisory('moderate')] } });
     expect(grave).toBe(0);
@@ -79,9 +86,16 @@ test('the list of packages names what the product depends on, with versions', as
   expect(listed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
   // A peer of those who install the package; the image runs on it.
   expect(listed).toContain('@temporalio/worker');
+  expect(listed).toEqual(expect.arrayContaining(IMAGE_PACKAGES));
   expect(listed).not.toContain('prettier');
   for (const { version, hashes } of components) {
     expect(version).toMatch(/^\d/);
     expect(hashes).toEqual([{ alg: 'SHA-512', content: expect.any(String) }]);
   }
+});
+
+test('the image has the packages that the lists name beside those of production', () => {
+  const text = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8');
+  const copied = [...text.matchAll(/^COPY --from=packages \S+ \.\/node_modules\/(\S+)$/gm)];
+  expect(copied.map(([, name]) => name).toSorted()).toEqual(IMAGE_PACKAGES);
 });
