@@ -33,5 +33,5 @@ export default {
   testTimeout: 60_000,
   maxWorkers: 2,
   // A worker keeps what each test file loaded, and grew to 4 GB: it is replaced between two files.
-  workerIdleMemoryLimit: '700MB',
+  workerIdleMemoryLimit: '500MB',
 };

@@ -37,8 +37,9 @@ export class ModelConfigurationError extends Error {
 /** Loads a package by its name. */
 export type LoadPackage = (name: string) => Promise<unknown>;
 
-// A name in a variable: bundlers would look for packages that an application need not have.
-const loadInstalled: LoadPackage = (name) => import(name);
+// Bundlers leave it alone: it is looked up where the application runs, which need not have the package.
+const loadInstalled: LoadPackage = (name) =>
+  import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name);
 
 interface Provider {
   package: string;

@@ -195,7 +195,7 @@ export function createExecutorOf(deps: {
         owner: userId,
         tenant: tenantId,
         messages,
-        state: state && readState(agent, state),
+        state: state === undefined ? undefined : readState(agent, state),
       });
       if (result.kind === 'begun') return handleOf(sessionId, result.run.runId);
       if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);

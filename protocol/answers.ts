@@ -20,9 +20,13 @@ export const ClientToolResult = z
     result: z.unknown().optional(),
     error: z.string().optional(),
   })
-  .refine((answer) => 'result' in answer !== (answer.error !== undefined), {
-    message: 'exactly one of result and error is required',
-  });
+  .refine(
+    ({ error, ...answer }) =>
+      error === undefined ? 'result' in answer : answer.result === undefined,
+    {
+      message: 'exactly one of result and error is required',
+    },
+  );
 export type ClientToolResult = z.infer<typeof ClientToolResult>;
 
 export const ApprovalResponse = z.object({

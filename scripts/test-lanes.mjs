@@ -16,6 +16,8 @@ export const LONG = [
   'test/e2e/crash-loops',
   'test/e2e/cut-off-worker',
   'test/executor/rolling-deploy',
+  // P2: a lost wake-up among 100,000 waiting conversations, which take a gigabyte.
+  'test/executor/waiting-crowd',
   // The page in a real browser.
   'test/page/',
   // `npm start` and the soak as people run them.

@@ -42,9 +42,21 @@ await runMain(async () => {
   }
 });
 
+/** Options of jest that take the next argument as their value. */
+const VALUED = [
+  '-t',
+  '--testNamePattern',
+  '-w',
+  '--maxWorkers',
+  '--shard',
+  '--seed',
+  '--testTimeout',
+];
+
 function laneAndArguments(given) {
   const args = given.filter((argument) => argument !== '--long');
-  if (args.some((argument) => !argument.startsWith('-'))) return [[], args];
+  const isPath = (argument, at) => !argument.startsWith('-') && !VALUED.includes(args[at - 1]);
+  if (args.some(isPath)) return [[], args];
   return [jestPatternsOf(args.length < given.length ? 'long' : 'first'), args];
 }
 

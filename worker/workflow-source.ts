@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BundleOptions, WorkerOptions } from '@temporalio/worker';
 import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
@@ -49,13 +49,23 @@ export function addAgentRun(options: BundleOptions): BundleOptions {
     workflowsPath: WITH_OWN,
     webpackConfigHook: (config) => {
       const own = webpackConfigHook?.(config) ?? config;
-      const { alias = {} } = own.resolve ?? {};
+      const file = resolve(workflowsPath);
+      const { alias = {}, modules = ['node_modules'] } = own.resolve ?? {};
       const all = Array.isArray(alias)
-        ? [...alias, { name: OWN, alias: workflowsPath, onlyModule: true }]
-        : { ...alias, [`${OWN}$`]: workflowsPath };
-      return { ...own, resolve: { ...own.resolve, alias: all } };
+        ? [...alias, { name: OWN, alias: file, onlyModule: true }]
+        : { ...alias, [`${OWN}$`]: file };
+      // The bundler's entry stands in this package: packages of the application are found from its file.
+      const found = [...modules, ...packageFoldersOf(dirname(file))];
+      return { ...own, resolve: { ...own.resolve, alias: all, modules: found } };
     },
   };
+}
+
+/** Where Node looks for packages from a folder, nearest first. */
+function packageFoldersOf(folder: string): string[] {
+  const parent = dirname(folder);
+  const above = parent === folder ? [] : packageFoldersOf(parent);
+  return [join(folder, 'node_modules'), ...above];
 }
 
 async function checkBundle(bundle: object): Promise<void> {

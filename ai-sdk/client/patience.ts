@@ -65,7 +65,10 @@ export class Retries {
     const { giveUpAfterMs, retryDelayMs } = this.#patience;
     if (Date.now() - this.#since >= giveUpAfterMs) throw error;
     this.#report(true);
-    await pause(retryDelayMs(this.#tries), signal);
+    await pause(retryDelayMs(this.#tries), signal).catch((reason: unknown) => {
+      this.connected();
+      throw reason;
+    });
     this.#tries += 1;
   }
 
@@ -92,6 +95,8 @@ export async function persist<T>(
       retries.connected();
       return result;
     } catch (error) {
+      // The page waits no longer, so no success will be reported.
+      if (signal?.aborted === true) retries.connected();
       signal?.throwIfAborted();
       if (!mayPass(error)) throw error;
       await retries.next(error, signal);

@@ -1,5 +1,6 @@
 import type { UIMessage, useChat, UseChatHelpers, UseChatOptions } from '@ai-sdk/react';
 import { useEffect } from 'react';
+import { isBusy } from '../client/rebuild-reply.js';
 import { isToolCall, lastReplyOf } from '../client/chat-message.js';
 import type { SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { FailedCall, LeaseClientCall } from '../client/client-call.js';
@@ -81,10 +82,16 @@ export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixCha
     } = others;
     const sessionId = 'chat' in own ? own.chat.id : own.id;
     const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen(sessionId);
-    // A chat that is passed has its own predicate; a predicate that is passed replaces ours.
-    const chat = useChatOfMajor<M>('chat' in own ? own : { sendAutomaticallyWhen, ...own });
-    useForgetting(chat.messages, sendAutomaticallyWhen);
     const offers = ('chat' in own ? {} : (own.transport ?? {})) as TransportOffers<M>;
+    const loader = loadSnapshot ?? offers.loadSnapshot;
+    // Without snapshots the chat resumes as stock chats do, also when its page becomes visible again.
+    const stock = { resume: loader === undefined ? isResumed : undefined };
+    // A chat that is passed has its own predicate; a predicate that is passed replaces ours.
+    const hasOwnPredicate = 'chat' in own || own.sendAutomaticallyWhen !== undefined;
+    const chat = useChatOfMajor<M>(
+      'chat' in own ? { ...own, ...stock } : { sendAutomaticallyWhen, ...own, ...stock },
+    );
+    useForgetting(chat.messages, sendAutomaticallyWhen);
     const leaseCall = lease ?? offers.leaseCall;
     useResumeClientTools({
       chat,
@@ -93,15 +100,13 @@ export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixCha
       lease: leaseCall === false ? undefined : leaseCall,
       pending,
     });
-    const { load, seen } = useNotedLoader(
-      chat.id,
-      loadSnapshot ?? offers.loadSnapshot,
-      resumeFromSequence,
-    );
-    const { refresh, resume, retry } = useRecovery(chat, load, sendAutomaticallyWhen);
+    const { load, seen } = useNotedLoader(chat.id, loader, resumeFromSequence);
+    const when = hasOwnPredicate ? undefined : sendAutomaticallyWhen;
+    const { refresh, resume, retry } = useRecovery(chat, load, when);
+    const isResuming = isResumed === true && loader !== undefined;
     useEffect(() => {
-      if (isResumed === true) resume().catch(() => undefined);
-    }, [isResumed, resume, chat.id]);
+      if (isResuming && !isBusy(chat)) resume().catch(() => undefined);
+    }, [isResuming, resume, chat.id]);
     useFollowing(chat, { eventsUrl, fetch, resumeFromSequence, onSessionEvent }, seen, refresh);
     return { ...chat, retry, refresh };
   };

@@ -1,7 +1,9 @@
 import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
+import { ChatRequestError } from '../client/chat-request-error.js';
 import { isNetworkError } from '../client/is-network-error.js';
 import { isBusy } from '../client/rebuild-reply.js';
+import { toPatience } from '../client/patience.js';
 import { ReplyBrokenError } from '../client/reply-broken-error.js';
 import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automatically.js';
 import type { SnapshotLoader } from './snapshot-loader.js';
@@ -14,7 +16,7 @@ import { useRefresh, type Refreshing } from './use-refresh.js';
 export function useRecovery<M extends UIMessage>(
   chat: UseChatHelpers<M>,
   load: SnapshotLoader<M> | undefined,
-  when: SendAutomaticallyWhen,
+  when: SendAutomaticallyWhen | undefined,
 ): Refreshing & { retry: () => Promise<void> } {
   const latest = useRef(chat);
   useEffect(() => {
@@ -23,14 +25,20 @@ export function useRecovery<M extends UIMessage>(
   const refreshing = useRefresh(chat, load, when);
   const { refresh, resume } = refreshing;
 
+  const withdrawn = useRef({ tries: 0, at: 0 });
   const broken = ReplyBrokenError.isInstance(chat.error) ? chat.error : undefined;
   useEffect(() => {
     if (broken === undefined) return undefined;
     // The error stays where it is if this does not work: the person may try again.
     const again = (): void => void refresh().catch(() => undefined);
     if (broken.reason === 'withdrawn') {
-      again();
-      return undefined;
+      const { tries, at } = withdrawn.current;
+      const isRepeated = Date.now() - at < REPEATED_WITHIN_MS;
+      withdrawn.current = { tries: isRepeated ? tries + 1 : 0, at: Date.now() };
+      const timer = setTimeout(again, isRepeated ? retryDelayMs(tries) : 0);
+      return () => {
+        clearTimeout(timer);
+      };
     }
     const whenVisible = (): void => {
       if (document.visibilityState === 'visible') again();
@@ -65,7 +73,13 @@ export function useRecovery<M extends UIMessage>(
   return { ...refreshing, retry };
 }
 
-/** True for errors of the connection, as opposed to those of the run. */
+/** A server that breaks off each replay is not asked again at once. */
+const REPEATED_WITHIN_MS = 10_000;
+const { retryDelayMs } = toPatience({});
+
+/** True for errors of the connection and of the server, as opposed to those of the run. */
 function isBreak(error: Error | undefined): boolean {
-  return isNetworkError(error) || ReplyBrokenError.isInstance(error);
+  return (
+    error instanceof ChatRequestError || isNetworkError(error) || ReplyBrokenError.isInstance(error)
+  );
 }

@@ -24,7 +24,7 @@ export interface Refreshing {
 export function useRefresh<M extends UIMessage>(
   chat: UseChatHelpers<M>,
   load: SnapshotLoader<M> | undefined,
-  when: SendAutomaticallyWhen,
+  when: SendAutomaticallyWhen | undefined,
 ): Refreshing {
   const latest = useRef({ chat, load });
   useEffect(() => {
@@ -32,6 +32,13 @@ export function useRefresh<M extends UIMessage>(
   });
   const resuming = useRef<{ chatId: string; settled: Promise<void> } | undefined>(undefined);
   const last = useRef<Promise<unknown>>(Promise.resolve());
+  // The chat stops when its page goes; React's strict mode does so once, and the second mount resumes again.
+  useEffect(
+    () => () => {
+      resuming.current = undefined;
+    },
+    [],
+  );
 
   const resume = useCallback((): Promise<void> => {
     const { id: chatId, resumeStream } = latest.current.chat;
@@ -77,7 +84,7 @@ export function useRefresh<M extends UIMessage>(
       if (!(await rebuildReply<M>(current, show, () => from(now.id)))) return false;
       // Others gave the answers that were missing: those that were given here go out now.
       const isFree = !isBusy(latest.current.chat) && resuming.current?.chatId !== now.id;
-      if (unsent.hasAnswers && isFree && when({ messages: shown })) void now.sendMessage();
+      if (unsent.hasAnswers && isFree && when?.({ messages: shown })) void now.sendMessage();
       return true;
     },
     [resume, when],

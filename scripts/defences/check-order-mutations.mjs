@@ -20,7 +20,7 @@ export const checkOrder = [
   {
     defence: 'Order in claim: done before stop',
     file: `${TRANSITIONS}/claim.ts`,
-    edits: moved(CLAIM_DONE, 'const { owner, hasWaited'),
+    edits: moved(CLAIM_DONE, 'const { owner, failing'),
     test: 'order of checks claim: a committed step comes before a stop',
   },
   {

@@ -333,6 +333,8 @@ export const workers = [
     edits: [['if (!isMissing(cause, name)) throw cause;', 'throw cause;']],
     suite: 'test/agents/model-spec.test.ts',
     test: 'modelFromSpec names the command that installs a missing package of openai',
+  },
+  {
     defence: 'What is sent before the first connection to Redis waits for it',
     file: 'stores/redis/create-context.ts',
     edits: [

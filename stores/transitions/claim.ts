@@ -62,6 +62,7 @@ export const CLAIM_FIELDS = [
   'checkpoint',
   'stop',
   'rewound',
+  'waitsUntil',
 ] as const;
 
 /**
@@ -90,7 +91,7 @@ export function claim(session: Session, request: ClaimRequest): string {
   }
   if (isTerminal(root.status)) return only('superseded');
   if (root.stop !== undefined) return `{"kind":"stopped","stop":${root.stop}}`;
-  const { owner, hasWaited, failing } = readAttempts(session, name, step);
+  const { owner, failing } = readAttempts(session, name, step);
   if (owner.token > token) return only('fenced');
   if (committed !== step - 1) return only('rewound');
   // A sub-agent continues together with the others once the conversation is no longer paused.
@@ -124,7 +125,10 @@ export function claim(session: Session, request: ClaimRequest): string {
     noteClaim(session, step, now);
     // Only answers to calls leave them.
     if (calls.length > 0) dropFields(session, ['resume', 'taken']);
-    if (hasWaited) dropFields(session.conversation, ['waitsUntil']);
+    // Also the wait of a sub-agent that ended, or of a run that a process of 0.2.0 ended.
+    if (readField(session.conversation, 'waitsUntil') !== undefined) {
+      dropFields(session.conversation, ['waitsUntil']);
+    }
   }
   const rows = `"rowCount":${int(redis.call('LLEN', session.rows))},"sequence":${int(log.seq)}`;
   const of = `"messageId":${text(root.messageId ?? '')},"born":${text(root.born ?? '')}`;
@@ -138,7 +142,7 @@ function readAttempts(
   session: Session,
   writer: string,
   step: number,
-): { owner: Owner; hasWaited: boolean; failing: string } {
+): { owner: Owner; failing: string } {
   const n = int(step);
   const [token, wrote, failures, since, waits] = redis.call(
     'HMGET',
@@ -153,7 +157,6 @@ function readAttempts(
   const counts = `"failures":${failures === false ? '0' : failures},"failingForMs":${int(forMs)}`;
   return {
     owner: { token: token === false ? 0 : num(token), isWithdrawing: wrote !== false },
-    hasWaited: waits !== false,
     failing: `${counts},"waits":${waits === false ? '0' : waits}`,
   };
 }

@@ -162,19 +162,17 @@ export class Conversation {
     if (failure.kind === 'refused') setTimeout(() => void this.#giveBack());
   }
 
-  /** Puts a refused message back into the composer, and shows what the server has. */
+  /** Shows what the server has, and puts a message that it refused back into the composer. */
   async #giveBack(): Promise<void> {
     const { chat, page } = this;
-    const words = [page.get().draft];
-    chat.setMessages((local) => {
-      const last = local.at(-1);
-      if (last?.role !== 'user' || this.#accepted.has(last.id)) return local;
-      words.unshift(textOf(last));
-      return local.slice(0, -1);
-    });
-    page.set({ draft: words.filter((text) => text !== '').join('\n') });
+    const last = chat.messages.at(-1);
     chat.clearError();
+    // The server may have accepted it, and refused it when it was sent again.
     await chat.refresh({ keepUnsent: false }).catch(() => undefined);
+    if (last?.role !== 'user' || this.#accepted.has(last.id)) return;
+    chat.setMessages((local) => local.filter(({ id }) => id !== last.id));
+    const words = [textOf(last), page.get().draft];
+    page.set({ draft: words.filter((text) => text !== '').join('\n') });
   }
 
   #hasUnsent(): boolean {

@@ -69,6 +69,19 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       includes(await store.runs.list(tree.root.id), [{ status: 'interrupted', usage: both }]);
     });
 
+    it('that ends while it waits for its provider leaves no wait behind', async (setup) => {
+      const { store } = setup;
+      const tree = await grow(setup, 1, () => []);
+      const { driver, ref } = childAt(tree, 0);
+      const writer = driver.writer(ref.runId, 1, 1);
+      await driver.claim(writer);
+      await store.steps.discard({ writer, failure: 1, reason: 'x', waitMs: 60_000, now: 1 });
+      await driver.end(ref.runId, 'failed');
+      await settleChild(setup, tree.root, tree.runId, 'd1');
+      includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
+      equal((await store.sessions.read(tree.root.id))?.waitsUntil, undefined);
+    });
+
     it('that is asked to stop stops the conversation', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);

@@ -68,6 +68,9 @@ export async function reloadEverywhere(
     }
     await answerLate();
     if (!isOnItsWay) following.push(page);
+    for (const each of following) await each.rests();
+    // The cut follows its notice by a tenth of a second, in which a recorded turn may end.
+    following = await withoutCut(following);
     for (const each of following) {
       await each.rests();
       await expectStored(each, player);
