@@ -17,6 +17,17 @@ const JEST = [
   'node_modules/jest/bin/jest.js',
 ];
 
+/** Options of jest that take the next argument as their value. */
+const VALUED = [
+  '-t',
+  '--testNamePattern',
+  '-w',
+  '--maxWorkers',
+  '--shard',
+  '--seed',
+  '--testTimeout',
+];
+
 await runMain(async () => {
   const [lane, args] = laneAndArguments(process.argv.slice(2));
   await installPackages();
@@ -41,17 +52,6 @@ await runMain(async () => {
     rmSync(folder, { recursive: true, force: true });
   }
 });
-
-/** Options of jest that take the next argument as their value. */
-const VALUED = [
-  '-t',
-  '--testNamePattern',
-  '-w',
-  '--maxWorkers',
-  '--shard',
-  '--seed',
-  '--testTimeout',
-];
 
 function laneAndArguments(given) {
   const args = given.filter((argument) => argument !== '--long');
