@@ -24,7 +24,12 @@ beforeAll(async () => {
   await runs.startWorker();
   const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
   const { executor } = runs;
-  api = await startApi(undefined, { ...stores, executor: { runs: executor }, agents, keepAliveMs: 50 });
+  api = await startApi(undefined, {
+    ...stores,
+    executor: { runs: executor },
+    agents,
+    keepAliveMs: 50,
+  });
 });
 afterAll(() => api.close());
 

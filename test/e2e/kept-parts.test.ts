@@ -31,7 +31,12 @@ async function startApiOf(agent: AgentDefinition): Promise<ApiServer> {
   const runs = await createRunHarness(stores, [agent]);
   await runs.startWorker();
   const agents = { has: () => true, getRegisteredTypes: () => [agent.name] };
-  return startApi(undefined, { ...stores, executor: { runs: runs.executor }, agents, keepAliveMs: 50 });
+  return startApi(undefined, {
+    ...stores,
+    executor: { runs: runs.executor },
+    agents,
+    keepAliveMs: 50,
+  });
 }
 
 function shownTypes(client: ChatClient): string[] {

@@ -13,7 +13,7 @@ import { createFakeRuntime, type Play } from '../../support/fake-runtime.js';
 import { createStockChat, MAJORS, untilReady, type StockChat } from '../../support/stock-chat.js';
 import { scenarios } from '../scenarios.js';
 
-const quick = { retryDelayMs: () => 0, giveUpAfterMs: 200 };
+const quick = { retryDelayMs: () => 0, giveUpAfterMs: 2_000 };
 
 interface Turn {
   chat: StockChat;
