@@ -133,4 +133,23 @@ export const clients = [
     suite,
     test: 'a reply that is withdrawn ai 7.0.0',
   },
+  {
+    defence: 'Hook: a retry after a fault of the server does no turn again',
+    file: 'ai-sdk/react/use-recovery.ts',
+    edits: [['error instanceof ChatRequestError || ', '']],
+    suite: 'test/ai-sdk/react/helix-chat.test.ts',
+    test: 'useHelixChat on useChat of 4 does no turn again when a person retries after a fault of the server',
+  },
+  {
+    defence: 'Hook: a page that React mounts twice resumes',
+    file: 'ai-sdk/react/use-refresh.ts',
+    edits: [
+      [
+        '    () => () => {\n      resuming.current = undefined;\n    },',
+        '    () => () => undefined,',
+      ],
+    ],
+    suite: 'test/ai-sdk/react/helix-chat.test.ts',
+    test: 'useHelixChat on useChat of 4 resumes a reply in strict mode too, which mounts a page twice',
+  },
 ];

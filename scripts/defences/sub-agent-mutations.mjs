@@ -140,4 +140,15 @@ export const subAgents = [
     edits: without("  if (run !== runId || !isLive(status)) return only('superseded');\n"),
     test: ids,
   },
+  {
+    defence: 'Sub-agents: one that ends while it waits for its provider leaves no wait behind',
+    file: 'stores/transitions/claim.ts',
+    edits: [
+      [
+        "if (readField(session.conversation, 'waitsUntil') !== undefined) {",
+        'if (session.conversation !== session) {',
+      ],
+    ],
+    test: 'a sub-agent that ends while it waits for its provider leaves no wait behind',
+  },
 ];
