@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { projectRoot } from '../../scripts/system/project.mjs';
@@ -84,5 +84,11 @@ function engines() {
 /** The process id of an engine, from the file that the start command keeps for it. */
 export function enginePid(root, name) {
   const file = join(root, '.data', `${name}.pid.json`);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).pid : undefined;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).pid;
+  } catch (error) {
+    // The engine died just now, or is not there yet.
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
