@@ -86,9 +86,8 @@ export function enginePid(root, name) {
   const file = join(root, '.data', `${name}.pid.json`);
   try {
     return JSON.parse(readFileSync(file, 'utf8')).pid;
-  } catch (error) {
-    // The engine died just now, or is not there yet.
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
+  } catch {
+    // The engine died just now, or its file is being written.
+    return undefined;
   }
 }
