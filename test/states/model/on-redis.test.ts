@@ -33,6 +33,9 @@ beforeAll(async () => {
   redis = new Redis(sharedRedisUrl(), { db: DATABASE });
   run = createRunLibrary(redis, { library: LIBRARY });
   await redis.flushdb();
+  // The first call loads the library and is sent once more, behind changes of the clock that follow it.
+  const path = randomPath(SEED);
+  await playOnRedis({ ...path, requests: path.requests.slice(0, 1) });
 });
 
 afterAll(async () => {
