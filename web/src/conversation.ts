@@ -165,7 +165,13 @@ export class Conversation {
   /** Shows what the server has, and puts a message that it refused back into the composer. */
   async #giveBack(): Promise<void> {
     const { chat, page } = this;
-    const last = chat.messages.at(-1);
+    // The chat's own messages: those of the newest render may lack it.
+    const shown: UIMessage[] = [];
+    chat.setMessages((local) => {
+      shown.push(...local);
+      return local;
+    });
+    const last = shown.at(-1);
     chat.clearError();
     // The server may have accepted it, and refused it when it was sent again.
     await chat.refresh({ keepUnsent: false }).catch(() => undefined);
