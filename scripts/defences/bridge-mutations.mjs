@@ -5,6 +5,9 @@ const RELOADED = 'a page of the v7 profile that is loaded at any point of:';
 const ORIGIN = 'test/ai-sdk/turns/turn-origin.test.ts';
 const SNAPSHOTS = 'test/ai-sdk/reply/snapshot-sequence.test.ts';
 const FORGED = 'test/e2e/forgery/forged.test.ts';
+const TRANSFORMER = 'test/ai-sdk/parts/stream-transformer.test.ts';
+const DEAD_ATTEMPTS = 'test/ai-sdk/parts/dead-attempts.test.ts';
+const INTENT = 'test/ai-sdk/reply/resume-intent.test.ts';
 
 export const bridge = [
   {
@@ -159,5 +162,28 @@ export const bridge = [
     edits: [['isAddressable(agents, own) ? own : { refusal: agentUnavailable() }', 'own']],
     suite: 'test/ai-sdk/reply/classify.test.ts',
     test: 'a session whose agent was removed is refused',
+  },
+  {
+    defence: 'Answers: those of another run than the one that asked are not taken',
+    file: 'ai-sdk/reply/resume-intent.ts',
+    edits: [['if (runId !== (call?.runId ?? currentRunId)) {', 'if (runId === undefined) {']],
+    suite: INTENT,
+    test: 'extractResumeIntent rejects an answer for an older run',
+  },
+  {
+    defence: 'Bridge: an end behind a call is guarded',
+    file: 'ai-sdk/parts/stream-transformer.ts',
+    edits: [['guard: !isPaused && !isBlank', 'guard: false']],
+    suite: TRANSFORMER,
+    test: 'StreamTransformer guards an end behind a call, not a pause',
+  },
+  {
+    defence: 'Bridge: who holds part of a dead attempt is cut',
+    file: 'ai-sdk/parts/stream-transformer.ts',
+    edits: [
+      ["if (message.type === 'step_discarded') this.#discard(message, result);\n    else if", 'if'],
+    ],
+    suite: DEAD_ATTEMPTS,
+    test: 'an attempt that died cuts a reader who was given part of it',
   },
 ];

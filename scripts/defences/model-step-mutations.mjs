@@ -1,0 +1,63 @@
+// Defences of model steps: silent models, caps, and outputs that do not fit.
+const BAD_MODEL = 'test/activities/bad-model.test.ts';
+const SPENDING = 'test/activities/spending.test.ts';
+const OUTPUT = 'test/activities/structured-output.test.ts';
+
+export const modelSteps = [
+  {
+    defence: 'A model that goes silent is given up',
+    file: 'activities/model/ask-model.ts',
+    edits: [['else controller.abort(new ModelStalledError());', 'else timer.refresh();']],
+    suite: BAD_MODEL,
+    test: 'a model that goes silent before its first word is given up and asked again',
+  },
+  {
+    defence: 'A model that goes silent is given up, deaf or not',
+    file: 'activities/model/ask-model.ts',
+    edits: [["  signal.addEventListener('abort', leave, { once: true });\n", '']],
+    suite: BAD_MODEL,
+    test: 'a model that goes silent in the middle, deaf to its signal is given up and asked again',
+  },
+  {
+    defence: 'A model that speaks now and then is heard out',
+    file: 'activities/model/ask-model.ts',
+    edits: [['      silence.heard();\n', '']],
+    suite: BAD_MODEL,
+    test: 'a model that goes silent now and then, but for less than the limit, is waited for',
+  },
+  {
+    defence: 'A spent run makes no other model call',
+    file: 'activities/model/step-outcome.ts',
+    edits: [['  if (isSpent) return failed(step, SPEND_CAP_REACHED);\n', '']],
+    suite: SPENDING,
+    test: 'a cap on what a run may use of tokens ends it before the next model call, with what it has done',
+  },
+  {
+    defence: 'A spent run does not ask a failing provider again',
+    file: 'activities/model/step-tries.ts',
+    edits: [['hasReached(agent.spendCap, used)\n', 'hasReached(agent.spendCap, undefined)\n']],
+    suite: SPENDING,
+    test: 'a cap on what a run may use holds for failing attempts of one step, too',
+  },
+  {
+    defence: 'A result that does not fit goes back to the model twice, and no more',
+    file: 'activities/model/step-outcome.ts',
+    edits: [['invalidFinishes + 1 >= LIMITS.invalidFinishes', 'invalidFinishes > 99']],
+    suite: OUTPUT,
+    test: 'an agent with an output schema gets an error for what does not fit, and fails the third time',
+  },
+  {
+    defence: 'The call beyond the step cap is the last one',
+    file: 'activities/model/step-outcome.ts',
+    edits: [['  if (step > maxSteps) return OUTPUT_MISSING;\n', '']],
+    suite: OUTPUT,
+    test: 'an agent with an output schema that hands in what does not fit beyond the step cap fails',
+  },
+  {
+    defence: 'Models: a missing package is refused with its install line',
+    file: 'agents/model-spec.ts',
+    edits: [['if (!isMissing(cause, name)) throw cause;', 'throw cause;']],
+    suite: 'test/agents/model-spec.test.ts',
+    test: 'modelFromSpec names the command that installs a missing package of openai',
+  },
+];

@@ -1,0 +1,63 @@
+// Defences of tool calls: once, with the right input, and cut on a stop.
+const TOOL_CALL = 'test/activities/tool-call.test.ts';
+
+export const toolCalls = [
+  {
+    defence: 'A started tool is not executed again by another attempt of its activity',
+    file: 'stores/transitions/start-call.ts',
+    edits: [["if (call.again !== '1' || (isTaken", 'if ((isTaken']],
+    suite: TOOL_CALL,
+    test: 'tool call is carried out once however often Temporal tries, as long as the first try lives',
+  },
+  {
+    defence: 'A tool gets its input as a person changed it',
+    file: 'activities/tool-call.ts',
+    edits: [['start.decision?.input ?? start.call.input', 'start.call.input']],
+    suite: TOOL_CALL,
+    test: 'tool call is carried out with what a person changed its input to, checked again',
+  },
+  {
+    defence: 'A tool that may be tried again is, on whatever worker there is',
+    file: 'activities/tool/execute-tool.ts',
+    edits: [['number < retry.attempts', 'number < 2']],
+    suite: 'test/workflows/tools.test.ts',
+    test: 'a tool that may be tried again is, until it succeeds: one result, one activity, one key',
+  },
+  {
+    defence: 'A tool is not retried indefinitely',
+    file: 'activities/tool/execute-tool.ts',
+    edits: [['number < retry.attempts', 'number < retry.attempts + 1']],
+    suite: 'test/workflows/tools.test.ts',
+    test: 'a tool that may be tried again gives up after the last attempt, and the model sees its last error',
+  },
+  {
+    defence: 'A result of a run that waits says which calls have results already',
+    file: 'stores/transitions/lib/pause.ts',
+    edits: [["if (state === 'settled') hasSettled = true;", '']],
+    test: 'commit the run does not pause while a server tool must run, but with its result',
+  },
+  {
+    defence: 'A result of a run that waits names the sub-agents that ask',
+    file: 'stores/transitions/lib/pause.ts',
+    edits: [["if (state === 'open') children.push(childJson(session, id));", '']],
+    test: 'a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there',
+  },
+  {
+    defence: 'Abandonment: a call that was only approved is not carried out',
+    file: 'stores/transitions/lib/settling.ts',
+    edits: [
+      [
+        "else if (state !== 'settled') {",
+        "else if (state !== 'settled' && state !== 'approved') {",
+      ],
+    ],
+    test: 'a message while a person is asked an approved call is not executed if the others are abandoned',
+  },
+  {
+    defence: 'A stop cuts a tool that does not listen',
+    file: 'activities/tool-call.ts',
+    edits: [['      unlisten = await cutOnStop(deps, ref, attempt);\n', '']],
+    suite: TOOL_CALL,
+    test: 'tool call is cut by a stop, whether or not the tool listens',
+  },
+];
