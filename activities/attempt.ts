@@ -1,10 +1,11 @@
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
 import { HelixError } from '../protocol/errors.js';
 import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Writer } from '../stores/contract/log.js';
 import type { AttemptBudget, HandOverInput } from '../stores/contract/steps.js';
+import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from './attempt-failure.js';
 import type { ActivityDeps } from './deps.js';
 
 const HEARTBEAT_MS = 1_000;
@@ -110,12 +111,9 @@ function pickWriter(ref: {
 /** An attempt waits this long until its end is recorded; the store keeps trying while the process lives. */
 const RECORDED_MS = 1_000;
 
-/** Type of the failure with which a tool requests another execution. */
-export const TOOL_RETRY = 'tool_retry';
-
 /** True for a fault of the code, which repetition does not mend; false for an outage. */
 export function isFault(error: unknown): boolean {
-  if (error instanceof CancelledFailure || error instanceof ApplicationFailure) return false;
+  if (error instanceof AttemptCancelled || error instanceof AttemptFailure) return false;
   return !(HelixError.isInstance(error) && error.code === 'unavailable');
 }
 
@@ -148,5 +146,5 @@ export async function handOver(
 
 function toWay(error: unknown): HandOverInput['how'] {
   if (isFault(error)) return 'fault';
-  return error instanceof ApplicationFailure && error.type === TOOL_RETRY ? 'retry' : 'left';
+  return error instanceof AttemptFailure && error.next.type === TOOL_RETRY ? 'retry' : 'left';
 }

@@ -1,8 +1,8 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import type { StepRef } from '../protocol/activities.js';
 import { isTerminal, type RunError, type StepOutcome, type StopRequest } from '../protocol/run.js';
 import { forceEnd } from '../stores/record/force-end.js';
 import type { Attempt } from './attempt.js';
+import { AttemptFailure } from './attempt-failure.js';
 import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
 import { ATTEMPTS_EXHAUSTED } from './model/step-outcome.js';
@@ -48,11 +48,8 @@ export function owned<Result extends { kind: string }>(
 }
 
 /** Retryable: if this attempt is current after all, the next one has a higher token. */
-export function fenced(what: 'step' | 'call'): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: `another attempt owns this ${what}`,
-    type: 'fenced',
-  });
+export function fenced(what: 'step' | 'call'): AttemptFailure {
+  return new AttemptFailure(`another attempt owns this ${what}`, { type: 'fenced' });
 }
 
 /** Ends of a step's attempt other than its model's reply; each writes the run's end in the record. */

@@ -1,7 +1,14 @@
-import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
+import type {
+  AnswerActivities,
+  CallActivityRef,
+  ChildActivities,
+  RunActivities,
+  StepRef,
+} from '../protocol/activities.js';
 import { createAnswerActivities } from './answers.js';
 import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
+import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
 import { createModelStep } from './model/model-step.js';
 import { createRunEnd } from './run-end.js';
@@ -28,8 +35,16 @@ export function createActivities(
   const store = foldAfterChanges(options.store, options.logger);
   const deps = { ...options, store: startNextAfterEnds(store, options) };
   return {
-    modelStep: createModelStep(deps),
-    toolCall: createToolCall(deps),
+    modelStep: asActivity(
+      deps,
+      ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
+      createModelStep(deps),
+    ),
+    toolCall: asActivity(
+      deps,
+      ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
+      createToolCall(deps),
+    ),
     settleChild: createSettleChild(deps),
     ...createRunEnd(deps),
     ...createAnswerActivities(deps),

@@ -1,10 +1,10 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import type { AgentDefinition } from '../agents/definitions.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { SessionRecord, Sessions } from '../stores/contract/sessions.js';
 import type { Attempt } from './attempt.js';
+import { AttemptFailure } from './attempt-failure.js';
 
 export interface AgentRef {
   agent: string;
@@ -30,14 +30,13 @@ const MAX_PAUSE_MS = 5_000;
  * For a worker that does not know the agent, or the tool: during a deploy another one does. Called
  * before the record gives permission, so that nothing counts as begun.
  *
- * @throws ApplicationFailure `unknown_agent`, retryable, until no worker has known it for ten minutes
+ * @throws AttemptFailure `unknown_agent`, retryable, until no worker has known it for ten minutes
  */
 export function leaveToNewerWorker(attempt: Attempt, what: string): void {
   if (attempt.ageMs() >= LIMITS.unknownAgentMs) return;
-  throw ApplicationFailure.create({
-    message: `This worker does not know ${what}.`,
+  throw new AttemptFailure(`This worker does not know ${what}.`, {
     type: 'unknown_agent',
-    nextRetryDelay: Math.min(FIRST_PAUSE_MS * 2 ** (attempt.number - 1), MAX_PAUSE_MS),
+    afterMs: Math.min(FIRST_PAUSE_MS * 2 ** (attempt.number - 1), MAX_PAUSE_MS),
   });
 }
 

@@ -1,12 +1,12 @@
-import { ApplicationFailure } from '@temporalio/activity';
 import type { AgentDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/tool-error.js';
-import type { CallActivityRef, RunActivities, ToolCallOutcome } from '../protocol/activities.js';
+import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import type { StartCallResult } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
-import { callWriter, handOver, openAttempt, type Attempt } from './attempt.js';
+import { callWriter, handOver, type Attempt } from './attempt.js';
+import { AttemptFailure } from './attempt-failure.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
@@ -27,15 +27,17 @@ const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
 
 type Permission = Extract<StartCallResult, { kind: 'execute' }>;
 
+/** One attempt at a call. @throws AttemptFailure, AttemptCancelled */
+export type ToolCall = (ref: CallActivityRef, attempt: Attempt) => Promise<ToolCallOutcome>;
+
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
-export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
+export function createToolCall(deps: ActivityDeps): ToolCall {
   const { store, streamManager, logger, toolSlots = DEFAULT_TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
   const findOwner = createOwnerLookup(store.sessions);
   const findAgent = createAgentLookup(deps.agents, findOwner);
 
-  return async (ref) => {
-    const attempt = openAttempt(() => ({ toolCallId: ref.toolCallId }), deps.unansweredMs);
+  return async (ref, attempt) => {
     const writer = callWriter(ref, attempt.token);
     let unlisten: (() => void) | undefined;
     let giveBack: (() => void) | undefined;
@@ -75,7 +77,6 @@ export function createToolCall(deps: ActivityDeps): RunActivities['toolCall'] {
     } finally {
       giveBack?.();
       unlisten?.();
-      attempt.close();
     }
   };
 
@@ -189,10 +190,9 @@ function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSigna
 }
 
 /** Another worker may have a place; else it is this one's turn again. */
-function busy(attempt: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: 'all places for tools are taken',
+function busy(attempt: number): AttemptFailure {
+  return new AttemptFailure('all places for tools are taken', {
     type: 'tools_busy',
-    nextRetryDelay: Math.min(BUSY_PAUSE_MS * 2 ** (attempt - 1), MAX_BUSY_PAUSE_MS),
+    afterMs: Math.min(BUSY_PAUSE_MS * 2 ** (attempt - 1), MAX_BUSY_PAUSE_MS),
   });
 }

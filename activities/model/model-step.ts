@@ -1,26 +1,31 @@
 import { StateError } from '../../agents/tool-error.js';
-import type { RunActivities } from '../../protocol/activities.js';
+import type { StepRef } from '../../protocol/activities.js';
 import type { StepOutcome } from '../../protocol/run.js';
-import { modelWriter, handOver, openAttempt } from '../attempt.js';
+import { modelWriter, handOver, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, createStepEndings, owned } from '../endings.js';
 import { loadState } from '../load-state.js';
 import { createRowsCache } from '../rows-cache.js';
 import { createAgentLookup, createOwnerLookup } from '../run-agent.js';
-import { createStepTries, type StepAttempt } from './step-tries.js';
+import { createStepTries, type StepAttempt, type StepProgress } from './step-tries.js';
+
+/** One attempt at a step; it keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
+export type ModelStep = (
+  ref: StepRef,
+  attempt: Attempt,
+  progress: StepProgress,
+) => Promise<StepOutcome>;
 
 /** One step: claims it, streams the model's reply into the log, and commits it. */
-export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] {
+export function createModelStep(deps: ActivityDeps): ModelStep {
   const { store, logger } = deps;
   const findAgent = createAgentLookup(deps.agents, createOwnerLookup(store.sessions));
   const rowsCache = createRowsCache(store.sessions);
   const endings = createStepEndings(deps);
   const tryUntilStored = createStepTries(deps);
 
-  return async (ref) => {
-    const progress = { step: ref.step, sequence: 0, failures: 0 };
-    const attempt = openAttempt(() => progress, deps.unansweredMs);
+  return async (ref, attempt, progress) => {
     const writer = modelWriter(ref, attempt.token);
     let unlisten: (() => void) | undefined;
     try {
@@ -37,7 +42,6 @@ export function createModelStep(deps: ActivityDeps): RunActivities['modelStep'] 
       return await endings.poisoned(ref, isState ? error.code : 'framework_internal_error');
     } finally {
       unlisten?.();
-      attempt.close();
     }
   };
 

@@ -1,5 +1,3 @@
-import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { resolveModel } from '../../agents/model.js';
 import type { StepRef } from '../../protocol/activities.js';
@@ -11,6 +9,7 @@ import type { Writer } from '../../stores/contract/log.js';
 import type { ClaimResult } from '../../stores/contract/steps.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import type { Attempt } from '../attempt.js';
+import { AttemptCancelled, AttemptFailure } from '../attempt-failure.js';
 import { createChunkWriter, type ChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned } from '../endings.js';
@@ -26,12 +25,19 @@ import { SPEND_CAP_REACHED } from './step-outcome.js';
 import { createStepReply, type ChunkBase, type StepReply } from './step-reply.js';
 import { callIdTaker, deferredCallsOf } from './sub-agents.js';
 
-/** One attempt of a step, and its progress as its heartbeats report it. */
+/** Progress of an attempt, as its heartbeats report it. */
+export interface StepProgress {
+  step: number;
+  sequence: number;
+  failures: number;
+}
+
+/** One attempt of a step. */
 export interface StepAttempt {
   ref: StepRef;
   attempt: Attempt;
   writer: Writer;
-  progress: { step: number; sequence: number; failures: number };
+  progress: StepProgress;
 }
 
 /** The claimed step: its agent, and the conversation that its model gets. */
@@ -142,7 +148,7 @@ export function createStepTries(
       const takeCallId = callIdTaker(store, ref, agent, hasDroppedCalls);
       await askModel({ model, options, signal, stallTimeoutMs, reply, chunks, takeCallId });
     } catch (error) {
-      if (attempt.cancelled()) throw new CancelledFailure('the worker shuts down');
+      if (attempt.cancelled()) throw new AttemptCancelled('the worker shuts down');
       if (attempt.cutReason() === undefined) {
         const err = toLoggedError(error);
         logger.warn({ err, runId: ref.runId, step: ref.step }, 'model call failed');
@@ -163,11 +169,10 @@ interface AskedAttempt extends AskedStep {
 }
 
 /** Ends the attempt; the next one begins when the provider is to be asked again. */
-function waitingForProvider(ms: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: 'the model provider fails and is asked again later',
+function waitingForProvider(ms: number): AttemptFailure {
+  return new AttemptFailure('the model provider fails and is asked again later', {
     type: 'provider_wait',
-    nextRetryDelay: ms,
-    category: ApplicationFailureCategory.BENIGN,
+    afterMs: ms,
+    isExpected: true,
   });
 }

@@ -1,8 +1,8 @@
-import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import type { RetryPolicy, ToolDefinition } from '../../agents/definitions.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import { ToolError } from '../../agents/tool-error.js';
-import { TOOL_RETRY, type Attempt } from '../attempt.js';
+import type { Attempt } from '../attempt.js';
+import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
 import type { ActivityLogger } from '../deps.js';
 import { toFailure, toOutcome, type ToolOutcome } from './tool-outcome.js';
 
@@ -23,8 +23,8 @@ interface Execution {
  * fails with the wait that the tool asks for, and Temporal makes the next one, on whatever worker
  * there is by then.
  *
- * @throws ApplicationFailure when the tool is to be tried again
- * @throws CancelledFailure when the worker goes away
+ * @throws AttemptFailure when the tool is to be tried again
+ * @throws AttemptCancelled when the worker goes away
  */
 export async function executeTool(execution: Execution): Promise<ToolOutcome> {
   const { tool, input, number, attempt, signal, context, logger } = execution;
@@ -45,17 +45,16 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
     const result = await untilAborted(work, signal);
     return toOutcome(outputSchema === undefined ? result : await outputSchema.parseAsync(result));
   } catch (error) {
-    if (attempt.cancelled()) throw new CancelledFailure('the worker goes away');
+    if (attempt.cancelled()) throw new AttemptCancelled('the worker goes away');
     logger.info(
       { error: toErrorTrace(error), runId: context.runId, toolCallId: context.toolCallId },
       'tool failed',
     );
     const isCut = attempt.cutReason() !== undefined;
     if (retry !== undefined && number < retry.attempts && !isCut) {
-      throw ApplicationFailure.create({
-        message: `execution ${String(number)} of "${tool.name}" failed`,
+      throw new AttemptFailure(`execution ${String(number)} of "${tool.name}" failed`, {
         type: TOOL_RETRY,
-        nextRetryDelay: retryDelay(retry, number),
+        afterMs: retryDelay(retry, number),
       });
     }
     if (signal.aborted && !isCut) {

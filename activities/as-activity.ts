@@ -1,0 +1,40 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { AttemptCancelled, AttemptFailure } from './attempt-failure.js';
+import { openAttempt, type Attempt } from './attempt.js';
+import type { ActivityDeps } from './deps.js';
+
+/**
+ * An activity of Temporal around work that knows attempts only.
+ *
+ * @param toDetails what the heartbeats report; the work keeps it current
+ */
+export function asActivity<Ref, Details, Result>(
+  { unansweredMs }: Pick<ActivityDeps, 'unansweredMs'>,
+  toDetails: (ref: Ref) => Details,
+  work: (ref: Ref, attempt: Attempt, details: Details) => Promise<Result>,
+): (ref: Ref) => Promise<Result> {
+  return async (ref) => {
+    const details = toDetails(ref);
+    const attempt = openAttempt(() => details, unansweredMs);
+    try {
+      return await work(ref, attempt, details);
+    } catch (error) {
+      throw toActivityFailure(error);
+    } finally {
+      attempt.close();
+    }
+  };
+}
+
+function toActivityFailure(error: unknown): unknown {
+  if (error instanceof AttemptCancelled) return new CancelledFailure(error.message);
+  if (!(error instanceof AttemptFailure)) return error;
+  const { type, afterMs, isExpected } = error.next;
+  return ApplicationFailure.create({
+    message: error.message,
+    type,
+    ...(afterMs !== undefined && { nextRetryDelay: afterMs }),
+    ...(isExpected === true && { category: ApplicationFailureCategory.BENIGN }),
+  });
+}
