@@ -162,7 +162,7 @@ module.exports = {
       from: { path: '^workflows/' },
       to: {
         path: '^protocol/',
-        pathNot: '^protocol/(temporal-names|run|limits|ids)\\.ts$',
+        pathNot: '^protocol/(temporal-names|run|carry|limits|ids)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -8,7 +8,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RunInput, RunSummary, StepOutcome, TerminalStatus } from '../protocol/run.js';
-import { afterStep, firstStep, nextStep, takeStep, toProgress, type Next } from './carry.js';
+import {
+  afterStep,
+  firstStep,
+  nextStep,
+  takeStep,
+  toProgress,
+  type Next,
+} from '../protocol/carry.js';
 import { listenToOperators } from './operators.js';
 import { createOperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';

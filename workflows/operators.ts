@@ -11,7 +11,7 @@ import type { AnswerOutcome, OperatorAnswer } from '../protocol/activities.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AgentState, AnswerSignal, StopSignal } from '../protocol/run.js';
 import { QUERIES, SIGNALS, UPDATES } from '../protocol/temporal-names.js';
-import { learn, takeAnswer } from './carry.js';
+import { learn, takeAnswer } from '../protocol/carry.js';
 import {
   checkRequest,
   pickRequest,

@@ -1,4 +1,4 @@
-import { startingCarry, type Carry } from './carry.js';
+import { startingCarry, type Carry } from '../protocol/carry.js';
 import type { RunInput } from '../protocol/run.js';
 
 /** State shared by the parts of one run; signals and updates change it while others wait. */

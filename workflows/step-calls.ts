@@ -1,6 +1,6 @@
 import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { CallRef } from '../protocol/run.js';
-import { afterCalls, approvedOf, learn, type Next } from './carry.js';
+import { afterCalls, approvedOf, learn, type Next } from '../protocol/carry.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
 import type { OperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';

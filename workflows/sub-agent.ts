@@ -15,7 +15,7 @@ import type { ToolCallOutcome } from '../protocol/activities.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { CallRef, ChildRef, RunInput } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TASK_TIMEOUT_MS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { learn } from './carry.js';
+import { learn } from '../protocol/carry.js';
 import { startAttributes } from './operators-view.js';
 import { PATCHES } from './patches.js';
 import { bookkeeping } from './proxies.js';

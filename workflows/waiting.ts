@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { CallRef } from '../protocol/run.js';
-import { learn, releasedFor, takeAnswer, takeReleased } from './carry.js';
+import { learn, releasedFor, takeAnswer, takeReleased } from '../protocol/carry.js';
 import { bookkeeping } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
 

@@ -144,7 +144,7 @@ const validators = [
   },
   {
     defence: 'A signal sent by hand tells nothing of how far the store has come',
-    file: 'workflows/carry.ts',
+    file: 'protocol/carry.ts',
     edits: [
       [
         '  return { ...carry, released: [...others,',
@@ -166,9 +166,9 @@ export const runs = [
   ...validators,
   {
     defence: 'A run that is woken too early asks its people again',
-    file: 'workflows/carry.ts',
+    file: 'protocol/carry.ts',
     edits: [['step === asked - 1 ? calls.filter(isAsked) : []', '[]']],
-    suite: 'test/workflows/carry.test.ts',
+    suite: 'test/protocol/carry.test.ts',
     test: 'what follows a step is the same question if a wake-up came too early, so that what is approved is carried out',
   },
   {
@@ -180,11 +180,11 @@ export const runs = [
   },
   {
     defence: 'A new execution knows how often a result did not fit',
-    file: 'workflows/carry.ts',
+    file: 'protocol/carry.ts',
     edits: [
       ['return { step, known, invalidFinishes, ', 'return { step, known, invalidFinishes: 0, '],
     ],
-    suite: 'test/workflows/carry.test.ts',
+    suite: 'test/protocol/carry.test.ts',
     test: 'what follows a step counts results that do not fit, over a new execution too',
   },
   {

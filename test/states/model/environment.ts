@@ -1,5 +1,5 @@
 import type { CallRef } from '../../../protocol/run.js';
-import type { Carry } from '../../../workflows/carry.js';
+import type { Carry } from '../../../protocol/carry.js';
 import type { Clock } from './clock.js';
 import type { RunName } from './plan.js';
 

@@ -11,7 +11,7 @@ import {
   takeReleased,
   takeStep,
   type Next,
-} from '../../../workflows/carry.js';
+} from '../../../protocol/carry.js';
 import {
   addActor,
   withActor,
@@ -24,7 +24,7 @@ import {
 import { callOf, type RunName } from './plan.js';
 
 /**
- * Workflows, which decide by workflows/carry. They decide as soon as they can; the activities that they
+ * Workflows, which decide by protocol/carry. They decide as soon as they can; the activities that they
  * ask for are actors of their own.
  */
 

@@ -14,7 +14,7 @@ import {
   takeStep,
   toProgress,
   type CallsOutcome,
-} from '../../workflows/carry.js';
+} from '../../protocol/carry.js';
 
 const INITIAL_CARRY = startingCarry(undefined);
 const ref = (toolCallId: string, kind: CallKind): CallRef => ({ toolCallId, toolName: 't', kind });

@@ -5,11 +5,11 @@ import type {
   RunProgress,
   StepOutcome,
   TerminalStatus,
-} from '../protocol/run.js';
+} from './run.js';
 
 /**
- * The decisions of a run: pure functions `(carry, event) → next`. The workflow carries them out;
- * Redis is the record.
+ * The decisions of a run: pure functions `(carry, event) → next`. The workflow carries them out, or
+ * an activity that carries a run from one rest to the next; Redis is the record.
  */
 export interface Carry {
   /** Number of steps committed so far in this turn. */
