@@ -50,3 +50,43 @@ function toWhole(value: unknown): unknown {
 export function pointerTo(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
+
+/**
+ * Names that resemble something else or break the splitting of texts. Ids of calls come from
+ * models.
+ */
+export const ODD = [
+  ...INHERITED,
+  ' ',
+  'a b',
+  'a:b',
+  '::',
+  'a/b',
+  '{a}',
+  'a\nb',
+  '\r\n',
+  '"quoted"',
+  '\\n',
+  '\u0000',
+  '\u2028',
+  '%2F',
+  '*',
+  '0',
+  'n',
+  'told',
+  'model',
+  'state:a',
+  't:a',
+  'm1',
+  'msg-1',
+  'late-a',
+  's-1:1-abc',
+  'cpv1-a-s1-b',
+  `half ${HALF}`,
+  'x'.repeat(256),
+  '\u0001'.repeat(256),
+  '🙂'.repeat(128),
+];
+
+/** A name as it is read back. */
+export const whole = (name: string): string => name.toWellFormed();

@@ -6,10 +6,14 @@ import { badInputCases } from './bad-input.js';
 import { checkpointCases } from './documents/checkpoints.js';
 import { deletionCases } from './documents/deletion.js';
 import { dueSessionCases } from './documents/due-sessions.js';
-import { ownerCases } from './documents/owners.js';
+import { ownerConversationCases } from './documents/owner-conversations.js';
+import { ownerReservationCases } from './documents/owner-reservations.js';
+import { ownerUsageCases } from './documents/owner-usage.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
 import { pendingCallCases } from './documents/pending-calls.js';
 import { runCases } from './documents/runs.js';
+import { concurrentChangeCases } from './documents/concurrent-changes.js';
+import { settledChangeCases } from './documents/settled-changes.js';
 import { stagingCases } from './documents/staging.js';
 import { stateCases } from './documents/state.js';
 import { hostileProperties } from './properties/hostile.js';
@@ -32,6 +36,7 @@ import { expiryCases } from './session/expiry.js';
 import { halfCharacterCases } from './session/half-characters.js';
 import { largeSessionCases } from './session/large-sessions.js';
 import { leaseCases } from './session/lease-call.js';
+import { oddCallIdCases } from './session/odd-call-ids.js';
 import { oddNameCases } from './session/odd-names.js';
 import { branchCases } from './session/branch.js';
 import { queueCases } from './session/queue.js';
@@ -84,6 +89,7 @@ const SESSION = [
   halfCharacterCases,
   depthCases,
   exactValueCases,
+  oddCallIdCases,
   oddNameCases,
   stopCases,
   endCases,
@@ -110,11 +116,15 @@ const DOCUMENTS = [
   runCases,
   checkpointCases,
   stagingCases,
+  settledChangeCases,
+  concurrentChangeCases,
   pendingCallCases,
   deletionCases,
   dueSessionCases,
   waitingSessionCases,
-  ownerCases,
+  ownerConversationCases,
+  ownerUsageCases,
+  ownerReservationCases,
 ];
 
 /**

@@ -1,46 +1,21 @@
-import fc, { type Arbitrary } from 'fast-check';
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import type { JsonPatchOperation } from '../../../protocol/json-patch.js';
-import type { AssistantRow, Decision, Row, ToolRow, UserRow } from '../../../protocol/rows.js';
+import type { Decision, Row, ToolRow } from '../../../protocol/rows.js';
 import type { UserMessage } from '../../contract/runs.js';
 import { equal, includes } from '../assertions.js';
-import { AGENT, newCall, newNonce, newSessionId, userMessage } from '../fixtures.js';
+import { AGENT, newNonce, newSessionId, userMessage } from '../fixtures.js';
 import { asStored, pointerTo } from '../hostile.js';
 import { drive, type SessionDriver } from '../session-driver.js';
-import type { StoresUnderTest } from '../suite.js';
-import { messageId, name, object, text, value } from './hostile-values.js';
-
-type Stores = Pick<StoresUnderTest, 'store' | 'streamManager'>;
-
-/** What people, models and tools put into one session. */
-export interface HostileLife {
-  /** Ids of user messages and calls. */
-  messageIds: string[];
-  callIds: string[];
-  toolName: string;
-  eventName: string;
-  stateKey: string;
-  texts: string[];
-  values: unknown[];
-  objects: Record<string, unknown>[];
-  /** How the approved call ends. */
-  end: 'result' | 'stop' | 'abort' | 'lost' | 'failure';
-}
-
-const distinct = (ids: Arbitrary<string>): Arbitrary<string[]> =>
-  fc.uniqueArray(ids, { minLength: 3, maxLength: 3, selector: (id) => id.toWellFormed() });
-
-export const hostileLives: Arbitrary<HostileLife> = fc.record({
-  messageIds: distinct(messageId),
-  callIds: distinct(name),
-  toolName: name,
-  eventName: name,
-  stateKey: text,
-  texts: fc.array(text, { minLength: 3, maxLength: 3 }),
-  values: fc.array(value, { minLength: 5, maxLength: 5 }),
-  objects: fc.array(object, { minLength: 4, maxLength: 4 }),
-  end: fc.constantFrom('result', 'stop', 'abort', 'lost', 'failure'),
-});
+import {
+  toBase,
+  toCalls,
+  toMessage,
+  toReply,
+  toSpec,
+  type HostileLife,
+  type Stores,
+} from './hostile-inputs.js';
+import { endCall, speak, speakAsTool } from './hostile-speech.js';
 
 /** Plays the session and checks along the way that every value is read back unchanged. */
 export async function liveHostile(stores: Stores, life: HostileLife): Promise<void> {
@@ -139,144 +114,6 @@ export async function liveHostile(stores: Stores, life: HostileLife): Promise<vo
   await copy(stores, all, customState);
   await goOn(stores, session, life, waiting, edited);
 }
-
-function toMessage(id: string, { texts, objects }: HostileLife, at: number): UserMessage {
-  const part = { type: 'text' as const, text: texts[at] ?? '' };
-  const row: UserRow = { role: 'user', id, metadata: objects[at] ?? {}, parts: [part] };
-  return { id, hash: `hash ${texts[at] ?? ''}`, row, hidden: false };
-}
-
-function toCalls({ callIds, toolName, values }: HostileLife) {
-  const kinds = ['server', 'approval', 'client'] as const;
-  return callIds.map((id, at) =>
-    newCall(id, kinds[at] ?? 'server', { toolName, input: values[at] ?? null }),
-  );
-}
-
-function toSpec(call: ReturnType<typeof newCall> | undefined): object {
-  return { toolCallId: call?.toolCallId, toolName: call?.toolName, input: call?.input };
-}
-
-function toReply(life: HostileLife, runId: string, id: string): AssistantRow {
-  const calls = toCalls(life);
-  const providerMetadata = { model: { of: life.texts[0] ?? '', empty: [], none: {} } };
-  return {
-    role: 'assistant',
-    messageId: id,
-    runId,
-    step: 1,
-    parts: [
-      { type: 'text', text: life.texts[1] ?? '', providerMetadata },
-      ...calls.map(({ toolCallId, toolName, input, kind }) => ({
-        type: 'tool-call' as const,
-        toolCallId,
-        toolName,
-        input,
-        kind,
-      })),
-    ],
-  };
-}
-
-function toBase(agentId: string) {
-  return { agentId, agentType: AGENT, step: 1, timestamp: 1 };
-}
-
-async function speak(
-  { streamManager }: Stores,
-  session: SessionDriver,
-  { texts, values, eventName, callIds }: HostileLife,
-  runId: string,
-): Promise<StreamChunk[]> {
-  const writer = session.writer(runId, 1, 1);
-  await session.claim(writer);
-  const base = toBase(session.id);
-  const [first = '', second = ''] = texts;
-  const chunks: StreamChunk[] = [
-    { type: 'text_delta', ...base, delta: first },
-    { type: 'thinking', ...base, content: second, isComplete: true },
-    { type: 'tool_arg_stream_delta', ...base, toolCallId: callIds[0] ?? '', delta: first },
-    { type: 'custom', ...base, eventName, data: values[0] },
-  ];
-  includes(await streamManager.append(writer, 1, chunks, 0), { kind: 'appended' });
-  return chunks;
-}
-
-async function speakAsTool(
-  { streamManager }: Stores,
-  session: SessionDriver,
-  { eventName, values, callIds }: HostileLife,
-  runId: string,
-  change: JsonPatchOperation,
-): Promise<{ chunks: StreamChunk[]; events: object[] }> {
-  const writer = session.callWriter(runId, 1, callIds[0] ?? '', 1);
-  const base = toBase(session.id);
-  const kept: StreamChunk = { type: 'custom', ...base, eventName, data: values[1] };
-  const chunks: StreamChunk[] = [
-    kept,
-    { type: 'custom', ...base, eventName, data: values[0], transient: true },
-    { type: 'state_patch', ...base, patches: [change], undo: JSON.stringify(asStored([change])) },
-  ];
-  const appended = await streamManager.append(writer, 1, chunks, 0);
-  if (appended.kind !== 'appended') throw new Error(appended.kind);
-  return { chunks, events: [{ sequence: appended.sequence - 2, chunk: kept }] };
-}
-
-/** Ends the call that was approved and has started. */
-async function endCall(
-  { store, streamManager }: Stores,
-  session: SessionDriver,
-  { end, toolName, texts, values, eventName }: HostileLife,
-  runId: string,
-  a: string,
-  decision: Decision,
-): Promise<ToolRow> {
-  const row = { role: 'tool' as const, toolCallId: a, toolName, decision };
-  if (end === 'result') {
-    const writer = session.callWriter(runId, 1, a, 1);
-    const result: ToolRow = { ...row, error: texts[1] ?? '', errorCode: 'x' };
-    const settled = await store.calls.settle({
-      source: 'tool',
-      writer,
-      toolCallId: a,
-      row: result,
-      chunks: [],
-      now: 1,
-    });
-    includes(settled, { kind: 'stored' });
-    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
-    return result;
-  }
-  const undo: JsonPatchOperation[] = [
-    { op: 'replace', path: pointerTo(eventName), value: values[4] },
-  ];
-  const patch: StreamChunk = {
-    type: 'state_patch',
-    ...toBase(session.id),
-    patches: [],
-    undo: JSON.stringify(undo),
-  };
-  await streamManager.append(session.callWriter(runId, 1, a, 1), 1, [patch], 0);
-  if (end === 'stop' || end === 'abort') {
-    const mode = end === 'stop' ? 'interrupt' : 'abort';
-    const reason = texts[0] ?? '';
-    includes(await session.stop({ mode, reason, by: texts[1] ?? '' }), { kind: 'ended' });
-    const interruption = { mode, by: texts[1] ?? '', ...(end === 'stop' && { reason }) };
-    includes(await store.runs.interruption(session.id), asStored(interruption));
-  } else if (end === 'failure') {
-    const error = { code: eventName, message: texts[2] ?? '', retryable: false };
-    await session.end(runId, 'failed', { error });
-    includes(await store.sessions.read(session.id), asStored({ error }));
-    includes((await session.messages('error')).at(-1), asStored({ error: error.message }));
-  } else {
-    equal(await session.start(runId, 1, a, 2), { kind: 'settled' });
-    includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
-  }
-  // Its announced state changes are reverted.
-  includes((await session.messages('state_patch')).at(-1), asStored({ patches: undo }));
-  return { ...row, errorCode: 'tool_outcome_unknown' };
-}
-
 /** The log has the chunks in this order; later chunks of the same kinds follow them. */
 async function checkLog(session: SessionDriver, chunks: readonly StreamChunk[]): Promise<void> {
   const types = new Set(chunks.map(({ type }) => type));

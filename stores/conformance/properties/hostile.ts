@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Suite } from '../suite.js';
-import { hostileLives, liveHostile } from './hostile-life.js';
+import { hostileLives } from './hostile-inputs.js';
+import { liveHostile } from './hostile-life.js';
 
 /** A life of two dozen transitions counts like several events of the other properties. */
 const EVENTS = 5;

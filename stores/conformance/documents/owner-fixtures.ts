@@ -1,0 +1,69 @@
+import type { OwnerCounts, ReserveInput, ReserveResult } from '../../contract/owners.js';
+import type { SessionOwner } from '../../contract/waiting.js';
+import { newSessionId } from '../fixtures.js';
+import { drive, type SessionDriver } from '../session-driver.js';
+import type { Case } from '../suite.js';
+
+/** A user that only this case uses. */
+export function newOwner(): SessionOwner {
+  return { owner: `owner-${newSessionId()}` };
+}
+
+/** A user of a tenant that only this case uses. */
+export function newMember(): SessionOwner & { tenant: string } {
+  return { ...newOwner(), tenant: `tenant-${newSessionId()}` };
+}
+
+const MANY: OwnerCounts = { runs: 1_000, queued: 1_000, sessions: 1_000, bytes: 1_000_000_000 };
+
+export function limits(
+  user: Partial<OwnerCounts>,
+  tenant: Partial<OwnerCounts> = {},
+): Required<ReserveInput>['limits'] {
+  return { user: { ...MANY, ...user }, tenant: { ...MANY, ...tenant } };
+}
+
+export function reserve(
+  { store }: Case,
+  owner: SessionOwner,
+  input: Partial<ReserveInput> = {},
+): Promise<ReserveResult> {
+  return store.owners.reserve({
+    ...owner,
+    sessionId: newSessionId(),
+    purpose: 'run',
+    bytes: 0,
+    ...input,
+  });
+}
+
+/** A session with an active run, after a reservation. */
+export async function newSession(
+  setup: Case,
+  owner: SessionOwner,
+  title = '',
+): Promise<SessionDriver> {
+  const session = drive(setup);
+  await reserve(setup, owner, { sessionId: session.id, title });
+  const begun = await session.begin(owner);
+  if (begun.kind !== 'begun') throw new Error(`begin replied ${begun.kind}`);
+  await setup.store.owners.fold(session.id, owner);
+  return session;
+}
+
+export async function runOf({ store }: Case, { id }: SessionDriver): Promise<string> {
+  return (await store.sessions.read(id))?.runId ?? '';
+}
+
+export async function counts(
+  { store }: Case,
+  owner: SessionOwner,
+): Promise<Omit<OwnerCounts, 'bytes'>> {
+  const { runs, queued, sessions } = await store.owners.usage(owner);
+  return { runs, queued, sessions };
+}
+
+export async function listed({ store }: Case, owner: SessionOwner): Promise<string[]> {
+  const { conversations } = await store.owners.page(owner, { limit: 50 });
+  return conversations.map(({ sessionId }) => sessionId);
+}
