@@ -1,4 +1,5 @@
 // Defences of the API: how large, deep and many requests and streams may be, and how they end.
+const JSON_BODIES = 'test/api/json-bodies.test.ts';
 const BODIES = 'test/api/bodies.test.ts';
 const LIMITS = 'test/api/limits.test.ts';
 const PIPE = 'test/api/pipe-to-express.test.ts';
@@ -27,28 +28,28 @@ export const bounds = [
     defence: 'Edge: JSON is not deeper than recursion goes',
     file: 'api/middleware/json-size.ts',
     edits: [['if (depth > bounds.depth) return', 'if (false) return']],
-    suite: BODIES,
+    suite: JSON_BODIES,
     test: 'JSON JSON that is nested 10000 deep is refused',
   },
   {
     defence: 'Edge: JSON has no more values than are worked through in no time',
     file: 'api/middleware/json-size.ts',
     edits: without("if (values > bounds.values) return 'values';"),
-    suite: BODIES,
+    suite: JSON_BODIES,
     test: 'JSON JSON with too many values is refused long before its end',
   },
   {
     defence: 'Edge: what stands in a string is no value',
     file: 'api/middleware/json-size.ts',
     edits: [['if (byte === BACKSLASH) at += 1;', '']],
-    suite: BODIES,
+    suite: JSON_BODIES,
     test: 'JSON JSON in pieces of 7 bytes has the depth and values of the whole',
   },
   {
     defence: 'Edge: another encoding does not hide how deep it is',
     file: 'api/middleware/json-body.ts',
     edits: [["if (charset.toLowerCase() !== 'utf-8') {", 'if (false) {']],
-    suite: BODIES,
+    suite: JSON_BODIES,
     test: 'JSON JSON of another encoding is refused, since the depth check would not see its brackets',
   },
   {
@@ -60,7 +61,7 @@ export const bounds = [
         'toStart: () => 0,',
       ],
     ],
-    suite: 'test/api/bodies.test.ts',
+    suite: BODIES,
     test: 'a body that is accepted a conversation is checked from its last reply on',
   },
   {

@@ -1,4 +1,5 @@
 // Defences of the API: which tokens and keys count.
+const KEY_SETS = 'test/api/key-set.test.ts';
 const TOKENS = 'test/api/jwt-authenticator.test.ts';
 
 /** The text is taken out of the file. */
@@ -49,7 +50,7 @@ export const tokens = [
     defence: 'Tokens: a failed download of the keys does not reject valid tokens',
     file: 'api/jwt-authenticator.ts',
     edits: without('.catch(refuseKey)'),
-    suite: TOKENS,
+    suite: KEY_SETS,
     test: 'tokens of an issuer with a key set a token gets 503 while the key set cannot be fetched',
   },
   {
@@ -63,7 +64,7 @@ export const tokens = [
     defence: 'Tokens: keys do not come over lines that others can write on',
     file: 'api/jwt-authenticator.ts',
     edits: [["if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {", 'if (false) {']],
-    suite: TOKENS,
+    suite: KEY_SETS,
     test: 'unsafe keys a key set is not fetched from http://id.test/keys',
   },
   {
@@ -77,7 +78,7 @@ export const tokens = [
     defence: 'Tokens: a key set has an end',
     file: 'api/jwt-authenticator.ts',
     edits: without("if (received > KEY_SET_BYTES) throw new Error('the key set is too large');"),
-    suite: TOKENS,
+    suite: KEY_SETS,
     test: 'unsafe keys a key set above the size limit is not accepted',
   },
 ];

@@ -1,115 +1,37 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  exportJWK,
-  exportPKCS8,
-  exportSPKI,
-  generateKeyPair,
-  SignJWT,
-  UnsecuredJWT,
-  type CryptoKey,
-} from 'jose';
+import { exportPKCS8, exportSPKI, SignJWT, UnsecuredJWT } from 'jose';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import { createJwtAuthenticator, type JwtOptions } from '../../api/index.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { say, startApi, type ApiServer } from './api-server.js';
+import {
+  ask,
+  bearer,
+  hmac,
+  newKeyPair,
+  REFUSED,
+  SECRET,
+  sign,
+  SIGNED_IN,
+  startWith,
+  type KeyPair,
+} from './signed-tokens.js';
 
-const SECRET = 'a secret of thirty-two bytes, at least';
-const hmac = new TextEncoder().encode(SECRET);
-
-interface KeyPair {
-  publicKey: CryptoKey;
-  privateKey: CryptoKey;
-}
 let first: KeyPair;
 let second: KeyPair;
 beforeAll(async () => {
-  first = await generateKeyPair('ES256', { extractable: true });
-  second = await generateKeyPair('ES256', { extractable: true });
+  [first, second] = await Promise.all([newKeyPair(), newKeyPair()]);
 });
 
 let api: ApiServer | undefined;
-let issuer: Issuer | undefined;
 afterEach(async () => {
   await api?.close();
-  await issuer?.close();
   api = undefined;
-  issuer = undefined;
 });
 
 async function start(options: JwtOptions): Promise<ApiServer> {
-  api = await startApi(createFakeRuntime(), {
-    allowUnauthenticated: false,
-    authenticate: createJwtAuthenticator(options),
-  });
+  api = await startWith(options);
   return api;
-}
-
-function sign(
-  claims: Record<string, unknown> = {},
-  key: CryptoKey | Uint8Array = hmac,
-  header: { alg: string; kid?: string } = { alg: 'HS256' },
-): Promise<string> {
-  return new SignJWT({ sub: 'ann', aud: 'chat', iss: 'https://id.test', ...claims })
-    .setProtectedHeader(header)
-    .setIssuedAt()
-    .setExpirationTime((claims['exp'] as number | undefined) ?? '5m')
-    .sign(key);
-}
-
-const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
-
-/** Status and code of a request that needs a sign-in: 404 with one, 401 or 503 without. */
-async function ask(server: ApiServer, headers: Record<string, string>): Promise<[number, string]> {
-  const response = await server.get('/api/chat/nothing/snapshot', headers);
-  return [response.status, ((await response.json()) as { code: string }).code];
-}
-const SIGNED_IN: [number, string] = [404, 'not_found'];
-const REFUSED: [number, string] = [401, 'unauthorized'];
-
-interface Issuer {
-  url: string;
-  /** What it publishes; undefined: an error. */
-  keys: { kid: string; key: CryptoKey }[] | undefined;
-  asked: number;
-  /** Bytes beside them. */
-  padding: number;
-  close: () => Promise<void>;
-}
-
-/** Publishes keys, as an identity provider does. */
-async function startIssuer(): Promise<Issuer> {
-  const server: Server = createServer((_request, response) => {
-    issuing.asked += 1;
-    const { keys } = issuing;
-    if (keys === undefined) {
-      response.writeHead(500).end('broken');
-      return;
-    }
-    void Promise.all(keys.map(async ({ kid, key }) => ({ ...(await exportJWK(key)), kid }))).then(
-      (published) =>
-        response.end(JSON.stringify({ keys: published, padding: ' '.repeat(issuing.padding) })),
-    );
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const issuing: Issuer = {
-    url: `http://127.0.0.1:${String(port)}/keys`,
-    keys: [],
-    asked: 0,
-    padding: 0,
-    close: async () => {
-      server.closeAllConnections();
-      if (!server.listening) return;
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  issuer = issuing;
-  return issuing;
 }
 
 describe('tokens with a shared secret', () => {
@@ -201,63 +123,6 @@ describe('tokens with a public key', () => {
     expect(await ask(server, bearer(forged))).toEqual(REFUSED);
   });
 });
-
-describe('tokens of an issuer with a key set', () => {
-  const signFor = (kid: string, key: KeyPair): Promise<string> =>
-    sign({}, key.privateKey, { alg: 'ES256', kid });
-
-  it('a token is verified with the key that it names, which is fetched once', async () => {
-    const issuing = await startIssuer();
-    issuing.keys = [{ kid: 'one', key: first.publicKey }];
-    const server = await start({ jwksUrl: issuing.url });
-    for (let n = 0; n < 3; n += 1) {
-      expect(await ask(server, bearer(await signFor('one', first)))).toEqual(SIGNED_IN);
-    }
-    expect(await ask(server, bearer(await signFor('one', second)))).toEqual(REFUSED);
-    expect(issuing.asked).toBe(1);
-  });
-
-  it('a token may be signed with a new key as soon as it is published', async () => {
-    const issuing = await startIssuer();
-    issuing.keys = [{ kid: 'one', key: first.publicKey }];
-    const server = await start({ jwksUrl: issuing.url, jwksCooldownMs: 0 });
-    expect(await ask(server, bearer(await signFor('one', first)))).toEqual(SIGNED_IN);
-    expect(await ask(server, bearer(await signFor('two', second)))).toEqual(REFUSED);
-    issuing.keys = [{ kid: 'two', key: second.publicKey }];
-    expect(await ask(server, bearer(await signFor('two', second)))).toEqual(SIGNED_IN);
-    expect(await ask(server, bearer(await signFor('one', first)))).toEqual(REFUSED);
-  });
-
-  it('tokens with unknown keys do not fetch the set repeatedly', async () => {
-    const issuing = await startIssuer();
-    issuing.keys = [{ kid: 'one', key: first.publicKey }];
-    const server = await start({ jwksUrl: issuing.url });
-    for (const kid of ['a', 'b', 'c', 'd']) {
-      expect(await ask(server, bearer(await signFor(kid, second)))).toEqual(REFUSED);
-    }
-    expect(issuing.asked).toBe(1);
-  });
-
-  it('a token gets 503 while the key set cannot be fetched', async () => {
-    const issuing = await startIssuer();
-    issuing.keys = undefined;
-    const server = await start({ jwksUrl: issuing.url });
-    const token = await signFor('one', first);
-    expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
-    const response = await server.get('/api/sessions', bearer(token));
-    expect(response.headers.get('retry-after')).toBe('1');
-    expect(await response.text()).not.toMatch(/jwk|127\.0\.0\.1/i);
-    issuing.keys = [{ kid: 'one', key: first.publicKey }];
-    expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
-    // The issuer is gone; a malformed token is refused all the same.
-    await issuing.close();
-    const other = await start({ jwksUrl: issuing.url });
-    expect(await ask(other, bearer(token))).toEqual([503, 'unavailable']);
-    expect(await ask(other, {})).toEqual(REFUSED);
-    await server.close();
-  });
-});
-
 describe('tokens in a cookie', () => {
   it('a token in a cookie counts only without a header and for pages of this site', async () => {
     const server = await start({ secret: SECRET, cookie: 'token' });
@@ -302,27 +167,10 @@ it('the identity of a token expires with it', async () => {
   const request = { get: () => `Bearer ${token}` } as unknown as Parameters<typeof authenticate>[0];
   expect(await authenticate(request)).toEqual({ userId: 'ann', expiresAt: (exp + 7) * 1_000 });
 });
-
 describe('unsafe keys', () => {
-  it.each(['http://id.test/keys', 'http://127.0.0.1.id.test/keys', 'ftp://id.test/keys'])(
-    'a key set is not fetched from %s',
-    (jwksUrl) => {
-      expect(() => createJwtAuthenticator({ jwksUrl })).toThrow('https');
-    },
-  );
-
   it('a private key is not accepted as publicKey', async () => {
     const publicKey = await exportPKCS8(first.privateKey);
     expect(() => createJwtAuthenticator({ publicKey })).toThrow('private key');
-  });
-
-  it('a key set above the size limit is not accepted', async () => {
-    const issuing = await startIssuer();
-    issuing.keys = [{ kid: 'a', key: first.publicKey }];
-    issuing.padding = 2 * 1024 * 1024;
-    const token = await sign({}, first.privateKey, { alg: 'ES256', kid: 'a' });
-    const server = await start({ jwksUrl: issuing.url });
-    expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
   });
 
   it('a token without an expiry is refused', async () => {

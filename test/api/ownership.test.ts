@@ -10,6 +10,7 @@ import { describedBody } from '../support/described-body.js';
 import { createFakeRuntime } from '../support/fake-runtime.js';
 import { drive, newCall, type SessionDriver } from '../support/session-driver.js';
 import { say, startApi, type ApiServer } from './api-server.js';
+import { ASKED, OF_NO_SESSION } from './route-requests.js';
 
 /** Every route on real stores, requested by the owner of a session, by others, and for sub-agents. */
 let stores: MemoryStores;
@@ -78,56 +79,6 @@ async function begin(storedId: string): Promise<void> {
     newCall('c2', 'client'),
   ]);
 }
-
-interface Asked {
-  query?: string;
-  body?: object;
-}
-
-/** A valid request for each route. */
-const ASKED: Record<string, (id: string) => Asked> = {
-  postChat: (id) => ({ body: { id, messages: [say('u2', 'hi')] } }),
-  postChatSession: () => ({ body: { messages: [say('u2', 'hi')] } }),
-  followChat: () => ({}),
-  followChatStream: () => ({}),
-  getSnapshot: () => ({}),
-  listMessages: () => ({}),
-  followSession: () => ({}),
-  deleteChat: () => ({}),
-  stopChat: () => ({ body: {} }),
-  answerCall: () => ({ body: { approved: true } }),
-  extendDeadline: () => ({ body: { byMs: 1_000 } }),
-  leaseCall: () => ({ body: { holder: 'page' } }),
-  getQueue: () => ({}),
-  editQueue: () => ({ body: { id: 'u1', text: 'x' } }),
-  clearQueue: () => ({}),
-  retryChat: () => ({ body: {} }),
-  branchChat: () => ({ body: { sessionId: 'copy' } }),
-  listCheckpoints: () => ({}),
-  getPending: () => ({}),
-  startAgent: (sessionId) => ({ body: { sessionId, message: 'hi', agent: 'tester' } }),
-  resumeAgent: (sessionId) => ({ body: { sessionId } }),
-  submitToolResult: (sessionId) => ({ body: { sessionId, toolCallId: 'c2', result: 1 } }),
-  interruptAgent: (sessionId) => ({ body: { sessionId } }),
-  abortAgent: (sessionId) => ({ body: { sessionId } }),
-  getAgentStatus: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
-  followAgent: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
-};
-
-/**
- * Routes that name no session. `listWaiting` and `listConversations` are in `waiting.test.ts` and
- * `conversations.test.ts`.
- */
-const OF_NO_SESSION = [
-  'listWaiting',
-  'listConversations',
-  'getConfig',
-  'getOpenApi',
-  'getHealth',
-  'getReadiness',
-  'getMetrics',
-];
-
 const aboutSessions = ROUTES.filter(({ id }) => !OF_NO_SESSION.includes(id));
 const reads = new Set(['followChat', 'followChatStream']);
 /** They create a session that does not exist. */

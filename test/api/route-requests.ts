@@ -1,0 +1,50 @@
+import { say } from './api-server.js';
+
+export interface Asked {
+  query?: string;
+  body?: object;
+}
+
+/** A valid request for each route. */
+export const ASKED: Record<string, (id: string) => Asked> = {
+  postChat: (id) => ({ body: { id, messages: [say('u2', 'hi')] } }),
+  postChatSession: () => ({ body: { messages: [say('u2', 'hi')] } }),
+  followChat: () => ({}),
+  followChatStream: () => ({}),
+  getSnapshot: () => ({}),
+  listMessages: () => ({}),
+  followSession: () => ({}),
+  deleteChat: () => ({}),
+  stopChat: () => ({ body: {} }),
+  answerCall: () => ({ body: { approved: true } }),
+  extendDeadline: () => ({ body: { byMs: 1_000 } }),
+  leaseCall: () => ({ body: { holder: 'page' } }),
+  getQueue: () => ({}),
+  editQueue: () => ({ body: { id: 'u1', text: 'x' } }),
+  clearQueue: () => ({}),
+  retryChat: () => ({ body: {} }),
+  branchChat: () => ({ body: { sessionId: 'copy' } }),
+  listCheckpoints: () => ({}),
+  getPending: () => ({}),
+  startAgent: (sessionId) => ({ body: { sessionId, message: 'hi', agent: 'tester' } }),
+  resumeAgent: (sessionId) => ({ body: { sessionId } }),
+  submitToolResult: (sessionId) => ({ body: { sessionId, toolCallId: 'c2', result: 1 } }),
+  interruptAgent: (sessionId) => ({ body: { sessionId } }),
+  abortAgent: (sessionId) => ({ body: { sessionId } }),
+  getAgentStatus: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
+  followAgent: (sessionId) => ({ query: `?sessionId=${sessionId}` }),
+};
+
+/**
+ * Routes that name no session. `listWaiting` and `listConversations` are in `waiting.test.ts` and
+ * `conversations.test.ts`.
+ */
+export const OF_NO_SESSION = [
+  'listWaiting',
+  'listConversations',
+  'getConfig',
+  'getOpenApi',
+  'getHealth',
+  'getReadiness',
+  'getMetrics',
+];
