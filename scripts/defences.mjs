@@ -29,6 +29,7 @@ const COPIED = [
   'worker',
   'ai-sdk',
   'api',
+  'web',
   'config',
   'examples',
   'scripts',

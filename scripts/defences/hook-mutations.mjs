@@ -1,8 +1,35 @@
 // The package's hook and transport, as the demo page uses them; see mutations.mjs.
 const FOLLOWED = 'test/e2e/followed-conversation.test.ts';
 const KEPT = 'test/ai-sdk/client/keep-unsent.test.ts';
+const UNDELIVERED = 'test/web/undelivered.test.ts';
 
 export const hooks = [
+  {
+    defence: 'Page: a message that arrived is not given back into the composer',
+    file: 'web/src/conversation.ts',
+    edits: [
+      [
+        "if (last?.role !== 'user' || this.#accepted.has(last.id)) return;",
+        "if (last?.role !== 'user') return;",
+      ],
+    ],
+    suite: UNDELIVERED,
+    test: 'a message that may not have arrived a message that arrived is not given back into the composer if a repetition is refused',
+  },
+  {
+    defence: 'Page: a refused message is given back before the page has shown it, too',
+    file: 'web/src/conversation.ts',
+    edits: [['const last = shown.at(-1);', 'const last = chat.messages.at(-1);']],
+    suite: UNDELIVERED,
+    test: 'a message that may not have arrived a message that the page has not shown yet goes back to the composer if it is refused',
+  },
+  {
+    defence: 'Hook: a reply that is withdrawn repeatedly is not followed again at once',
+    file: 'ai-sdk/react/use-recovery.ts',
+    edits: [['isRepeated ? retryDelayMs(tries) : 0', '0']],
+    suite: 'test/ai-sdk/react/withdrawn.test.ts',
+    test: 'useHelixChat on useChat of 4 a page waits longer each time before it follows a reply that is withdrawn repeatedly',
+  },
   {
     defence: 'Hook: a page with eventsUrl follows what begins elsewhere',
     file: 'ai-sdk/react/use-following.ts',

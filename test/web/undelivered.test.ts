@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UIMessage } from 'ai';
 import { eventually } from './eventually.js';
-import { atRest, openConversation, shown } from './open-conversation.js';
+import { atRest, openConversation, shown, taken } from './open-conversation.js';
 import {
   refusal,
   reply,
@@ -62,5 +62,32 @@ describe('a message that may not have arrived', () => {
     await atRest(conversation);
     expect(shown(conversation)).toEqual(['user: Hello', 'assistant: Hi']);
     expect(conversation.page.get()).toMatchObject({ draft: 'Mine', notice: { retry: false } });
+  });
+
+  it('a message that the page has not shown yet goes back to the composer if it is refused', async () => {
+    const server = new WireServer()
+      .on('POST', refusal(409, 'agent_already_running'))
+      .on('GET snapshot', reply(snapshot('active', [HELLO])))
+      .on('GET stream', reply(new Wire().send(...spoken('msg-1', 'Hi')).end()));
+    const conversation = await openConversation(server, snapshot('ended', []));
+    // As of the render before: React may show the message later than the server refuses it.
+    const before = conversation.chat;
+    Object.defineProperty(conversation, 'chat', { get: () => before, set: () => undefined });
+    conversation.send('Mine');
+    await eventually(() => conversation.page.get().draft === 'Mine');
+  });
+
+  it('a message that arrived is not given back into the composer if a repetition is refused', async () => {
+    const server: WireServer = new WireServer()
+      .on('POST', unreachable, refusal(409, 'agent_already_running'))
+      .on('GET snapshot', () => Response.json(snapshot('active', taken(server))))
+      .on('GET stream', reply(new Wire().send(...spoken('msg-1', 'Hi')).end()));
+    const conversation = await openConversation(server, snapshot('ended', []));
+    conversation.send('Mine');
+    await eventually(() => shown(conversation).includes('assistant: Hi'));
+    await atRest(conversation);
+    expect(server.named('POST')).toHaveLength(2);
+    expect(shown(conversation)).toEqual(['user: Mine', 'assistant: Hi']);
+    expect(conversation.page.get().draft).toBe('');
   });
 });
