@@ -2,6 +2,7 @@ import type { AgentDefinition } from '../agents/definitions.js';
 import type { AgentRegistry } from '../agents/registry.js';
 import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
+import { retryDelay } from '../protocol/time.js';
 import type { SessionRecord, Sessions } from '../stores/contract/sessions.js';
 import type { Attempt } from './attempt.js';
 import { AttemptFailure } from './attempt-failure.js';
@@ -23,8 +24,7 @@ export function createAgentLookup(agents: AgentRegistry, findOwner: FindOwner): 
   };
 }
 
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 5_000;
+const RETRY = { firstMs: 500, mostMs: 5_000 };
 
 /**
  * For a worker that does not know the agent, or the tool: during a deploy another one does. Called
@@ -36,7 +36,7 @@ export function leaveToNewerWorker(attempt: Attempt, what: string): void {
   if (attempt.ageMs() >= LIMITS.unknownAgentMs) return;
   throw new AttemptFailure(`This worker does not know ${what}.`, {
     type: 'unknown_agent',
-    afterMs: Math.min(FIRST_PAUSE_MS * 2 ** (attempt.number - 1), MAX_PAUSE_MS),
+    afterMs: retryDelay({ attempt: attempt.number, ...RETRY }),
   });
 }
 

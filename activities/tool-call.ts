@@ -3,6 +3,7 @@ import { StateError } from '../agents/tool-error.js';
 import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
+import { retryDelay } from '../protocol/time.js';
 import type { StartCallResult } from '../stores/contract/calls.js';
 import type { Writer } from '../stores/contract/log.js';
 import { callWriter, handOver, type Attempt } from './attempt.js';
@@ -20,8 +21,7 @@ import { createAgentLookup, createOwnerLookup, leaveToNewerWorker } from './run-
 /** A call waits this long in a process for its place, and then elsewhere. */
 const SLOT_WAIT_MS = 20_000;
 /** Then, and where too many wait, it is given back: a call that waits at the server costs nothing. */
-const BUSY_PAUSE_MS = 5_000;
-const MAX_BUSY_PAUSE_MS = 30_000;
+const BUSY_RETRY = { firstMs: 5_000, mostMs: 30_000 };
 
 const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
 
@@ -193,6 +193,6 @@ function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSigna
 function busy(attempt: number): AttemptFailure {
   return new AttemptFailure('all places for tools are taken', {
     type: 'tools_busy',
-    afterMs: Math.min(BUSY_PAUSE_MS * 2 ** (attempt - 1), MAX_BUSY_PAUSE_MS),
+    afterMs: retryDelay({ attempt, ...BUSY_RETRY }),
   });
 }

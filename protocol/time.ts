@@ -14,6 +14,37 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+export interface RetryDelayOptions {
+  /** Number of the try that failed, from 1. */
+  attempt: number;
+  /** The delay after the first try, ms. */
+  firstMs: number;
+  /** The longest delay, ms. */
+  mostMs: number;
+  /** Growth from one delay to the next. Default: 2. */
+  factor?: number;
+  /**
+   * The share of the delay that is left to chance, from 0 to 1, so that clients which lost one server do
+   * not return in one moment. Default: 0.
+   */
+  jitter?: number;
+  /** From 0 to 1. Default: `Math.random`. */
+  random?: () => number;
+}
+
+/** How long to wait before the next try, in whole ms: grows with every try, up to the longest delay. */
+export function retryDelay({
+  attempt,
+  firstMs,
+  mostMs,
+  factor = 2,
+  jitter = 0,
+  random = Math.random,
+}: RetryDelayOptions): number {
+  const delayMs = Math.min(firstMs * factor ** (attempt - 1), mostMs);
+  return Math.round(jitter === 0 ? delayMs : delayMs * (1 - jitter + jitter * random()));
+}
+
 export interface TimeoutOptions {
   /** Makes the error of work that is late. Default: an Error with the time. */
   late?: () => Error;

@@ -1,9 +1,9 @@
 import type { LlmConfig } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { retryDelay } from '../../protocol/time.js';
 
-/** Waits between two tries grow up to this, ms: what comes back is noticed within it. */
-const LONGEST_WAIT_MS = 30_000;
-const FIRST_WAIT_MS = 250;
+/** A provider that comes back is noticed within the longest wait. */
+const RETRY = { firstMs: 250, mostMs: 30_000, jitter: 0.5 };
 /** The last try comes this much behind the budget's end at most, so that runs do not all ask at once. */
 const SPREAD_MS = 2_000;
 
@@ -36,6 +36,6 @@ export function nextWait(
     const spread = random() * Math.min(SPREAD_MS, retryAfterMs / 10);
     return retryAfterMs > left ? undefined : Math.round(retryAfterMs + spread);
   }
-  const longest = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS);
-  return Math.round(Math.min(longest * (0.5 + random() / 2), left + random() * SPREAD_MS));
+  const waitMs = retryDelay({ attempt: failures, ...RETRY, random });
+  return Math.round(Math.min(waitMs, left + random() * SPREAD_MS));
 }

@@ -1,3 +1,4 @@
+import { retryDelay } from '../../protocol/time.js';
 import type { RetryPolicy, ToolDefinition } from '../../agents/definitions.js';
 import type { ToolContext } from '../../agents/tool-context.js';
 import { ToolError } from '../../agents/tool-error.js';
@@ -54,7 +55,7 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
     if (retry !== undefined && number < retry.attempts && !isCut) {
       throw new AttemptFailure(`execution ${String(number)} of "${tool.name}" failed`, {
         type: TOOL_RETRY,
-        afterMs: retryDelay(retry, number),
+        afterMs: toRetryDelay(retry, number),
       });
     }
     if (signal.aborted && !isCut) {
@@ -65,11 +66,16 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
 }
 
 /** The wait after an execution, in ms. Pure. */
-export function retryDelay(
+export function toRetryDelay(
   { initialIntervalMs = 1_000, maximumIntervalMs = 60_000, coefficient = 2 }: RetryPolicy,
   execution: number,
 ): number {
-  return Math.min(initialIntervalMs * coefficient ** (execution - 1), maximumIntervalMs);
+  return retryDelay({
+    attempt: execution,
+    firstMs: initialIntervalMs,
+    mostMs: maximumIntervalMs,
+    factor: coefficient,
+  });
 }
 
 /** A tool that ignores its signal does not hold up the run. */

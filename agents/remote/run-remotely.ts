@@ -4,6 +4,7 @@ import type { ToolContext } from '../tool-context.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import type { StreamEvent } from '../../protocol/wire-events.js';
+import { retryDelay } from '../../protocol/time.js';
 import { RemoteAllowance, RemoteExcess, RemoteText, toParentChunk } from './remote-reply.js';
 import {
   RemoteRefusal,
@@ -25,8 +26,7 @@ export interface RemoteCall {
 /** Codes of chunks that the protocol does not know, or that are too deep or too large. */
 const UNSTORABLE: ReadonlySet<string> = new Set<ErrorCode>(['invalid_chunk', 'chunk_too_large']);
 
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 2_000;
+const RETRY = { firstMs: 100, mostMs: 2_000 };
 
 /**
  * The session of a call's remote run: the same for every attempt of the call. It cannot be guessed
@@ -84,14 +84,14 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     let cursor = 0;
     let isStarted = false;
     let reachedAt = Date.now();
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+    for (let attempt = 1; ; attempt += 1) {
       abortSignal.throwIfAborted();
       try {
         if (!isStarted) await start(sessionId);
         isStarted = true;
         for await (const { id, event } of transport.follow(sessionId, cursor, abortSignal)) {
           reachedAt = Date.now();
-          pause = FIRST_PAUSE_MS;
+          attempt = 1;
           allowance.takeEvent();
           const ending = await take(event, text, allowance);
           if (ending !== undefined) return ending.result;
@@ -114,7 +114,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
           throw new RemoteSubAgentLostError(agentType, 'status_unreachable', error);
         }
       }
-      await setTimeout(pause, undefined, { signal: abortSignal });
+      await setTimeout(retryDelay({ attempt, ...RETRY }), undefined, { signal: abortSignal });
     }
   }
 

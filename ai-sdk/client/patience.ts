@@ -1,4 +1,4 @@
-import { sleep } from '../../protocol/time.js';
+import { retryDelay, sleep } from '../../protocol/time.js';
 import { ChatRequestError } from './chat-request-error.js';
 import { isNetworkError } from './is-network-error.js';
 
@@ -17,23 +17,17 @@ export interface Patience {
   onConnectionChange?: ((isConnected: boolean) => void) | undefined;
 }
 
+/** The first wait is 0.2 s at least; the spread keeps pages that lost one server apart. */
+const RETRY = { firstMs: 250, mostMs: 3_000, jitter: 0.2 };
+
 /** Defaults: two minutes, a silence of 45 s, and waits from 0.2 to 3 s. */
 export function toPatience({
   giveUpAfterMs = 120_000,
   longestSilenceMs = 45_000,
-  retryDelayMs = retryDelay,
+  retryDelayMs = (attempt) => retryDelay({ attempt: attempt + 1, ...RETRY }),
   onConnectionChange,
 }: Partial<Patience>): Patience {
   return { giveUpAfterMs, longestSilenceMs, retryDelayMs, onConnectionChange };
-}
-
-const FIRST_MS = 200;
-const LONGEST_MS = 3_000;
-
-/** The spread keeps pages that lost one server apart. */
-function retryDelay(attempt: number): number {
-  const base = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempt, 10));
-  return Math.min(LONGEST_MS, Math.round(base * (1 + Math.random() / 4)));
 }
 
 /** Repeated tries of one thing, until one succeeds or time is over. Reports lost connections to the page. */

@@ -23,7 +23,7 @@ export const providers = [
   {
     defence: 'Provider: waits of many runs are spread',
     file: 'activities/model/retry-budget.ts',
-    edits: [['longest * (0.5 + random() / 2)', 'longest']],
+    edits: [[', jitter: 0.5 }', ' }']],
     suite: BUDGET,
     test: 'the budget of tries doubles its waits up to half a minute, by half at random',
   },
@@ -60,5 +60,21 @@ export const providers = [
     edits: [['  state.isEnded ||= isEnded;\n', '']],
     suite: 'test/e2e/provider-outage.test.ts',
     test: 'a run that waits for its provider is visible to every viewer, and stops at once',
+  },
+  {
+    defence: 'Retries: the delay has an end, however many tries fail',
+    file: 'protocol/time.ts',
+    edits: [
+      ['Math.min(firstMs * factor ** (attempt - 1), mostMs)', 'firstMs * factor ** (attempt - 1)'],
+    ],
+    suite: 'test/protocol/time.test.ts',
+    test: 'a retry delay begins with the first one and grows up to the longest, whatever the number of tries',
+  },
+  {
+    defence: 'Retries: those who lost one server do not return in one moment',
+    file: 'protocol/time.ts',
+    edits: [['delayMs * (1 - jitter + jitter * random())', 'delayMs']],
+    suite: 'test/protocol/time.test.ts',
+    test: 'a retry delay leaves the given share to chance, and no more',
   },
 ];

@@ -1,10 +1,9 @@
 import { HelixError } from '../../protocol/errors.js';
-import { sleep, withTimeout } from '../../protocol/time.js';
+import { retryDelay, sleep, withTimeout } from '../../protocol/time.js';
 
 /** A caller waits this long for a store that is away, then fails. */
 const OUTAGE_MS = 30_000;
-const FIRST_PAUSE_MS = 50;
-const MAX_PAUSE_MS = 1_000;
+const RETRY = { firstMs: 50, mostMs: 1_000 };
 
 /**
  * Retries with back-off while the store is away. Work that hangs fails at the end of that time.
@@ -18,7 +17,8 @@ export async function retryWhileUnavailable<T>(
   outageMs = OUTAGE_MS,
 ): Promise<T> {
   const giveUpAt = Date.now() + outageMs;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
+  for (let attempt = 1; ; attempt += 1) {
+    const pause = retryDelay({ attempt, ...RETRY });
     try {
       return await withTimeout(giveUpAt - Date.now(), work(), { late: unavailable, signal });
     } catch (error) {

@@ -1,4 +1,5 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { retryDelay } from '../../protocol/time.js';
 import { parseRedisAddress, type RedisAddress } from './addresses.js';
 
 /** A connection to a Redis of any kind. A `Redis` may find its server through Sentinels. */
@@ -170,5 +171,5 @@ function accessOptions(address: {
 }
 
 function backOff({ maxBackoffMs }: RetryPolicy): (times: number) => number {
-  return (times) => Math.min(50 * 2 ** Math.min(times, 8), maxBackoffMs);
+  return (times) => retryDelay({ attempt: times, firstMs: 100, mostMs: maxBackoffMs });
 }

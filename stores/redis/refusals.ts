@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { retryDelay } from '../../protocol/time.js';
 import { saysNotNow } from './errors.js';
 
 /** Runs a command on Redis and decides how temporary refusals are handled. */
 export type Send = <T>(work: () => Promise<T>) => Promise<T>;
 
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
+const RETRY = { firstMs: 50, mostMs: 1_000 };
 
 /** Reports refusals to the caller at once. */
 export const sendOnce: Send = (work) => work();
@@ -19,13 +19,13 @@ export const sendOnce: Send = (work) => work();
  */
 export function waitOutRefusals(isEnded: () => boolean): Send {
   return async (work) => {
-    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(2 * wait, LONGEST_PAUSE_MS)) {
+    for (let attempt = 1; ; attempt += 1) {
       try {
         return await work();
       } catch (error) {
         if (!saysNotNow(error) || isEnded()) throw error;
       }
-      await pause(wait, undefined, { ref: false });
+      await pause(retryDelay({ attempt, ...RETRY }), undefined, { ref: false });
     }
   };
 }

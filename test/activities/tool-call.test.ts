@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolContext } from '../../agents/index.js';
-import { retryDelay } from '../../activities/tool/execute-tool.js';
+import { toRetryDelay } from '../../activities/tool/execute-tool.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
@@ -189,7 +189,7 @@ describe('tool call', () => {
 
   it('waits longer each time, up to a limit', () => {
     const policy = { attempts: 9, initialIntervalMs: 100, maximumIntervalMs: 500 };
-    expect([1, 2, 3, 4, 9].map((n) => retryDelay(policy, n))).toEqual([100, 200, 400, 500, 500]);
+    expect([1, 2, 3, 4, 9].map((n) => toRetryDelay(policy, n))).toEqual([100, 200, 400, 500, 500]);
   });
 
   it('that ends the run says so, also when it is asked again', async () => {

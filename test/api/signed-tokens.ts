@@ -16,7 +16,7 @@ export function newKeyPair(): Promise<KeyPair> {
   return generateKeyPair('ES256', { extractable: true });
 }
 
-/** A server that takes tokens, and nobody without one. */
+/** A server that requires a token. */
 export function startWith(options: JwtOptions): Promise<ApiServer> {
   return startApi(createFakeRuntime(), {
     allowUnauthenticated: false,

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { sleep, withTimeout } from '../../protocol/time.js';
+import fc from 'fast-check';
+import { retryDelay, sleep, withTimeout } from '../../protocol/time.js';
 
 const never = new Promise<never>(() => undefined);
 
@@ -33,4 +34,41 @@ it('work that is waited for no longer fails with the signal’s reason', async (
   leaving.abort(new Error('left'));
   await expect(waiting).rejects.toThrow('left');
   await expect(withTimeout(60_000, never, { signal })).rejects.toThrow('left');
+});
+
+const delays = fc.record({
+  firstMs: fc.integer({ min: 1, max: 10_000 }),
+  mostMs: fc.integer({ min: 10_000, max: 1_000_000 }),
+  factor: fc.double({ min: 1, max: 10, noNaN: true }),
+  jitter: fc.double({ min: 0, max: 1, noNaN: true }),
+});
+
+it('a retry delay begins with the first one and grows up to the longest, whatever the number of tries', () => {
+  fc.assert(
+    fc.property(delays, fc.integer({ min: 1, max: 100_000 }), (of, attempt) => {
+      const delay = (number: number): number => retryDelay({ ...of, jitter: 0, attempt: number });
+      expect(delay(1)).toBe(of.firstMs);
+      expect(delay(attempt)).toBeLessThanOrEqual(of.mostMs);
+      expect(delay(attempt + 1)).toBeGreaterThanOrEqual(delay(attempt));
+      const grown = Math.min(delay(attempt) * of.factor, of.mostMs);
+      expect(Math.abs(delay(attempt + 1) - grown)).toBeLessThanOrEqual(of.factor);
+      expect(Number.isInteger(delay(attempt))).toBe(true);
+    }),
+  );
+});
+
+it('a retry delay leaves the given share to chance, and no more', () => {
+  const chance = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(delays, fc.integer({ min: 1, max: 50 }), chance, (of, attempt, drawn) => {
+      const random = (): number => drawn;
+      const whole = retryDelay({ ...of, attempt, jitter: 0 });
+      const spread = retryDelay({ ...of, attempt, random });
+      expect(spread).toBeGreaterThanOrEqual(Math.floor(whole * (1 - of.jitter)) - 1);
+      expect(spread).toBeLessThanOrEqual(whole);
+      expect(retryDelay({ ...of, attempt, random: () => 1 })).toBe(whole);
+      const shortest = retryDelay({ ...of, attempt, random: () => 0 });
+      expect(Math.abs(shortest - whole * (1 - of.jitter))).toBeLessThanOrEqual(1);
+    }),
+  );
 });
