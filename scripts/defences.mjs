@@ -15,6 +15,8 @@ import { lastLines, runCommand } from './system/run-command.mjs';
 import { runMain } from './system/user-error.mjs';
 
 const COPIED = [
+  '.ci',
+  '.dependency-cruiser.cjs',
   'package.json',
   'package-lock.json',
   'tsconfig.json',

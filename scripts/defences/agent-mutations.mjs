@@ -14,4 +14,27 @@ export const agents = [
     edits: [['    assertTool(tool, { agent: name, index });\n', '']],
     test: 'defineAgent names agent and tool when a tool in its list has a fault',
   },
+  {
+    defence: 'Settings: an entry that is no tool of ours is refused, with what to write instead',
+    file: 'agents/agent-config.ts',
+    edits: [
+      [
+        "    if (message !== undefined) context.addIssue({ code: 'custom', path: [index], message });\n",
+        '',
+      ],
+    ],
+    test: 'defineAgent refuses {"tools":["weather"]} and explains: tools[0] must be what defineTool() returned, not "weather"',
+  },
+  {
+    defence: 'Settings: a cap in dollars needs prices',
+    file: 'agents/agent-config.ts',
+    edits: [['!spendCap?.usd || llmConfig.pricing !== undefined', 'true']],
+    test: 'defineAgent refuses {"spendCap":{"usd":1}} and explains: spendCap.usd needs llmConfig.pricing',
+  },
+  {
+    defence: 'Settings: what stands for a number of milliseconds is one',
+    file: 'agents/fields.ts',
+    edits: [['Number.isSafeInteger(value) && (value as number) > 0', 'true']],
+    test: 'defineTool refuses {"timeoutMs":0} and explains: timeoutMs must be a whole number of milliseconds above 0, not 0',
+  },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -15,6 +15,7 @@ import { inbox } from './inbox-mutations.mjs';
 import { modelSteps } from './model-step-mutations.mjs';
 import { owners } from './owner-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
+import { project } from './project-mutations.mjs';
 import { providers } from './provider-mutations.mjs';
 import { queue } from './queue-mutations.mjs';
 import { quotas } from './quota-mutations.mjs';
@@ -62,6 +63,7 @@ export const mutations = [
   ...hooks,
   ...upgrade,
   ...agents,
+  ...project,
 ].map((mutation) => ({
   suite: SUITE,
   ...mutation,

@@ -62,4 +62,11 @@ export const workers = [
     suite: 'test/stores/redis/unanswered.test.ts',
     test: 'is silent for as long as a command waits and nothing is answered',
   },
+  {
+    defence: "Plugin: the bundler finds packages of the application, beside the plugin's own",
+    file: 'worker/workflow-source.ts',
+    edits: [['[...modules, ...packageFoldersOf(dirname(file))]', 'modules']],
+    suite: 'test/worker/own-packages.test.ts',
+    test: 'the bundler with the plugin finds interceptors in packages that only the application has',
+  },
 ];

@@ -1,0 +1,50 @@
+// The project's own rules: who may import whom, and what counts as a failure; see mutations.mjs.
+const RULES = '.dependency-cruiser.cjs';
+const CI = '.ci/run';
+
+const rules = [
+  {
+    defence: 'Imports: parts of the bridge are pure',
+    edits: [
+      ["path: '^(ai-sdk|protocol|stores|executor|config)/|node_modules/',", "path: '^none/',"],
+    ],
+    test: 'the rule parts-are-pure finds the import that it forbids',
+  },
+  {
+    defence: 'Imports: turns of the bridge only read',
+    edits: [
+      ["to: { path: '^(ai-sdk/(reply|client|react)|executor)/' },", "to: { path: '^none/' },"],
+    ],
+    test: 'the rule turns-only-read finds the import that it forbids',
+  },
+  {
+    defence: 'Imports: parts of the bridge know no turn, not even its types',
+    edits: [["to: { path: '^ai-sdk/turns/' },", "to: { path: '^none/' },"]],
+    test: 'the rule parts-know-no-turn finds the import that it forbids',
+  },
+  {
+    defence: 'Imports: replies of the bridge know no page',
+    edits: [["to: { path: '^ai-sdk/(client|react)/' },", "to: { path: '^none/' },"]],
+    test: 'the rule replies-know-no-page finds the import that it forbids',
+  },
+].map((mutation) => ({ file: RULES, suite: 'test/scripts/boundaries.test.mjs', ...mutation }));
+
+const counts = [
+  {
+    defence: 'CI: a lane that ends without its counts is a failure',
+    edits: [[" | grep . || echo '0 passed, 1 failed'", '']],
+    test: '.ci/run counts a lane that ends without its counts as one failure',
+  },
+  {
+    defence: 'CI: a lane that exits with an error is a failure, whatever it counted',
+    edits: [['if [ "$broken" -eq 1 ] && [ "$failed" -eq 0 ]; then failed=1; fi\n', '']],
+    test: '.ci/run fails if a lane exits with an error after tests that all passed',
+  },
+  {
+    defence: 'CI: checks that fail are a failure',
+    edits: [['failed=$((failed + failed_checks))\n', '']],
+    test: '.ci/run counts checks that fail as one failure',
+  },
+].map((mutation) => ({ file: CI, suite: 'test/scripts/ci-run.test.mjs', ...mutation }));
+
+export const project = [...rules, ...counts];
