@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { AttemptCancelled, AttemptFailure } from './attempt-failure.js';
 import { openAttempt, type Attempt } from './attempt.js';
@@ -7,15 +7,16 @@ import type { ActivityDeps } from './deps.js';
 /**
  * An activity of Temporal around work that knows attempts only.
  *
- * @param toDetails what the heartbeats report; the work keeps it current
+ * @param toDetails what the heartbeats report, given what the attempt before has reported; the work
+ * keeps it current
  */
 export function asActivity<Ref, Details, Result>(
   { unansweredMs }: Pick<ActivityDeps, 'unansweredMs'>,
-  toDetails: (ref: Ref) => Details,
+  toDetails: (ref: Ref, before: unknown) => Details,
   work: (ref: Ref, attempt: Attempt, details: Details) => Promise<Result>,
 ): (ref: Ref) => Promise<Result> {
   return async (ref) => {
-    const details = toDetails(ref);
+    const details = toDetails(ref, Context.current().info.heartbeatDetails);
     const attempt = openAttempt(() => details, unansweredMs);
     try {
       return await work(ref, attempt, details);

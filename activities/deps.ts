@@ -23,6 +23,8 @@ export interface ActivityDeps {
   wake?: (wake: Wake) => Promise<void>;
   /** How long the oldest write has waited for the store's answer, ms. Without it: never long. */
   unansweredMs?: () => number;
+  /** True once the worker shuts down. Without it: never. */
+  isDraining?: () => boolean;
   /** What Temporal knows of a run's workflow. */
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
   /** How many tools are executed at once in this process. Default: 200, of one user 50. */

@@ -10,6 +10,7 @@ import { startNextAfterEnds } from '../stores/record/start-next.js';
 import { foldAfterChanges } from '../stores/record/fold-after-changes.js';
 import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
+import { createLeg, toLegProgress } from './leg/run-leg.js';
 import { createModelStep } from './model/model-step.js';
 import { createRunEnd } from './run-end.js';
 import { createSettleChild } from './settle-child.js';
@@ -34,19 +35,25 @@ export function createActivities(
   // Each activity that ends a run begins the next one.
   const store = foldAfterChanges(options.store, options.logger);
   const deps = { ...options, store: startNextAfterEnds(store, options) };
+  const modelStep = createModelStep(deps);
+  const toolCall = createToolCall(deps);
+  const ends = createRunEnd(deps);
+  const { isDraining = () => false } = deps;
+  const leg = createLeg({ modelStep, toolCall, endRun: ends.endRun, isDraining });
   return {
     modelStep: asActivity(
       deps,
       ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
-      createModelStep(deps),
+      modelStep,
     ),
+    leg: asActivity(deps, toLegProgress, leg),
     toolCall: asActivity(
       deps,
       ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
-      createToolCall(deps),
+      (ref, attempt) => toolCall(ref, attempt),
     ),
     settleChild: createSettleChild(deps),
-    ...createRunEnd(deps),
+    ...ends,
     ...createAnswerActivities(deps),
   };
 }

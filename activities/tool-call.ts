@@ -15,7 +15,13 @@ import { fenced } from './endings.js';
 import { openCallContext, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from './tool/fair-slots.js';
 import { executeTool } from './tool/execute-tool.js';
-import { toFailure, toResult, toRunOutput, type ToolOutcome } from './tool/tool-outcome.js';
+import {
+  toFailure,
+  toGivenUp,
+  toResult,
+  toRunOutput,
+  type ToolOutcome,
+} from './tool/tool-outcome.js';
 import { createAgentLookup, createOwnerLookup, leaveToNewerWorker } from './run-agent.js';
 
 /** A call waits this long in a process for its place, and then elsewhere. */
@@ -25,10 +31,23 @@ const BUSY_RETRY = { firstMs: 5_000, mostMs: 30_000 };
 
 const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
 
-type Permission = Extract<StartCallResult, { kind: 'execute' }>;
+/** A call with permission to execute it. */
+interface PermittedCall {
+  agent: AgentDefinition | undefined;
+  ref: CallActivityRef;
+  writer: Writer;
+  attempt: Attempt;
+  start: Extract<StartCallResult, { kind: 'execute' }>;
+  limitMs: number | undefined;
+}
 
 /** One attempt at a call. @throws AttemptFailure, AttemptCancelled */
-export type ToolCall = (ref: CallActivityRef, attempt: Attempt) => Promise<ToolCallOutcome>;
+export type ToolCall = (
+  ref: CallActivityRef,
+  attempt: Attempt,
+  /** Time limit of a tool without one of its own, ms. Default: the activity's. */
+  limitMs?: number,
+) => Promise<ToolCallOutcome>;
 
 /** One tool execution: Redis gives permission, the tool runs, its one result is settled. */
 export function createToolCall(deps: ActivityDeps): ToolCall {
@@ -37,7 +56,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
   const findOwner = createOwnerLookup(store.sessions);
   const findAgent = createAgentLookup(deps.agents, findOwner);
 
-  return async (ref, attempt) => {
+  return async (ref, attempt, limitMs) => {
     const writer = callWriter(ref, attempt.token);
     let unlisten: (() => void) | undefined;
     let giveBack: (() => void) | undefined;
@@ -45,12 +64,17 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
     try {
       unlisten = await cutOnStop(deps, ref, attempt);
       const agent = await findAgent(ref);
-      if (!isKnown(agent, ref) && !(await isOver(ref))) {
+      const isGivenUp = ref.givenUp !== undefined;
+      if (!isGivenUp && !isKnown(agent, ref) && !(await isOver(ref))) {
         leaveToNewerWorker(attempt, `a tool "${ref.toolName ?? ''}" of an agent "${ref.agent}"`);
       }
-      giveBack = await slots.take(await userOf(ref), attempt.signal, SLOT_WAIT_MS);
+      if (!isGivenUp) {
+        giveBack = await slots.take(await userOf(ref), attempt.signal, SLOT_WAIT_MS);
+      }
       // A call that was stopped needs no place to say so; a worker that goes begins none.
-      if (giveBack === undefined && attempt.cutReason() !== 'stop') throw busy(attempt.number);
+      if (!isGivenUp && giveBack === undefined && attempt.cutReason() !== 'stop') {
+        throw busy(attempt.number);
+      }
       const start = await store.calls.start({
         writer,
         toolCallId: ref.toolCallId,
@@ -69,7 +93,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
           throw fenced('call');
         case 'execute':
           isBegun = true;
-          return await carryOut(agent, ref, writer, attempt, start);
+          return await carryOut({ agent, ref, writer, attempt, start, limitMs });
       }
     } catch (error) {
       if (isBegun) await handOver(deps, attempt, writer, error, ref.toolCallId);
@@ -80,13 +104,8 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
     }
   };
 
-  async function carryOut(
-    agent: AgentDefinition | undefined,
-    ref: CallActivityRef,
-    writer: Writer,
-    attempt: Attempt,
-    start: Permission,
-  ): Promise<ToolCallOutcome> {
+  async function carryOut(permitted: PermittedCall): Promise<ToolCallOutcome> {
+    const { agent, ref, writer, attempt, start } = permitted;
     const chunks = createChunkWriter(streamManager, writer, {
       stop: () => {
         attempt.cut('stop');
@@ -96,12 +115,14 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       },
     });
     const tool = agent?.tools.find(({ name }) => name === start.call.toolName);
-    const signal = limited(attempt.signal, tool?.timeoutMs);
+    const signal = limited(attempt.signal, tool?.timeoutMs ?? permitted.limitMs);
     let opened: CallContext | undefined;
     let outcome: ToolOutcome;
     try {
       const { execution } = start;
-      if (agent === undefined || tool === undefined) {
+      if (ref.givenUp !== undefined) {
+        outcome = toGivenUp(start.call.toolName, ref.givenUp);
+      } else if (agent === undefined || tool === undefined) {
         outcome = toFailure(`There is no tool named "${start.call.toolName}".`, 'unknown_tool');
       } else {
         const given = { ref, agent, execution, attempt, abortSignal: signal, chunks };
@@ -149,6 +170,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',
       ...(settled.kind === 'stored' && { sequence: settled.sequence }),
       ...(settled.kind === 'stored' && 'output' in ending && { finish: true }),
+      ...('error' in ending.outcome && { error: ending.outcome.errorCode }),
     };
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RunShape } from '../protocol/run.js';
 import type { LlmConfig, PrepareStep, SpendCap, ToolDefinition } from './definitions.js';
 import {
   Amount,
@@ -40,6 +41,12 @@ export interface AgentConfig<State extends z.ZodType, Output extends z.ZodType> 
   maxCallsPerStep?: number;
   /** What one run may use. Default: no limit. */
   spendCap?: SpendCap;
+  /**
+   * `'leg'`: one activity carries a run up to its next rest, calls of tools included. Faster and
+   * cheaper for Temporal, whose UI then shows a table of steps in place of a timeline. Default: one
+   * activity for each step and call.
+   */
+  activities?: RunShape;
   /** Selects the messages of a long conversation that the model gets. Default: all of them. */
   prepareStep?: PrepareStep;
 }
@@ -127,6 +134,10 @@ export const AgentConfig = settings(
       usd: PositiveAmount.optional(),
       tokens: PositiveAmount.optional(),
     }).optional(),
+    activities: must(
+      `'leg', or be left out for one activity for each step and call`,
+      (value) => value === 'leg',
+    ).optional(),
     prepareStep: Callback.optional(),
   },
   INSTEAD_OF,

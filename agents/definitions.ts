@@ -1,7 +1,7 @@
 import type { JSONObject } from '@ai-sdk/provider';
 import type { LanguageModel, ModelMessage } from 'ai';
 import type { z } from 'zod';
-import type { OnExpiry } from '../protocol/run.js';
+import type { CallActivity, OnExpiry, RunShape } from '../protocol/run.js';
 import type { ToolCallIdentity, ToolContext } from './tool-context.js';
 
 /** The model of an agent, and the settings of its calls. */
@@ -56,6 +56,7 @@ export interface AgentDefinition {
   readonly maxSteps?: number;
   readonly maxCallsPerStep?: number;
   readonly spendCap?: SpendCap;
+  readonly activities?: RunShape;
   readonly prepareStep?: PrepareStep;
 }
 
@@ -78,6 +79,7 @@ export interface ToolDefinition {
   readonly deadlineMs?: number;
   readonly onExpiry?: OnExpiry;
   readonly timeoutMs?: number;
+  readonly activity?: CallActivity;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
 import { findJsonFault } from '../protocol/json-depth.js';
-import type { OnExpiry } from '../protocol/run.js';
+import type { CallActivity, OnExpiry } from '../protocol/run.js';
 import type { ApprovalRule, RetryPolicy } from './definitions.js';
 import {
   Callback,
@@ -56,6 +56,12 @@ export interface ToolConfig<Input extends z.ZodType, Output extends z.ZodType> {
   onExpiry?: OnExpiry;
   /** How long `execute` may take, in ms. Default: the worker's. */
   timeoutMs?: number;
+  /**
+   * Settings of the Temporal activity that executes a call, such as a task queue for workers with
+   * special hardware. Such a call always has an activity of its own. One that fails for good by
+   * these settings gives the model an error.
+   */
+  activity?: CallActivity;
 }
 
 /** Names of the field in the AI SDK and elsewhere. */
@@ -68,7 +74,7 @@ const INSTEAD_OF = {
   run: 'execute',
 };
 /** What the server does around `execute`, and a browser cannot. */
-const SERVER_ONLY = ['requireApproval', 'timeoutMs', 'finishWith', 'retry'] as const;
+const SERVER_ONLY = ['requireApproval', 'timeoutMs', 'finishWith', 'retry', 'activity'] as const;
 
 const ToolName = Name.refine((name) => name !== FINISH_TOOL_NAME, {
   error: 'is reserved for the result of the agent',
@@ -79,15 +85,38 @@ const Description = must(
 );
 const YesOrCallback = must('true or a function', (value) => value === true || isFunction(value));
 
+const Coefficient = must(
+  'a number of at least 1',
+  (value) => typeof value === 'number' && Number.isFinite(value) && value >= 1,
+);
+
 const Retry = settings({
   attempts: must('a whole number from 2 to 100', (value) => isWhole(value, 2, 100)),
   initialIntervalMs: Duration.optional(),
   maximumIntervalMs: Duration.optional(),
-  coefficient: must(
-    'a number of at least 1',
-    (value) => typeof value === 'number' && Number.isFinite(value) && value >= 1,
-  ).optional(),
+  coefficient: Coefficient.optional(),
 });
+
+const Activity = settings(
+  {
+    taskQueue: must(
+      'the name of a task queue',
+      (value) => typeof value === 'string' && value.trim() !== '',
+    ).optional(),
+    startToCloseTimeout: Duration.optional(),
+    scheduleToStartTimeout: Duration.optional(),
+    scheduleToCloseTimeout: Duration.optional(),
+    retry: settings({
+      initialInterval: Duration.optional(),
+      maximumInterval: Duration.optional(),
+      backoffCoefficient: Coefficient.optional(),
+      maximumAttempts: must('a whole number from 1 to 1,000', (value) =>
+        isWhole(value, 1, 1000),
+      ).optional(),
+    }).optional(),
+  },
+  { timeoutMs: 'startToCloseTimeout', retryPolicy: 'retry', queue: 'taskQueue' },
+);
 
 /** What `defineTool` accepts. */
 export const ToolConfig = settings(
@@ -104,6 +133,7 @@ export const ToolConfig = settings(
     deadlineMs: Duration.optional(),
     onExpiry: z.unknown().optional(),
     timeoutMs: Duration.optional(),
+    activity: Activity.optional(),
   },
   INSTEAD_OF,
 ).superRefine((tool, context) => {

@@ -99,6 +99,7 @@ function createAgents(config: Config, hasAccounts: boolean): AgentRegistry {
   const agents = new AgentRegistry(
     createExampleAgents({
       lab: isLabServed({ setting: config.LAB, hasAccounts, host: config.HOST }),
+      labShape: config.LAB_SHAPE,
     }),
   );
   const name = config.DEFAULT_AGENT;

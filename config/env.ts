@@ -93,6 +93,8 @@ const EnvSchema = z.object({
    * Whether the lab agent is served; default: only on loopback while no accounts are configured.
    */
   LAB: choice,
+  /** The shape of the lab agent's runs; `lab-leg` always has the shape `leg`. */
+  LAB_SHAPE: z.enum(['leg'], 'must be leg').optional(),
   /** What happens to a message that arrives while a run is active, unless its request says. */
   BUSY_POLICY: BusyPolicy.default('reject'),
   /** Serve without an authenticator: all requests come from the same user. */

@@ -1,5 +1,6 @@
 import type { LanguageModel } from 'ai';
 import { isScriptedModel, type AgentDefinition } from '../agents/index.js';
+import type { RunShape } from '../protocol/run.js';
 import { createLabAgent } from './lab/agent.js';
 import type { CountCharge } from './lab/tools.js';
 import { createSupportAgent } from './support/agent.js';
@@ -18,6 +19,8 @@ export interface ExampleAgentsConfig {
   readonly model?: LanguageModel | undefined;
   /** Whether the lab agent is among them. Default: true. */
   readonly lab?: boolean;
+  /** The shape of the lab agent's runs; `lab-leg` beside it always has the shape `leg`. */
+  readonly labShape?: RunShape | undefined;
 }
 
 /** All agents of the examples. The lab agent always keeps the scripted model: it is a test bench. */
@@ -25,8 +28,14 @@ export function createExampleAgents({
   countCharge,
   model,
   lab = true,
+  labShape,
 }: ExampleAgentsConfig): AgentDefinition[] {
   const isReal = model !== undefined && !isScriptedModel(model);
   const support = createSupportAgent(isReal ? { model } : {});
-  return lab ? [createLabAgent({ countCharge }), support] : [support];
+  if (!lab) return [support];
+  return [
+    createLabAgent({ countCharge, activities: labShape }),
+    createLabAgent({ countCharge, name: 'lab-leg', activities: 'leg' }),
+    support,
+  ];
 }

@@ -77,6 +77,7 @@ export function createRuns(deps: RunsDeps): Runs {
       maxSteps,
       searchAttributes: deps.searchAttributes,
       hasOutput: definition.outputSchema !== undefined,
+      activities: definition.activities,
       model: deps.modelName,
       sessionUrl,
       from,

@@ -1,8 +1,12 @@
+import type { Next } from './carry.js';
 import type {
   ChildRef,
   ParentRef,
   Resumption,
   RunError,
+  RunInput,
+  RunProgress,
+  Spent,
   StepOutcome,
   StopRequest,
   TerminalStatus,
@@ -36,6 +40,8 @@ export interface CallActivityRef {
   toolCallId: string;
   /** Absent in runs of 0.2.0. */
   toolName?: string;
+  /** Set if the activity that was to execute the call has failed for good: this one settles it. */
+  givenUp?: 'timed_out' | 'failed';
 }
 
 export interface EndRef {
@@ -59,6 +65,52 @@ export interface ToolCallOutcome {
    * are settled.
    */
   finish?: boolean;
+  /** Code of the error that the model gets as the result, if this attempt settled the call. */
+  error?: string;
+}
+
+/** What an activity may do by itself: everything up to the run's next rest. */
+export interface LegRef extends Pick<
+  RunInput,
+  'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'
+> {
+  progress: RunProgress;
+  /** What comes first. */
+  next: Extract<Next, { do: 'model' | 'calls' }>;
+}
+
+/** A step of a leg, as operators read it. */
+export interface StepLine {
+  step: number;
+  /** Absent where the leg began with calls of a step that was committed before. */
+  model?: string;
+  /** How long the model took, ms. */
+  ms?: number;
+  /** Tokens of the reply, as far as the provider reported them. */
+  input?: number;
+  output?: number;
+  calls?: CallLine[];
+  /** Number of further calls. */
+  more?: number;
+}
+
+export interface CallLine {
+  tool: string;
+  /** All executions of the call, with the waits between them. */
+  ms: number;
+  /** `ok`, `stopped`, or the code of the error that the model gets. */
+  outcome: string;
+}
+
+export interface LegOutcome {
+  progress: RunProgress;
+  /** What comes next, by the workflow's hand. */
+  next: Next;
+  /** Why the run failed. */
+  error?: RunError;
+  spent?: Spent;
+  /** The newest steps of the leg. */
+  steps: StepLine[];
 }
 
 /** A parent's call whose sub-agent has ended or was lost. */
@@ -129,6 +181,8 @@ export type ExtendOutcome =
 export interface RunActivities {
   /** One model call: claim, stream, commit. */
   modelStep: (ref: StepRef) => Promise<StepOutcome>;
+  /** Model steps and tools, until the run ends, people have to act or the workflow has to. */
+  leg: (ref: LegRef) => Promise<LegOutcome>;
   /** One tool execution: ask permission, execute, settle. */
   toolCall: (ref: CallActivityRef) => Promise<ToolCallOutcome>;
   /** Ends the run in Redis; does nothing if it has ended. */

@@ -40,7 +40,7 @@ export function startingCarry(from: RunProgress | undefined): Carry {
     known: from?.known ?? 0,
     invalidFinishes: from?.invalidFinishes ?? 0,
     mustFinish: from?.mustFinish ?? false,
-    isFinished: false,
+    isFinished: from?.isFinished ?? false,
   };
 }
 
@@ -65,9 +65,10 @@ export function takeStep(carry: Carry, outcome: StepOutcome): Carry {
   return {
     ...known,
     asked: outcome,
-    mustFinish: known.mustFinish || outcome.finish === 'missing',
+    mustFinish: known.mustFinish || outcome.mustFinish === true || outcome.finish === 'missing',
     isFinished: outcome.finish === 'valid',
-    invalidFinishes: known.invalidFinishes + (outcome.finish === 'invalid' ? 1 : 0),
+    invalidFinishes:
+      outcome.invalidFinishes ?? known.invalidFinishes + (outcome.finish === 'invalid' ? 1 : 0),
   };
 }
 
@@ -116,6 +117,11 @@ export function isAsked({ kind }: Pick<CallRef, 'kind'>): boolean {
   return kind === 'approval' || kind === 'client';
 }
 
+/** True for calls that an activity for a whole leg of the run cannot execute. */
+export function needsWorkflow({ kind, activity }: Pick<CallRef, 'kind' | 'activity'>): boolean {
+  return kind === 'subagent' || activity !== undefined;
+}
+
 /** The approved calls among those of a step. */
 export function approvedOf(calls: readonly CallRef[], approved: readonly string[]): CallRef[] {
   return calls.filter(({ toolCallId }) => approved.includes(toolCallId));
@@ -160,6 +166,13 @@ export function firstStep({ step, mustFinish }: Carry, cap: Cap): Next {
 }
 
 /** What the next execution of the run needs to know. */
-export function toProgress({ step, known, invalidFinishes, mustFinish }: Carry): RunProgress {
-  return { step, known, invalidFinishes, ...(mustFinish && { mustFinish }) };
+export function toProgress(carry: Carry): RunProgress {
+  const { step, known, invalidFinishes, mustFinish, isFinished } = carry;
+  return {
+    step,
+    known,
+    invalidFinishes,
+    ...(mustFinish && { mustFinish }),
+    ...(isFinished && { isFinished }),
+  };
 }

@@ -69,6 +69,13 @@ export const LIMITS = {
   attempts: { most: 5, withinMs: 60 * 60 * 1000 },
   /** How long a step or a call waits for a worker that knows its agent and tool, ms. */
   unknownAgentMs: 10 * 60 * 1000,
+  /**
+   * How long one activity carries a run of the shape `leg` before it hands over at the next step
+   * boundary, ms.
+   */
+  legMs: 10 * 60 * 1000,
+  /** Time limit of a tool without one of its own, ms. */
+  toolMs: 30 * 60 * 1000,
   /** Maximum distance of an extended deadline from now. */
   deadlineAheadMs: 30 * 24 * 60 * 60 * 1000,
   /** How long a page may lease a client tool's call before it must renew the lease. */

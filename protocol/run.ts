@@ -79,6 +79,8 @@ export interface RunInput {
    * result.
    */
   hasOutput?: boolean;
+  /** The shape of the run; absent: one activity for each step and call. */
+  activities?: RunShape;
   /** Set on a sub-agent's run: the call that it answers. */
   parent?: ParentRef;
   /**
@@ -87,6 +89,12 @@ export interface RunInput {
    */
   from?: RunProgress;
 }
+
+/**
+ * How a run is divided into activities. `leg`: one activity carries it from one rest to the next,
+ * calls of tools included.
+ */
+export type RunShape = 'leg';
 
 /** The call that a sub-agent's run answers. */
 export interface ParentRef {
@@ -107,6 +115,8 @@ export interface RunProgress {
   invalidFinishes?: number;
   /** True while the model may only submit its result. */
   mustFinish?: boolean;
+  /** True once a result exists: the run ends when the calls of the step are settled. */
+  isFinished?: boolean;
   /** Usage so far; absent when another run continues the turn. */
   spent?: Spent;
 }
@@ -135,8 +145,26 @@ export interface CallRef {
   timeoutMs?: number;
   /** How long people may take to answer, ms after the pause. */
   deadlineMs?: number;
+  /** Set if the call needs an activity of its own; with its settings, if the tool has any. */
+  activity?: CallActivity;
   /** Set on calls of kind `subagent`: the run that carries them out. */
   child?: ChildRef;
+}
+
+/** Settings of the activity that executes a call, by Temporal's names; durations in ms. */
+export interface CallActivity {
+  /** Default: the queue for tools beside the run's own. */
+  taskQueue?: string;
+  startToCloseTimeout?: number;
+  scheduleToStartTimeout?: number;
+  scheduleToCloseTimeout?: number;
+  retry?: {
+    initialInterval?: number;
+    maximumInterval?: number;
+    backoffCoefficient?: number;
+    /** Executions that fail, and attempts that are lost or wait for a place, all count. */
+    maximumAttempts?: number;
+  };
 }
 
 /** A sub-agent's run, as created by its parent's step. */
@@ -146,6 +174,7 @@ export interface ChildRef {
   agent: string;
   maxSteps: number;
   hasOutput?: boolean;
+  activities?: RunShape;
 }
 
 /**
@@ -173,6 +202,9 @@ export type StepOutcome =
       calls: CallRef[];
       sequence?: number;
       finish?: FinishVerdict;
+      /** As in RunProgress: who continues from the record alone reads them here. */
+      invalidFinishes?: number;
+      mustFinish?: boolean;
       spent?: Spent;
     }
   | {

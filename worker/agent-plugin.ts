@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
-import type { BundlerPlugin, Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
+import type { BundlerPlugin, State, Worker, WorkerOptions, WorkerPlugin } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createFindClosed } from '../executor/find-closed.js';
@@ -52,6 +52,9 @@ export interface AgentPluginOptions {
   logger?: WorkerLogger;
 }
 
+/** States of a worker that has not been asked to shut down. */
+const UP: ReadonlySet<string> = new Set<State>(['INITIALIZED', 'RUNNING']);
+
 /** A sweep in progress when the worker ends may take this long. */
 const SWEEP_END_MS = 2_000;
 
@@ -92,6 +95,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   let createTools: (() => Promise<Worker>) | undefined;
+  let isDraining = (): boolean => false;
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
   async function compose(worker: WorkerOptions) {
@@ -134,6 +138,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       wake: ({ runId, resume }) =>
         workflows.answer(runId, { toolCallId: '', by: 'conversation', resume }),
       workflowState: workflows.state,
+      isDraining: () => isDraining(),
       toolSlots,
       logger,
     });
@@ -176,6 +181,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     configureBundler: addAgentRun,
     configureReplayWorker: (worker) => withWorkflows(worker as WorkerOptions, options.workflows),
     runWorker: async (worker: Worker, next) => {
+      isDraining = () => !UP.has(worker.getState());
       const life = new AbortController();
       const beside = whileItRuns(life.signal).map((work) =>
         work.catch((error: unknown) => {

@@ -40,6 +40,7 @@ async function main(): Promise<void> {
       countCharge: charges.count,
       model,
       lab: config.LAB ?? true,
+      labShape: config.LAB_SHAPE,
     }),
   );
   const publicUrl = config.PUBLIC_URL;

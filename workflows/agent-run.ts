@@ -16,6 +16,7 @@ import {
   toProgress,
   type Next,
 } from '../protocol/carry.js';
+import { carryOn } from './leg.js';
 import { listenToOperators } from './operators.js';
 import { createOperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';
@@ -36,6 +37,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
   const state = createRunState(input);
   const view = createOperatorsView(input);
   listenToOperators(state, view);
+  const isInLegs = input.activities === 'leg';
   // An external cancel means stop, and a stop goes through Redis: nothing is cancelled here.
   return CancellationScope.nonCancellable(run);
 
@@ -46,6 +48,10 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
       switch (next.do) {
         case 'model': {
           if (isLong()) await goOnAsNew();
+          if (isInLegs) {
+            next = await byLeg(next);
+            break;
+          }
           const spoken = await untilSpoken(next);
           if (spoken === 'stopped') {
             next = await endedElsewhere();
@@ -58,6 +64,10 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
           break;
         }
         case 'calls': {
+          if (isInLegs) {
+            next = await byLeg(next);
+            break;
+          }
           const followed: Next | 'stopped' = await carryOut(state, view, next);
           next = followed === 'stopped' ? await endedElsewhere() : followed;
           break;
@@ -80,6 +90,11 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
           return finish(next.status, outcome);
       }
     }
+  }
+
+  async function byLeg(next: Parameters<typeof carryOn>[2]): Promise<Next> {
+    const followed = await carryOn(state, view, next);
+    return followed === 'stopped' ? endedElsewhere() : followed;
   }
 
   /**
@@ -157,7 +172,7 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
   ): RunSummary {
     view.ended(status === 'superseded' ? 'interrupted' : status);
     if (status !== 'failed') return { status, steps: state.carry.step };
-    const error = outcome?.kind === 'ended' ? outcome.error : undefined;
+    const error = outcome?.kind === 'ended' ? outcome.error : state.error;
     throw ApplicationFailure.nonRetryable(
       error?.message ?? 'the run failed',
       error?.code ?? 'run_failed',

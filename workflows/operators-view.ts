@@ -4,7 +4,12 @@ import {
   type TypedSearchAttributes,
 } from '@temporalio/common';
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { StepLine } from '../protocol/activities.js';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
+import { toStepTable } from './step-table.js';
+
+/** Steps of legs that the details show. */
+const MOST_STEPS = 50;
 
 const AgentSession = defineSearchAttributeKey('AgentSession', 'KEYWORD');
 const AgentName = defineSearchAttributeKey('AgentName', 'KEYWORD');
@@ -37,6 +42,8 @@ export interface OperatorsView {
   show: (phase: AgentState['phase'], step: number, calls?: readonly CallRef[]) => void;
   /** Updates the usage, shown from now on. */
   spent: (spent: Spent | undefined) => void;
+  /** Adds the steps of a leg. */
+  steps: (lines: readonly StepLine[]) => void;
   ended: (status: RunStatus) => void;
   state: () => AgentState;
 }
@@ -46,6 +53,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   let used = from?.spent;
   let state: AgentState = toState('model', from?.step ?? 0, []);
   let known: RunStatus = 'running';
+  let steps: readonly StepLine[] = [];
 
   /** Each change is an event in history, so only real changes are written. */
   function setStatus(status: RunStatus): void {
@@ -71,7 +79,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
 
   function show(phase: AgentState['phase'], step: number, calls: readonly CallRef[] = []): void {
     state = toState(phase, step, calls);
-    setCurrentDetails(describeRun(input, state, calls));
+    setCurrentDetails([describeRun(input, state, calls), ...toStepTable(steps)].join('\n\n'));
   }
 
   return {
@@ -81,6 +89,9 @@ export function createOperatorsView(input: RunInput): OperatorsView {
     },
     spent: (spent) => {
       used = spent ?? used;
+    },
+    steps: (lines) => {
+      steps = [...steps, ...lines].slice(-MOST_STEPS);
     },
     ended: (status) => {
       show('ended', state.step);

@@ -5,7 +5,11 @@ import {
   proxyLocalActivities,
 } from '@temporalio/workflow';
 import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
+import { LIMITS } from '../protocol/limits.js';
 import { PATCHES } from './patches.js';
+
+/** Results are stored, and places for tools are waited for. */
+const SETTLING_MS = 5 * 60_000;
 
 /**
  * Every time-out and retry policy of the run. Retries are unlimited: Redis decides what may be
@@ -28,6 +32,13 @@ const brief = {
 export const model = proxyActivities<Pick<RunActivities, 'modelStep'>>({
   ...shared,
   startToCloseTimeout: '30m',
+});
+
+/** After its time a leg begins nothing else, and may take as long as one step. */
+export const legs = proxyActivities<Pick<RunActivities, 'leg'>>({
+  ...shared,
+  heartbeatTimeout: '10s',
+  startToCloseTimeout: LIMITS.legMs + LIMITS.toolMs + SETTLING_MS,
 });
 
 /** A tool may block its process for a while and still finish, so its time-out is longer. */

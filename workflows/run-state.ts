@@ -1,5 +1,5 @@
 import { startingCarry, type Carry } from '../protocol/carry.js';
-import type { RunInput } from '../protocol/run.js';
+import type { RunError, RunInput } from '../protocol/run.js';
 
 /** State shared by the parts of one run; signals and updates change it while others wait. */
 export interface RunState {
@@ -13,6 +13,8 @@ export interface RunState {
   recording: number;
   /** Calls whose sub-agents have reported their end. */
   readonly endedChildren: Set<string>;
+  /** Why a leg of the run has failed it. */
+  error?: RunError | undefined;
   /** True if the parent waits for a report of this run's end. */
   reportsEnd: boolean;
 }

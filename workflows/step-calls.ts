@@ -1,4 +1,11 @@
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  condition,
+  patched,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ToolCallOutcome } from '../protocol/activities.js';
 import type { CallRef } from '../protocol/run.js';
 import { afterCalls, approvedOf, learn, type Next } from '../protocol/carry.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
@@ -63,14 +70,24 @@ export async function carryOut(
 }
 
 async function runTool(state: RunState, step: number, call: CallRef): Promise<void> {
-  const { sequence, finish } = await tools.toolCall.executeWithOptions(
-    {
-      summary: call.toolName,
-      taskQueue: toolQueueOf(workflowInfo().taskQueue),
-      ...(call.timeoutMs !== undefined && { startToCloseTimeout: call.timeoutMs + 30_000 }),
-    },
-    [{ ...runRef(state), step, toolCallId: call.toolCallId, toolName: call.toolName }],
-  );
+  const { toolCallId, toolName, timeoutMs, activity } = call;
+  const ref = { ...runRef(state), step, toolCallId, toolName };
+  const usual = { summary: toolName, taskQueue: toolQueueOf(workflowInfo().taskQueue) };
+  const options = {
+    ...usual,
+    ...(timeoutMs !== undefined && { startToCloseTimeout: timeoutMs + 30_000 }),
+    ...activity,
+  };
+  let outcome: ToolCallOutcome;
+  try {
+    outcome = await tools.toolCall.executeWithOptions(options, [ref]);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    // By the settings of the tool's author it has failed for good: the model gets an error.
+    const givenUp = error.cause instanceof TimeoutFailure ? 'timed_out' : 'failed';
+    outcome = await tools.toolCall.executeWithOptions(usual, [{ ...ref, givenUp }]);
+  }
+  const { sequence, finish } = outcome;
   state.carry = learn(state.carry, sequence);
   if (finish === true) state.carry = { ...state.carry, isFinished: true };
 }

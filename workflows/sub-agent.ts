@@ -135,7 +135,7 @@ async function carryOutChild(
 }
 
 function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
-  const { sessionId, runId, agent, maxSteps, hasOutput } = child;
+  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
   return {
     sessionId,
     runId,
@@ -146,6 +146,7 @@ function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInpu
     model: parent.model,
     sessionUrl: parent.sessionUrl,
     hasOutput,
+    activities,
     parent: {
       sessionId: parent.sessionId,
       runId: parent.runId,

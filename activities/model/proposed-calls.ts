@@ -224,6 +224,7 @@ export function mintChild(
     agent: agent.name,
     maxSteps: Math.min(resolveMaxSteps(agent), Number.MAX_SAFE_INTEGER),
     ...(agent.outputSchema !== undefined && { hasOutput: true }),
+    activities: agent.activities,
     message: toMessage(input),
   };
 }

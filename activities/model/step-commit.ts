@@ -22,6 +22,7 @@ import {
 import { toChildRef } from '../../stores/record/sub-agent-calls.js';
 import type { ActivityDeps } from '../deps.js';
 import { owned } from '../endings.js';
+import { activityOf } from '../tool/own-activity.js';
 import { openFinishCalls } from './finish-calls.js';
 import { toFinishTool } from './finish-tool.js';
 import {
@@ -93,7 +94,7 @@ export function createStepCommit(deps: ActivityDeps, input: StepCommitInput): St
       open: opened
         .map(({ call }) => call)
         .filter(isOpen)
-        .map(toRef),
+        .map((call) => toRef(agent, call)),
       hasCalls: opened.length > 0,
       owesResult: finish !== undefined,
       result: handed.accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
@@ -244,13 +245,15 @@ function inOrder(asked: readonly ProposedCall[], opened: readonly OpenedCall[]):
   return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
 }
 
-function toRef({ toolCallId, toolName, kind, timeoutMs, deadlineMs, child }: NewCall): CallRef {
+function toRef(agent: AgentDefinition, call: NewCall): CallRef {
+  const { toolCallId, toolName, kind, timeoutMs, deadlineMs, child } = call;
   return {
     toolCallId,
     toolName,
     kind,
     timeoutMs,
     deadlineMs,
+    activity: activityOf(agent, toolName),
     ...(child !== undefined && { child: toChildRef(child) }),
   };
 }

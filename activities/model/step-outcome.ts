@@ -1,4 +1,5 @@
 import type { CallRef, RunError, Spent, StepOutcome } from '../../protocol/run.js';
+import type { CallsOutcome } from '../../protocol/carry.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StepRef } from '../../protocol/activities.js';
 
@@ -19,10 +20,20 @@ export interface RepliedStep {
 
 /** What follows a completed reply. Pure. */
 export function toOutcome(replied: RepliedStep): StepOutcome {
-  const outcome = decide(replied);
+  const decided = decide(replied);
+  const outcome = decided.kind === 'calls' ? { ...decided, ...soFar(replied) } : decided;
   return replied.spent === undefined || !('step' in outcome)
     ? outcome
     : { ...outcome, spent: replied.spent };
+}
+
+/** What a later step has to know of results so far, also one that continues from the record. */
+function soFar({ ref, result }: RepliedStep): Pick<CallsOutcome, 'invalidFinishes' | 'mustFinish'> {
+  const invalidFinishes = (ref.invalidFinishes ?? 0) + (result === 'invalid' ? 1 : 0);
+  return {
+    ...(invalidFinishes > 0 && { invalidFinishes }),
+    ...(ref.forceFinish === true && { mustFinish: true }),
+  };
 }
 
 function decide(replied: RepliedStep): StepOutcome {

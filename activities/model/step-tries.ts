@@ -7,6 +7,7 @@ import type { StepOutcome } from '../../protocol/run.js';
 import { sleep } from '../../protocol/time.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { ClaimResult } from '../../stores/contract/steps.js';
+import type { RunUsage } from '../../stores/contract/runs.js';
 import { addUsage } from '../../stores/record/run-usage.js';
 import type { Attempt } from '../attempt.js';
 import { AttemptCancelled, AttemptFailure } from '../attempt-failure.js';
@@ -30,6 +31,9 @@ export interface StepProgress {
   step: number;
   sequence: number;
   failures: number;
+  /** Of the newest reply: its model, and what its provider reported. */
+  model?: string;
+  usage?: RunUsage;
 }
 
 /** One attempt of a step. */
@@ -91,7 +95,10 @@ export function createStepTries(
         chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);
       }
       const hasDroppedCalls = claim.hasDroppedCalls === true;
-      const asked = { ref, agent, state, rows, tries, attempt, reply, chunks, hasDroppedCalls };
+      const asked = {
+        ...{ ref, agent, state, rows, tries, hasDroppedCalls },
+        ...{ attempt, reply, chunks, progress },
+      };
       const failure: ProviderFailure | undefined = hasReached(agent.spendCap, used)
         ? SPEND_CAP_REACHED
         : await ask(asked);
@@ -100,6 +107,7 @@ export function createStepTries(
       const { messageId } = claim;
       const { known } = chunks;
       const commit = createStepCommit(deps, { ref, writer, agent, messageId, reply, known, used });
+      if (commit.usage !== undefined) progress.usage = commit.usage;
       if (attempt.cutReason() === 'stop') return commit.stopped();
       if (failure === undefined) return commit.complete();
       const failedAt = performance.now();
@@ -135,6 +143,7 @@ export function createStepTries(
     reply,
     chunks,
     hasDroppedCalls,
+    progress,
     ...step
   }: AskedAttempt): Promise<ProviderFailure | undefined> {
     const { ref, agent } = step;
@@ -142,6 +151,7 @@ export function createStepTries(
     let failure: ProviderFailure | undefined;
     try {
       const model = resolveModel(agent.llmConfig.model);
+      progress.model = model.modelId;
       const hookSignal = AbortSignal.any([attempt.signal, AbortSignal.timeout(stallTimeoutMs)]);
       const options = await toCallOptions(step, hookSignal);
       const { signal } = attempt;
@@ -164,6 +174,7 @@ interface AskedAttempt extends AskedStep {
   attempt: Attempt;
   reply: StepReply;
   chunks: ChunkWriter;
+  progress: StepProgress;
   /** Calls were made that the rows do not show. */
   hasDroppedCalls: boolean;
 }

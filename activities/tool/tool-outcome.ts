@@ -41,6 +41,16 @@ export function toFailure(error: unknown, errorCode: string): ToolOutcome {
   return { error: text.slice(0, LIMITS.errorTextBytes / 4), errorCode };
 }
 
+/** The outcome of a call whose own activity has failed for good. */
+export function toGivenUp(
+  toolName: string,
+  why: NonNullable<CallActivityRef['givenUp']>,
+): ToolOutcome {
+  return why === 'timed_out'
+    ? toFailure(`"${toolName}" took longer than allowed.`, 'tool_timeout')
+    : toFailure(`"${toolName}" could not be carried out.`, 'tool_execution_failed');
+}
+
 /**
  * The run's output, from a tool that ends the run; undefined if the call failed. A result that does
  * not fit the agent's outputSchema does not end the run: the model gets an error.

@@ -5,6 +5,7 @@ import {
   defineAgent,
   type AgentDefinition,
 } from '../../agents/index.js';
+import type { RunShape } from '../../protocol/run.js';
 import { createDelegate, createReport, createReportAgent, LAB_TRIES } from './sub-agents.js';
 import {
   ask,
@@ -27,6 +28,10 @@ export interface LabAgentConfig {
   readonly model?: LanguageModel;
   /** For measurements that need turns beyond the usual limit. */
   readonly maxSteps?: number;
+  /** Default: `lab`. Its sub-agents are named after it. */
+  readonly name?: string;
+  /** The shape of its runs and of its sub-agents'. */
+  readonly activities?: RunShape | undefined;
 }
 
 const CANNOT_COUNT: CountCharge = () => Promise.reject(new Error('tools are executed by workers'));
@@ -36,10 +41,14 @@ export function createLabAgent({
   countCharge = CANNOT_COUNT,
   model = createScriptedModel(),
   maxSteps = DEFAULT_MAX_STEPS,
+  name = 'lab',
+  activities,
 }: LabAgentConfig): AgentDefinition {
+  const lab = { name, model, activities };
   const charge = createCharge(countCharge);
   return defineAgent({
-    name: 'lab',
+    name,
+    activities,
     description: 'Performs the script in the user message.',
     systemPrompt: 'You are the lab agent. Do exactly what the script of the user says.',
     tools: [
@@ -51,8 +60,8 @@ export function createLabAgent({
       ask,
       progress,
       remember,
-      createDelegate(model, [echo, charge, locate]),
-      createReport(createReportAgent(model)),
+      createDelegate(lab, [echo, charge, locate]),
+      createReport(createReportAgent(lab)),
     ],
     stateSchema: LabState,
     llmConfig: { model, maxTries: LAB_TRIES },

@@ -6,6 +6,7 @@ import {
   type AgentDefinition,
   type ToolDefinition,
 } from '../../agents/index.js';
+import type { RunShape } from '../../protocol/run.js';
 
 /** Scripts say how often a model fails; each step is tried five times. */
 export const LAB_TRIES = 5;
@@ -16,9 +17,16 @@ const Script = z.array(z.unknown());
 /** The script of `lab-report` when the call has none. */
 const USUAL_REPORT = [{ finish: { answer: 42 } }];
 
+/** A lab agent that others work for. */
+export interface Lab {
+  name: string;
+  model: LanguageModel;
+  activities: RunShape | undefined;
+}
+
 /** Performs a script with the given tools, in a session of its own. */
 export function createDelegate(
-  model: LanguageModel,
+  { name, model, activities }: Lab,
   tools: readonly ToolDefinition[],
 ): ToolDefinition {
   return createSubAgentTool({
@@ -26,7 +34,8 @@ export function createDelegate(
     description: 'Has another agent perform a script.',
     inputSchema: z.object({ script: Script }),
     agent: defineAgent({
-      name: 'lab-child',
+      name: `${name}-child`,
+      activities,
       description: 'Performs the script that the lab agent passes to it.',
       systemPrompt: SYSTEM_PROMPT,
       tools,
@@ -36,10 +45,11 @@ export function createDelegate(
 }
 
 /** An agent whose result has a form: it can be talked to, and the lab agent delegates to it. */
-export function createReportAgent(model: LanguageModel): AgentDefinition {
+export function createReportAgent({ name, model, activities }: Lab): AgentDefinition {
   return defineAgent({
-    name: 'lab-report',
-    public: true,
+    name: `${name}-report`,
+    activities,
+    public: name === 'lab',
     description: 'Performs a script that ends with an answer.',
     systemPrompt: SYSTEM_PROMPT,
     outputSchema: z.object({ answer: z.number() }),

@@ -14,8 +14,8 @@ export function toBriefRow(
 }
 
 export function toChildRef(child: NonNullable<NewCall['child']>): ChildRef {
-  const { sessionId, runId, agent, maxSteps, hasOutput } = child;
-  return { sessionId, runId, agent, maxSteps, hasOutput };
+  const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
+  return { sessionId, runId, agent, maxSteps, hasOutput, activities };
 }
 
 /** A call that was kept back, as the conversation's history shows it. */

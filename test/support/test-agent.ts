@@ -2,6 +2,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from './fake-model.js';
 
 /** What the newest message asks the model to do. */
@@ -21,7 +22,7 @@ export interface TestAgent {
  * An agent that a message directs: `{calls}` in its first step, then it says `done`;
  * `{hang}` streams without end, `{fail}` fails finally; it repeats any other text.
  */
-export function createTestAgent(name = 'tester'): TestAgent {
+export function createTestAgent(name = 'tester', activities?: RunShape): TestAgent {
   const executed: string[] = [];
   const tool = (toolName: string, extra: object): ReturnType<typeof defineTool> =>
     defineTool({
@@ -49,6 +50,7 @@ export function createTestAgent(name = 'tester'): TestAgent {
   const agent = defineAgent({
     name,
     systemPrompt: '',
+    activities,
     tools: [tool('echo', {}), tool('charge', { requireApproval: true })],
     llmConfig: { model },
   });

@@ -9,11 +9,17 @@ import { until } from '../support/until.js';
 
 let stores: TestStores;
 let runs: RunHarness;
-const { agent, executed } = createTestAgent();
+const SHAPES = [
+  ['a run on a worker', createTestAgent()],
+  ['a run in legs', createTestAgent('tester-leg', 'leg')],
+] as const;
 
 beforeAll(async () => {
   stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
+  runs = await createRunHarness(
+    stores,
+    SHAPES.map(([, { agent }]) => agent),
+  );
   await runs.startWorker();
 });
 
@@ -25,7 +31,7 @@ async function rolesOf(sessionId: string): Promise<string[]> {
   return (await stores.store.sessions.rows(sessionId, 0)).map(({ role }) => role);
 }
 
-describe('a run on a worker', () => {
+describe.each(SHAPES)('%s', (_, { agent, executed }) => {
   it('of text alone completes in one step, with a handful of events', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, 'hello');

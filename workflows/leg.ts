@@ -1,0 +1,76 @@
+import { condition } from '@temporalio/workflow';
+import {
+  afterCalls,
+  afterStep,
+  approvedOf,
+  learn,
+  needsWorkflow,
+  startingCarry,
+  toProgress,
+  type Next,
+} from '../protocol/carry.js';
+import type { OperatorsView } from './operators-view.js';
+import { legs } from './proxies.js';
+import { runRef, type RunState } from './run-state.js';
+import { carryOut } from './step-calls.js';
+import { untilAnswered } from './waiting.js';
+
+/**
+ * Carries a run of the shape `leg` on: by one activity as far as that gets, and by the workflow where
+ * people answer, or where a call needs a sub-agent or an activity of its own.
+ */
+export async function carryOn(
+  state: RunState,
+  view: OperatorsView,
+  next: Extract<Next, { do: 'model' | 'calls' }>,
+): Promise<Next | 'stopped'> {
+  if (next.do === 'model') return runLeg(state, view, next);
+  const { step, machine, people } = next;
+  if (machine.some(needsWorkflow)) return carryOut(state, view, next);
+  if (machine.length > 0) return runLeg(state, view, next);
+  view.show('waiting', step.step, people);
+  const approved = await untilAnswered(state, step.step, people);
+  if (approved === 'stopped') return 'stopped';
+  const released = approvedOf(step.calls, approved);
+  return released.length > 0
+    ? { do: 'calls', step, machine: released, people: [] }
+    : afterCalls(state.carry, state.input);
+}
+
+async function runLeg(
+  state: RunState,
+  view: OperatorsView,
+  next: Extract<Next, { do: 'model' | 'calls' }>,
+): Promise<Next | 'stopped'> {
+  const { input } = state;
+  const isModel = next.do === 'model';
+  const first = isModel ? next.step : next.step.step;
+  view.show(isModel ? 'model' : 'tools', first, isModel ? [] : next.machine);
+  const { turn, maxSteps, hasOutput, parent } = input;
+  const progress = toProgress(state.carry);
+  const running = legs.leg.executeWithOptions({ summary: `from step ${String(first)}` }, [
+    { ...runRef(state), turn, maxSteps, hasOutput, parent, progress, next },
+  ]);
+  // A leg that waits for its provider does not delay a stop, which has ended the run in the record.
+  await Promise.race([running, condition(() => state.isEnded)]);
+  if (state.isEnded) {
+    running.catch(() => undefined);
+    return 'stopped';
+  }
+  const outcome = await running;
+  const { next: follows } = outcome;
+  // Signals may have changed the rest meanwhile.
+  const { released, stopRequested, asked, known } = state.carry;
+  const carry = learn(startingCarry(outcome.progress), known);
+  state.carry = {
+    ...{ ...carry, released, stopRequested },
+    asked: follows.do === 'calls' ? follows.step : asked,
+  };
+  state.error = outcome.error;
+  view.spent(outcome.spent);
+  view.steps(outcome.steps);
+  // The people of a step that this workflow knows are asked again.
+  return follows.do === 'wait'
+    ? afterStep(state.carry, follows.step + 1, { kind: 'not_ready' }, input)
+    : follows;
+}
