@@ -69,7 +69,7 @@ export interface ToolCallOutcome {
   error?: string;
 }
 
-/** What an activity may do by itself: everything up to the run's next rest. */
+/** From where an activity carries a run to its next rest. */
 export interface LegRef extends Pick<
   RunInput,
   'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'

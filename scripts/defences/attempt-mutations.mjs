@@ -62,7 +62,7 @@ export const attempts = [
   {
     defence: 'Attempts: a worker that does not know the tool asks for no permission',
     file: 'activities/tool-call.ts',
-    edits: [['if (!isKnown(agent, ref) && !(await isOver(ref))) {', 'if (false) {']],
+    edits: [['if (!isGivenUp && !isKnown(agent, ref) && !(await isOver(ref))) {', 'if (false) {']],
     suite: ATTEMPTS,
     test: 'a worker of another release that does not know the tool leaves the call to one that does, untouched',
   },

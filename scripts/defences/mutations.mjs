@@ -23,6 +23,7 @@ import { readers } from './reader-mutations.mjs';
 import { remote } from './remote-mutations.mjs';
 import { resumes } from './resume-mutations.mjs';
 import { rewinds } from './rewind-mutations.mjs';
+import { legs } from './leg-mutations.mjs';
 import { runs } from './run-mutations.mjs';
 import { subAgents } from './sub-agent-mutations.mjs';
 import { tokens } from './token-mutations.mjs';
@@ -46,6 +47,7 @@ export const mutations = [
   ...resumes,
   ...subAgents,
   ...readers,
+  ...legs,
   ...runs,
   ...executor,
   ...modelSteps,

@@ -181,9 +181,7 @@ export const runs = [
   {
     defence: 'A new execution knows how often a result did not fit',
     file: 'protocol/carry.ts',
-    edits: [
-      ['return { step, known, invalidFinishes, ', 'return { step, known, invalidFinishes: 0, '],
-    ],
+    edits: [['    known,\n    invalidFinishes,\n', '    known,\n    invalidFinishes: 0,\n']],
     suite: 'test/protocol/carry.test.ts',
     test: 'what follows a step counts results that do not fit, over a new execution too',
   },

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   AgentRegistry,
   isScriptedModel,
+  type AgentDefinition,
   type ToolContext,
   type ToolDefinition,
 } from '../../agents/index.js';
@@ -57,6 +58,7 @@ describe('the lab agent', () => {
     const agents = createExampleAgents({ countCharge: () => Promise.resolve(), model: 'a/b' });
     expect(agents.map(({ name, llmConfig }) => [name, llmConfig.model])).toEqual([
       ['lab', expect.objectContaining({ modelId: 'scripted' })],
+      ['lab-leg', expect.objectContaining({ modelId: 'scripted' })],
       ['support', 'a/b'],
     ]);
   });
@@ -117,5 +119,23 @@ describe('the lab agent', () => {
     const child = agents.resolve('lab-child');
     expect(child.tools.map(({ name }) => name)).toEqual(['echo', 'charge', 'locate']);
     expect(agents.resolve('lab-report').outputSchema?.safeParse({ answer: 1 }).success).toBe(true);
+  });
+
+  it('has a twin whose runs, and those of its sub-agents, are in legs; by a setting it has them itself', () => {
+    const shapesOf = (definitions: AgentDefinition[]) => {
+      const agents = new AgentRegistry(definitions);
+      return Object.fromEntries(
+        agents.getRegisteredTypes().map((name) => [name, agents.resolve(name).activities]),
+      );
+    };
+    const legs = { 'lab-leg': 'leg', 'lab-leg-child': 'leg', 'lab-leg-report': 'leg' };
+    expect(shapesOf(createExampleAgents({}))).toMatchObject({
+      ...{ lab: undefined, 'lab-child': undefined, 'lab-report': undefined },
+      ...legs,
+    });
+    expect(shapesOf(createExampleAgents({ labShape: 'leg' }))).toMatchObject({
+      ...{ lab: 'leg', 'lab-child': 'leg', 'lab-report': 'leg' },
+      ...legs,
+    });
   });
 });

@@ -25,7 +25,7 @@ const client = { execute: 'client', deadlineMs: 5 };
 const tooDeep: unknown = JSON.parse('['.repeat(501) + ']'.repeat(501));
 const weather = aiTool({ inputSchema: z.object({}), execute: () => 1 });
 const TOOL_FIELDS =
-  'name, description, inputSchema, outputSchema, execute, requireApproval, idempotent, retry, finishWith, deadlineMs, onExpiry, timeoutMs';
+  'name, description, inputSchema, outputSchema, execute, requireApproval, idempotent, retry, finishWith, deadlineMs, onExpiry, timeoutMs, activity';
 
 /** The message of the DefinitionError that a definition throws. */
 function refusalOf(define: () => unknown): string {
@@ -92,6 +92,26 @@ describe('defineTool', () => {
       { ...client, [field]: true },
       `${field} works on the server only; remove it, or replace execute: 'client'`,
     ]),
+    [
+      { activity: { taskQueue: '' } },
+      'activity.taskQueue must be the name of a task queue, not ""',
+    ],
+    [
+      { activity: { startToCloseTimeout: '5m' } },
+      'activity.startToCloseTimeout must be a whole number of milliseconds above 0, not "5m"',
+    ],
+    [
+      { activity: { retry: { maximumAttempts: 0 } } },
+      'activity.retry.maximumAttempts must be a whole number from 1 to 1,000, not 0',
+    ],
+    [
+      { activity: { timeoutMs: 5 } },
+      'activity has no field "timeoutMs" (use startToCloseTimeout); its fields are taskQueue, startToCloseTimeout, scheduleToStartTimeout, scheduleToCloseTimeout, retry',
+    ],
+    [
+      { ...client, activity: {} },
+      `activity works on the server only; remove it, or replace execute: 'client'`,
+    ],
     [
       { ...client, timeoutMs: 5 },
       `timeoutMs works on the server only; remove it, or replace execute: 'client'`,
@@ -193,6 +213,10 @@ describe('defineAgent', () => {
     [{ maxCallsPerStep: 1001 }, 'maxCallsPerStep must be a whole number from 1 to 1,000, not 1001'],
     [{ spendCap: { usd: 0 } }, 'spendCap.usd must be a number above 0, not 0'],
     [{ spendCap: { usd: 1 } }, 'spendCap.usd needs llmConfig.pricing'],
+    [
+      { activities: 'steps' },
+      `activities must be 'leg', or be left out for one activity for each step and call, not "steps"`,
+    ],
     [{ prepareStep: true }, 'prepareStep must be a function, not true'],
     [{ stateSchema: {} }, 'stateSchema is not a zod 4 schema; write z.object({ … })'],
     [

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import type { RunShape } from '../../protocol/run.js';
 import type { SessionRecord } from '../../stores/contract/sessions.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -14,9 +15,10 @@ const tool = (name: string, requireApproval?: true) =>
     requireApproval,
   });
 
-const reporter = (name: string, maxSteps: number) =>
+const reporter = (name: string, maxSteps: number, activities?: RunShape) =>
   defineAgent({
     name,
+    activities,
     systemPrompt: '',
     tools: [tool('look'), tool('ask', true)],
     outputSchema: z.object({ answer: z.number() }),
@@ -33,7 +35,12 @@ let harness: RunHarness;
 
 beforeAll(async () => {
   stores = await openTestStores();
-  harness = await createRunHarness(stores, [reporter('reporter', 50), reporter('short', 1)]);
+  harness = await createRunHarness(stores, [
+    reporter('reporter', 50),
+    reporter('short', 1),
+    reporter('reporter-leg', 50, 'leg'),
+    reporter('short-leg', 1, 'leg'),
+  ]);
   await harness.startWorker();
 });
 
@@ -49,7 +56,10 @@ async function ending(agent: string, ...script: object[]): Promise<[unknown, Ses
   return [await harness.result(run), await stores.store.sessions.read(sessionId)];
 }
 
-describe('a run that owes a result', () => {
+describe.each([
+  ['', ''],
+  [' in legs', '-leg'],
+])('a run that owes a result%s', (_shape, suffix) => {
   it.each([
     ['after its tools', 'reporter', [look, result], 2],
     ['that first only spoke', 'reporter', [{ say: 'Forty-two.' }, result], 2],
@@ -57,7 +67,7 @@ describe('a run that owes a result', () => {
     ['that was asked for at the step cap', 'short', [look, result], 2],
     ['beside a tool of the same step', 'short', [{ ...look, ...result }], 1],
   ])('ends with one %s', async (_, agent, script, steps) => {
-    const [summary, record] = await ending(agent, ...script);
+    const [summary, record] = await ending(`${agent}${suffix}`, ...script);
     expect(summary).toEqual({ status: 'completed', steps });
     expect(record).toMatchObject({ status: 'completed', output: { answer: 42 } });
   });
@@ -67,14 +77,14 @@ describe('a run that owes a result', () => {
     ['never comes', 'reporter', [{ say: 'No.' }, { say: 'No!' }, result], 'output_missing'],
     ['does not come at the step cap', 'short', [look, { say: 'No.' }], 'output_missing'],
   ])('fails when it %s', async (_, agent, script, code) => {
-    const [summary, record] = await ending(agent, ...script);
+    const [summary, record] = await ending(`${agent}${suffix}`, ...script);
     expect(summary).toEqual({ failed: code });
     expect(record).toMatchObject({ status: 'failed', error: { code } });
     expect(record).not.toHaveProperty('output');
   });
 
   it('waits for people whom the same step asked', async () => {
-    const { run, sessionId } = await perform('reporter', {
+    const { run, sessionId } = await perform(`reporter${suffix}`, {
       calls: [{ tool: 'ask', id: 'a' }],
       ...result,
     });

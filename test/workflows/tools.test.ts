@@ -1,7 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import {
+  createScriptedModel,
+  defineAgent,
+  defineTool,
+  type AgentDefinition,
+} from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
+import type { RunShape } from '../../protocol/run.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 
@@ -31,27 +37,39 @@ const finishing = (name: string, more: object) =>
     finishWith: (output) => ({ answer: Number(output) * 2 }),
     ...more,
   });
-const agent = defineAgent({
-  name: 'tooled',
-  systemPrompt: '',
-  tools: [flaky, finishing('answer', {}), finishing('answerAsked', { requireApproval: true })],
-  llmConfig: { model: createScriptedModel() },
-});
+const define = (name: string, activities?: RunShape) =>
+  defineAgent({
+    name,
+    activities,
+    systemPrompt: '',
+    tools: [flaky, finishing('answer', {}), finishing('answerAsked', { requireApproval: true })],
+    llmConfig: { model: createScriptedModel() },
+  });
+const SHAPES = [
+  ['', define('tooled')],
+  [', in legs', define('tooled-leg', 'leg')],
+] as const;
 
 let stores: TestStores;
 let runs: RunHarness;
 beforeAll(async () => {
   stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
+  runs = await createRunHarness(
+    stores,
+    SHAPES.map(([, agent]) => agent),
+  );
   await runs.startWorker();
 });
 
-async function play(...script: object[]) {
+async function perform(agent: AgentDefinition, ...script: object[]) {
+  attempts.clear();
   const sessionId = runs.newSessionId();
   return runs.begin(sessionId, agent.name, JSON.stringify({ script }));
 }
 
-describe('a tool that may be tried again', () => {
+describe.each(SHAPES)('a tool that may be tried again%s', (_, agent) => {
+  const play = (...script: object[]) => perform(agent, ...script);
+
   it('is, until it succeeds: one result, one activity, one key', async () => {
     const run = await play({ calls: [{ tool: 'flaky', id: 'f-2', args: { fails: 2 } }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
@@ -68,7 +86,10 @@ describe('a tool that may be tried again', () => {
     const scheduled = (events ?? []).flatMap(
       (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
     );
-    expect(scheduled).toEqual(['modelStep', 'toolCall', 'modelStep']);
+    const { activities } = agent;
+    expect(scheduled).toEqual(
+      activities === 'leg' ? ['leg'] : ['modelStep', 'toolCall', 'modelStep'],
+    );
   });
 
   it('gives up after the last attempt, and the model sees its last error', async () => {
@@ -81,7 +102,9 @@ describe('a tool that may be tried again', () => {
   });
 });
 
-describe('a tool that ends the run', () => {
+describe.each(SHAPES)('a tool that ends the run%s', (_, agent) => {
+  const play = (...script: object[]) => perform(agent, ...script);
+
   it('does, after its siblings, with what it makes of its result', async () => {
     const run = await play({ calls: [{ tool: 'answer' }, { tool: 'flaky', id: 'sibling' }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 1 });

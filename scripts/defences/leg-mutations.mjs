@@ -1,0 +1,90 @@
+const LOOP = 'test/activities/leg.test.ts';
+const LEGS = 'test/workflows/legs.test.ts';
+
+/** Runs whose steps and calls one activity carries out. */
+export const legs = [
+  {
+    defence: 'Legs: what a process has committed is not done again by the next one',
+    file: 'activities/leg/run-leg.ts',
+    edits: [
+      [
+        'carry = takeStep(carry, outcome);\n          next = afterStep(carry, next.step,',
+        'carry = takeStep(carry, { ...outcome, step: next.step } as StepOutcome);\n          next = afterStep(carry, next.step,',
+      ],
+    ],
+    suite: LOOP,
+    test: 'a leg that is begun again starts at the first step that is not committed, and asks for each call',
+  },
+  {
+    defence: 'Legs: a step has at most ten calls at once',
+    file: 'activities/leg/leg-calls.ts',
+    edits: [['const CALLS_AT_ONCE = 10;', 'const CALLS_AT_ONCE = 1000;']],
+    suite: LOOP,
+    test: 'a leg executes the calls of a step beside each other, at most ten at once',
+  },
+  {
+    defence: 'Legs: calls that need the workflow are left to it',
+    file: 'activities/leg/run-leg.ts',
+    edits: [['|| next.machine.some(needsWorkflow)', '']],
+    suite: LOOP,
+    test: 'a leg leaves what people, sub-agents or activities of their own are to do to the workflow',
+  },
+  {
+    defence: 'Legs: one hands over when its time is over or its worker shuts down',
+    file: 'activities/leg/run-leg.ts',
+    edits: [['if (isBoundary && !isFirst && mustLeave()) return left();', '']],
+    suite: LOOP,
+    test: 'a leg hands over at a step boundary when its time is over, or its worker shuts down',
+  },
+  {
+    defence: 'Legs: a worker says that it shuts down',
+    file: 'worker/agent-plugin.ts',
+    edits: [['isDraining: () => isDraining(),', 'isDraining: () => false,']],
+    suite: LEGS,
+    test: 'a run in legs is handed over by a worker that shuts down, at the next step boundary',
+  },
+  {
+    defence: 'Legs: a tool that outlives its time is left behind',
+    file: 'activities/tool-call.ts',
+    edits: [['tool?.timeoutMs ?? permitted.limitMs', 'undefined']],
+    suite: LOOP,
+    test: 'a leg aborts a tool that outlives its time, and leaves it behind',
+  },
+  {
+    defence: 'Legs: another execution in place counts as one',
+    file: 'activities/leg/leg-calls.ts',
+    edits: [['attempt.token + retries', 'attempt.token']],
+    suite: LOOP,
+    test: 'a leg executes a tool that may be tried again in place, once it has paused',
+  },
+  {
+    defence: 'Legs: no attempt ends while calls that it began are at work',
+    file: 'activities/leg/leg-calls.ts',
+    edits: [
+      ['        failures.push(error);\n', '        failures.push(error);\n        throw error;\n'],
+    ],
+    suite: LOOP,
+    test: 'a leg waits for calls that have begun before its attempt fails',
+  },
+  {
+    defence: 'Legs: a stop lets no further call begin',
+    file: 'activities/leg/leg-calls.ts',
+    edits: [["    if (outcome.kind === 'stopped') isStopped = true;\n", '']],
+    suite: LOOP,
+    test: 'a leg that is stopped ends the run, and starts no further call',
+  },
+  {
+    defence: 'Tools: one whose activity fails for good does not fail the run',
+    file: 'workflows/step-calls.ts',
+    edits: [['if (!(error instanceof ActivityFailure)) throw error;', 'throw error;']],
+    suite: LEGS,
+    test: 'a tool with an activity of its own, of the agent usual gives the model an error if its activity fails for good',
+  },
+  {
+    defence: 'Legs: what people answered meanwhile is not forgotten',
+    file: 'workflows/leg.ts',
+    edits: [['released, stopRequested },', 'stopRequested },']],
+    suite: LEGS,
+    test: 'a run in legs continues with what people answered while its tools were being executed',
+  },
+];

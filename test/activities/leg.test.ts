@@ -1,0 +1,245 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineTool, type ToolConfig, type ToolDefinition } from '../../agents/index.js';
+import { fakeModel, parts, type Script } from '../support/fake-model.js';
+import { createLegHarness, openProcess } from '../support/leg-harness.js';
+
+type Config = Partial<ToolConfig<z.ZodObject, z.ZodType>>;
+
+function tool(name: string, execute: Config['execute'], more: Config = {}): ToolDefinition {
+  return defineTool({
+    name,
+    description: name,
+    inputSchema: z.object({}),
+    execute: execute ?? (() => name),
+    ...more,
+  });
+}
+
+/** Each step asks for these calls, and the last one says `done`. */
+function asking(...steps: string[][]): Script {
+  return (n) => {
+    const names = steps[n];
+    if (names === undefined) return [...parts.text('done'), ...parts.finish()];
+    const calls = names.flatMap((name, at) =>
+      parts.call(`${name}-${String(n + 1)}-${String(at)}`, name, {}),
+    );
+    return [...calls, ...parts.finish('tool-calls')];
+  };
+}
+
+const never = new Promise<never>(() => undefined);
+
+describe('a leg', () => {
+  it('carries a run of five steps with four tools to its end, and shows them in a table', async () => {
+    const { begin, leg, record, asked } = createLegHarness({
+      model: fakeModel(asking(['echo'], ['echo'], ['echo'], ['echo'])),
+      tools: [tool('echo', () => 'ok')],
+    });
+    const outcome = await leg(await begin());
+    expect(outcome.next).toEqual({ do: 'done', status: 'completed' });
+    expect(outcome.progress.step).toBe(5);
+    expect(outcome.steps.map(({ step, calls = [] }) => [step, calls.length])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [4, 1],
+      [5, 0],
+    ]);
+    expect(outcome.steps[0]).toMatchObject({
+      input: 3,
+      output: 2,
+      calls: [{ tool: 'echo', outcome: 'ok' }],
+    });
+    expect((await record())?.status).toBe('completed');
+    expect(asked).toHaveLength(5 * 2 + 4 * 2);
+  });
+
+  it('that is begun again starts at the first step that is not committed, and asks for each call', async () => {
+    let isDead = false;
+    const executed: string[] = [];
+    const model = fakeModel((n, options) => {
+      if (n < 3) return asking(['echo', 'echo'], ['echo', 'echo'], ['echo', 'echo'])(n, options);
+      if (!isDead) return never;
+      return [...parts.text('done'), ...parts.finish()];
+    });
+    const { begin, leg, asked } = createLegHarness({
+      model,
+      tools: [tool('echo', (_, { toolCallId }) => executed.push(toolCallId))],
+    });
+    const run = await begin();
+    void leg(run).catch(() => undefined);
+    while (model.doStreamCalls.length < 4) await new Promise(setImmediate);
+    isDead = true;
+    asked.length = 0;
+    const outcome = await leg(run, openProcess(2));
+    expect(outcome.next).toEqual({ do: 'done', status: 'completed' });
+    // The first claim says that step 3 is the newest one; its calls are settled.
+    expect(asked).toEqual(['claim', 'start', 'start', 'claim', 'commit']);
+    expect(executed).toHaveLength(6);
+  });
+
+  it('executes a call that may not be repeated once, whatever becomes of its process', async () => {
+    let executions = 0;
+    const { begin, leg, rows } = createLegHarness({
+      model: fakeModel(asking(['charge'])),
+      tools: [
+        tool('charge', () => {
+          executions += 1;
+          return never;
+        }),
+      ],
+    });
+    const run = await begin();
+    void leg(run).catch(() => undefined);
+    while (executions < 1) await new Promise(setImmediate);
+    const outcome = await leg(run, openProcess(2));
+    expect(outcome.next).toEqual({ do: 'done', status: 'completed' });
+    expect(executions).toBe(1);
+    expect(await rows(2, 3)).toMatchObject([{ errorCode: 'tool_outcome_unknown' }]);
+  });
+
+  it('executes the calls of a step beside each other, at most ten at once', async () => {
+    let now = 0;
+    let most = 0;
+    const { begin, leg } = createLegHarness({
+      model: fakeModel(asking(Array.from({ length: 25 }, () => 'echo'))),
+      tools: [
+        tool('echo', async () => {
+          now += 1;
+          most = Math.max(most, now);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          now -= 1;
+        }),
+      ],
+    });
+    const { steps } = await leg(await begin());
+    expect(most).toBe(10);
+    expect(steps[0]).toMatchObject({ more: 15 });
+    expect(steps[0]?.calls).toHaveLength(10);
+  });
+
+  it('leaves what people, sub-agents or activities of their own are to do to the workflow', async () => {
+    const tools = [
+      tool('echo', () => 'ok'),
+      tool('far', () => 'ok', { activity: { taskQueue: 'far' } }),
+      tool('slow', () => 'ok', { timeoutMs: 3_600_000 }),
+      tool('pausing', () => 'ok', { idempotent: true, retry: { attempts: 9 } }),
+      tool('ask', 'client'),
+    ];
+    for (const name of ['far', 'slow', 'pausing']) {
+      const { begin, leg } = createLegHarness({ model: fakeModel(asking(['echo', name])), tools });
+      const { next } = await leg(await begin());
+      expect(next).toMatchObject({
+        do: 'calls',
+        machine: [{ toolName: 'echo' }, { toolName: name, activity: {} }],
+      });
+    }
+    const { begin, leg, record } = createLegHarness({
+      model: fakeModel(asking(['echo', 'ask'])),
+      tools,
+    });
+    const { next } = await leg(await begin());
+    expect(next).toMatchObject({ do: 'calls', machine: [], people: [{ toolName: 'ask' }] });
+    expect((await record())?.status).toBe('waiting_tool');
+  });
+
+  it('hands over at a step boundary when its time is over, or its worker shuts down', async () => {
+    const model = () => fakeModel(asking(['echo'], ['echo']));
+    const tools = [tool('echo', () => 'ok')];
+    const timed = createLegHarness({ model: model(), tools }, { legMs: 0 });
+    const first = await timed.leg(await timed.begin());
+    expect(first.next).toMatchObject({ do: 'calls', machine: [{ toolName: 'echo' }] });
+    let isDraining = false;
+    const drained = createLegHarness(
+      {
+        model: model(),
+        tools: [
+          tool('echo', () => {
+            isDraining = true;
+          }),
+        ],
+      },
+      { isDraining: () => isDraining },
+    );
+    const run = await drained.begin();
+    const outcome = await drained.leg(run);
+    expect(outcome.next).toEqual({ do: 'model', step: 2 });
+    isDraining = false;
+    const { next, progress } = outcome;
+    const rest = await drained.leg(run, openProcess(2), {
+      progress,
+      ...(next.do === 'model' && { next }),
+    });
+    expect(rest.next).toEqual({ do: 'model', step: 3 });
+  });
+
+  it('aborts a tool that outlives its time, and leaves it behind', async () => {
+    const { begin, leg, rows } = createLegHarness({
+      model: fakeModel(asking(['hang'])),
+      tools: [tool('hang', () => never, { timeoutMs: 20 })],
+    });
+    const { steps, next } = await leg(await begin());
+    expect(next).toEqual({ do: 'done', status: 'completed' });
+    expect(steps[0]?.calls).toMatchObject([{ outcome: 'tool_timeout' }]);
+    expect(await rows(2, 3)).toMatchObject([{ errorCode: 'tool_timeout' }]);
+  });
+
+  it('executes a tool that may be tried again in place, once it has paused', async () => {
+    const attempts: number[] = [];
+    const { begin, leg, rows } = createLegHarness({
+      model: fakeModel(asking(['flaky'])),
+      tools: [
+        tool(
+          'flaky',
+          (_, { attempt }) => {
+            attempts.push(attempt);
+            if (attempt < 3) throw new Error('no');
+            return 'ok';
+          },
+          { idempotent: true, retry: { attempts: 3, initialIntervalMs: 1 } },
+        ),
+      ],
+    });
+    await leg(await begin());
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(await rows(2, 3)).toMatchObject([{ output: 'ok' }]);
+  });
+
+  it('waits for calls that have begun before its attempt fails', async () => {
+    let isOver = false;
+    const { begin, leg, deps } = createLegHarness({
+      model: fakeModel(asking(['slow', 'faulty'])),
+      tools: [
+        tool('slow', async () => {
+          await new Promise((resolve) => setTimeout(resolve, 30));
+          isOver = true;
+        }),
+        tool('faulty', () => 'ok'),
+      ],
+    });
+    const { start } = deps.store.calls;
+    deps.store.calls.start = (input) =>
+      input.toolCallId.startsWith('faulty') ? Promise.reject(new Error('away')) : start(input);
+    await expect(leg(await begin())).rejects.toThrow('away');
+    expect(isOver).toBe(true);
+  });
+
+  it('that is stopped ends the run, and starts no further call', async () => {
+    const started: string[] = [];
+    const harness = createLegHarness({
+      model: fakeModel(asking(Array.from({ length: 12 }, () => 'hang'))),
+      tools: [
+        tool('hang', (_, { toolCallId }) => {
+          started.push(toolCallId);
+          return never;
+        }),
+      ],
+    });
+    const running = harness.leg(await harness.begin());
+    while (started.length < 10) await new Promise(setImmediate);
+    await harness.deps.store.runs.stop(harness.session.id, { mode: 'interrupt' });
+    expect((await running).next).toEqual({ do: 'done', status: 'interrupted' });
+    expect(started).toHaveLength(10);
+  });
+});

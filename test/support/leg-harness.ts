@@ -1,0 +1,142 @@
+import type { LanguageModel } from 'ai';
+import type { Attempt } from '../../activities/attempt.js';
+import { createLeg, toLegProgress, type LegParts } from '../../activities/leg/run-leg.js';
+import { createModelStep } from '../../activities/model/model-step.js';
+import { createRunEnd } from '../../activities/run-end.js';
+import { createToolCall } from '../../activities/tool-call.js';
+import type { ActivityDeps } from '../../activities/deps.js';
+import {
+  AgentRegistry,
+  defineAgent,
+  type AgentDefinition,
+  type ToolDefinition,
+} from '../../agents/index.js';
+import type { LegOutcome, LegRef } from '../../protocol/activities.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import { createMemoryStores } from '../../stores/memory/index.js';
+import type { Row } from '../../protocol/rows.js';
+import type { SessionRecord } from '../../stores/contract/sessions.js';
+import { AGENT, drive, userMessage, type SessionDriver } from './session-driver.js';
+
+/** A worker's process that dies: what it is about to do next never comes back. */
+export interface Process {
+  attempt: Attempt;
+  /** Resolves the attempt's signal, as a worker does whose time to shut down is over. */
+  cancel: () => void;
+}
+
+/** An attempt outside of Temporal; later ones have higher tokens. */
+export function openProcess(number = 1): Process {
+  const controller = new AbortController();
+  let reason: ReturnType<Attempt['cutReason']>;
+  let isCancelled = false;
+  return {
+    attempt: {
+      number,
+      token: (1_700_000_000_000 + number * 1_000) * 1_000 + number,
+      signal: controller.signal,
+      cut: (cause) => {
+        reason ??= cause;
+        controller.abort(new Error(`cut: ${cause}`));
+      },
+      cutReason: () => reason,
+      cancelled: () => isCancelled,
+      ageMs: () => 0,
+      outlived: () => false,
+      budget: { most: 5, withinMs: 3_600_000 },
+      close: () => undefined,
+    },
+    cancel: () => {
+      isCancelled = true;
+      controller.abort(new Error('the worker shuts down'));
+    },
+  };
+}
+
+export interface LegHarness {
+  session: SessionDriver;
+  deps: ActivityDeps;
+  /** Names of the transitions that were asked for, in order. */
+  asked: string[];
+  begin: () => Promise<RunRecord>;
+  record: () => Promise<SessionRecord | undefined>;
+  rows: (from: number, to?: number) => Promise<Row[]>;
+  /** One attempt at the run's first leg, or at the one that is given. */
+  leg: (run: RunRecord, process?: Process, more?: Partial<LegRef>) => Promise<LegOutcome>;
+}
+
+/** The loop of a leg over the memory store, with real steps and calls and without Temporal. */
+export function createLegHarness(
+  { model, tools = [] }: { model: LanguageModel; tools?: readonly ToolDefinition[] },
+  parts: Partial<LegParts> = {},
+): LegHarness {
+  const stores = createMemoryStores();
+  const agent: AgentDefinition = defineAgent({
+    name: AGENT,
+    systemPrompt: '',
+    activities: 'leg',
+    tools,
+    llmConfig: { model },
+  });
+  const asked: string[] = [];
+  const { steps, calls } = stores.store;
+  const store = {
+    ...stores.store,
+    steps: { ...steps, ...noted(asked, steps, ['claim', 'commit']) },
+    calls: { ...calls, ...noted(asked, calls, ['start', 'settle']) },
+  };
+  const deps: ActivityDeps = {
+    store,
+    streamManager: stores.streamManager,
+    agents: new AgentRegistry([agent]),
+    services: {},
+    startNext: () => Promise.resolve(),
+    logger: { info: () => undefined, warn: () => undefined },
+  };
+  const leg = createLeg({
+    modelStep: createModelStep(deps),
+    toolCall: createToolCall(deps),
+    endRun: createRunEnd(deps).endRun,
+    isDraining: () => false,
+    ...parts,
+  });
+  const session = drive(stores);
+  return {
+    session,
+    deps,
+    asked,
+    begin: async () => {
+      const result = await session.begin({ messages: [userMessage('u1', 'hi')] });
+      if (result.kind !== 'begun') throw new Error(`begin replied ${result.kind}`);
+      return result.run;
+    },
+    record: () => stores.store.sessions.read(session.id),
+    rows: (from, to) => stores.store.sessions.rows(session.id, from, to),
+    leg: (run, { attempt } = openProcess(), more = {}) => {
+      const ref: LegRef = {
+        ...{ sessionId: session.id, runId: run.runId, agent: AGENT, turn: run.turn },
+        maxSteps: 50,
+        progress: { step: 0, known: 0 },
+        next: { do: 'model', step: 1 },
+        ...more,
+      };
+      return leg(ref, attempt, toLegProgress(ref, undefined));
+    },
+  };
+}
+
+/** The same methods, which also note that they were called. */
+function noted<Of extends object>(asked: string[], of: Of, names: (keyof Of & string)[]): object {
+  return Object.fromEntries(
+    names.map((name) => {
+      const method = of[name] as (...args: unknown[]) => unknown;
+      return [
+        name,
+        (...args: unknown[]) => {
+          asked.push(name);
+          return method(...args);
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import {
+  createScriptedModel,
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+} from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { RunShape } from '../../protocol/run.js';
+import type { RunRecord } from '../../stores/contract/runs.js';
+import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
+
+const inputSchema = z.object({});
+/** Calls that were begun, by id, and what lets those of `hold` end. */
+const held = new Map<string, () => void>();
+const tools = [
+  defineTool({ name: 'echo', description: 'Echoes.', inputSchema, execute: () => 'ok' }),
+  defineTool({
+    name: 'charge',
+    description: 'Charges.',
+    inputSchema,
+    requireApproval: true,
+    execute: () => 'charged',
+  }),
+  defineTool({
+    name: 'hold',
+    description: 'Lasts until it is released.',
+    inputSchema,
+    execute: (_, { toolCallId }) =>
+      new Promise((resolve) => {
+        held.set(toolCallId, () => {
+          resolve('held');
+        });
+      }),
+  }),
+  defineTool({
+    name: 'far',
+    description: 'Is executed where no worker is.',
+    inputSchema,
+    execute: () => 'never',
+    activity: { taskQueue: 'nobody-polls-this', scheduleToStartTimeout: 500 },
+  }),
+  defineTool({
+    name: 'once',
+    description: 'Is executed by an activity of its own.',
+    inputSchema,
+    execute: (_, { attempt }) => attempt,
+    activity: { startToCloseTimeout: 5_000, retry: { maximumAttempts: 1 } },
+  }),
+];
+
+const define = (name: string, activities?: RunShape) => {
+  const llmConfig = { model: createScriptedModel() };
+  const base = { systemPrompt: '', llmConfig, activities };
+  const child = defineAgent({ name: `${name}-child`, tools, ...base });
+  const delegate = createSubAgentTool({
+    name: 'delegate',
+    description: 'Delegates.',
+    inputSchema: z.object({ script: z.array(z.unknown()) }),
+    agent: child,
+  });
+  return defineAgent({ name, tools: [...tools, delegate], ...base });
+};
+const usual = define('usual');
+const legged = define('legged', 'leg');
+
+let stores: TestStores;
+let runs: RunHarness;
+let worker: Awaited<ReturnType<RunHarness['startWorker']>>;
+beforeAll(async () => {
+  stores = await openTestStores();
+  runs = await createRunHarness(stores, [usual, legged]);
+  worker = await runs.startWorker();
+});
+
+const calls = (...names: string[]): object => ({ calls: names.map((tool) => ({ tool })) });
+
+function play(agent: string, ...script: object[]): Promise<RunRecord> {
+  return runs.begin(runs.newSessionId(), agent, JSON.stringify({ script }));
+}
+
+async function eventsOf({ runId }: RunRecord) {
+  const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
+  return events ?? [];
+}
+
+async function activitiesOf(run: RunRecord): Promise<string[]> {
+  return (await eventsOf(run)).flatMap(
+    (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+  );
+}
+
+describe('a run in legs', () => {
+  it('of five steps with four tools has at most 15 events, and a table for operators', async () => {
+    const step = calls('echo');
+    const run = await play('legged', step, step, step, step);
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 5 });
+    const events = await eventsOf(run);
+    expect(events.length).toBeLessThanOrEqual(15);
+    expect(await activitiesOf(run)).toEqual(['leg']);
+    const details = await runs.client.workflow
+      .getHandle(workflowIdOf(run.runId))
+      .query<string>('__temporal_workflow_metadata')
+      .then((metadata) => (metadata as unknown as { currentDetails?: string }).currentDetails);
+    expect(details).toMatch(/\| Step \| Model \| ms \| Tokens in \/ out \| Calls \|/);
+    expect(details).toMatch(/\| 4 \| \S+ \| \d+ \| \d+ \/ \d+ \| `echo` \d+ ms: ok \|/);
+  });
+
+  it('waits for people in the workflow, and continues with one more leg', async () => {
+    const script = { calls: [{ tool: 'echo' }, { tool: 'charge', id: 'c' }] };
+    const run = await play('legged', script);
+    await runs.untilStatus(run.sessionId, 'waiting_approval');
+    expect(await runs.decide(run, 'c', true)).toBe('stored');
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    expect(await activitiesOf(run)).toEqual(['leg', 'leg']);
+    expect(await stores.store.sessions.rows(run.sessionId, 2, 4)).toMatchObject([
+      { output: 'ok' },
+      { output: 'charged' },
+    ]);
+  });
+
+  it('continues with what people answered while its tools were being executed', async () => {
+    const ids = { held: `h-${runs.newSessionId()}`, asked: `c-${runs.newSessionId()}` };
+    const run = await play('legged', {
+      calls: [
+        { tool: 'hold', id: ids.held },
+        { tool: 'charge', id: ids.asked },
+      ],
+    });
+    const release = await until('the tool is executed', () => held.get(ids.held));
+    expect(await runs.decide(run, ids.asked, true)).toBe('stored');
+    release();
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+    expect(await stores.store.sessions.rows(run.sessionId, 2, 4)).toMatchObject([
+      { output: 'held' },
+      { output: 'charged' },
+    ]);
+  });
+
+  it('leaves a step with a sub-agent to the workflow, and the sub-agent has legs, too', async () => {
+    const script = [calls('echo'), { say: 'three' }];
+    const run = await play(
+      'legged',
+      calls('echo'),
+      { calls: [{ tool: 'delegate', args: { script } }, { tool: 'echo' }] },
+      calls('echo'),
+    );
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 4 });
+    expect(await activitiesOf(run)).toEqual(['leg', 'toolCall', 'leg']);
+    const started = (await eventsOf(run)).flatMap(
+      (event) =>
+        event.childWorkflowExecutionStartedEventAttributes?.workflowExecution?.workflowId ?? [],
+    );
+    const { events } = await runs.client.workflow.getHandle(started[0] ?? '').fetchHistory();
+    expect(events?.length).toBeLessThanOrEqual(15);
+  });
+
+  it('is handed over by a worker that shuts down, at the next step boundary', async () => {
+    const id = `h-${runs.newSessionId()}`;
+    const run = await play('legged', { calls: [{ tool: 'hold', id }] }, calls('echo'));
+    const release = await until('the tool is executed', () => held.get(id));
+    const next = runs.startWorker();
+    const stopped = worker.stop();
+    // The state of a worker that was asked to stop is known at once.
+    release();
+    await stopped;
+    worker = await next;
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
+    expect(await activitiesOf(run)).toEqual(['leg', 'leg']);
+  });
+});
+
+describe.each(['usual', 'legged'])(
+  'a tool with an activity of its own, of the agent %s',
+  (agent) => {
+    it('is executed with the settings of the tool', async () => {
+      const run = await play(agent, calls('once'));
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+      const scheduled = (await eventsOf(run)).flatMap(
+        ({ activityTaskScheduledEventAttributes: attributes }) =>
+          attributes?.activityType?.name === 'toolCall' ? attributes : [],
+      );
+      expect(scheduled).toMatchObject([
+        {
+          retryPolicy: { maximumAttempts: 1 },
+          startToCloseTimeout: { seconds: expect.anything() },
+        },
+      ]);
+      expect(Number(scheduled[0]?.startToCloseTimeout?.seconds)).toBe(5);
+    });
+
+    it('gives the model an error if its activity fails for good', async () => {
+      const run = await play(agent, calls('far'));
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+      expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
+        { errorCode: 'tool_timeout' },
+      ]);
+    });
+  },
+);
