@@ -1,7 +1,7 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { CallRef } from '../../protocol/run.js';
-import { retryDelay } from './execute-tool.js';
+import { toRetryDelay } from './execute-tool.js';
 
 /**
  * The settings of a call's own activity; undefined if it needs none. In the shape `leg` a tool also
@@ -15,6 +15,6 @@ export function activityOf(
   const tool = tools.find(({ name }) => name === toolName);
   if (tool?.activity !== undefined || activities !== 'leg') return tool?.activity;
   const { timeoutMs = 0, retry } = tool ?? {};
-  const pauseMs = retry === undefined ? 0 : retryDelay(retry, retry.attempts - 1);
+  const pauseMs = retry === undefined ? 0 : toRetryDelay(retry, retry.attempts - 1);
   return timeoutMs > LIMITS.toolMs || pauseMs > LIMITS.waitInPlaceMs ? {} : undefined;
 }

@@ -58,7 +58,7 @@ export const legs = [
     test: 'a leg executes a tool that may be tried again in place, once it has paused',
   },
   {
-    defence: 'Legs: no attempt ends while calls that it began are at work',
+    defence: 'Legs: no attempt ends before the calls that it began',
     file: 'activities/leg/leg-calls.ts',
     edits: [
       ['        failures.push(error);\n', '        failures.push(error);\n        throw error;\n'],
