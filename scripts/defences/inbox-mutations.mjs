@@ -32,6 +32,6 @@ export const inbox = [
     file: 'executor/sweep-session.ts',
     edits: [["    if (current.stream === 'paused') await store.waiting.note(sessionId);\n", '']],
     suite: 'test/executor/sweep.test.ts',
-    test: 'the sweep puts a waiting run back on the list of those that wait, and an ended one off',
+    test: 'the sweep the sweep puts a waiting run back on the list of those that wait, and an ended one off',
   },
 ];

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('an unanswered question, when the next message comes', () => {
-  it('is abandoned; what was given is kept, what was only approved is not carried out', async () => {
+  it('the next message abandons an unanswered question: given answers are kept, and an approved call is not carried out', async () => {
     const sessionId = runs.newSessionId();
     const calls = [
       { tool: 'look', id: 'done' },
@@ -75,7 +75,7 @@ describe('an unanswered question, when the next message comes', () => {
     expect(executed).toEqual(['done']);
   });
 
-  it('is not abandoned once its last answer has come: the message finds the run active', async () => {
+  it('the next message abandons nothing once the last answer has come, and finds the run active', async () => {
     const sessionId = runs.newSessionId();
     const script = [{ calls: [{ tool: 'pay', id: 'last' }] }, { hangMs: 600_000 }];
     const run = await runs.begin(sessionId, agent.name, JSON.stringify({ script }));

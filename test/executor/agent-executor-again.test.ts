@@ -36,7 +36,7 @@ async function newInterrupted(): Promise<RunHandle> {
 }
 
 describe('what a program does with a run that rests', () => {
-  it('takes it up where it was interrupted, once, and not again when it has ended for good', async () => {
+  it('a program resumes an interrupted run once, and not after it has ended for good', async () => {
     const handle = await newInterrupted();
     const { sessionId } = handle;
     expect(await executor.canResume(sessionId)).toMatchObject({ canResume: true });
@@ -57,7 +57,7 @@ describe('what a program does with a run that rests', () => {
     expect(await executor.canResume(sessionId)).toMatchObject({ canResume: false });
   });
 
-  it('continues with a message instead', async () => {
+  it('a program continues an interrupted run with a message', async () => {
     const handle = await newInterrupted();
     const next = await handle.resume({ message: 'something else', by: 'bob' });
     expect(await next.result()).toMatchObject({
@@ -70,7 +70,7 @@ describe('what a program does with a run that rests', () => {
     });
   });
 
-  it('does a turn again, goes back to a checkpoint, and copies up to one', async () => {
+  it('a program repeats a turn, goes back to a checkpoint, and copies up to one', async () => {
     const first = await executor.execute(agent, 'one');
     const { sessionId } = first;
     await first.result();

@@ -36,7 +36,7 @@ async function textsOf(chunks: AsyncIterable<{ type: string; delta?: unknown }>)
 }
 
 describe('a run', () => {
-  it('begins a session of its own; the result has its text, live and afterwards', async () => {
+  it('a run begins a session, and its result has its text live and afterwards', async () => {
     const handle = await executor.execute(agent, 'hello', { userId: 'ann' });
     const texts = textsOf(handle.stream());
     const result = await handle.result();
@@ -55,7 +55,7 @@ describe('a run', () => {
     expect(await executor.getCurrentRun('unknown')).toBeNull();
   });
 
-  it('keeps to its own chunks and result when others come after it', async () => {
+  it('a run shows its own chunks and result when later runs follow', async () => {
     const first = await executor.execute(agent.name, 'one');
     const { sessionId } = first;
     await first.result();
@@ -74,7 +74,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('is refused while another one is active; the same message again is the same run', async () => {
+  it('a run is refused while another one is active, and a repeated message gives the same run', async () => {
     const messages = [{ id: 'm1', content: hang }];
     const handle = await executor.execute(agent, messages);
     const { sessionId, runId } = handle;
@@ -93,7 +93,7 @@ describe('a run', () => {
     await handle.result();
   });
 
-  it('refuses what is no input', async () => {
+  it('start refuses malformed input', async () => {
     await expect(executor.execute('unknown', 'x')).rejects.toBeInstanceOf(AgentNotFoundError);
     const invalid = { code: 'validation_error' };
     await expect(executor.execute(agent, [{ content: '' }])).rejects.toMatchObject(invalid);
@@ -113,7 +113,7 @@ describe('a run', () => {
     }
   });
 
-  it('has the state that it was given before it begins', async () => {
+  it('a run starts with the given state', async () => {
     const handle = await executor.execute(agent, { message: 'hello', state: { plan: ['a'] } });
     expect(await stores.store.documents.load(handle.sessionId)).toMatchObject({
       customState: { plan: ['a'] },
@@ -123,7 +123,7 @@ describe('a run', () => {
 });
 
 describe('a result', () => {
-  it('names a failure', async () => {
+  it('the result of a failed run names the failure', async () => {
     const handle = await executor.execute(agent, fail);
     expect(await handle.result()).toMatchObject({
       status: 'failed',
@@ -134,7 +134,7 @@ describe('a result', () => {
     );
   });
 
-  it('names an interrupt and an abort by another process', async () => {
+  it('the result of a run that another process interrupts or aborts names it', async () => {
     for (const mode of ['interrupt', 'abort'] as const) {
       const handle = await executor.execute(agent, hang);
       const result = handle.result();
@@ -153,7 +153,7 @@ describe('a result', () => {
     }
   });
 
-  it('tells what the run waits for; after the answer, the next result is its end', async () => {
+  it('a result names the questions that the run waits for, and the next one after the answer is the end', async () => {
     const handle = await executor.execute(agent, charge('c1'));
     const { sessionId, runId } = handle;
     const suspended = { status: 'suspended_client_tool', suspended: { toolCallIds: ['c1'] } };
@@ -173,7 +173,7 @@ describe('a result', () => {
     });
   });
 
-  it('can be given up', async () => {
+  it('a caller can give up the wait for a result', async () => {
     const handle = await executor.execute(agent, hang);
     const giveUp = new AbortController();
     const result = handle.result({ signal: giveUp.signal });

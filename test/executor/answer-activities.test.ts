@@ -7,7 +7,7 @@ import { until } from '../support/until.js';
 import { createAsker } from './asker.js';
 
 describe('the activities of answers', () => {
-  it('answer, refuse with a code, and report the same end twice', async () => {
+  it('the activities of answers accept, refuse with a code, and report the same end twice', async () => {
     const stores = await openTestStores();
     const { agent } = createAsker();
     const quiet = { info: () => undefined, warn: () => undefined };

@@ -27,7 +27,7 @@ const answer = (given: UncheckedAnswer): Promise<unknown> =>
   codeOf(runs.executor.submitToolResult(given));
 
 describe('answers to a real run', () => {
-  it('take results, errors and decisions by the rules of their kinds, and continue with the last', async () => {
+  it('results, errors and decisions are accepted by the rules of their kinds, and the last one continues the run', async () => {
     const sessionId = runs.newSessionId();
     const [c, d, a] = ['c', 'd', 'a'].map((name) => `${sessionId}-${name}`) as [
       string,
@@ -111,7 +111,7 @@ describe('answers to a real run', () => {
     );
   });
 
-  it('call an approval off with an error', async () => {
+  it('an error cancels an approval', async () => {
     const sessionId = runs.newSessionId();
     const id = `${sessionId}-a`;
     const run = await runs.begin(

@@ -62,7 +62,7 @@ async function untilRests(sessionId: string): Promise<void> {
 }
 
 describe('messages that come while a run is active', () => {
-  it('are queued, edited and removed, and answered in their order', async () => {
+  it('messages that arrive while a run is active are queued, edited and removed, and answered in order', async () => {
     const [gate, id] = await held('speak');
     for (const [message, text] of [
       ['a', 'first'],
@@ -147,7 +147,7 @@ describe('messages that come while a run is active', () => {
     ]);
   });
 
-  it('are answered when the run is stopped by a person', async () => {
+  it('queued messages are answered when a person stops the run', async () => {
     const [, id] = await held('speak');
     await send(id, 'q', 'still here', 'queue');
     await runs.executor.stop(id, { mode: 'abort' });
@@ -158,7 +158,7 @@ describe('messages that come while a run is active', () => {
     ]);
   });
 
-  it('are accepted once, however often and by whichever policy they are sent', async () => {
+  it('a message is accepted once, however often and by whichever policy it is sent', async () => {
     const [gate, id] = await held('speak');
     const policies = ['queue', 'steer', 'reject', 'queue'] as const;
     const results = await Promise.all(
@@ -176,7 +176,7 @@ describe('messages that come while a run is active', () => {
 });
 
 describe('a queue that no process begins', () => {
-  it('is begun by the sweep: the worker died between the end and the next run', async () => {
+  it('the sweep begins a queued run whose worker died between two runs', async () => {
     const [, id, run] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
     // The store alone: no process begins the message that is next.
@@ -194,7 +194,7 @@ describe('a queue that no process begins', () => {
     expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said forgotten');
   });
 
-  it('is begun by the next message, which is refused for it', async () => {
+  it('the next message begins a queued run, and is refused', async () => {
     const [, id] = await held('call');
     await send(id, 'q', 'forgotten', 'queue');
     await stores.store.runs.stop(id, { mode: 'interrupt' });
@@ -205,7 +205,7 @@ describe('a queue that no process begins', () => {
 });
 
 describe('a run that says nothing for long', () => {
-  it('is ended on the next access if Temporal has closed it; the message is answered', async () => {
+  it('the next access ends a silent run that Temporal has closed, and the message is answered', async () => {
     const [, id, run] = await held('call');
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate('by an operator');
     expect(await send(id, 'a', 'too early', 'reject')).toEqual({ kind: 'busy' });
@@ -215,7 +215,7 @@ describe('a run that says nothing for long', () => {
     expect((await transcriptOf(id)).at(-1)).toBe('assistant: You said are you there?');
   });
 
-  it('is started again if Temporal does not know it; the message waits', async () => {
+  it('the next access starts a silent run that Temporal does not know, and the message waits', async () => {
     const id = runs.newSessionId();
     const input = { sessionId: id, agent: agent.name, owner: 'ann', tenant: 'acme' };
     const old = Date.now() - 10_000;

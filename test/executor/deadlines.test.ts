@@ -20,7 +20,7 @@ const answer = async (given: UncheckedAnswer): Promise<string> =>
   (await runs.executor.submitToolResult(given)).kind;
 
 describe('answers to calls with a deadline', () => {
-  it('that come too late reach the model once, in the next turn', async () => {
+  it('answers after the deadline reach the model once, in the next turn', async () => {
     const sessionId = runs.newSessionId();
     const id = `${sessionId}-h`;
     const run = await runs.begin(sessionId, agent.name, JSON.stringify([['hurry', id]]));
@@ -38,7 +38,7 @@ describe('answers to calls with a deadline', () => {
     expect(JSON.stringify(rows)).not.toContain('there');
   });
 
-  it('have more time when the deadline is put off, by the API alone', async () => {
+  it('an extension of the deadline by the API alone gives answers more time', async () => {
     const sessionId = runs.newSessionId();
     const id = `${sessionId}-h`;
     const run = await runs.begin(sessionId, agent.name, JSON.stringify([['ask', id]]));
@@ -64,7 +64,7 @@ describe('answers to calls with a deadline', () => {
 });
 
 describe('a deadline that passes while no worker runs', () => {
-  it('is settled by the next access; a worker continues from there', async () => {
+  it('the next access settles a deadline that passed while no worker ran, and a worker continues', async () => {
     const away = await createRunHarness(stores, [agent]);
     const session = drive(stores);
     const { runId, ...run } = await away.begin(session.id, agent.name, 'where?');

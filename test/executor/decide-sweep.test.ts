@@ -41,7 +41,7 @@ const decideSweep = (
 ): string => decide(record, workflow, { now, startWithinMs: START_WITHIN_MS });
 
 describe('decideSweep, of a deadline', () => {
-  it('settles what is overdue, after whatever else keeps its run from continuing', () => {
+  it('decideSweep settles overdue calls after everything else that keeps the run from continuing', () => {
     const at = (deadline: number, extra: Partial<SessionRecord> = {}, state?: WorkflowState) =>
       decideSweep(recordOf('waiting_tool', { deadline, ...extra }), state ?? 'running', 1_000);
     expect(at(1_000)).toBe('expire');
@@ -68,26 +68,32 @@ describe('decideSweep', () => {
     for (const state of STATES) expect(decideSweep(recordOf(status), state, 0)).toBe('forget');
   });
 
-  it.each(STOPPED)('tells the workflow of a run that is %s, unless it is closed', (status) => {
-    expect(decideSweep(recordOf(status), undefined, 0)).toBe('look');
-    expect(decideSweep(recordOf(status), 'running', 0)).toBe('stop');
-    expect(decideSweep(recordOf(status), 'closed', 0)).toBe('forget');
-    expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('forget');
-    expect(decideSweep(recordOf(status, { queued: 1 }), 'running', 0)).toBe('begin');
-  });
+  it.each(STOPPED)(
+    'decideSweep signals the workflow of a run that is %s unless it is closed',
+    (status) => {
+      expect(decideSweep(recordOf(status), undefined, 0)).toBe('look');
+      expect(decideSweep(recordOf(status), 'running', 0)).toBe('stop');
+      expect(decideSweep(recordOf(status), 'closed', 0)).toBe('forget');
+      expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('forget');
+      expect(decideSweep(recordOf(status, { queued: 1 }), 'running', 0)).toBe('begin');
+    },
+  );
 
   it('forgets a session that is not there', () => {
     expect(decideSweep(undefined, undefined, 0)).toBe('forget');
   });
 
-  it.each(LIVE)('asks Temporal about a run that is %s, then starts or ends it', (status) => {
-    expect(decideSweep(recordOf(status), undefined, 10_001)).toBe('look');
-    expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('start');
-    expect(decideSweep(recordOf(status), 'closed', 0)).toBe('fail');
-    expect(decideSweep(recordOf(status), 'running', 0)).toBe('nothing');
-  });
+  it.each(LIVE)(
+    'decideSweep asks Temporal about a run that is %s, then starts or ends it',
+    (status) => {
+      expect(decideSweep(recordOf(status), undefined, 10_001)).toBe('look');
+      expect(decideSweep(recordOf(status), 'unknown', 0)).toBe('start');
+      expect(decideSweep(recordOf(status), 'closed', 0)).toBe('fail');
+      expect(decideSweep(recordOf(status), 'running', 0)).toBe('nothing');
+    },
+  );
 
-  it('asks about a run only if something may be lost', () => {
+  it('decideSweep asks about a run only if something may be lost', () => {
     const look = (status: RunStatus, now: number, extra: Partial<SessionRecord> = {}): string =>
       decideSweep(recordOf(status, extra), undefined, now);
     expect([look('starting', 2_000), look('starting', 2_001)]).toEqual(['nothing', 'look']);
@@ -100,7 +106,7 @@ describe('decideSweep', () => {
     expect(look('running', 2_001, { wakes: [] })).toBe('look');
   });
 
-  it('gives a run up that was not started in time, and none that was', () => {
+  it('decideSweep gives up a run that was not started in time, and no other', () => {
     const late = START_WITHIN_MS + 1;
     expect(decideSweep(recordOf('starting'), 'unknown', START_WITHIN_MS)).toBe('start');
     expect(decideSweep(recordOf('starting'), 'unknown', late)).toBe('give_up');
@@ -109,20 +115,20 @@ describe('decideSweep', () => {
     expect(decideSweep(recordOf('waiting_tool'), 'unknown', late)).toBe('start');
   });
 
-  it('carries a stop out that no writer confirms', () => {
+  it('decideSweep enforces a stop that no writer confirms', () => {
     const stopped = recordOf('running', { stop: { mode: 'abort' }, updatedAt: 1_000 });
     expect(decideSweep(stopped, 'running', 3_000)).toBe('nothing');
     expect(decideSweep(stopped, undefined, 3_001)).toBe('enforce');
   });
 
-  it('wakes a run that has not taken its answers for a while', () => {
+  it('decideSweep wakes a run that has not taken its answers for a while', () => {
     const record = recordOf('running', { resume, updatedAt: 1_000 });
     expect(decideSweep(record, 'running', 2_000)).toBe('nothing');
     expect(decideSweep(record, 'running', 3_001)).toBe('wake');
     expect(decideSweep(record, 'closed', 9_000)).toBe('fail');
   });
 
-  it('leaves a run alone whose approved tool runs for long', () => {
+  it('decideSweep leaves a run alone whose approved tool runs for long', () => {
     const record = recordOf('running', { resume, resumeTaken: true, updatedAt: 1_000 });
     expect(decideSweep(record, 'running', 60_000)).toBe('nothing');
   });

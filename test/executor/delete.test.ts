@@ -101,7 +101,7 @@ describe('a session that is erased', () => {
     expect(await stored(id)).toEqual([]);
   });
 
-  it('takes with it what waits for its turn', async () => {
+  it('erasing a session removes its queued messages', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, talks.name, JSON.stringify({ hang: true }));
     const queued = await runs.executor.execute({
@@ -118,7 +118,7 @@ describe('a session that is erased', () => {
     expect(await stored(id)).toEqual([]);
   });
 
-  it('is free for another at once: what the old run still says is not taken', async () => {
+  it('the id of an erased session is free at once, and chunks of the old run are refused', async () => {
     const id = runs.newSessionId();
     const old = await runs.begin(id, held.name, `call ${id}`);
     await reached(id);
@@ -133,7 +133,7 @@ describe('a session that is erased', () => {
     ]);
   });
 
-  it('stays as it is when its run cannot be signalled: its workflow would wait forever', async () => {
+  it('a session is not erased if its run cannot be signalled, since its workflow would wait forever', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
     await runs.untilStatus(id, 'waiting_approval');

@@ -58,7 +58,7 @@ describe('starting a run', () => {
     expect(await runs.workflows.state(record.runId)).toBe('closed');
   });
 
-  it('is not waited for while Temporal is down; the sweep starts it afterwards', async () => {
+  it('a message does not wait for Temporal while it is down, and the sweep starts the run afterwards', async () => {
     await server.stop();
     const [id, other] = [runs.newSessionId(), runs.newSessionId()];
     for (const each of [id, other]) expect(await post(each)).toMatchObject({ kind: 'begun' });

@@ -60,7 +60,7 @@ const exceeded = (what: keyof OwnerCounts, more: object = {}): object => ({
 });
 
 describe('what a user may have', () => {
-  it('is so many active runs, and one more when one has ended', async () => {
+  it('a user may have a number of active runs, and another when one has ended', async () => {
     const executor = executorWith({ runs: 2 });
     const first = newSessionId();
     const begun = await say(executor, { sessionId: first });
@@ -75,7 +75,7 @@ describe('what a user may have', () => {
     expect(await say(executor)).toMatchObject({ kind: 'begun' });
   });
 
-  it('does not hold up a message that was accepted before', async () => {
+  it('a quota does not refuse a message that was accepted before', async () => {
     const executor = executorWith({ runs: 1 });
     const [first, second] = [newSessionId(), newSessionId()];
     const begun = await say(executor, { sessionId: first });
@@ -87,7 +87,7 @@ describe('what a user may have', () => {
     );
   });
 
-  it('is so many messages that wait, over all conversations', async () => {
+  it('a user may have a number of queued messages over all conversations', async () => {
     const executor = executorWith({ queued: 2 });
     const [one, two] = [newSessionId(), newSessionId()];
     await say(executor, { sessionId: one });
@@ -102,7 +102,7 @@ describe('what a user may have', () => {
     expect(await later(one, 'u3')).toMatchObject({ kind: 'queued' });
   });
 
-  it('is so many conversations: one that is erased makes room', async () => {
+  it('a user may have a number of conversations, and an erased one makes room', async () => {
     const executor = executorWith({ sessions: 1 });
     const sessionId = newSessionId();
     await say(executor, { sessionId });
@@ -111,7 +111,7 @@ describe('what a user may have', () => {
     expect(await say(executor)).toMatchObject({ kind: 'begun' });
   });
 
-  it('is so much text, copies included, however they are made', async () => {
+  it('a user may store a number of bytes, copies included', async () => {
     const executor = executorWith({ bytes: 25_000 });
     const sessionId = newSessionId();
     const begun = await say(executor, { sessionId, text: 'x'.repeat(10_000) });
@@ -124,7 +124,7 @@ describe('what a user may have', () => {
     expect(await say(executor, { text: 'small' })).toMatchObject({ kind: 'begun' });
   });
 
-  it('counts for turns that are done again', async () => {
+  it('a quota counts for repeated turns', async () => {
     const executor = executorWith({ runs: 1 });
     const sessionId = newSessionId();
     const begun = await say(executor, { sessionId });
@@ -134,7 +134,7 @@ describe('what a user may have', () => {
     await expect(executor.resume({ sessionId })).rejects.toMatchObject(exceeded('runs'));
   });
 
-  it('is given back when a run ends by a stop, or is lost', async () => {
+  it('the slot of a run is free again when the run is stopped or lost', async () => {
     const executor = executorWith({ runs: 1 });
     const sessionId = newSessionId();
     await say(executor, { sessionId });
@@ -159,7 +159,7 @@ describe('what was not charged when a run ended, since its process died', () => 
     return sessionId;
   }
 
-  it('is charged by the sweep that finds the conversation at rest', async () => {
+  it('the sweep that finds a conversation at rest charges what its dead process did not', async () => {
     const executor = executorWith({});
     const store = { ...stores.store, due: stores.store.due.of(FLEET) };
     await store.due.note(await endUnnoticed(executor), -1);
@@ -167,7 +167,7 @@ describe('what was not charged when a run ended, since its process died', () => 
     expect(await runsOf('ann')).toBe(0);
   });
 
-  it('is given back by the sweep that finds the conversation waiting for people', async () => {
+  it('the sweep that finds a conversation waiting for people frees the slot of its run', async () => {
     const store = { ...stores.store, due: stores.store.due.of(FLEET) };
     const executor = executorWith({});
     const sessionId = newSessionId();
@@ -180,7 +180,7 @@ describe('what was not charged when a run ended, since its process died', () => 
     expect(await runsOf('ann')).toBe(0);
   });
 
-  it('is charged by the hourly look through the conversations of each owner', async () => {
+  it('the hourly repair charges each owner for conversations whose process died', async () => {
     let ahead = 0;
     stores = createMemoryStores({ now: () => Date.now() + ahead });
     await endUnnoticed(executorWith({}));
@@ -197,7 +197,7 @@ describe('what was not charged when a run ended, since its process died', () => 
 });
 
 describe('what a tenant may have', () => {
-  it('is as many times that, whichever of its users asks', async () => {
+  it("a tenant may have a multiple of a user's quota, whichever of its users asks", async () => {
     const executor = executorWith({ runs: 1 }, 2);
     await say(executor, { owner: 'ann', tenant: 'acme' });
     await say(executor, { owner: 'bob', tenant: 'acme' });

@@ -102,7 +102,7 @@ function textsOf(stream: string): string[] {
 }
 
 describe('resume', () => {
-  it('continues after a cut reply: the model sees it, people see one message', async () => {
+  it('resume continues after a cut reply: the model sees it, and people see one message', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
@@ -141,7 +141,7 @@ describe('resume', () => {
     });
   });
 
-  it('can be interrupted and resumed again', async () => {
+  it('a resumed run can be interrupted and resumed again', async () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, 'hang 2');
     await interruptAtWord(id, 1);
@@ -176,7 +176,7 @@ describe('resume', () => {
     expect(asked.get(id)).toHaveLength(2);
   });
 
-  it('settles what waited when the run was stopped, and tells the model', async () => {
+  it('resume settles the calls that waited when the run was stopped, and informs the model', async () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, 'approve');
     await runs.untilStatus(id, 'waiting_approval');
@@ -192,7 +192,7 @@ describe('resume', () => {
     ]);
   });
 
-  it('with a message begins a new turn, and says so', async () => {
+  it('resume with a message begins a new turn, and reports it', async () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);
@@ -221,7 +221,7 @@ describe('resume', () => {
     });
   });
 
-  it('is carried on by the sweeper if its workflow was never started', async () => {
+  it('the sweeper starts a resumed run whose workflow was never started', async () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, 'hang 1');
     await interruptAtWord(id, 1);

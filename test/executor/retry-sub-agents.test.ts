@@ -46,7 +46,7 @@ async function approve(sessionId: string): Promise<string> {
 }
 
 describe('a turn with sub-agents that is done again', () => {
-  it('has them begin again: other sessions, other ids, people asked again', async () => {
+  it('a repeated turn begins its sub-agents again, with new sessions and ids, and asks people again', async () => {
     const sessionId = runs.newSessionId();
     const script = [{ calls: [delegate('d1', [charge, { say: 'paid' }])] }, { say: 'all paid' }];
     const run = await runs.begin(sessionId, 'lab', JSON.stringify({ script }));
@@ -74,7 +74,7 @@ describe('a turn with sub-agents that is done again', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('can be stopped while one waits, and done again from there', async () => {
+  it('a turn can be stopped while a sub-agent waits, and repeated from there', async () => {
     const sessionId = runs.newSessionId();
     const script = [{ calls: [delegate('d1', [charge, { say: 'paid' }])] }, { say: 'all paid' }];
     const run = await runs.begin(sessionId, 'lab', JSON.stringify({ script }));

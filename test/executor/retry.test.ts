@@ -61,7 +61,7 @@ async function play(text = 'count'): Promise<string> {
 }
 
 describe('retry', () => {
-  it('does a turn with tools again: its calls are executed again, its state is undone', async () => {
+  it('retry repeats a turn with tools: calls are executed again, and the state is undone', async () => {
     const id = await play();
     expect(await stores.store.documents.load(id)).toMatchObject({ customState: { n: 2 } });
     const before = executed.length;
@@ -82,7 +82,7 @@ describe('retry', () => {
     ]);
   });
 
-  it('continues from a checkpoint in the middle, with the state of that moment', async () => {
+  it('retry continues from a checkpoint in the middle, with the state of that moment', async () => {
     const id = await play();
     const { checkpoints } = await stores.store.checkpoints.list(id);
     const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
@@ -120,7 +120,7 @@ describe('retry', () => {
     expect(await stores.store.runs.list(id)).toHaveLength(2);
   });
 
-  it('refuses what there is not', async () => {
+  it('retry refuses turns and checkpoints that do not exist', async () => {
     const sessionId = runs.newSessionId();
     const { executor } = runs;
     await expect(executor.retry({ sessionId })).rejects.toMatchObject({ code: 'not_found' });
@@ -143,7 +143,7 @@ describe('retry', () => {
 });
 
 describe('branch', () => {
-  it('copies up to a checkpoint in the middle, and both continue', async () => {
+  it('branch copies up to a checkpoint in the middle, and both sessions continue', async () => {
     const id = await play();
     const { checkpoints } = await stores.store.checkpoints.list(id);
     const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
@@ -171,7 +171,7 @@ describe('branch', () => {
     ]);
   });
 
-  it('copies up to a message, or everything; what was copied can be done again', async () => {
+  it('branch copies up to a message or everything, and copied turns can be repeated', async () => {
     const id = await play();
     const next = await runs.begin(id, agent.name, 'more');
     await runs.result(next);

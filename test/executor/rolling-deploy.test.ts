@@ -54,7 +54,7 @@ async function rowsOf(sessionId: string): Promise<string[]> {
 }
 
 describe('an older worker', () => {
-  it('leaves a run of an agent that it does not know to a newer one', async () => {
+  it('an older worker leaves a run of an unknown agent to a newer one', async () => {
     const worker = await older.startWorker();
     const { id, run } = await begin(newer, 'added', 'hello');
     await untilLeft(run);
@@ -67,7 +67,7 @@ describe('an older worker', () => {
     await Promise.all([worker.stop(), other.stop()]);
   });
 
-  it('leaves an approved call of a tool that it does not know to a newer one', async () => {
+  it('an older worker leaves an approved call of an unknown tool to a newer one', async () => {
     const first = await newer.startWorker();
     const { id, run } = await begin(newer, 'both');
     await newer.untilStatus(id, 'waiting_approval');
@@ -86,7 +86,7 @@ describe('an older worker', () => {
     await Promise.all([worker.stop(), other.stop()]);
   });
 
-  it('does not start a run whose agent it does not know, and does not lose it', async () => {
+  it('an older worker neither starts nor loses a run of an unknown agent', async () => {
     const session = drive(stores);
     await newer.due.note(session.id, 3_000);
     await session.begin({ agent: 'added', messages: [userMessage('u1', 'hello')] });
@@ -100,7 +100,7 @@ describe('an older worker', () => {
 });
 
 describe('a newer worker', () => {
-  it('leaves an approved call of an agent that was removed to an older one', async () => {
+  it('a newer worker leaves an approved call of a removed agent to an older one', async () => {
     const first = await older.startWorker();
     const { id, run } = await begin(older, 'removed');
     await older.untilStatus(id, 'waiting_approval');
@@ -118,7 +118,7 @@ describe('a newer worker', () => {
 });
 
 describe('both together', () => {
-  it('answer a crowd of runs, each once', async () => {
+  it('an older and a newer worker together answer many runs, each once', async () => {
     const workers = [await older.startWorker(), await newer.startWorker()];
     const runs = await Promise.all(
       Array.from({ length: 12 }, (_, n) => {

@@ -62,13 +62,13 @@ function executorOver(workflows: RunWorkflows) {
 }
 
 describe('a search attribute of another type', () => {
-  it('is noticed: runs go without attributes', async () => {
+  it('a search attribute of another type is noticed, and runs start without attributes', async () => {
     await until('it is listed', isKnown);
     expect(await registerSearchAttributes(connection, namespace)).toBe(false);
     expect(await registerSearchAttributes(connection, 'default')).toBe(true);
   });
 
-  it('that comes later does not refuse a run, which goes without attributes', async () => {
+  it('a search attribute of another type that is added later does not refuse a run, which starts without attributes', async () => {
     const workflows = createRunWorkflows(client, 'no-worker');
     for (const turn of ['1', '2']) {
       const sessionId = newSessionId();
@@ -93,7 +93,7 @@ describe('a search attribute of another type', () => {
 });
 
 describe('a run that Temporal refuses for good', () => {
-  it('ends typed, and the next message is taken', async () => {
+  it('a run that Temporal refuses for good ends with a typed error, and the next message is accepted', async () => {
     const executor = executorOver(createRunWorkflows(client, 'q'.repeat(2_000)));
     const sessionId = newSessionId();
     const post = (id: string) =>

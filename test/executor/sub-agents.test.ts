@@ -89,7 +89,7 @@ describe('a sub-agent', () => {
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
   }, 60_000);
 
-  it('has a result of its schema, and one that fails is an error', async () => {
+  it('a sub-agent returns a result of its schema, and a failed one is an error', async () => {
     const sessionId = runs.newSessionId();
     await runs.begin(
       sessionId,

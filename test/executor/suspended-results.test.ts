@@ -36,7 +36,7 @@ const yes = (toolCallId: string) =>
   ({ kind: 'approval-response', toolCallId, approved: true }) as const;
 
 describe('the result of a run that waits', () => {
-  it('is a partial step when other calls of it have results; after the answers it is the end', async () => {
+  it('the result of a waiting run is a partial step if other calls have results, and the end after the answers', async () => {
     const handle = await perform(
       { calls: [{ tool: 'echo', id: 'e' }, charge('c1'), charge('c2')] },
       { say: 'paid' },
@@ -54,7 +54,7 @@ describe('the result of a run that waits', () => {
     expect(await found?.result()).toMatchObject({ status: 'completed', text: 'paid' });
   });
 
-  it('names the sub-agents that it waits for; they are answered by its own handle', async () => {
+  it('the result of a waiting run names its sub-agents, whose calls its own handle answers', async () => {
     const script = [{ calls: [charge('c1')] }, { say: 'paid below' }];
     const handle = await perform(
       { calls: [{ tool: 'delegate', id: 'd1', args: { script } }] },
@@ -71,7 +71,7 @@ describe('the result of a run that waits', () => {
     expect(await found?.result()).toMatchObject({ status: 'completed', text: 'all paid' });
   });
 
-  it('says so again when the same turn waits once more', async () => {
+  it('the result of a run that waits once more names its questions again', async () => {
     const handle = await perform({ calls: [charge('a')] }, { calls: [charge('b')] });
     for (const id of ['a', 'b']) {
       expect(await handle.result()).toMatchObject({
@@ -85,7 +85,7 @@ describe('the result of a run that waits', () => {
 });
 
 describe('what a run waits for', () => {
-  it('is in its result as in the snapshot: a program approves, denies and answers with no more', async () => {
+  it('the result has the questions as in the snapshot, and a program answers them with no more', async () => {
     const handle = await perform(
       { calls: [charge('c1', 5), charge('c2', 9), { tool: 'locate', id: 'l1' }] },
       { calls: [{ tool: 'ask', id: 'a1', args: { question: 'Which one?' } }] },
@@ -129,7 +129,7 @@ describe('what a run waits for', () => {
     ]);
   });
 
-  it('includes the questions of its sub-agents', async () => {
+  it('the questions of a run include those of its sub-agents', async () => {
     const script = [{ calls: [charge('c1')] }];
     const handle = await perform({ calls: [{ tool: 'delegate', id: 'd1', args: { script } }] });
     expect(await pendingOf(handle)).toMatchObject([{ toolCallId: 'c1', toolName: 'charge' }]);

@@ -39,7 +39,7 @@ async function makeDue(sessionId: string): Promise<void> {
 const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
 
 describe('the sweep', () => {
-  it('starts a run that was made and never started', async () => {
+  it('the sweep starts a run that was made and never started', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
     await runs.sweep(session.id);
@@ -47,7 +47,7 @@ describe('the sweep', () => {
     await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
   });
 
-  it('ends a run whose workflow was terminated; the partial reply stays, the session answers', async () => {
+  it('the sweep ends a run whose workflow was terminated; the partial reply stays, the session answers', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
     await until(
@@ -86,7 +86,7 @@ describe('the sweep', () => {
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('carries out a stop that no writer confirmed, and whose request died', async () => {
+  it('the sweep carries out a stop that no writer confirmed, and whose request died', async () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, JSON.stringify({ hang: true }));
     await until(
@@ -101,7 +101,7 @@ describe('the sweep', () => {
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
   });
 
-  it('ends a waiting run whose workflow was terminated', async () => {
+  it('the sweep ends a waiting run whose workflow was terminated', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
@@ -111,7 +111,7 @@ describe('the sweep', () => {
     expect(await runs.decide(run, `${id}-c`, true)).toBe('already_completed');
   });
 
-  it('ends a run whose workflow was terminated before it did anything', async () => {
+  it('the sweep ends a run whose workflow was terminated before it did anything', async () => {
     // No worker on this queue: the run stays at its start.
     const idle = await createRunHarness(stores, [agent]);
     const id = idle.newSessionId();
@@ -121,7 +121,7 @@ describe('the sweep', () => {
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
   });
 
-  it('leaves a run alone that waits for a person, and one that waits for a worker', async () => {
+  it('the sweep leaves a run alone that waits for a person, and one that waits for a worker', async () => {
     const idle = await createRunHarness(stores, [agent]);
     const starting = idle.newSessionId();
     await idle.begin(starting, agent.name, 'hello');
@@ -141,7 +141,7 @@ describe('the sweep', () => {
     await idle.executor.stop(starting, { mode: 'abort' });
   });
 
-  it('puts a waiting run back on the list of those that wait, and an ended one off', async () => {
+  it('the sweep puts a waiting run back on the list of those that wait, and an ended one off', async () => {
     const id = runs.newSessionId();
     await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
@@ -162,7 +162,7 @@ describe('the sweep', () => {
     expect(await isListed()).toBe(false);
   });
 
-  it('gives a run an answer whose signal was lost', async () => {
+  it('the sweep gives a run an answer whose signal was lost', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
@@ -177,7 +177,7 @@ describe('the sweep', () => {
     expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
   });
 
-  it('ends the workflow of a run whose stop was lost', async () => {
+  it('the sweep ends the workflow of a run whose stop was lost', async () => {
     const id = runs.newSessionId();
     const { runId } = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
@@ -201,7 +201,7 @@ describe('the sweep', () => {
     expect(await whereListed(session.id)).toBeUndefined();
   });
 
-  it('finds a run that begins long after it was noted', async () => {
+  it('the sweep finds a run that begins long after it was noted', async () => {
     const session = drive(stores);
     await runs.sweep(session.id);
     // The process that noted it was slow, began the run after the look, and died.
@@ -212,7 +212,7 @@ describe('the sweep', () => {
     await runs.untilStatus(session.id, 'running', 'completed');
   });
 
-  it('does not lose sight of a session that is noted while it is looked at', async () => {
+  it('the sweep does not lose sight of a session that is noted while it is looked at', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);
@@ -227,7 +227,7 @@ describe('the sweep', () => {
     await stores.store.runs.stop(session.id, { mode: 'abort' });
   });
 
-  it('takes in what release 0.2.0 has noted', async () => {
+  it('the sweep adopts the sessions that release 0.2.0 has noted', async () => {
     const id = runs.newSessionId();
     const later = Date.now() + 3_600_000;
     await stores.redis.zadd('hx:active', later, id);

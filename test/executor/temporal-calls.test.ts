@@ -9,7 +9,7 @@ function grpcError(code: number): Error {
 }
 
 describe('a call to Temporal', () => {
-  it('gives its result, and its own error as it is', async () => {
+  it('a call to Temporal returns its result, or its own error unchanged', async () => {
     expect(await withinDeadline(connection, () => Promise.resolve(7))).toBe(7);
     const error = new Error('no such thing');
     await expect(withinDeadline(connection, () => Promise.reject(error))).rejects.toBe(error);
@@ -17,7 +17,7 @@ describe('a call to Temporal', () => {
     await expect(withinDeadline(connection, () => Promise.reject(notFound))).rejects.toBe(notFound);
   });
 
-  it('that is never answered is unavailable in time', async () => {
+  it('a call to Temporal without an answer fails as unavailable in time', async () => {
     jest.useFakeTimers();
     const never = new Promise<never>(() => undefined);
     const refused = expect(withinDeadline(connection, () => never)).rejects.toMatchObject({
@@ -30,7 +30,7 @@ describe('a call to Temporal', () => {
   });
 
   it.each([1, 4, 8, 14])(
-    'that fails with gRPC code %i is unavailable, also when wrapped',
+    'a call to Temporal that fails with gRPC code %i is unavailable, also when wrapped',
     async (code) => {
       const bare = grpcError(code);
       const wrapped = new Error('service error', { cause: new Error('x', { cause: bare }) });

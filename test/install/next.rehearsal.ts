@@ -25,7 +25,7 @@ let url: string;
 beforeAll(async () => {
   redis = await startRedis();
   browser = await launchBrowser();
-  project = await installInto([], {
+  project = await installInto(['@ai-sdk/openai@4'], {
     from: EXAMPLE,
     env: {
       TEMPORAL_ADDRESS: sharedTemporal(),
@@ -35,10 +35,15 @@ beforeAll(async () => {
   });
   await project.run('npx', ['next', 'build']);
   await project.start(process.execPath, ['worker.mjs'], "state: 'RUNNING'");
-  const port = String(await anyFreePort());
-  await project.start('npx', ['next', 'start', '-p', port], 'Ready in');
-  url = `http://127.0.0.1:${port}`;
+  url = await startApp();
 }, 600_000);
+
+/** The built app with these variables of the environment; resolves to its URL. */
+async function startApp(...variables: string[]): Promise<string> {
+  const port = String(await anyFreePort());
+  await project.start('env', [...variables, 'npx', 'next', 'start', '-p', port], 'Ready in');
+  return `http://127.0.0.1:${port}`;
+}
 
 afterAll(async () => {
   await browser.close();
@@ -68,4 +73,18 @@ it('the example for Next.js streams, waits for an approval, and survives reloads
   await replies.getByText('It is done.').waitFor();
   expect(await replies.allInnerTexts()).toEqual(shown);
   expect(faults).toEqual([]);
+}, 120_000);
+
+it('the bundled app loads the package of the provider that MODEL names, and fails where there is none', async () => {
+  const look = async (at: string): Promise<number> => {
+    const response = await fetch(`${at}/api/chat/unknown/snapshot`);
+    await response.text();
+    return response.status;
+  };
+  const without = await look(url);
+  expect(without).toBeLessThan(500);
+  const installed = await startApp('MODEL=openai:gpt-5', 'OPENAI_API_KEY=none');
+  expect(await look(installed)).toBe(without);
+  const missing = await startApp('MODEL=anthropic:claude', 'ANTHROPIC_API_KEY=none');
+  expect(await look(missing)).toBe(500);
 }, 120_000);
