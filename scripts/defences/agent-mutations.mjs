@@ -6,13 +6,13 @@ export const agents = [
     defence: 'Settings: fields that do not exist are refused',
     file: 'agents/fields.ts',
     edits: [['z.strictObject(shape, {', 'z.object(shape, {']],
-    test: 'defineAgent names the fields of {"temprature":1} that an agent does not have',
+    test: 'defineAgent defineAgent names the fields of {"temprature":1} that an agent does not have',
   },
   {
     defence: "Settings: tools in an agent's list are checked again",
     file: 'agents/define-agent.ts',
     edits: [['    assertTool(tool, { agent: name, index });\n', '']],
-    test: 'defineAgent names agent and tool when a tool in its list has a fault',
+    test: 'defineAgent defineAgent names agent and tool when a tool in its list has a fault',
   },
   {
     defence: 'Settings: an entry that is no tool of ours is refused, with what to write instead',
@@ -23,18 +23,18 @@ export const agents = [
         '',
       ],
     ],
-    test: 'defineAgent refuses {"tools":["weather"]} and explains: tools[0] must be what defineTool() returned, not "weather"',
+    test: 'defineAgent defineAgent refuses {"tools":["weather"]} and explains: tools[0] must be what defineTool() returned, not "weather"',
   },
   {
     defence: 'Settings: a cap in dollars needs prices',
     file: 'agents/agent-config.ts',
     edits: [['!spendCap?.usd || llmConfig.pricing !== undefined', 'true']],
-    test: 'defineAgent refuses {"spendCap":{"usd":1}} and explains: spendCap.usd needs llmConfig.pricing',
+    test: 'defineAgent defineAgent refuses {"spendCap":{"usd":1}} and explains: spendCap.usd needs llmConfig.pricing',
   },
   {
     defence: 'Settings: what stands for a number of milliseconds is one',
     file: 'agents/fields.ts',
     edits: [['Number.isSafeInteger(value) && (value as number) > 0', 'true']],
-    test: 'defineTool refuses {"timeoutMs":0} and explains: timeoutMs must be a whole number of milliseconds above 0, not 0',
+    test: 'defineTool defineTool refuses {"timeoutMs":0} and explains: timeoutMs must be a whole number of milliseconds above 0, not 0',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -69,7 +69,7 @@ export const bounds = [
     file: 'protocol/list-of.ts',
     edits: without('if (context.issues.length >= FAULTS) break;'),
     suite: 'test/protocol/list-of.test.ts',
-    test: 'a list is looked at until there are five faults',
+    test: 'a list a list is checked until there are five faults',
   },
   {
     defence: 'Edge: requests that change something are limited',

@@ -69,21 +69,21 @@ export const bridge = [
     file: 'ai-sdk/reply/continue-turn.ts',
     edits: [['[...stored, ...known.map(({ toolCallId }) => toolCallId)]', '[]']],
     suite: 'test/ai-sdk/reply/answers.test.ts',
-    test: 'answers (path 3) answers that another client completes meanwhile get what follows',
+    test: 'answers (path 3) a client whose batch another client completes gets the stream that follows',
   },
   {
     defence: 'Bridge: an agent with a state is replayed from its log',
     file: 'ai-sdk/turns/turn-origin.ts',
     edits: [["if (message.type === 'state_patch' && isModel) return true;", '']],
     suite: ORIGIN,
-    test: 'where a replay begins is the log, also when an agent with a state adds its defaults before it speaks',
+    test: 'where a replay begins a replay begins in the log, also when an agent with a state adds its defaults before it speaks',
   },
   {
     defence: 'Bridge: chunks of running calls are read from the log',
     file: 'ai-sdk/turns/turn-origin.ts',
     edits: [["if (message.type === 'custom' && unfinished.has(writer)) return true;", '']],
     suite: ORIGIN,
-    test: 'where a replay begins is the transcript if the beginning is gone, and the log for events of unfinished calls',
+    test: 'where a replay begins a replay begins in the transcript if the beginning is gone, and in the log for events of unfinished calls',
   },
   {
     defence: 'Bridge: the state of a replayed turn is that of its beginning',
@@ -128,7 +128,7 @@ export const bridge = [
       ],
     ],
     suite: 'test/ai-sdk/reply/chat-paths.test.ts',
-    test: 'GET (paths 5, 6) tells a turn that failed to a page whose snapshot was active, and to no other',
+    test: 'GET (paths 5, 6) a GET reports a failed turn to a page whose snapshot was active, and to no other',
   },
   {
     defence: 'Bridge: an answer takes one read of the session',
@@ -168,14 +168,14 @@ export const bridge = [
     file: 'ai-sdk/reply/resume-intent.ts',
     edits: [['if (runId !== (call?.runId ?? currentRunId)) {', 'if (runId === undefined) {']],
     suite: INTENT,
-    test: 'extractResumeIntent rejects an answer for an older run',
+    test: 'extractResumeIntent extractResumeIntent rejects an answer for an older run',
   },
   {
     defence: 'Bridge: an end behind a call is guarded',
     file: 'ai-sdk/parts/stream-transformer.ts',
     edits: [['guard: !isPaused && !isBlank', 'guard: false']],
     suite: TRANSFORMER,
-    test: 'StreamTransformer guards an end behind a call, not a pause',
+    test: 'StreamTransformer StreamTransformer guards an end behind a call, not a pause',
   },
   {
     defence: 'Bridge: who holds part of a dead attempt is cut',
@@ -184,6 +184,6 @@ export const bridge = [
       ["if (message.type === 'step_discarded') this.#discard(message, result);\n    else if", 'if'],
     ],
     suite: DEAD_ATTEMPTS,
-    test: 'an attempt that died cuts a reader who was given part of it',
+    test: 'an attempt that died a dead attempt cuts a reader that received part of it',
   },
 ];

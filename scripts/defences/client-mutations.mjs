@@ -138,7 +138,7 @@ export const clients = [
     file: 'ai-sdk/react/use-recovery.ts',
     edits: [['error instanceof ChatRequestError || ', '']],
     suite: 'test/ai-sdk/react/helix-chat.test.ts',
-    test: 'useHelixChat on useChat of 4 does no turn again when a person retries after a fault of the server',
+    test: 'useHelixChat on useChat of 4 a retry after a fault of the server repeats no turn',
   },
   {
     defence: 'Hook: a page that React mounts twice resumes',
@@ -150,6 +150,6 @@ export const clients = [
       ],
     ],
     suite: 'test/ai-sdk/react/helix-chat.test.ts',
-    test: 'useHelixChat on useChat of 4 resumes a reply in strict mode too, which mounts a page twice',
+    test: 'useHelixChat on useChat of 4 a page resumes a reply in strict mode too, which mounts it twice',
   },
 ];

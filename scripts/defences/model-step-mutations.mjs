@@ -58,6 +58,6 @@ export const modelSteps = [
     file: 'agents/model-spec.ts',
     edits: [['if (!isMissing(cause, name)) throw cause;', 'throw cause;']],
     suite: 'test/agents/model-spec.test.ts',
-    test: 'modelFromSpec names the command that installs a missing package of openai',
+    test: 'modelFromSpec modelFromSpec names the command that installs a missing package of openai',
   },
 ];

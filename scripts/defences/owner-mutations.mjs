@@ -100,7 +100,7 @@ export const owners = [
       ['import { findOwnSession, isOwner', 'import { findSession, isOwner'],
     ],
     suite: SNAPSHOTS,
-    test: 'buildSnapshot reads nothing of what belongs to others',
+    test: "buildSnapshot buildSnapshot reads nothing of other people's sessions",
   },
   {
     defence: 'Owners: a missing caller owns nothing',
@@ -112,7 +112,7 @@ export const owners = [
       ],
     ],
     suite: SNAPSHOTS,
-    test: 'buildSnapshot is null without a caller, whom JavaScript hosts may omit',
+    test: 'buildSnapshot buildSnapshot returns null without a caller, which JavaScript hosts may omit',
   },
   {
     defence: 'Owners: a route of owners loads the session of its caller only',

@@ -169,7 +169,7 @@ export const runs = [
     file: 'protocol/carry.ts',
     edits: [['step === asked - 1 ? calls.filter(isAsked) : []', '[]']],
     suite: 'test/protocol/carry.test.ts',
-    test: 'what follows a step is the same question if a wake-up came too early, so that what is approved is carried out',
+    test: 'what follows a step a wake-up that comes too early asks the same question, so that approved calls are executed',
   },
   {
     defence: 'A stop reaches sub-agents that wait for people',
@@ -183,7 +183,7 @@ export const runs = [
     file: 'protocol/carry.ts',
     edits: [['    known,\n    invalidFinishes,\n', '    known,\n    invalidFinishes: 0,\n']],
     suite: 'test/protocol/carry.test.ts',
-    test: 'what follows a step counts results that do not fit, over a new execution too',
+    test: 'what follows a step carry counts results that do not fit, over a new execution too',
   },
   {
     defence: 'A tool that ends the run does so once its siblings are settled',

@@ -29,7 +29,7 @@ const codeOf = (act: () => unknown): string => {
 };
 
 describe('the state of an agent', () => {
-  it('is what the schema makes of what is stored, frozen to its depth', () => {
+  it('the state is the stored value as the schema parses it, deeply frozen', () => {
     const state = createAgentState(Notes, { memory: { a: { b: 1 } } });
     const value = state.get() as Notes;
     expect(value).toEqual({ list: [], memory: { a: { b: 1 } }, count: 0 });
@@ -37,7 +37,7 @@ describe('the state of an agent', () => {
     expect(codeOf(() => createAgentState(Notes, { count: 'x' }))).toBe('state_invalid');
   });
 
-  it('changes by patches that lead there, and by others that lead back', () => {
+  it('a change of the state has patches that apply it, and others that revert it', () => {
     const state = createAgentState(Notes, {
       list: ['a', 'b', 'c'],
       memory: { 'x/y~z': 1, old: 1 },
@@ -59,7 +59,7 @@ describe('the state of an agent', () => {
     expect(state.patches()).toEqual(change?.patches);
   });
 
-  it('takes no change that its schema refuses, and none by an async function', () => {
+  it('the state accepts no change that its schema refuses, and none by an async function', () => {
     const state = createAgentState(Notes, {});
     expect(codeOf(() => update(state, (draft) => (draft.count = 4)))).toBe('state_invalid');
     expect(codeOf(() => update(state, async (draft) => (draft.count = 1)))).toBe('state_invalid');
@@ -70,7 +70,7 @@ describe('the state of an agent', () => {
     expect(update(state, () => undefined)).toBeUndefined();
   });
 
-  it('keeps what the schema and JSON make of a change', () => {
+  it('the state keeps a change as the schema and JSON store it', () => {
     const state = createAgentState(Notes, { memory: { gone: 1 } });
     const change = update(state, (draft) => {
       Object.assign(draft, { unknown: 1 });
@@ -88,7 +88,7 @@ describe('stateSchema', () => {
     ['must return an object', z.object({}).transform(() => [1])],
     ['must accept what it returns', z.object({ n: z.string().default('1').transform(Number) })],
     ['cannot be used', z.object({}).refine(async () => true)],
-  ])('is refused: %s', (fault, stateSchema) => {
+  ])('a state schema is refused: %s', (fault, stateSchema) => {
     const agent = { name: 'a', systemPrompt: '', llmConfig: { model: createScriptedModel() } };
     expect(() => defineAgent({ ...agent, stateSchema: stateSchema as never })).toThrow(
       `Agent "a": stateSchema ${fault === 'give every field a default' ? 'must accept {}' : fault}`,

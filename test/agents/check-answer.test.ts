@@ -8,7 +8,7 @@ circle.push(circle);
 const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 
 describe('the answer to a call', () => {
-  it('is refused if its schema makes something of it that cannot be kept', async () => {
+  it('an answer is refused if its schema turns it into something that cannot be stored', async () => {
     const made = new Map<string, unknown>([
       ['cycle', circle],
       ['bigint', 1n],

@@ -5,7 +5,7 @@ import { cutText, cutWords } from '../../agents/index.js';
 const text = fc.string({ unit: 'binary', maxLength: 200 });
 
 describe('cutText', () => {
-  it('gives near-equal pieces of whole code points that join to the text', () => {
+  it('cutText returns near-equal pieces of whole code points that join to the text', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 300 }), (whole, count) => {
         const pieces = cutText(whole, count);
@@ -20,13 +20,13 @@ describe('cutText', () => {
     );
   });
 
-  it('keeps a pair of surrogates together', () => {
+  it('cutText keeps a pair of surrogates together', () => {
     expect(cutText('a😀b', 3)).toEqual(['a', '😀', 'b']);
   });
 });
 
 describe('cutWords', () => {
-  it('gives words that join to the text', () => {
+  it('cutWords returns words that join to the text', () => {
     fc.assert(
       fc.property(text, (whole) => {
         expect(cutWords(whole).join('')).toBe(whole);

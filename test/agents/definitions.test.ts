@@ -50,7 +50,7 @@ describe('defineTool', () => {
 });
 
 describe('defineAgent', () => {
-  it('is frozen data, and does not create its model', () => {
+  it('defineAgent returns frozen data, and does not create the model', () => {
     const sums = defineAgent({
       ...agent,
       tools: [defineTool(tool)],
@@ -74,7 +74,7 @@ describe('defineAgent', () => {
     expect(typeof systemPrompt === 'function' && systemPrompt({ mood: 'calm' })).toBe('Be calm.');
   });
 
-  it('allows 50 steps by default', () => {
+  it('defineAgent allows 50 steps by default', () => {
     expect(DEFAULT_MAX_STEPS).toBe(50);
     expect(resolveMaxSteps(defineAgent(agent))).toBe(50);
     expect(resolveMaxSteps(defineAgent({ ...agent, maxSteps: 3 }))).toBe(3);
@@ -85,7 +85,7 @@ describe('defineAgent', () => {
 describe('AgentRegistry', () => {
   const sums = defineAgent(agent);
 
-  it('finds agents by name', () => {
+  it('AgentRegistry finds agents by name', () => {
     const registry = new AgentRegistry([sums]);
     registry.register(sums);
     expect(registry.resolve('sums')).toBe(sums);
@@ -94,13 +94,13 @@ describe('AgentRegistry', () => {
     expect(registry.getRegisteredTypes()).toEqual(['sums']);
   });
 
-  it('says which agent is missing', () => {
+  it('AgentRegistry names the agent that is missing', () => {
     const registry = new AgentRegistry();
     expect(() => registry.resolve('sums')).toThrow(AgentNotFoundError);
     expect(() => registry.resolve('sums')).toThrow('"sums"');
   });
 
-  it('refuses a second agent of the same name, and forgets on request', () => {
+  it('AgentRegistry refuses a second agent of the same name, and forgets on request', () => {
     const registry = new AgentRegistry([sums]);
     expect(() => {
       registry.register(defineAgent(agent));
@@ -111,7 +111,7 @@ describe('AgentRegistry', () => {
     expect(registry.getRegisteredTypes()).toEqual([]);
   });
 
-  it('calls a factory each time, with the scope', () => {
+  it('AgentRegistry calls a factory each time, with the scope', () => {
     const registry = new AgentRegistry([], { region: 'eu' });
     const factory = ({ userId = 'guests', env }: AgentScope): AgentDefinition =>
       defineAgent({ ...agent, systemPrompt: `For ${userId} in ${String(env?.['region'])}.` });
@@ -128,7 +128,7 @@ describe('AgentRegistry', () => {
     }).toThrow(DefinitionError);
   });
 
-  it('refuses what a factory must not make', () => {
+  it('AgentRegistry refuses what a factory must not return', () => {
     const registry = new AgentRegistry();
     registry.registerFactory('other', () => sums);
     expect(() => registry.resolve('other')).toThrow(
@@ -149,7 +149,7 @@ describe('AgentRegistry', () => {
     expect(registry.resolve('parent').tools).toEqual([delegate]);
   });
 
-  it('replaces an agent', () => {
+  it('AgentRegistry replaces an agent', () => {
     const registry = new AgentRegistry([sums]);
     const newer = defineAgent({ ...agent, systemPrompt: 'You subtract.' });
     registry.replace(newer);

@@ -52,7 +52,7 @@ async function run(
 }
 
 describe('the lab agent', () => {
-  it('runs on the scripted model, whatever model people get', () => {
+  it('the lab agent runs on the scripted model, whatever model people get', () => {
     expect(agent.name).toBe('lab');
     expect(isScriptedModel(agent.llmConfig.model)).toBe(true);
     const agents = createExampleAgents({ countCharge: () => Promise.resolve(), model: 'a/b' });
@@ -67,7 +67,7 @@ describe('the lab agent', () => {
     expect(await run('echo', { value: { deep: [1] } })).toEqual({ value: { deep: [1] } });
   });
 
-  it('throws', async () => {
+  it('the lab agent has a tool that throws', async () => {
     await expect(run('boom', { message: 'bang' })).rejects.toThrow('bang');
   });
 
@@ -87,12 +87,12 @@ describe('the lab agent', () => {
     expect(charges).toEqual(['s1:1-x::c1']);
   });
 
-  it('asks the browser, once with a deadline', () => {
+  it('the lab agent asks the browser, once with a deadline', () => {
     expect(find('locate')).toMatchObject({ execute: 'client' });
     expect(find('ask')).toMatchObject({ execute: 'client', deadlineMs: 2_000 });
   });
 
-  it('reports its progress as events', async () => {
+  it('the lab agent reports its progress as events', async () => {
     const events: unknown[] = [];
     const emit = (...event: unknown[]): Promise<void> => {
       events.push(event);

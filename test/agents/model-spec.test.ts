@@ -44,7 +44,7 @@ describe.each(specs)('a model of provider %s', (_, create) => {
     return create(server.baseUrl);
   }
 
-  it('streams text and usage, and sends key, model and messages', async () => {
+  it('a model streams text and usage, and sends key, model and messages', async () => {
     const model = await startModel({ text: ['Hel', 'lo'] });
     const parts = await readParts(model, options);
     expect(toSaid(parts)).toEqual(['Hel', 'lo']);
@@ -61,7 +61,7 @@ describe.each(specs)('a model of provider %s', (_, create) => {
     });
   });
 
-  it('streams the arguments of parallel tool calls', async () => {
+  it('a model streams the arguments of parallel tool calls', async () => {
     const model = await startModel({
       text: ['Wait.'],
       calls: [
@@ -79,7 +79,7 @@ describe.each(specs)('a model of provider %s', (_, create) => {
     expect(select(parts, 'finish')[0]?.finishReason.unified).toBe('tool-calls');
   });
 
-  it('asks once, and passes a 429 on with the time to wait', async () => {
+  it('a model asks once, and passes on a 429 with the time to wait', async () => {
     const error = { message: 'Slow down.', type: 'rate_limit_error' };
     const model = await startModel({ status: 429, error, retryAfter: '7' });
     const failure: unknown = await Promise.resolve(model.doStream(options)).then(
@@ -96,7 +96,7 @@ describe.each(specs)('a model of provider %s', (_, create) => {
     expect(server?.requests).toHaveLength(1);
   });
 
-  it('fails the stream when the connection is cut', async () => {
+  it('a model fails the stream when the connection is cut', async () => {
     const model = await startModel({ text: ['a', 'b', 'c'], cutAfter: 2, everyMs: 20 });
     const { stream } = await model.doStream(options);
     const received: string[] = [];
@@ -110,7 +110,7 @@ describe.each(specs)('a model of provider %s', (_, create) => {
     expect(['a', 'ab']).toContain(received.join(''));
   });
 
-  it('passes an error in the middle of the stream on', async () => {
+  it('a model passes on an error in the middle of the stream', async () => {
     const error = { message: 'Overloaded.', type: 'server_error', code: null };
     const parts = await readParts(await startModel({ text: ['a'], error }), options);
     expect(toSaid(parts)).toEqual(['a']);
@@ -118,7 +118,7 @@ describe.each(specs)('a model of provider %s', (_, create) => {
     expect(select(parts, 'finish')[0]?.finishReason.unified).toBe('error');
   });
 
-  it('closes the connection at once when aborted', async () => {
+  it('a model closes the connection at once when aborted', async () => {
     const endless = Array.from({ length: 10_000 }, () => 'a');
     const model = await startModel({ text: endless, everyMs: 20 });
     const stop = new AbortController();
@@ -132,11 +132,14 @@ describe.each(specs)('a model of provider %s', (_, create) => {
 });
 
 describe('modelFromSpec', () => {
-  it.each([undefined, '', 'scripted'])('takes %j for the scripted model', async (spec) => {
-    expect(isScriptedModel(await modelFromSpec(spec, {}))).toBe(true);
-  });
+  it.each([undefined, '', 'scripted'])(
+    'modelFromSpec returns the scripted model for %j',
+    async (spec) => {
+      expect(isScriptedModel(await modelFromSpec(spec, {}))).toBe(true);
+    },
+  );
 
-  it('makes models of Anthropic, and takes ids with colons', async () => {
+  it('modelFromSpec creates models of Anthropic, and accepts ids with colons', async () => {
     const { modelId, provider } = await modelFromSpec('anthropic:claude-test', {
       ANTHROPIC_API_KEY: 'k',
     });
@@ -163,7 +166,7 @@ describe('modelFromSpec', () => {
     [':gpt-test', {}, 'MODEL'],
     ['toString:x', {}, 'MODEL'],
     ['unknown:model', {}, 'MODEL'],
-  ])('refuses %j with %j and names %s', async (spec, env, variable) => {
+  ])('modelFromSpec refuses %j with %j and names %s', async (spec, env, variable) => {
     const creation = modelFromSpec(spec, env);
     await expect(creation).rejects.toThrow(ModelConfigurationError);
     await expect(creation).rejects.toMatchObject({ variable });
@@ -178,20 +181,23 @@ describe('modelFromSpec', () => {
       { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1' },
       'npm install @ai-sdk/openai-compatible@3',
     ],
-  ])('names the command that installs a missing package of %s', async (name, env, install) => {
-    const load = (missing: string): Promise<never> =>
-      Promise.reject(
-        Object.assign(new Error(`Cannot find package '${missing}' imported from here`), {
-          code: 'ERR_MODULE_NOT_FOUND',
-        }),
-      );
-    const creation = createModel(`${name}:x`, env, load);
-    await expect(creation).rejects.toThrow(ModelConfigurationError);
-    await expect(creation).rejects.toMatchObject({ variable: 'MODEL', install });
-    await expect(creation).rejects.toThrow(install);
-  });
+  ])(
+    'modelFromSpec names the command that installs a missing package of %s',
+    async (name, env, install) => {
+      const load = (missing: string): Promise<never> =>
+        Promise.reject(
+          Object.assign(new Error(`Cannot find package '${missing}' imported from here`), {
+            code: 'ERR_MODULE_NOT_FOUND',
+          }),
+        );
+      const creation = createModel(`${name}:x`, env, load);
+      await expect(creation).rejects.toThrow(ModelConfigurationError);
+      await expect(creation).rejects.toMatchObject({ variable: 'MODEL', install });
+      await expect(creation).rejects.toThrow(install);
+    },
+  );
 
-  it('passes on what else keeps a package from loading', async () => {
+  it('modelFromSpec passes on any other error of loading a package', async () => {
     const fault = new Error("Cannot find package 'undici' imported from @ai-sdk/openai");
     const load = (): Promise<never> =>
       Promise.reject(Object.assign(fault, { code: 'ERR_MODULE_NOT_FOUND' }));

@@ -32,7 +32,7 @@ const rest = {
 };
 
 describe('resolveModel', () => {
-  it('takes models and factories of models', async () => {
+  it('resolveModel accepts models and factories of models', async () => {
     const model = createScriptedModel();
     for (const given of [model, () => model]) {
       expect(await readText(resolveModel(given), fromScript({ say: 'hi' }))).toBe('hi');
@@ -67,13 +67,13 @@ describe('resolveModel', () => {
     expect(await readText(resolveModel(model), { prompt: fromUser('hi') })).toBe('old');
   });
 
-  it('finds an id with the default provider of the AI SDK', () => {
+  it('resolveModel resolves an id with the default provider of the AI SDK', () => {
     expect(resolveModel('openai/gpt-test').modelId).toBe('openai/gpt-test');
   });
 });
 
 describe('the scripted model under streamText', () => {
-  it('holds a turn with a tool, as any provider does', async () => {
+  it('the scripted model performs a turn with a tool, as any provider does', async () => {
     const { inputSchema } = echo;
     const call = { tool: 'echo', id: 'c1', args: { value: 7 }, argDeltas: 2 };
     const result = streamText({

@@ -82,8 +82,8 @@ const says =
     response.end([...events, event({ type: 'end', finalOutput: 'done' })].join(''));
   };
 
-describe('a remote agent server that', () => {
-  it.each([301, 302, 303, 307, 308])('redirects with %s is not followed', async (status) => {
+describe('what a remote agent server sends', () => {
+  it.each([301, 302, 303, 307, 308])('a redirect with %s is not followed', async (status) => {
     const elsewhere: string[] = [];
     const other = await listen((request, response) => {
       elsewhere.push(`${String(request.method)} ${String(request.headers['x-api-key'])}`);
@@ -105,7 +105,7 @@ describe('a remote agent server that', () => {
   it.each([
     ['a line', 'data: ', 'x'.repeat(64 * 1024)],
     ['an event', '', `data: ${'x'.repeat(64 * 1024)}\n`],
-  ])('sends %s without an end is left', async (_name, before, more) => {
+  ])('a call leaves a remote server that sends %s without an end', async (_name, before, more) => {
     let written = 0;
     const { outcome, asked } = await call((_, response) => {
       function* endless(): Generator<string> {
@@ -120,7 +120,7 @@ describe('a remote agent server that', () => {
     expect(asked).toEqual(['POST /start', 'GET /sse', 'POST /abort']);
   });
 
-  it('says more than an answer may have is stopped', async () => {
+  it('a remote run is stopped when its answer exceeds the limit', async () => {
     const part = chunk({ type: 'text_delta', delta: 'x'.repeat(200 * 1024) });
     const { outcome, forwarded, asked } = await call((_, response) => {
       pour(response, Array<string>(1_000).fill(part));
@@ -131,7 +131,7 @@ describe('a remote agent server that', () => {
     expect(asked.at(-1)).toBe('POST /abort');
   });
 
-  it('shows more than a call may is stopped', async () => {
+  it('a remote run is stopped when it shows more than a call may', async () => {
     const part = chunk({ type: 'custom', eventName: 'e', data: 'x'.repeat(200 * 1024) });
     const { outcome, forwarded } = await call((_, response) => {
       pour(response, Array<string>(1_000).fill(part));
@@ -141,7 +141,7 @@ describe('a remote agent server that', () => {
     expect(bytes).toBeLessThanOrEqual(LIMITS.remoteAgentBytes + 1_000);
   });
 
-  it('sends events without end is stopped', async () => {
+  it('a remote run is stopped when it sends events without end', async () => {
     function* endless(): Generator<string> {
       const page = event({ type: 'status', status: 'active' }).repeat(500);
       for (let at = 0; at < 400; at += 1) yield page;
@@ -152,7 +152,7 @@ describe('a remote agent server that', () => {
     expect(String((outcome as { error: Error }).error)).toContain('more than 100000 events');
   });
 
-  it('gives addresses that run as scripts, or lead to the page itself, is shown without them', async () => {
+  it('a page is not shown a remote server’s addresses that run as scripts, or lead to the page itself', async () => {
     const bad = [
       'javascript:alert(1)',
       ' JavaScript:alert(1)',
@@ -178,7 +178,7 @@ describe('a remote agent server that', () => {
     ]);
   });
 
-  it('names its events like those of the runtime is shown without them', async () => {
+  it('a page is not shown a remote server’s events that are named like those of the runtime', async () => {
     const names = [...RESERVED_EVENT_NAMES, 'stream resync', 'resume/rejected', 'progress'];
     const custom = (eventName: string): string => chunk({ type: 'custom', eventName, data: 1 });
     const { forwarded } = await call(says(...names.map(custom)));
@@ -186,7 +186,7 @@ describe('a remote agent server that', () => {
     expect(shown).toEqual(['progress']);
   });
 
-  it('speaks in the name of other agents is shown under its own', async () => {
+  it('a remote server that speaks in the name of other agents is shown under its own', async () => {
     const named = ['s', 's.1-child', 's.2-sibling', 'remote-of-another-call', `${THEIRS}.1-below`];
     const speak = (agentId: string): string =>
       chunk({ type: 'text_delta', delta: 'x', agentId, agentType: 'support' });
@@ -202,7 +202,7 @@ describe('a remote agent server that', () => {
     ]);
   });
 
-  it('refuses at length, or with words that are no code, is refused by its status', async () => {
+  it('a remote refusal that is long, or has no code, is reported by its status', async () => {
     const endless = await call((_, response) => {
       response.writeHead(400);
       pour(response, Array<string>(10_000).fill('x'.repeat(64 * 1024)));
@@ -217,7 +217,7 @@ describe('a remote agent server that', () => {
 
 describe('a tool that forwards', () => {
   it.each(['s', 's.1-child', 's.2-sibling'])(
-    'cannot speak for %s of its own conversation',
+    'a tool that forwards cannot write as %s of its own conversation',
     (agentId) => {
       const base = { agentType: 'a', step: 1, timestamp: 1 };
       const text = { type: 'text_delta' as const, ...base, agentId, delta: 'x' };

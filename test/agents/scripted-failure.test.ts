@@ -19,7 +19,7 @@ describe('a scripted failure', () => {
     [409, true],
     [401, false],
     [400, false],
-  ])('with status %d is retryable: %s', async (status, isRetryable) => {
+  ])('a scripted failure with status %d is retryable: %s', async (status, isRetryable) => {
     const call = model.doStream(fromScript({ say: 'x', fail: { status, retryAfterMs: 50 } }));
     const error: unknown = await Promise.resolve(call).then(undefined, (e: unknown) => e);
     expect(APICallError.isInstance(error)).toBe(true);
@@ -30,14 +30,14 @@ describe('a scripted failure', () => {
     });
   });
 
-  it('fails the first attempts only', async () => {
+  it('a scripted failure fails the first attempts only', async () => {
     const entry = { say: 'fine', fail: { status: 500, times: 2 } };
     await expect(model.doStream(withAttempt(1, entry))).rejects.toThrow('500');
     await expect(model.doStream(withAttempt(2, entry))).rejects.toThrow('500');
     expect(await readText(model, withAttempt(3, entry))).toBe('fine');
   });
 
-  it('fails after the configured number of deltas', async () => {
+  it('a scripted failure fails after the configured number of deltas', async () => {
     const entry = { say: 'abcdef', deltas: 6, fail: { status: 429, afterDeltas: 3 } };
     const parts = await readParts(model, fromScript(entry));
     expect(toDeltas(parts)).toEqual(['a', 'b', 'c']);
@@ -48,7 +48,7 @@ describe('a scripted failure', () => {
     await expect(model.doGenerate(fromScript(entry))).rejects.toThrow('429');
   });
 
-  it('is not avoided by a reply that is too short for it', async () => {
+  it('a scripted failure happens even if the reply is too short for it', async () => {
     const entry = { say: 'ab', deltas: 2, fail: { status: 500, afterDeltas: 9 } };
     const parts = await readParts(model, fromScript(entry));
     expect(toDeltas(parts)).toEqual(['a', 'b']);
@@ -64,7 +64,7 @@ describe('attempts', () => {
     expect(toDeltas(await readParts(model, withAttempt(2, entry)))).toEqual(['ba', 'se']);
   });
 
-  it.each([undefined, 0, 'two'])('counts %j as the first', async (attempt) => {
+  it.each([undefined, 0, 'two'])('the script counts %j as the first attempt', async (attempt) => {
     const entry = { attempts: [{ say: 'first' }, { say: 'second' }] };
     const options = { ...fromScript(entry), providerOptions: { helix: { attempt } } };
     expect(await readText(model, options)).toBe('first');
@@ -75,7 +75,7 @@ describe('an abort', () => {
   const reason = new Error('stopped');
   const silent = { hangMs: 600_000, say: 'late' };
 
-  it('refuses a call that has been aborted already', async () => {
+  it('the scripted model refuses a call that has been aborted already', async () => {
     const options = { ...fromScript(silent), abortSignal: AbortSignal.abort(reason) };
     await expect(model.doStream(options)).rejects.toBe(reason);
   });
@@ -83,7 +83,7 @@ describe('an abort', () => {
   it.each([
     ['while the model is silent', silent, 0],
     ['between two deltas', { say: 'abc', deltas: 3, everyMs: 600_000 }, 4],
-  ])('ends the stream at once %s', async (_, entry, received) => {
+  ])('an abort ends the stream at once %s', async (_, entry, received) => {
     const stop = new AbortController();
     const { stream } = await model.doStream({ ...fromScript(entry), abortSignal: stop.signal });
     const reader = stream.getReader();
@@ -93,7 +93,7 @@ describe('an abort', () => {
     await expect(next).rejects.toBe(reason);
   });
 
-  it('ends a refusal that keeps the caller waiting', async () => {
+  it('an abort ends a refusal that keeps the caller waiting', async () => {
     const stop = new AbortController();
     const entry = { ...silent, fail: { status: 500 } };
     const call = model.doStream({ ...fromScript(entry), abortSignal: stop.signal });
@@ -110,7 +110,7 @@ describe('an abort', () => {
     await expect(readParts(model, options)).rejects.toBe(reason);
   });
 
-  it('leaves no listener on the caller’s signal, however the call ended', async () => {
+  it('an abort leaves no listener on the caller’s signal, however the call ended', async () => {
     const { signal } = new AbortController();
     const call = (entry: unknown): LanguageModelV4CallOptions => ({
       ...fromScript(entry),
@@ -123,7 +123,7 @@ describe('an abort', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('leaves no timer behind, nor does a reader that goes away', async () => {
+  it('an abort leaves no timer behind, nor does a reader that disconnects', async () => {
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();

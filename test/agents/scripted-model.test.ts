@@ -16,7 +16,7 @@ function afterCalls(prompt: LanguageModelV4Prompt, calls: number): LanguageModel
 }
 
 describe('the scripted model', () => {
-  it('streams complete parts in a provider’s order', async () => {
+  it('the scripted model streams complete parts in a provider’s order', async () => {
     const parts = await readParts(
       model,
       fromScript({
@@ -68,13 +68,13 @@ describe('the scripted model', () => {
     expect(await Promise.all(texts)).toEqual(['one', 'two', 'done', 'done']);
   });
 
-  it('begins again with the newest user message', async () => {
+  it('the scripted model begins again with the newest user message', async () => {
     const first = afterCalls(fromScript({ say: 'one' }).prompt, 3);
     const prompt = [...first, ...fromScript({ say: 'new' }).prompt];
     expect(await readText(model, { prompt })).toBe('new');
   });
 
-  it('makes up ids, streams no input on request, and hands in a result last', async () => {
+  it('the scripted model invents ids, streams no input on request, and submits a result last', async () => {
     const parts = await readParts(
       model,
       fromScript({ finish: { answer: 42 }, calls: [{ tool: 'echo', argDeltas: 0 }] }),
@@ -86,7 +86,7 @@ describe('the scripted model', () => {
     expect(select(parts, 'tool-input-start')).toHaveLength(1);
   });
 
-  it('says nothing when the entry says nothing', async () => {
+  it('the scripted model streams no text when the entry has none', async () => {
     const parts = await readParts(model, fromScript({}));
     expect(parts.map(({ type }) => type)).toEqual(['stream-start', 'response-metadata', 'finish']);
     expect(select(parts, 'finish')[0]?.finishReason.unified).toBe('stop');
@@ -140,7 +140,7 @@ describe('the scripted model', () => {
   });
 
   it.each(['hello there', '{"script": 5}', '{ no json', '[1]', ''])(
-    'answers %j with a reply that quotes it',
+    'the scripted model answers %j with a reply that quotes it',
     async (text) => {
       const reply = await readText(model, { prompt: fromUser(text) });
       expect(reply).toContain(text.trim());
@@ -148,7 +148,7 @@ describe('the scripted model', () => {
     },
   );
 
-  it('gives the whole reply to doGenerate as well', async () => {
+  it('the scripted model returns the whole reply from doGenerate as well', async () => {
     const call = { tool: 'echo', id: 'c1', args: { value: 1 } };
     const result = await model.doGenerate(
       fromScript({ think: 'hm', say: 'abc', deltas: 3, calls: [call] }),
@@ -169,7 +169,7 @@ describe('the scripted model', () => {
     [{ fail: { status: 200 } }, 'script[0].fail.status'],
     [{ attempts: [{ say: 1 }] }, 'script[0].attempts[0].say'],
     ['say', 'script[0]'],
-  ])('refuses the entry %j', async (entry, place) => {
+  ])('the scripted model refuses the entry %j', async (entry, place) => {
     const error: unknown = await model
       .doStream(fromScript(entry))
       .then(undefined, (e: unknown) => e);

@@ -145,19 +145,22 @@ describe('defineTool', () => {
       { ...client, onExpiry: { result: 1 }, outputSchema: z.string() },
       'onExpiry has a result that does not fit outputSchema',
     ],
-  ])('refuses %j and explains: %s', (change, fault) => {
+  ])('defineTool refuses %j and explains: %s', (change, fault) => {
     const config = { ...tool, ...change };
     expect(refusalOf(() => defineTool(config))).toBe(`Tool "${config.name}": ${fault}`);
   });
 
-  it.each([1n, tooDeep])('refuses a result on expiry that cannot be stored', (result) => {
-    const config = { ...tool, ...client, onExpiry: { result } } as unknown as typeof tool;
-    expect(refusalOf(() => defineTool(config))).toContain(
-      'onExpiry has a result that cannot be stored: ',
-    );
-  });
+  it.each([1n, tooDeep])(
+    'defineTool refuses a result on expiry that cannot be stored',
+    (result) => {
+      const config = { ...tool, ...client, onExpiry: { result } } as unknown as typeof tool;
+      expect(refusalOf(() => defineTool(config))).toContain(
+        'onExpiry has a result that cannot be stored: ',
+      );
+    },
+  );
 
-  it('refuses a tool without a name', () => {
+  it('defineTool refuses a tool without a name', () => {
     expect(refusalOf(() => defineTool(weather as unknown as typeof tool))).toContain(
       'Tool without a name: name is missing; it must be 1 to 64 letters',
     );
@@ -182,7 +185,7 @@ describe('defineTool', () => {
     ['a schema that transforms', { inputSchema: z.object({ a: z.string().transform(Number) }) }],
     ['a schema made from JSON Schema', { inputSchema: z.fromJSONSchema({ type: 'object' }) }],
     ['fields that are undefined', { outputSchema: undefined, retry: undefined }],
-  ])('accepts %s', (_, change) => {
+  ])('defineTool accepts %s', (_, change) => {
     expect(refusalOf(() => defineTool({ ...tool, ...change }))).toBe('accepted');
   });
 });
@@ -244,7 +247,7 @@ describe('defineAgent', () => {
       'tools[0] is an agent; write createSubAgentTool({ agent, inputSchema })',
     ],
     [{ tools: ['weather'] }, 'tools[0] must be what defineTool() returned, not "weather"'],
-  ])('refuses %j and explains: %s', (change, fault) => {
+  ])('defineAgent refuses %j and explains: %s', (change, fault) => {
     const config = { ...agent, ...change };
     expect(refusalOf(() => defineAgent(config))).toBe(`Agent "${config.name}": ${fault}`);
   });
@@ -253,13 +256,13 @@ describe('defineAgent', () => {
     [{ model: 'openai/gpt-5' }, '"model" (use llmConfig: { model })'],
     [{ system: 'x', stopWhen: 1 }, '"system" (use systemPrompt), "stopWhen" (use maxSteps)'],
     [{ temprature: 1 }, '"temprature"'],
-  ])('names the fields of %j that an agent does not have', (change, fields) => {
+  ])('defineAgent names the fields of %j that an agent does not have', (change, fields) => {
     expect(refusalOf(() => defineAgent({ ...agent, ...change }))).toContain(
       `Agent "sums": it has no field ${fields}; its fields are name, description, `,
     );
   });
 
-  it('names agent and tool when a tool in its list has a fault', () => {
+  it('defineAgent names agent and tool when a tool in its list has a fault', () => {
     const add = defineTool(tool);
     expect(refusalOf(() => defineAgent({ ...agent, tools: [add, add] }))).toBe(
       'Agent "sums", tool "add": another tool has the same name',
@@ -300,7 +303,7 @@ describe('createSubAgentTool', () => {
       { execute: 'client' },
       'Agent "sums", tool "subagent__sums": it has no field "execute"; its fields are agent, name, description, inputSchema, toMessage',
     ],
-  ])('refuses %j and explains: %s', (change, message) => {
+  ])('createSubAgentTool refuses %j and explains: %s', (change, message) => {
     const config = { agent: described, inputSchema, ...change };
     expect(refusalOf(() => createSubAgentTool(config))).toBe(message);
   });

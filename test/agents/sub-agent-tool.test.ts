@@ -19,7 +19,7 @@ const researcher = defineAgent({
 const inputSchema = z.object({ question: z.string() });
 
 describe('createSubAgentTool', () => {
-  it('names the tool after the agent, and gives it the input as JSON', () => {
+  it('createSubAgentTool names the tool after the agent, and passes it the input as JSON', () => {
     const tool = createSubAgentTool({ agent: researcher, inputSchema });
     expect(tool.name).toBe('subagent__researcher');
     expect(tool.name.startsWith(SUBAGENT_TOOL_PREFIX)).toBe(true);
@@ -29,7 +29,7 @@ describe('createSubAgentTool', () => {
     expect(tool.subAgent?.toMessage({ question: 'why' })).toBe('{"question":"why"}');
   });
 
-  it('accepts its own name, description and message', () => {
+  it('createSubAgentTool accepts its own name, description and message', () => {
     const tool = createSubAgentTool({
       agent: researcher,
       inputSchema,
@@ -64,7 +64,7 @@ describe('AgentRegistry', () => {
     expect(agents.resolve('researcher')).toBe(researcher);
   });
 
-  it('refuses a sub-agent whose name another agent has', () => {
+  it('AgentRegistry refuses a sub-agent whose name another agent has', () => {
     const agents = new AgentRegistry([defineAgent({ ...researcher, systemPrompt: 'Other.' })]);
     expect(() => {
       agents.register(parentOf(researcher));

@@ -8,7 +8,7 @@ import { fromUser, readParts, toDeltas } from './streams.js';
 const agent = readAgent();
 
 describe('the support agent without a key', () => {
-  it('is a model that streams word by word, at a pace one can follow', async () => {
+  it('the support agent streams word by word, at a readable pace', async () => {
     const prompt = fromUser('Hello!');
     const start = performance.now();
     const words = toDeltas(await readParts(resolveModel(agent.llmConfig.model), { prompt }));
@@ -16,14 +16,14 @@ describe('the support agent without a key', () => {
     expect(performance.now() - start).toBeGreaterThan(words.length * 20);
   });
 
-  it('says hello and what it can do', async () => {
+  it('the support agent greets, and lists what it can do', async () => {
     const { text, calls } = await playTurn([], 'Hello!');
     expect(calls).toEqual([]);
     expect(text).toContain('refund');
     expect(countWords(text)).toBeGreaterThanOrEqual(60);
   });
 
-  it('looks an order up and answers at length', async () => {
+  it('the support agent looks up an order and answers at length', async () => {
     const { text, calls } = await playTurn([], 'Where is my order #1043?');
     expect(calls).toEqual([{ name: 'lookupOrder', input: { orderId: '1043' } }]);
     expect(text).toContain('in transit');
@@ -34,7 +34,7 @@ describe('the support agent without a key', () => {
     expect((await playTurn([], 'order 9999 please')).text).toContain('9999');
   });
 
-  it('asks for a refund after looking the order up, and tells how it went', async () => {
+  it('the support agent asks for a refund after looking up the order, and reports the outcome', async () => {
     const wish = 'I want a refund of $20 for order 1042, it arrived cracked';
     const approved = await playTurn([], wish);
     expect(approved.calls).toEqual([
@@ -50,7 +50,7 @@ describe('the support agent without a key', () => {
     }
   });
 
-  it('tells what a colleague made of the amount, and who it was', async () => {
+  it('the support agent reports the amount that a colleague changed, and names the colleague', async () => {
     const wish = 'I want a refund of $20 for order 1042';
     const { text } = await playTurn([], wish, { refund: { amount: 12.5, by: 'nina' } });
     expect(text).toContain('nina changed the amount; I had asked for $20.00.');
@@ -65,7 +65,7 @@ describe('the support agent without a key', () => {
     ['keep', ['refund'], /\$14\.55 for order 1042/],
     [undefined, [], /You have not chosen/],
   ])(
-    'lets the customer choose the compensation for a damaged item: %s',
+    'the support agent lets the customer choose the compensation for a damaged item: %s',
     async (chosen, then, text) => {
       const turn = await playTurn([], 'My order 1042 arrived broken', { chosen });
       expect(turn.calls.map(({ name }) => name)).toEqual(['lookupOrder', 'askCustomer', ...then]);
@@ -74,13 +74,13 @@ describe('the support agent without a key', () => {
     },
   );
 
-  it('does not replace what is still on its way', async () => {
+  it('the support agent does not replace an item that is still in transit', async () => {
     const { calls, text } = await playTurn([], 'Is order 1043 broken?');
     expect(calls.map(({ name }) => name)).toEqual(['lookupOrder']);
     expect(text).toContain('in transit');
   });
 
-  it('has a researcher find out what to buy', async () => {
+  it('the support agent has a researcher recommend a product', async () => {
     const { calls, text } = await playTurn([], 'Can you recommend a gift for coffee lovers?');
     expect(calls.map(({ name }) => name)).toEqual(['research']);
     expect(text).toContain('recommends this one: Ceramic pour-over coffee set, for $48.50.');
@@ -90,12 +90,12 @@ describe('the support agent without a key', () => {
     expect(countWords(nothing.text)).toBeGreaterThanOrEqual(60);
   });
 
-  it('never asks for more than was paid', async () => {
+  it('the support agent never asks for more than was paid', async () => {
     const { calls } = await playTurn([], 'refund me $500 for 1042');
     expect(calls[1]?.input).toMatchObject({ amount: 48.5 });
   });
 
-  it('asks for the number, and takes it as the answer', async () => {
+  it('the support agent asks for the order number, and accepts it as the answer', async () => {
     const asked = await playTurn([], 'I want my money back');
     expect(asked.calls).toEqual([]);
     expect(asked.text).toContain('number');
@@ -109,7 +109,7 @@ describe('the support agent without a key', () => {
     expect(calls[1]?.input).toMatchObject({ orderId: '1042', amount: 48.5 });
   });
 
-  it('answers questions from the help centre, or says that it cannot', async () => {
+  it('the support agent answers from the help centre, or reports that it cannot', async () => {
     const found = await playTurn([], 'How long does shipping take?');
     expect(found.calls[0]?.name).toBe('searchArticles');
     expect(found.text).toContain('Delivery times');
@@ -118,7 +118,7 @@ describe('the support agent without a key', () => {
 });
 
 describe('the researcher without a key', () => {
-  it('reads the reviews of the best two at once, and recommends one of them', async () => {
+  it('the researcher reads the reviews of the best two at once, and recommends one of them', async () => {
     const { calls, finding } = await playResearch('A gift for a coffee lover, at most $40');
     expect(calls).toEqual([
       { name: 'searchProducts', input: expect.objectContaining({ most: 40 }) },
@@ -144,7 +144,7 @@ describe('toWish', () => {
     ['1042 is cracked', { kind: 'problem', orderId: '1042' }],
     ['What if something is broken?', { kind: 'question' }],
     ['I am looking for a present', { kind: 'advice' }],
-  ])('reads %j', (text, wish) => {
+  ])('toWish parses %j', (text, wish) => {
     expect(toWish([text])).toEqual(wish);
   });
 });

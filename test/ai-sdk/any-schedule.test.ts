@@ -49,7 +49,7 @@ describe.each([
   // A stock page rebuilds the message from its beginning whenever the connection is lost.
   ['a page that begins again', {}],
 ])('%s', (_name, chat) => {
-  it.each(MAJORS)('shows the same in %s, whatever breaks', async (_major, library) => {
+  it.each(MAJORS)('a page shows the same in %s, whatever breaks', async (_major, library) => {
     await fc.assert(
       fc.asyncProperty(schedules, async ({ turn, loadedAt, pace, line }) => {
         const player = createPlayer(turn.transitions);

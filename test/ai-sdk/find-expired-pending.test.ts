@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { findExpiredPending } from '../../ai-sdk/index.js';
 
 describe('findExpiredPending', () => {
-  it('finds unanswered calls whose deadline has passed', () => {
+  it('findExpiredPending finds unanswered calls whose deadline has passed', () => {
     const pending = {
       over: { deadline: 1_000 },
       open: { deadline: 1_001 },

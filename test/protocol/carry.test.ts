@@ -44,11 +44,14 @@ describe('what follows a step', () => {
     ['an end', { kind: 'ended', step: 3, status: 'failed' }, { do: 'done', status: 'failed' }],
     ['another run', { kind: 'superseded' }, { do: 'done', status: 'superseded' }],
     ['calls that nothing is known of', { kind: 'not_ready' }, { do: 'wait', step: 2 }],
-  ] as [string, StepOutcome, object][])('with %s', (_, outcome, next) => {
-    expect(afterStep(takeStep(INITIAL_CARRY, outcome), 3, outcome, cap)).toEqual(next);
-  });
+  ] as [string, StepOutcome, object][])(
+    'the transition that follows a step with %s is decided by the table',
+    (_, outcome, next) => {
+      expect(afterStep(takeStep(INITIAL_CARRY, outcome), 3, outcome, cap)).toEqual(next);
+    },
+  );
 
-  it('is the same question if a wake-up came too early, so that what is approved is carried out', () => {
+  it('a wake-up that comes too early asks the same question, so that approved calls are executed', () => {
     const carry = takeStep(INITIAL_CARRY, asked(approval, server));
     const notReady: StepOutcome = { kind: 'not_ready' };
     expect(afterStep(takeStep(carry, notReady), 4, notReady, cap)).toEqual({
@@ -60,7 +63,7 @@ describe('what follows a step', () => {
     expect(afterStep(carry, 3, notReady, cap)).toEqual({ do: 'wait', step: 2 });
   });
 
-  it('is the end once its calls are settled, if one of them was the result', () => {
+  it('a step whose call was the result ends the run once its calls are settled', () => {
     const finished: CallsOutcome = { ...asked(server), finish: 'valid' };
     expect(afterCalls(takeStep(INITIAL_CARRY, finished), cap)).toEqual({
       do: 'end',
@@ -69,7 +72,7 @@ describe('what follows a step', () => {
     expect(afterCalls(takeStep(INITIAL_CARRY, asked(server)), cap)).toEqual(nextModel);
   });
 
-  it('counts results that do not fit, over a new execution too', () => {
+  it('carry counts results that do not fit, over a new execution too', () => {
     const invalid: CallsOutcome = { ...asked(), finish: 'invalid' };
     const once = takeStep(INITIAL_CARRY, invalid);
     expect(afterStep(once, 3, invalid, cap)).toEqual(nextModel);
@@ -77,7 +80,7 @@ describe('what follows a step', () => {
     expect(twice).toMatchObject({ step: 3, invalidFinishes: 2, isFinished: false });
   });
 
-  it('without the result that is owed is a step that asks for it, until it is there', () => {
+  it('a step without the required result is followed by a step that asks for it, until it exists', () => {
     const owes = { ...cap, hasOutput: true };
     const forced = { ...nextModel, forceFinish: true };
     const missing: CallsOutcome = { ...asked(), finish: 'missing' };
@@ -99,13 +102,13 @@ describe('what follows a step', () => {
     expect(firstStep(at(5), cap)).toEqual({ do: 'model', step: 6 });
   });
 
-  it('after answers is what was approved of this step', () => {
+  it('answers are followed by the approved calls of their step', () => {
     const calls = [approval, ref('b', 'approval')];
     expect(approvedOf(calls, ['a', 'another'])).toEqual([approval]);
     expect(approvedOf(calls, [])).toEqual([]);
   });
 
-  it('at the step cap is the end, as completed, or the result that is owed', () => {
+  it('a run at the step cap completes, or asks for the required result', () => {
     expect(nextStep(4, cap)).toEqual({ do: 'model', step: 5 });
     expect(nextStep(5, cap)).toEqual({ do: 'end', status: 'completed' });
     expect(nextStep(6, cap)).toEqual({ do: 'end', status: 'completed' });
@@ -118,7 +121,7 @@ describe('what follows a step', () => {
 });
 
 describe('an answer', () => {
-  it('moves the run only when it completes the batch of the current step', () => {
+  it('an answer moves the run only when it completes the batch of the current step', () => {
     const partial = takeAnswer(INITIAL_CARRY, { toolCallId: 'a', approved: true });
     expect(releasedFor(partial, 1)).toBeUndefined();
     const complete = takeAnswer(partial, {
@@ -129,7 +132,7 @@ describe('an answer', () => {
     expect(releasedFor(complete, 2)).toBeUndefined();
   });
 
-  it('with wild numbers stands in the way of no other', () => {
+  it('an answer with wrong numbers does not block another one', () => {
     const wild = (step: number, sequence: number): AnswerSignal => ({
       toolCallId: '',
       sequence,
@@ -146,7 +149,7 @@ describe('an answer', () => {
     expect(releasedFor(takeReleased(carry, 2), 2)).toBeUndefined();
   });
 
-  it('that is garbage changes nothing, and never throws', () => {
+  it('a malformed answer changes nothing, and never throws', () => {
     const Garbage = fc.oneof(
       fc.anything(),
       fc.record({ resume: fc.anything() }),

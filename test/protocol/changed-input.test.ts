@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readChangedInput, writeChangedInput } from '../../protocol/changed-input.js';
 
-it('is read back as it was written', () => {
+it('the note about a changed input is read back as it was written', () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -20,6 +20,6 @@ it('is read back as it was written', () => {
   );
 });
 
-it('takes no other text for one', () => {
+it('no other text is read as a note about a changed input', () => {
   expect(readChangedInput('The input of this call was changed.')).toBeUndefined();
 });

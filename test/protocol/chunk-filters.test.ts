@@ -23,7 +23,7 @@ import { LiveSource, readOne, settle, Source, text } from './streams.js';
 const chunks = fc.array(anyChunk, { maxLength: 20 });
 
 describe('filters', () => {
-  it('keep what Array.filter keeps, in order', async () => {
+  it('filters keep what Array.filter keeps, in order', async () => {
     const wanted = fc.uniqueArray(fc.constantFrom(...CHUNK_TYPE_NAMES));
     await fc.assert(
       fc.asyncProperty(chunks, wanted, async (list, types) => {
@@ -54,7 +54,7 @@ describe('filters', () => {
     expect(rest.filter(isErrorChunk)).toEqual([]);
   });
 
-  it('read no further than they are read', async () => {
+  it('filters read no further than they are read', async () => {
     const source = new Source([text('a'), text('b'), text('c')]);
     const stream = filterByAgentId(source, 's1');
     expect(source.reads).toBe(0);
@@ -63,7 +63,7 @@ describe('filters', () => {
     expect(source.reads).toBe(1);
   });
 
-  it('close the source when the reader leaves', async () => {
+  it('filters close the source when the reader leaves', async () => {
     const source = new Source([text('a'), text('b')]);
     await readOne(
       skip(
@@ -74,13 +74,13 @@ describe('filters', () => {
     expect(source.closed).toBe(1);
   });
 
-  it('do not close a source that has already ended', async () => {
+  it('filters do not close a source that has already ended', async () => {
     const source = new Source([text('a')]);
     await collectAll(filterWith(source, () => true));
     expect(source.closed).toBe(0);
   });
 
-  it('close the source of a reader that leaves while it waits', async () => {
+  it('filters close the source of a reader that leaves while it waits', async () => {
     const source = new LiveSource<StreamChunk>();
     const stream = take(skip(filterByType(source, ['text_delta']), 1), 5);
     const waiting = stream.next();
@@ -91,7 +91,7 @@ describe('filters', () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('throw on what the source throws, without closing it', async () => {
+  it('filters rethrow the error of the source without closing it', async () => {
     const source = new Source([text('a')], new Error('broken'));
     const stream = filterWith(source, () => true);
     await stream.next();
@@ -100,7 +100,7 @@ describe('filters', () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('close the source when the predicate throws', async () => {
+  it('filters close the source when the predicate throws', async () => {
     const source = new Source([text('a'), text('b')]);
     const stream = filterWith(source, () => {
       throw new Error('no idea');
@@ -109,7 +109,7 @@ describe('filters', () => {
     expect(source.closed).toBe(1);
   });
 
-  it('keep the order of reads that are asked for at once', async () => {
+  it('filters keep the order of concurrent reads', async () => {
     const source = new Source([text('a'), text('x', 's2'), text('b'), text('c')]);
     const stream = filterByAgentId(source, 's1');
     const results = await Promise.all([stream.next(), stream.next(), stream.next(), stream.next()]);
@@ -123,7 +123,7 @@ describe('filters', () => {
 });
 
 describe('take and skip', () => {
-  it('cut a stream as slice cuts an array', async () => {
+  it('take and skip cut a stream as slice cuts an array', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat()), fc.nat({ max: 30 }), async (list, count) => {
         const taken = await collectAll(take(new Source(list), count));
@@ -135,32 +135,35 @@ describe('take and skip', () => {
     );
   });
 
-  it('take reads as much as it gives, then closes the source', async () => {
+  it('take reads as many items as it yields, then closes the source', async () => {
     const source = new Source([1, 2, 3]);
     expect(await collectAll(take(source, 2))).toEqual([1, 2]);
     expect(source).toMatchObject({ reads: 2, closed: 1 });
   });
 
-  it('take ends on a live stream without waiting for more', async () => {
+  it('take ends on a live stream without waiting for another item', async () => {
     const source = new LiveSource<number>();
     source.push(1);
     expect(await collectAll(take(source, 1))).toEqual([1]);
     expect(source.closed).toBe(1);
   });
 
-  it('take of nothing reads nothing', async () => {
+  it('take of zero items reads nothing', async () => {
     const source = new Source([1]);
     expect(await collectAll(take(source, 0))).toEqual([]);
     expect(source).toMatchObject({ reads: 0, closed: 1 });
   });
 
-  it.each([-1, NaN, 1.5, Infinity, '2' as unknown as number])('refuse a count of %p', (count) => {
-    for (const cut of [take, skip]) {
-      expect(thrownBy(() => cut(new Source([1]), count))).toMatchObject({
-        code: 'validation_error',
-      });
-    }
-  });
+  it.each([-1, NaN, 1.5, Infinity, '2' as unknown as number])(
+    'take and skip refuse a count of %p',
+    (count) => {
+      for (const cut of [take, skip]) {
+        expect(thrownBy(() => cut(new Source([1]), count))).toMatchObject({
+          code: 'validation_error',
+        });
+      }
+    },
+  );
 });
 
 describe('collectText', () => {

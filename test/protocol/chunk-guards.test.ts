@@ -23,7 +23,7 @@ describe('chunk guards', () => {
     expect(accepting(sampleOf(type))).toEqual([nameOf(type)]);
   });
 
-  it('are as many as there are types', () => {
+  it('every type of chunk has a guard', () => {
     expect(all).toHaveLength(CHUNK_TYPE_NAMES.length);
   });
 

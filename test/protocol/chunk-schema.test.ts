@@ -8,11 +8,11 @@ const base = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
 const text = { type: 'text_delta', ...base, delta: 'a' };
 
 describe('StreamChunkSchema', () => {
-  it('knows exactly the types of the protocol', () => {
+  it('StreamChunkSchema knows exactly the types of the protocol', () => {
     expect([...CHUNK_TYPES].sort()).toEqual([...CHUNK_TYPE_NAMES].sort());
   });
 
-  it('takes every valid chunk, also once it has been JSON', () => {
+  it('StreamChunkSchema accepts every valid chunk, also after JSON', () => {
     fc.assert(
       fc.property(anyChunk, (chunk) => {
         expect(isValid(chunk)).toBe(true);
@@ -23,14 +23,17 @@ describe('StreamChunkSchema', () => {
     );
   });
 
-  it.each(CHUNK_TYPE_NAMES)('refuses a %s without any of its required fields', (type) => {
-    const chunk: Record<string, unknown> = sampleOf(type);
-    for (const key of Object.keys(chunk)) {
-      if (OPTIONAL.has(`${type}.${key}`)) continue;
-      const rest = Object.fromEntries(Object.entries(chunk).filter(([name]) => name !== key));
-      expect({ key, valid: isValid(rest) }).toEqual({ key, valid: false });
-    }
-  });
+  it.each(CHUNK_TYPE_NAMES)(
+    'StreamChunkSchema refuses a %s without any of its required fields',
+    (type) => {
+      const chunk: Record<string, unknown> = sampleOf(type);
+      for (const key of Object.keys(chunk)) {
+        if (OPTIONAL.has(`${type}.${key}`)) continue;
+        const rest = Object.fromEntries(Object.entries(chunk).filter(([name]) => name !== key));
+        expect({ key, valid: isValid(rest) }).toEqual({ key, valid: false });
+      }
+    },
+  );
 
   it.each<[string, object]>([
     ['an empty agentId', { agentId: '' }],
@@ -44,19 +47,22 @@ describe('StreamChunkSchema', () => {
     ['a broken step', { step: 1.5 }],
     ['an unknown type', { type: 'invented_later' }],
     ['no text', { delta: 1 }],
-  ])('refuses %s', (_what, fields) => {
+  ])('StreamChunkSchema refuses %s', (_what, fields) => {
     expect(isValid({ ...text, ...fields })).toBe(false);
   });
 
-  it('takes ids of 256 characters and fields that it does not know', () => {
+  it('StreamChunkSchema accepts ids of 256 characters and unknown fields', () => {
     expect(isValid({ ...text, agentId: 'x'.repeat(256), later: true })).toBe(true);
   });
 
-  it.each(['', 'x'.repeat(257)])('refuses a custom event named "%s"', (eventName) => {
-    expect(isValid({ type: 'custom', ...base, eventName, data: 1 })).toBe(false);
-  });
+  it.each(['', 'x'.repeat(257)])(
+    'StreamChunkSchema refuses a custom event named "%s"',
+    (eventName) => {
+      expect(isValid({ type: 'custom', ...base, eventName, data: 1 })).toBe(false);
+    },
+  );
 
-  it('refuses what JSON would leave out, since its readers rely on it', () => {
+  it('StreamChunkSchema refuses required values that JSON leaves out', () => {
     const custom = { type: 'custom', ...base, eventName: 'e' };
     for (const data of [undefined, () => 1, Symbol('s')]) {
       expect(isValid({ ...custom, data })).toBe(false);
@@ -108,7 +114,7 @@ describe('StreamChunkSchema', () => {
 });
 
 describe('StreamMessageSchema', () => {
-  it('takes control messages beside chunks, and nothing else', () => {
+  it('StreamMessageSchema accepts control messages beside chunks, and nothing else', () => {
     const about = { streamId: 's1', timestamp: 1 };
     const accepts = (value: unknown): boolean => StreamMessageSchema.safeParse(value).success;
     expect(accepts({ type: 'stream_end', ...about })).toBe(true);

@@ -5,7 +5,7 @@ import { combineStreams } from '../../protocol/combine-streams.js';
 import { LiveSource, readOne, settle, Source } from './streams.js';
 
 describe('combineStreams', () => {
-  it('merges: all chunks once, those of each stream in its order', async () => {
+  it('combineStreams yields all chunks once, those of each stream in its order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 12 }), { maxLength: 6 }),
@@ -27,12 +27,12 @@ describe('combineStreams', () => {
     );
   });
 
-  it('ends at once when there is nothing to merge', async () => {
+  it('combineStreams ends at once when there is nothing to merge', async () => {
     expect(await collectAll(combineStreams([]))).toEqual([]);
     expect(await collectAll(combineStreams([new Source([]), new Source([])]))).toEqual([]);
   });
 
-  it('gives what arrives while another stream is silent', async () => {
+  it('combineStreams yields what arrives while another stream is silent', async () => {
     const [silent, busy] = [new LiveSource<string>(), new LiveSource<string>()];
     const stream = combineStreams([silent, busy]);
     for (const item of ['a', 'b', 'c']) {
@@ -57,7 +57,7 @@ describe('combineStreams', () => {
     }
   });
 
-  it('holds back at most one chunk of each stream', async () => {
+  it('combineStreams holds back at most one chunk of each stream', async () => {
     const sources = [new Source([1, 2, 3, 4]), new Source([1, 2, 3, 4])];
     const stream = combineStreams(sources);
     expect(sources.map(({ reads }) => reads)).toEqual([0, 0]);
@@ -66,13 +66,13 @@ describe('combineStreams', () => {
     expect(sources.map(({ reads }) => reads)).toEqual([1, 1]);
   });
 
-  it('closes all streams when the reader leaves', async () => {
+  it('combineStreams closes all streams when the reader leaves', async () => {
     const sources = [new Source([1, 2]), new Source([1, 2]), new LiveSource<number>()];
     await readOne(combineStreams(sources));
     expect(sources.map(({ closed }) => closed)).toEqual([1, 1, 1]);
   });
 
-  it('lets a reader leave that waits for silent streams', async () => {
+  it('combineStreams lets a reader leave that waits for silent streams', async () => {
     const sources = [new LiveSource<number>(), new LiveSource<number>()];
     const stream = combineStreams(sources);
     const waiting = stream.next();
@@ -82,7 +82,7 @@ describe('combineStreams', () => {
     expect(sources.map(({ closed }) => closed)).toEqual([1, 1]);
   });
 
-  it('does not wait for generators that cannot be closed while they are read', async () => {
+  it('combineStreams does not wait for generators that cannot be closed while they are read', async () => {
     async function* stuck(): AsyncGenerator<number> {
       await new Promise(() => undefined);
       yield 1;
@@ -96,7 +96,7 @@ describe('combineStreams', () => {
     expect(await waiting).toEqual({ done: true, value: undefined });
   });
 
-  it('gives an error to the reader and closes the others', async () => {
+  it('combineStreams gives an error to the reader and closes the others', async () => {
     const others = [new LiveSource<number>(), new Source([1, 2, 3])];
     const broken = new Source<number>([], new Error('broken'));
     const stream = combineStreams([...others, broken]);
@@ -106,7 +106,7 @@ describe('combineStreams', () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  it('keeps what arrived before an error', async () => {
+  it('combineStreams keeps what arrived before an error', async () => {
     const seen: number[] = [];
     const stream = combineStreams([new Source([1, 2], new Error('broken'))]);
     await expect(
@@ -117,7 +117,7 @@ describe('combineStreams', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('reports a stream that fails to close', async () => {
+  it('combineStreams reports a stream that fails to close', async () => {
     const stubborn = {
       [Symbol.asyncIterator]: () => ({
         next: async () => ({ done: false as const, value: 1 }),

@@ -50,13 +50,13 @@ function documentedFields(section: string, heading: string): Record<string, stri
 }
 
 describe('PROTOCOL.md', () => {
-  it('lists the base fields of chunks', () => {
+  it('PROTOCOL.md lists the base fields of chunks', () => {
     const [first] = StreamChunkSchema.options;
     const listed = tableOf('Chunks', 'Base field').flatMap(([name]) => namesIn(name));
     expect(listed.sort()).toEqual(fieldsOf(first.shape, ['delta']));
   });
 
-  it('lists every chunk with its fields', () => {
+  it('PROTOCOL.md lists every chunk with its fields', () => {
     const base = tableOf('Chunks', 'Base field').flatMap(([name]) => namesIn(name));
     const fields = StreamChunkSchema.options.map((option) => {
       const { shape } = 'shape' in option ? option : option.options[0];
@@ -65,7 +65,7 @@ describe('PROTOCOL.md', () => {
     expect(documentedFields('Chunks', 'Type')).toEqual(Object.fromEntries(fields));
   });
 
-  it('lists every control message with its fields', () => {
+  it('PROTOCOL.md lists every control message with its fields', () => {
     const fields = ControlMessage.options.map(({ shape }) => [
       shape.type.value,
       fieldsOf(shape, ['type', 'streamId', 'timestamp']),
@@ -74,7 +74,7 @@ describe('PROTOCOL.md', () => {
     for (const [type] of fields) expect(isControlMessage({ type: String(type) })).toBe(true);
   });
 
-  it('lists every wire event with its fields', () => {
+  it('PROTOCOL.md lists every wire event with its fields', () => {
     const fields = StreamEvent.options.map(({ shape }) => [
       shape.type.value,
       fieldsOf(shape, ['type']),
@@ -82,7 +82,7 @@ describe('PROTOCOL.md', () => {
     expect(documentedFields('Wire events', 'Event')).toEqual(Object.fromEntries(fields));
   });
 
-  it('lists the limits with their values', () => {
+  it('PROTOCOL.md lists the limits with their values', () => {
     const listed = tableOf('Limits', 'Limit').map(([name, value]) => [
       namesIn(name)[0],
       JSON.parse(value?.replaceAll('`', '') ?? '') as unknown,
@@ -90,7 +90,7 @@ describe('PROTOCOL.md', () => {
     expect(Object.fromEntries(listed)).toEqual(LIMITS);
   });
 
-  it('lists the error codes with their statuses', () => {
+  it('PROTOCOL.md lists the error codes with their statuses', () => {
     const listed = tableOf('Errors', 'Code').map(([code, status]) => [
       namesIn(code)[0],
       Number(status),
@@ -98,7 +98,7 @@ describe('PROTOCOL.md', () => {
     expect(Object.fromEntries(listed)).toEqual(HTTP_STATUS);
   });
 
-  it('lists the transitions with what they answer', () => {
+  it('PROTOCOL.md lists the transitions with their results', () => {
     const folder = new URL('stores/transitions/', root);
     const answers = readdirSync(folder)
       .filter((file) => file.endsWith('.ts') && !NO_TRANSITIONS.has(file))

@@ -21,7 +21,7 @@ describe('the depth of JSON', () => {
     expect(isDeeperThan(500, json)).toBe(isDeeper);
   });
 
-  it('is the same by the text and by the value', () => {
+  it('the depth of JSON is the same in the text and in the value', () => {
     const depthOf = (value: unknown): number =>
       typeof value !== 'object' || value === null
         ? 0

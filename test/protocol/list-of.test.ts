@@ -10,12 +10,12 @@ describe('a list', () => {
   }, 'is not good');
   const list = listOf(item, 100);
 
-  it('is what its items are', () => {
+  it('a list has the values of its items', () => {
     expect(list.parse(['good', 'good'])).toEqual(['good', 'good']);
     expect(list.parse([])).toEqual([]);
   });
 
-  it('is looked at until there are five faults', () => {
+  it('a list is checked until there are five faults', () => {
     looks = 0;
     const { error } = list.safeParse(['good', ...Array.from({ length: 90 }, () => 'bad')]);
     expect(looks).toBe(6);
@@ -24,13 +24,13 @@ describe('a list', () => {
     );
   });
 
-  it('is refused when it is too long, before anything in it is looked at', () => {
+  it('a list that is too long is refused before its items are checked', () => {
     looks = 0;
     expect(list.safeParse(Array.from({ length: 101 }, () => 'good')).success).toBe(false);
     expect(looks).toBe(0);
   });
 
-  it('may be looked at from an index on, and has a bound from there', () => {
+  it('a list may be checked from an index on, with a bound from there', () => {
     const tail = endOfList(item, {
       max: 100,
       atOnce: 2,
@@ -40,7 +40,7 @@ describe('a list', () => {
     expect(tail.safeParse(['bad', 'good', 'good', 'good']).success).toBe(false);
   });
 
-  it('is described with its items', () => {
+  it('the description of a list includes its items', () => {
     const described = z.toJSONSchema(listOf(z.object({ a: z.string() }), 3), { io: 'input' });
     expect(described).toMatchObject({
       type: 'array',

@@ -30,7 +30,7 @@ describe('mergeDeltas', () => {
     ]);
   });
 
-  it('keeps deltas of different writers, steps or calls apart, and those with an entry between', () => {
+  it('mergeDeltas keeps deltas of different writers, steps or calls apart, and those with an entry between', () => {
     const entries = [
       entry(1, text('a')),
       entry(2, text('b'), 't:c1'),
@@ -43,7 +43,7 @@ describe('mergeDeltas', () => {
     expect(mergeDeltas(entries)).toEqual(entries);
   });
 
-  it('leaves its input unchanged, since other readers share it', () => {
+  it('mergeDeltas leaves its input unchanged, since other readers share it', () => {
     const entries = [entry(1, text('a')), entry(2, text('b')), entry(3, text('c'))];
     const copy = structuredClone(entries);
     mergeDeltas(entries);

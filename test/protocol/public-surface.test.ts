@@ -7,7 +7,7 @@ import { BusyPolicy } from '../../protocol/busy.js';
 import { UPDATES } from '../../protocol/temporal-names.js';
 
 describe('what a program imports', () => {
-  it('has a guard for every kind of chunk', () => {
+  it('the package exports a guard for every kind of chunk', () => {
     for (const name of Object.keys(guards)) expect(core).toHaveProperty(name);
     const known = Object.values(guards);
     const unguarded = [...CHUNK_TYPES].filter((type) => !known.some((guard) => guard({ type })));
@@ -22,11 +22,11 @@ describe('what a program imports', () => {
     'take skip collectText collectAll formatWireEvent parseStreamEvent',
     'AgentAlreadyRunningError HelixError StaleStateError StreamTruncatedError',
     'COMMON_METADATA_KEYS findExpiredPending isStalled isTerminal FINISH_TOOL_NAME LIMITS BusyPolicy',
-  ])('has %s', (names) => {
+  ])('the package exports %s', (names) => {
     for (const name of names.split(' ')) expect(core).toHaveProperty(name);
   });
 
-  it('names what operators send, and says which busy policies there are', () => {
+  it("the package exports the operators' signals and the busy policies", () => {
     expect(runtime.UPDATES).toBe(UPDATES);
     expect(BusyPolicy.options).toEqual(['reject', 'queue', 'steer', 'interrupt']);
     expect(runtime.workflowIdOf('s:1-a')).toBe('run:s:1-a');

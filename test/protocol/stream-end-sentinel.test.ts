@@ -6,11 +6,11 @@ import {
 } from '../../protocol/stream-end-sentinel.js';
 
 describe('stream end sentinel', () => {
-  it('is the same symbol in every copy of the package', () => {
+  it('the sentinel is the same symbol in every copy of the package', () => {
     expect(STREAM_END_SENTINEL).toBe(Symbol.for('helix.stream.end'));
   });
 
-  it('is known by its marks', () => {
+  it('the sentinel is recognised by its properties', () => {
     expect(isStreamEndSentinel(createStreamEndSentinel('ended'))).toBe(true);
     expect(createStreamEndSentinel('failed', 'No.')).toEqual({
       __streamEnd: true,
@@ -29,7 +29,7 @@ describe('stream end sentinel', () => {
     { __streamEnd: 1, status: 'ended' },
     { __streamEnd: true, status: 'paused' },
     { type: 'stream_end', status: 'ended' },
-  ])('is not %j', (value) => {
+  ])('the value %j is no sentinel', (value) => {
     expect(isStreamEndSentinel(value)).toBe(false);
   });
 });

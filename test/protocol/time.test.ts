@@ -13,7 +13,7 @@ it('a sleep ends early when its signal fires, and at once when it has fired befo
   await expect(sleep(1)).resolves.toBeUndefined();
 });
 
-it('work within its time gives its own result or error', async () => {
+it('work within its time returns its own result or error', async () => {
   await expect(withTimeout(60_000, Promise.resolve(1))).resolves.toBe(1);
   await expect(withTimeout(60_000, Promise.reject(new Error('refused')))).rejects.toThrow(
     'refused',

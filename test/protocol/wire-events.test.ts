@@ -40,7 +40,7 @@ function parseSse(text: string, cutAt: number): EventSourceMessage[] {
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('wire text', () => {
-  it('comes back through a stock SSE parser as it was, however it was cut', () => {
+  it('wire text passes a stock SSE parser unchanged, wherever it is cut', () => {
     const wire = fc.record({ id: count, event: anyEvent }, { requiredKeys: ['event'] });
     fc.assert(
       fc.property(fc.array(wire, { maxLength: 4 }), count, (sent: WireEvent[], cutAt) => {
@@ -57,7 +57,7 @@ describe('wire text', () => {
     );
   });
 
-  it('is one line of data for any reader that splits text into lines', () => {
+  it('wire text is one line of data for any reader that splits text into lines', () => {
     const event: StreamEvent = { type: 'fail', error: 'a\nb\rc\r\nd\u2028e\u2029f\u0085g\u000bh' };
     const text = formatWireEvent({ id: 7, event });
     expect(text.split(/[\n\r\u2028\u2029\u0085]/)).toEqual([
@@ -69,7 +69,7 @@ describe('wire text', () => {
     expect(parseStreamEvent(text.slice('id: 7\ndata: '.length))).toEqual(event);
   });
 
-  it('has an id only where there is one', () => {
+  it('wire text has an id only for events with one', () => {
     const event: StreamEvent = { type: 'end' };
     expect(formatWireEvent({ event })).toBe('data: {"type":"end"}\n\n');
     expect(formatWireEvent({ id: 3, event })).toBe('id: 3\ndata: {"type":"end"}\n\n');
@@ -84,7 +84,7 @@ describe('parseStreamEvent', () => {
     expect(parseStreamEvent(data)).toBeUndefined();
   });
 
-  it('takes fields that it does not know', () => {
+  it('parseStreamEvent accepts unknown fields', () => {
     expect(parseStreamEvent('{"type":"status","status":"paused","later":1}')).toEqual({
       type: 'status',
       status: 'paused',
@@ -106,7 +106,7 @@ describe('parseStreamEvent', () => {
     '{"type":"fail"}',
     '{"type":"status","status":"ended"}',
     '{"type":"truncated","truncatedAtStep":-1}',
-  ])('refuses %j', (data) => {
+  ])('parseStreamEvent refuses %j', (data) => {
     let thrown: unknown;
     try {
       parseStreamEvent(data);
@@ -134,7 +134,7 @@ describe('toWireEvents', () => {
     );
   });
 
-  it('keeps the suspension marker inside', () => {
+  it('toWireEvents does not send the suspension marker', () => {
     expect(eventsOf(sampleOf('suspension_marker'))).toEqual([]);
   });
 
@@ -142,7 +142,7 @@ describe('toWireEvents', () => {
     ['run_paused', 'paused'],
     ['run_resumed', 'active'],
   ] as const)(
-    'sends %s as a chunk and as a status; the id is on the last event',
+    'toWireEvents sends %s as a chunk and as a status, with the id on the last event',
     (type, status) => {
       const chunk = sampleOf(type);
       expect(eventsOf(chunk)).toEqual([
@@ -180,7 +180,7 @@ describe('toWireEvents', () => {
       { type: 'stream_truncated', ...about, truncatedAtStep: 2, atSequence: 8, lastRemoved: 5 },
       { type: 'truncated', truncatedAtStep: 2, atSequence: 8 },
     ],
-  ])('makes of %j %j', (message, event) => {
+  ])('toWireEvents turns %j into %j', (message, event) => {
     expect(eventsOf(message)).toEqual([{ id: 9, event }]);
   });
 });

@@ -39,7 +39,7 @@ const shownCall = ({ chat }: Conversation): unknown =>
   chat.messages.at(-1)?.parts.map((part) => 'toolCallId' in part && part.toolCallId)[0];
 
 describe('an answer to an approval', () => {
-  it('is posted without a click and continues the message', async () => {
+  it('the page posts an answer to an approval without another click, and the message continues', async () => {
     const server = new WireServer().on('POST', reply(charged('c1')));
     const conversation = await openConversation(server, waiting('c1'));
     conversation.answer('a-c1', true);
@@ -50,7 +50,7 @@ describe('an answer to an approval', () => {
     expect(server.named('POST')[0]?.body.messageId).toBe('msg-1');
   });
 
-  it('is given again when the server died under it', async () => {
+  it('the page posts an answer again when the server dies during the request', async () => {
     const server = new WireServer().on('POST', unreachable, reply(charged('c1')));
     const conversation = await openConversation(server, waiting('c1'));
     conversation.answer('a-c1', false, 'too much');
@@ -62,7 +62,7 @@ describe('an answer to an approval', () => {
     ]);
   });
 
-  it('waits for a retry when the page has given up on an unavailable server', async () => {
+  it("an answer waits for a person's retry when the page has given up on an unavailable server", async () => {
     const server = new WireServer().on('POST', refusal(503, 'unavailable'), reply(charged('c1')));
     const conversation = await openConversation(server, waiting('c1'), { giveUpAfterMs: 0 });
     conversation.answer('a-c1', true);
@@ -74,7 +74,7 @@ describe('an answer to an approval', () => {
     expect(conversation.page.get().notice).toBeUndefined();
   });
 
-  it('gives way to the server when it comes too late', async () => {
+  it("a late answer gives way to the server's own record", async () => {
     const server = new WireServer()
       .on('POST', refusal(409, 'client_out_of_step'))
       .on('GET snapshot', reply(waiting('c2')));
@@ -87,7 +87,7 @@ describe('an answer to an approval', () => {
     expect(server.named('POST')).toHaveLength(1);
   });
 
-  it('is asked for again when the server declined it', async () => {
+  it('the page asks for an answer again when the server declined it', async () => {
     const server = new WireServer()
       .on('POST', refusal(400, 'kind_mismatch'))
       .on('GET snapshot', reply(waiting('c1')));
@@ -99,7 +99,7 @@ describe('an answer to an approval', () => {
     expect(conversation.page.get().notice).toMatchObject({ retry: false });
   });
 
-  it('survives a look at the server while another question is open', async () => {
+  it('an answer survives a refresh while another question is open', async () => {
     const server = new WireServer().on('GET snapshot', reply(waiting('c1', 'c2')));
     const conversation = await openConversation(server, waiting('c1', 'c2'));
     conversation.answer('a-c1', true);
@@ -111,7 +111,7 @@ describe('an answer to an approval', () => {
 });
 
 describe('a look of an idle page', () => {
-  it('shows what another window brought about', async () => {
+  it('a refresh of an idle page shows what another window did', async () => {
     const done = snapshot('ended', [ASK, { id: 'msg-1', role: 'assistant', parts: [] }]);
     const server = new WireServer().on('GET snapshot', reply(done));
     const conversation = await openConversation(server, snapshot('ended', [ASK]));
@@ -119,7 +119,7 @@ describe('a look of an idle page', () => {
     await eventually(() => conversation.chat.messages.length === 2);
   });
 
-  it('changes nothing when the server cannot be reached', async () => {
+  it('a refresh changes nothing when the server cannot be reached', async () => {
     const server = new WireServer().on('GET snapshot', unreachable);
     const conversation = await openConversation(server, waiting('c1'), { giveUpAfterMs: 0 });
     await conversation.refresh();

@@ -7,7 +7,7 @@ import { refusal, reply, snapshot, spoken, unreachable, Wire, WireServer } from 
 const HELLO: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
 
 describe('a conversation', () => {
-  it('names its agent on first contact only, and reads the run from the reply', async () => {
+  it('a conversation names its agent on first contact only, and reads the run from the reply', async () => {
     const first = new Wire({ 'x-run-id': 's1:1-ab' }).send(...spoken('msg-1', 'Hi')).end();
     const server = new WireServer().on('POST', reply(first));
     const conversation = await openConversation(server);
@@ -24,7 +24,7 @@ describe('a conversation', () => {
     expect(bound.named('POST')[0]?.body.agent).toBeUndefined();
   });
 
-  it('shows a reply once that was cut in the middle, twice', async () => {
+  it('a conversation shows a reply once that was cut in the middle, twice', async () => {
     const first = new Wire().send(...spoken('msg-1', 'Half a ', false));
     const second = new Wire().send(...spoken('msg-1', 'Half a reply is ', false));
     const third = new Wire().send(...spoken('msg-1', 'Half a reply is no reply.')).end();
@@ -47,7 +47,7 @@ describe('a conversation', () => {
     expect(server.named('GET stream')[0]?.headers.get('x-resume-from-sequence')).toBe('42');
   });
 
-  it('does not take a response for whole that ends without its finish', async () => {
+  it('a conversation does not take a response without a finish for complete', async () => {
     const server = new WireServer().on(
       'POST',
       reply(new Wire().send(...spoken('msg-1', 'Half', false)).end()),
@@ -65,7 +65,7 @@ describe('a conversation', () => {
     expect(shown(conversation)).toEqual(['user: Hello', 'assistant: Half and half']);
   });
 
-  it('shows why a reply failed, and does not ask for it again', async () => {
+  it('a conversation shows why a reply failed, and does not request it again', async () => {
     const failing = new Wire().send(...spoken('msg-1', 'Half', false), {
       type: 'error',
       errorText: 'the model is gone',

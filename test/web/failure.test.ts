@@ -6,24 +6,27 @@ const refusal = (statusCode: number, body: string): ChatRequestError =>
   new ChatRequestError(statusCode, body);
 
 describe('classifyFailure', () => {
-  it('leaves a withdrawn reply to the chat, and offers another try when the server is away', () => {
+  it('classifyFailure leaves a withdrawn reply to the chat, and offers another try when the server is away', () => {
     expect(classifyFailure(new ReplyBrokenError('withdrawn'))).toEqual({ kind: 'withdrawn' });
     expect(classifyFailure(new ReplyBrokenError('unreachable')).kind).toBe('unavailable');
     expect(classifyFailure(new TypeError('network error')).kind).toBe('unavailable');
   });
 
-  it('tells the words of an error part', () => {
+  it('classifyFailure returns the text of an error part', () => {
     expect(classifyFailure(new Error('model overloaded'))).toEqual({
       kind: 'reply',
       text: 'The reply failed: model overloaded',
     });
   });
 
-  it.each([500, 502, 503, 429, 408])('offers another try after %d', (status) => {
-    expect(classifyFailure(refusal(status, 'Bad gateway')).kind).toBe('unavailable');
-  });
+  it.each([500, 502, 503, 429, 408])(
+    'classifyFailure offers another try after status %d',
+    (status) => {
+      expect(classifyFailure(refusal(status, 'Bad gateway')).kind).toBe('unavailable');
+    },
+  );
 
-  it('says what a known refusal means, and quotes an unknown one', () => {
+  it('classifyFailure explains a known refusal, and quotes an unknown one', () => {
     const busy = classifyFailure(refusal(409, '{"error":"x","code":"agent_already_running"}'));
     expect(busy).toEqual({ kind: 'refused', text: expect.stringContaining('still being written') });
     expect(classifyFailure(refusal(400, '{"error":"Bad id","code":"validation_error"}'))).toEqual({

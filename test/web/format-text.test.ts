@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { formatLine, formatText, type Block } from '../../web/src/format-text.js';
 
 describe('formatLine', () => {
-  it('knows bold and code', () => {
+  it('formatLine recognises bold and code', () => {
     expect(formatLine('a **b c** and `d`.')).toEqual([
       { kind: 'text', text: 'a ' },
       { kind: 'bold', text: 'b c' },
@@ -13,23 +13,26 @@ describe('formatLine', () => {
     ]);
   });
 
-  it.each(['2 ** 3 ** 4', 'an **open mark', 'a ` b', '****', ''])('leaves "%s" alone', (line) => {
-    expect(formatLine(line).map(({ kind, text }) => [kind, text])).toEqual(
-      line === '' ? [] : [['text', line]],
-    );
-  });
+  it.each(['2 ** 3 ** 4', 'an **open mark', 'a ` b', '****', ''])(
+    'formatLine leaves "%s" unchanged',
+    (line) => {
+      expect(formatLine(line).map(({ kind, text }) => [kind, text])).toEqual(
+        line === '' ? [] : [['text', line]],
+      );
+    },
+  );
 
-  it('keeps markup inside of code as it is', () => {
+  it('formatLine keeps markup inside code unchanged', () => {
     expect(formatLine('`**x**`')).toEqual([{ kind: 'code', text: '**x**' }]);
   });
 
-  it('treats HTML as text', () => {
+  it('formatLine treats HTML as text', () => {
     expect(formatLine('<img src=x onerror=alert(1)>')).toEqual([
       { kind: 'text', text: '<img src=x onerror=alert(1)>' },
     ]);
   });
 
-  it('finds what a pattern finds', () => {
+  it('formatLine finds the same markup as a regular expression', () => {
     const marks = /\*\*(?=\S)(.+?)(?<=\S)\*\*|`([^`]+)`/g;
     const pieces = fc.constantFrom('*', '**', '`', ' ', 'a', 'b c', '\u{1f600}');
     fc.assert(
@@ -46,7 +49,7 @@ describe('formatLine', () => {
   });
 
   it.each(['**a ', '`', '** ', '**a', '*', '`a **'])(
-    'takes one pass for a megabyte of "%s"',
+    'formatLine takes one pass for a megabyte of "%s"',
     (mark) => {
       const line = mark.repeat(1_000_000 / mark.length);
       expect(formatLine(line).length).toBeGreaterThan(0);
@@ -80,7 +83,7 @@ describe('formatText', () => {
     expect(second).toEqual({ kind: 'lines', lines: [[{ kind: 'text', text: 'three' }]] });
   });
 
-  it('keeps fenced code together, with its empty lines and marks', () => {
+  it('formatText keeps fenced code together, with its empty lines and marks', () => {
     expect(formatText('see\n```js\na **b**\n\nc\n```\nend')[1]).toEqual({
       kind: 'code',
       text: 'a **b**\n\nc',
@@ -88,11 +91,11 @@ describe('formatText', () => {
     expect(kinds('see\n```js\na\n```\nend')).toEqual(['lines', 'code', 'lines']);
   });
 
-  it('shows a fence that is still being written', () => {
+  it('formatText shows a fence that is still being written', () => {
     expect(kinds('```\nhalf')).toEqual(['code']);
   });
 
-  it('is empty for nothing', () => {
+  it('formatText returns an empty list for an empty text', () => {
     expect(formatText('\n \n')).toEqual([]);
   });
 });

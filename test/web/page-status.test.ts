@@ -28,7 +28,7 @@ describe('pageStatus', () => {
     ['reconnecting', 'error', { ...calm, reconnecting: true }, asking],
     ['reconnecting', 'streaming', { ...calm, reconnecting: true }, undefined],
     ['ready', 'error', calm, undefined],
-  ] as const)('is %s', (expected, chat, page, newest) => {
+  ] as const)('the status of the page is %s', (expected, chat, page, newest) => {
     expect(pageStatus(chat, page, newest)).toBe(expected);
   });
 });

@@ -10,13 +10,13 @@ describe('runUrl', () => {
     );
   });
 
-  it('takes a base with a slash at its end', () => {
+  it('runUrl accepts a base with a slash at its end', () => {
     expect(runUrl({ ...config, temporalUi: 'https://ui.example/t/' }, 'c:1-a')).toBe(
       'https://ui.example/t/namespaces/default/workflows/run%3Ac%3A1-a',
     );
   });
 
-  it('is nothing without a UI or without a run', () => {
+  it('runUrl returns nothing without a UI or without a run', () => {
     expect(runUrl(config, 'chat:2-ab')).toBeUndefined();
     expect(runUrl({ ...config, temporalUi: 'http://localhost:8233' }, undefined)).toBeUndefined();
   });

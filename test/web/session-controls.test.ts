@@ -19,7 +19,7 @@ const taken = () => new Response(': waiting\n\n');
 const first = [user('u1', 'Hello'), agent('msg-1', 'Hi')];
 
 describe('a message that is sent while a reply is being written', () => {
-  it('goes out beside it, and is followed when its turn comes', async () => {
+  it('a message sent during a reply is posted beside it, and followed when its turn begins', async () => {
     const running = new Wire({ 'x-run-id': 's1:1-ab' }).send(...spoken('msg-1', 'Hi', false));
     const next = new Wire().send(...spoken('msg-3', 'Two here')).end();
     const events = new Wire().send(standing(3, queued('u2', 'Two')));
@@ -45,7 +45,7 @@ describe('a message that is sent while a reply is being written', () => {
     events.end();
   });
 
-  it('is given back when the server declines it', async () => {
+  it('a message sent during a reply goes back to the composer when the server declines it', async () => {
     const running = new Wire().send(...spoken('msg-1', 'Hi', false));
     const server = new WireServer().on('POST', reply(running), () =>
       Response.json({ error: 'too many', code: 'queue_full' }, { status: 429 }),

@@ -3,20 +3,20 @@ import { placeOf, placeSearch, readAgent, readPlace } from '../../web/src/sessio
 
 describe('the address of a conversation', () => {
   it.each([placeOf('a-B_9', 'lab'), placeOf('a-B_9', undefined)])(
-    'reads what it writes',
+    'the address of a conversation is read as it was written',
     (place) => {
       expect(readPlace(placeSearch(place))).toEqual(place);
     },
   );
 
   it.each(['', '?agent=lab', '?session=', '?session=a%2Fb', `?session=${'x'.repeat(129)}`])(
-    'names no session in "%s"',
+    'the address "%s" names no session',
     (search) => {
       expect(readPlace(search)).toBeUndefined();
     },
   );
 
-  it('may name an agent only', () => {
+  it('an address may name only an agent', () => {
     expect(readAgent('?agent=lab')).toBe('lab');
     expect(readAgent('')).toBeUndefined();
   });

@@ -15,7 +15,7 @@ describe('toolCardState', () => {
     ['done', { ...call, state: 'output-available', output: 1 }],
     ['failed', { ...call, state: 'output-error', errorText: 'no' }],
     ['denied', { ...call, state: 'output-denied', approval: { ...asked, approved: false } }],
-  ])('is %s', (state, part) => {
+  ])('the state of a tool card is %s', (state, part) => {
     expect(toolCardState(part)).toBe(state);
   });
 });

@@ -16,7 +16,7 @@ import {
 const HELLO: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
 
 describe('a message that may not have arrived', () => {
-  it('is sent again under the same id, until an unreachable or unavailable server takes it', async () => {
+  it('a message that may not have arrived is sent again under the same id, until an unreachable or unavailable server takes it', async () => {
     const server = new WireServer().on(
       'POST',
       unreachable,
@@ -36,7 +36,7 @@ describe('a message that may not have arrived', () => {
     expect(conversation.page.get().notice).toBeUndefined();
   });
 
-  it('is offered for a retry when the page has given up', async () => {
+  it('a message that may not have arrived is offered for a retry when the page has given up', async () => {
     const server = new WireServer().on('POST', refusal(503, 'unavailable'));
     const conversation = await openConversation(server, undefined, { giveUpAfterMs: 0 });
     conversation.send('Hello');
@@ -51,7 +51,7 @@ describe('a message that may not have arrived', () => {
     expect(conversation.page.get().notice).toBeUndefined();
   });
 
-  it('goes back to the composer if it is refused, and the page shows the conversation', async () => {
+  it('a refused message goes back to the composer, and the page shows the conversation', async () => {
     const server = new WireServer()
       .on('POST', refusal(409, 'agent_already_running'))
       .on('GET snapshot', reply(snapshot('active', [HELLO])))

@@ -30,19 +30,22 @@ it('the entries for browsers import nothing of Node, and only the contract a sch
   expect(packagesOf('react/index.js')).toEqual(['@ai-sdk/react', 'eventsource-parser', 'react']);
 });
 
-it.each(['client', 'react'])("has types that need no other package's: %s", (folder) => {
-  const compilerOptions = { declaration: true, isolatedDeclarations: true };
-  for (const file of readdirSync(join(sources, folder))) {
-    const source = readFileSync(join(sources, folder, file), 'utf8');
-    const { outputText, diagnostics = [] } = ts.transpileDeclaration(source, {
-      compilerOptions,
-      reportDiagnostics: true,
-      fileName: file,
-    });
-    // An inferred type would name the `ai` that this package depends on, which is not that of every page.
-    const complaints = diagnostics.map(({ messageText }) => messageText);
-    expect({ file, complaints }).toEqual({ file, complaints: [] });
-    const types = outputText.replace(/\/\*[^]*?\*\//g, '');
-    expect(types).not.toMatch(/['"]ai['"]/);
-  }
-});
+it.each(['client', 'react'])(
+  'an entry for browsers has types that need no other package: %s',
+  (folder) => {
+    const compilerOptions = { declaration: true, isolatedDeclarations: true };
+    for (const file of readdirSync(join(sources, folder))) {
+      const source = readFileSync(join(sources, folder, file), 'utf8');
+      const { outputText, diagnostics = [] } = ts.transpileDeclaration(source, {
+        compilerOptions,
+        reportDiagnostics: true,
+        fileName: file,
+      });
+      // An inferred type would name the `ai` that this package depends on, which is not that of every page.
+      const complaints = diagnostics.map(({ messageText }) => messageText);
+      expect({ file, complaints }).toEqual({ file, complaints: [] });
+      const types = outputText.replace(/\/\*[^]*?\*\//g, '');
+      expect(types).not.toMatch(/['"]ai['"]/);
+    }
+  },
+);

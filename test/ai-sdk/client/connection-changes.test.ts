@@ -30,7 +30,7 @@ function openTransport(...replies: (Response | Error)[]) {
 }
 
 describe('a resumable transport', () => {
-  it('reports a request that does not get through, and that it did', async () => {
+  it('a resumable transport reports that a request does not get through, and that it did', async () => {
     const { transport, changes } = openTransport(
       new TypeError('Failed to fetch'),
       refusal(503, 'unavailable'),
@@ -44,7 +44,7 @@ describe('a resumable transport', () => {
   });
 
   it.each(['queue_full', 'quota_exceeded'])(
-    'gives up at once on a refusal that lasts: %s',
+    'a resumable transport gives up at once on a refusal that lasts: %s',
     async (code) => {
       const { transport, changes, asked } = openTransport(refusal(429, code));
       await expect(transport.sendMessages(options)).rejects.toThrow(ChatRequestError);
@@ -52,7 +52,7 @@ describe('a resumable transport', () => {
     },
   );
 
-  it('asks again when the server is busy for a moment', async () => {
+  it('a resumable transport asks again when the server is busy for a moment', async () => {
     const { transport, asked } = openTransport(
       refusal(429, 'too_many_requests'),
       refusal(400, 'nothing_to_do'),

@@ -113,7 +113,7 @@ const transports = {
   agent: createHelixChatTransport({ endpoint: '/api/agent', sessionId: 's1', agentType: 'lab' }),
 };
 
-it('gives transports and predicates that chats of both majors take', async () => {
+it('chats of both majors accept our transports and predicates', async () => {
   const sendAutomaticallyWhen = createHelixSendAutomaticallyWhen();
   const of6 = new ChatOf6<MessageOf6>({ transport: transports.resumable, sendAutomaticallyWhen });
   const of7 = new ChatOf7<MessageOf7>({ transport: transports.agent, sendAutomaticallyWhen });

@@ -20,13 +20,13 @@ const answered = (id: string, approved: boolean) =>
   ({ ...call(id), state: 'approval-responded', approval: { id: `a-${id}`, approved } }) as const;
 
 describe('the messages of a page that looks at the server', () => {
-  it('are what the server has, not what arrived half', () => {
+  it("a refresh shows the server's messages instead of half-received ones", () => {
     const server = [user('u1')];
     const local = [user('u1'), agent('msg-1', { type: 'text', text: 'half' })];
     expect(keepUnsent(server, local)).toEqual(server);
   });
 
-  it('keep a message that never arrived, and none that did', () => {
+  it('a refresh keeps a message that never arrived, and none that did', () => {
     const unsent = user('u2');
     const server = [user('u1'), agent('msg-1')];
     expect(keepUnsent(server, [...server, unsent])).toEqual([...server, unsent]);
@@ -34,7 +34,7 @@ describe('the messages of a page that looks at the server', () => {
     expect(keepUnsent([...server, unsent], [...server, unsent])).toEqual([...server, unsent]);
   });
 
-  it('keep results of the page that the server still waits for, and no others', () => {
+  it('a refresh keeps results of the page that the server still waits for, and no others', () => {
     const server = [user('u1'), agent('msg-1', { ...call('c1'), state: 'input-available' })];
     const result = { ...call('c1'), state: 'output-available', output: 'here' } as const;
     const kept = keepUnsent(server, [user('u1'), agent('msg-1', result)]);
@@ -43,13 +43,13 @@ describe('the messages of a page that looks at the server', () => {
     expect(keepUnsent(server, [user('u1'), agent('msg-1', own)])).toEqual(server);
   });
 
-  it('keep answers that the server still asks for', () => {
+  it('a refresh keeps answers that the server still asks for', () => {
     const server = [user('u1'), agent('msg-1', asked('c1'), asked('c2'))];
     const local = [user('u1'), agent('msg-1', answered('c1', false), asked('c2'))];
     expect(keepUnsent(server, local)[1]?.parts).toEqual([answered('c1', false), asked('c2')]);
   });
 
-  it('drop answers to what the server no longer asks', () => {
+  it('a refresh drops answers to calls that the server no longer asks about', () => {
     const done = { ...call('c1'), state: 'output-available', output: 1 } as const;
     const server = [user('u1'), agent('msg-1', done)];
     const local = [user('u1'), agent('msg-1', answered('c1', true))];

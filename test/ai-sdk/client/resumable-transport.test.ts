@@ -58,7 +58,7 @@ function createTransport(fetch: typeof globalThis.fetch): ChatTransport<LibraryM
 
 describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
   it.each(scenarios)(
-    'shows what is stored wherever it is cut: $name',
+    'a resumable transport shows the stored messages wherever the stream is cut: $name',
     async ({ play, answers }) => {
       const whole = await playTurn(library, play, answers, []);
       expect(whole.chat.error).toBeUndefined();
@@ -82,7 +82,7 @@ describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
     },
   );
 
-  it('shows what is stored when it is cut in the middle of anything', async () => {
+  it('a resumable transport shows the stored messages when it is cut within a part', async () => {
     const play: Play = (session) => {
       session.step();
       session.think('thought');
@@ -109,7 +109,7 @@ describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
     }
   });
 
-  it('says that the reply has to be loaded again when what it had was withdrawn', async () => {
+  it('a resumable transport reports that the reply must be loaded again when part of it was withdrawn', async () => {
     let step = 0;
     const runtime = createFakeRuntime((session) => {
       session.step();

@@ -20,7 +20,7 @@ const call = (toolCallId: string, state: string, more: object = {}): object => (
 });
 
 describe('automatic posting', () => {
-  it('says yes once for each set of answers', () => {
+  it('the predicate posts once for each set of answers', () => {
     const when = createHelixSendAutomaticallyWhen();
     const first = reply(call('c1', 'output-available'));
     expect([when(first), when(first)]).toEqual([true, false]);
@@ -30,7 +30,7 @@ describe('automatic posting', () => {
     expect(createHelixSendAutomaticallyWhen()(first)).toBe(true);
   });
 
-  it('waits for all calls of the step that people or the page answer', () => {
+  it('the predicate waits for all calls of the step that people or the page answer', () => {
     const when = createHelixSendAutomaticallyWhen();
     const approval = { approval: { id: 'a', approved: true } };
     for (const open of ['input-streaming', 'input-available', 'approval-requested']) {
@@ -43,7 +43,7 @@ describe('automatic posting', () => {
     ).toBe(true);
   });
 
-  it('takes no notice of what the server did', () => {
+  it('the predicate ignores the results of the server', () => {
     const when = createHelixSendAutomaticallyWhen();
     const run = { providerExecuted: true };
     const approved = { approval: { id: 'a', approved: true } };
@@ -59,7 +59,7 @@ describe('automatic posting', () => {
     expect(when({ messages: [{ id: 'u1', role: 'user', parts: [] }] })).toBe(false);
   });
 
-  it('counts an answer again that is forgotten', () => {
+  it('the predicate counts an answer again once it is forgotten', () => {
     const when = createHelixSendAutomaticallyWhen();
     const answered = reply(call('c1', 'output-available'));
     expect(when(answered)).toBe(true);
@@ -75,7 +75,7 @@ describe('prepared requests', () => {
   ];
   const request = { id: 's/1', messages, trigger: 'submit-message', messageId: undefined };
 
-  it('add to what the transport would send, and ask at the address they are given', () => {
+  it("prepared requests extend the transport's request, and use the given address", () => {
     const options = {
       api: '/api/chat/s%2F1',
       resumeFromSequence: 7,
@@ -103,7 +103,7 @@ describe('prepared requests', () => {
     });
   });
 
-  it('send the newest message alone if that is wanted', () => {
+  it('prepared requests send the newest message alone on request', () => {
     const { body } = prepareHelixChatRequest({ api: '/x', send: 'tail' })(request);
     expect(body).toEqual({ id: 's/1', message: messages[1], trigger: 'submit-message' });
   });

@@ -11,14 +11,14 @@ const discarded: Bare = {
 };
 
 describe('an attempt that died', () => {
-  it('cuts a reader who was given part of it', () => {
+  it('a dead attempt cuts a reader that received part of it', () => {
     const transformer = new StreamTransformer();
     run(transformer, chunks({ type: 'step_start' }, text('half')));
     const [message] = chunks(discarded);
     expect(message && transformer.transform(message).mustCut).toBe(true);
   });
 
-  it('continues for a reader that has only the beginning of the step', () => {
+  it('a dead attempt does not cut a reader that has only the beginning of the step', () => {
     const transformer = new StreamTransformer();
     const events = run(
       transformer,
@@ -33,14 +33,14 @@ describe('an attempt that died', () => {
     ]);
   });
 
-  it('does not withdraw what was committed', () => {
+  it('a dead attempt does not withdraw committed text', () => {
     const transformer = new StreamTransformer();
     run(transformer, chunks(text('kept'), { type: 'step_end' }));
     const [message] = chunks(discarded);
     expect(message && transformer.transform(message).mustCut).toBeUndefined();
   });
 
-  it('is withdrawn from readers who understand that', () => {
+  it('a dead attempt is withdrawn from readers that understand a reset', () => {
     const transformer = new StreamTransformer({ profile: 'v7' });
     const events = run(
       transformer,
@@ -65,7 +65,7 @@ describe('an attempt that died', () => {
     ['an event', { type: 'custom', eventName: 'progress', data: 1 }, true],
     ['a patch', { type: 'state_patch', patches: [], undo: '[]' }, true],
     ['nothing', undefined, undefined],
-  ])('cuts a client that has %s of a call that begins again', (_, sent, mustCut) => {
+  ])('a second execution of a call cuts a client that has %s of the first', (_, sent, mustCut) => {
     const transformer = new StreamTransformer();
     const give = (writer: string, bare: Bare) =>
       transformer.transform({ sequence: 1, writer, message: at(1, bare) });

@@ -27,7 +27,7 @@ describe('errors of the chat handler', () => {
     expect({ code: error.code, statusCode: error.statusCode }).toEqual({ code, statusCode });
   });
 
-  it('keep what went wrong in their cause, and out of their message', async () => {
+  it('errors of the chat handler keep details in their cause, and out of their message', async () => {
     const runtime = createFakeRuntime();
     const secret = new Error('redis://:password@host');
     runtime.stateStore.sessions.read = () => Promise.reject(secret);
@@ -41,7 +41,7 @@ describe('errors of the chat handler', () => {
     expect((error as Error).cause).toBe(secret);
   });
 
-  it('say so when no agent was given', async () => {
+  it('errors of the chat handler report that the agent is missing', async () => {
     const { executor, stateStore, streamManager } = createFakeRuntime();
     await expect(
       handleChatStream({ executor, stateStore, streamManager }, { sessionId: 's1', messages: [] }),
@@ -57,7 +57,7 @@ describe('fields that a host passes on from a request', () => {
     { messages: undefined },
     { messages: [user('u1')], trigger: 5 },
     { messages: [user('u1')], messageId: {} },
-  ])('is refused if it is no chat: %j', async (body) => {
+  ])('a malformed chat request is refused: %j', async (body) => {
     const params = { sessionId: 's1', ...body } as unknown as HandleChatStreamParams;
     const response = await handleChatStream(
       { ...createFakeRuntime(), defaultAgent: 'lab' },

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe('an SSE body of events', () => {
-  it('gives events that have a place their id, and ends with [DONE]', async () => {
+  it('an SSE body has the ids of events with a sequence, and ends with [DONE]', async () => {
     const response = buildSSEResponse(
       source(
         { event: delta('Hello'), sequence: 1 },
@@ -42,7 +42,7 @@ describe('an SSE body of events', () => {
     );
   });
 
-  it('is pulled: an event is made when it is read', async () => {
+  it('an SSE body creates an event when it is read', async () => {
     let made = 0;
     async function* endless(): AsyncGenerator<SSEEvent> {
       for (;;) {
@@ -58,7 +58,7 @@ describe('an SSE body of events', () => {
     expect(left).toHaveBeenCalledTimes(1);
   });
 
-  it('breaks off where its source does, and does not look finished', async () => {
+  it('an SSE body breaks off where its source does, and does not look complete', async () => {
     async function* broken(): AsyncGenerator<SSEEvent> {
       yield await Promise.resolve(delta('half'));
       throw new Error('lost');
@@ -66,7 +66,7 @@ describe('an SSE body of events', () => {
     await expect(new Response(createSSEStream(broken())).text()).rejects.toThrow('lost');
   });
 
-  it('keeps a silent connection open with comments', async () => {
+  it('an SSE body keeps a silent connection open with comments', async () => {
     jest.useFakeTimers();
     let speak: () => void = () => undefined;
     const silence = new Promise<void>((resolve) => {
@@ -86,7 +86,7 @@ describe('an SSE body of events', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('leaves nothing behind when its reader leaves a source that has nothing to say', async () => {
+  it('an SSE body leaves no timer behind when its reader leaves a silent source', async () => {
     jest.useFakeTimers();
     async function* mute(): AsyncGenerator<SSEEvent> {
       await new Promise(() => undefined);
@@ -102,7 +102,7 @@ describe('an SSE body of events', () => {
 });
 
 describe('createSSEHeaders', () => {
-  it('lets its caller have the last word', () => {
+  it('createSSEHeaders lets the caller override every header', () => {
     const headers = createSSEHeaders({ 'cache-control': 'no-store' });
     expect(headers['cache-control']).toBe('no-store');
     expect(headers['x-accel-buffering']).toBe('no');

@@ -4,7 +4,7 @@ import type { Bare } from '../../support/fake-call.js';
 import { approval, call, chunks, run } from './transformer-chunks.js';
 
 describe('a tool call, to a client,', () => {
-  it('announces a call before it asks, and before any result', () => {
+  it('a stream announces a call before its question and before any result', () => {
     const events = run(
       new StreamTransformer(),
       chunks(
@@ -20,7 +20,7 @@ describe('a tool call, to a client,', () => {
     ]);
   });
 
-  it('never marks a call that a person decides about, even if the tool runs on the server', () => {
+  it('a stream never marks a call that a person decides as provider-executed', () => {
     const events = run(
       new StreamTransformer(),
       chunks(
@@ -31,7 +31,7 @@ describe('a tool call, to a client,', () => {
     expect(JSON.stringify(events)).not.toContain('providerExecuted');
   });
 
-  it('gives a call one result: a denial stands', () => {
+  it('a stream gives a call one result, and a denial stays', () => {
     const events = run(
       new StreamTransformer(),
       chunks(
@@ -43,7 +43,7 @@ describe('a tool call, to a client,', () => {
     expect(events.at(-1)).toEqual({ type: 'tool-output-denied', toolCallId: 'c1' });
   });
 
-  it('reads streamed arguments of foreign runtimes, and says afterwards who executes', () => {
+  it('a stream reads arguments of foreign runtimes, and states afterwards who executes the call', () => {
     const events = run(
       new StreamTransformer(),
       chunks(
@@ -62,7 +62,7 @@ describe('a tool call, to a client,', () => {
     ]);
   });
 
-  it('shows what a rule approved as a plain call, and what it denied as denied', () => {
+  it('a stream shows a call that a rule approved as a plain one, and a denied one as denied', () => {
     const isAutomatic = true;
     const plain: Bare = {
       type: 'tool_start',

@@ -21,7 +21,7 @@ describe('StreamTransformer', () => {
     ]);
   });
 
-  it('gives the sequence of log entries back', () => {
+  it('StreamTransformer returns the sequence of log entries', () => {
     const transformer = new StreamTransformer();
     const [message] = chunks(text('a'));
     if (message === undefined) throw new Error('no chunk');
@@ -29,7 +29,7 @@ describe('StreamTransformer', () => {
     expect(transformer.transform(message).sequence).toBeUndefined();
   });
 
-  it('takes what a resumable reader yields', async () => {
+  it('StreamTransformer accepts what a resumable reader yields', async () => {
     const { streamManager } = createMemoryStores();
     const writer = await streamManager.createWriter('s1', 's1', 'agent');
     for (const chunk of chunks(text('a'), text('b'))) {
@@ -48,7 +48,7 @@ describe('StreamTransformer', () => {
     ]);
   });
 
-  it('names blocks by step and number, whatever came before', () => {
+  it('StreamTransformer names blocks by step and number, whatever came before', () => {
     const transformer = new StreamTransformer();
     const events = run(transformer, [
       ...chunks({ type: 'thinking', content: 'x', isComplete: true }, text('a')),
@@ -80,7 +80,7 @@ describe('StreamTransformer', () => {
     expect(events.slice(4)).toEqual([]);
   });
 
-  it('shows control flow to onData only, never before start', () => {
+  it('StreamTransformer shows control flow to onData only, never before start', () => {
     const resumed = { runId: 'r', fromCheckpointId: null, fromStepCount: 1, mode: 'continue' };
     const events = run(new StreamTransformer(), chunks({ type: 'run_resumed', ...resumed }));
     expect(events).toEqual([
@@ -89,7 +89,7 @@ describe('StreamTransformer', () => {
     ]);
   });
 
-  it('leaves out what its filter refuses', () => {
+  it('StreamTransformer leaves out what its filter refuses', () => {
     const transformer = new StreamTransformer({
       chunkFilter: ({ type }) => type !== 'state_patch',
     });
@@ -97,7 +97,7 @@ describe('StreamTransformer', () => {
     expect(events.some(({ type }) => type === 'data-state-patch')).toBe(false);
   });
 
-  it('ends with an error when the run failed, and continues after one that it survived', () => {
+  it('StreamTransformer ends with an error when the run failed, and continues after one that it survived', () => {
     const failed = new StreamTransformer();
     run(failed, chunks(text('a'), { type: 'error', error: 'Too bad.', recoverable: false }));
     failed.transform({ ...end, status: 'failed' });
@@ -121,7 +121,7 @@ describe('StreamTransformer', () => {
     expect(transformer.finalize().events.at(-1)).toEqual({ type: 'finish', finishReason });
   });
 
-  it('names sub-agents without the tenant', () => {
+  it('StreamTransformer names sub-agents without the tenant', () => {
     const child = { subAgentType: 'helper', callId: 'c1' };
     const subSessionId = 'Zm9vYmFyYmF6cXV4~s1.1-abc';
     const events = run(
@@ -139,7 +139,7 @@ describe('StreamTransformer', () => {
     expect(JSON.stringify(events)).not.toContain('~');
   });
 
-  it('guards an end behind a call, not a pause', () => {
+  it('StreamTransformer guards an end behind a call, not a pause', () => {
     const opening = chunks({ type: 'tool_start', ...call, arguments: {}, providerExecuted: true });
     const guard = ['start-step', 'message-metadata', 'finish-step', 'finish'];
     const ended = new StreamTransformer();
@@ -156,7 +156,7 @@ describe('StreamTransformer', () => {
     expect(tail.finalize().events.map(({ type }) => type)).toEqual(guard);
   });
 
-  it('tells its logger of chunks that it does not know, and of no other', () => {
+  it('StreamTransformer logs unknown chunks, and no others', () => {
     const logged: string[] = [];
     const logger = {
       debug: (message: string, fields: object) => logged.push(message + JSON.stringify(fields)),

@@ -69,7 +69,7 @@ async function calm(): Promise<void> {
 }
 
 describe.each([false, true])('client tools, in strict mode: %s', (isStrict) => {
-  it('carries out each call once, side by side', async () => {
+  it('a page executes each client call once, in parallel', async () => {
     const { locate, calls } = createTool();
     const chat = chatOf([call('c1'), call('c2')]);
     const hook = show({ chat, toolHandlers: { locate } }, isStrict);
@@ -120,7 +120,7 @@ describe.each([false, true])('client tools, in strict mode: %s', (isStrict) => {
     expect(chat.outputs).toEqual([]);
   });
 
-  it('reports what a handler throws', async () => {
+  it('a page reports what a handler throws', async () => {
     const failures: unknown[] = [];
     const chat = chatOf([call('c1')]);
     const locate = (): never => {
@@ -139,7 +139,7 @@ describe.each([false, true])('client tools, in strict mode: %s', (isStrict) => {
 });
 
 describe('client tools', () => {
-  it('leaves alone what does not wait for this page', async () => {
+  it('a page leaves calls alone that do not wait for it', async () => {
     const { locate, calls } = createTool();
     const chat = chatOf([
       call('c1', 'output-available'),
@@ -160,7 +160,7 @@ describe('client tools', () => {
     expect(calls.map(({ toolCallId }) => toolCallId)).toEqual(['c7']);
   });
 
-  it('waits for the end of a reply, since a replay shows answered calls as open', async () => {
+  it('a page waits for the end of a reply, since a replay shows answered calls as open', async () => {
     const { locate, calls } = createTool();
     const chat = chatOf([call('c1')], { status: 'streaming' });
     const hook = show({ chat, toolHandlers: { locate } });
@@ -171,7 +171,7 @@ describe('client tools', () => {
     await until('it is begun', () => calls.length === 1);
   });
 
-  it('asks for a lease first, again after the time that the server names, and then does not wait', async () => {
+  it('a page asks for a lease first, and again after the time that the server names', async () => {
     const { locate, calls } = createTool();
     const asked: string[] = [];
     const answers = new Map<string, (boolean | number)[]>([

@@ -31,7 +31,7 @@ function streamOf(parts: readonly object[], signal: AbortSignal | null | undefin
 }
 
 describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
-  it('does no turn again when a person retries after a fault of the server', async () => {
+  it('a retry after a fault of the server repeats no turn', async () => {
     const sent: string[] = [];
     const page = await openHookPage(useHelixChat, {
       ...target,
@@ -60,7 +60,7 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
     }
   });
 
-  it('resumes a reply in strict mode too, which mounts a page twice', async () => {
+  it('a page resumes a reply in strict mode too, which mounts it twice', async () => {
     const page = await openHookPage(useHelixChat, {
       ...target,
       messages: [QUESTION],

@@ -48,7 +48,7 @@ function createServer(): { fetch: typeof globalThis.fetch; urls: string[] } {
 }
 
 describe('what a stream says beside its messages', () => {
-  it('is called once for each resync, from a list or by callback', async () => {
+  it('the hook calls back once for each resync, from a list or by callback', async () => {
     const resyncs: number[] = [];
     const note = ({ data }: { data: { fromSequence: number } }): unknown =>
       resyncs.push(data.fromSequence);
@@ -68,7 +68,7 @@ describe('what a stream says beside its messages', () => {
     expect(resyncs).toEqual([3, 5, 7]);
   });
 
-  it('is collected for hooks that take a list', async () => {
+  it('the hook collects stream data for hooks that take a list', async () => {
     const hook = show(() => {
       const { data, onData } = useStreamData();
       return { data, onData, ...{ state: useResyncState(data) } };
@@ -85,7 +85,7 @@ describe('what a stream says beside its messages', () => {
 describe('a page with a snapshot', () => {
   const snapshotUrl = '/api/chat/s1/snapshot';
 
-  it('is given the messages when it opens, and after each resync', async () => {
+  it('a page loads the messages when it opens, and after each resync', async () => {
     const { fetch, urls } = createServer();
     let shown: ChatMessage[] = [];
     const loaded: string[] = [];
@@ -114,7 +114,7 @@ describe('a page with a snapshot', () => {
     expect(loaded.at(-1)).toBe('ended');
   });
 
-  it('loads on resync only if it has messages already', async () => {
+  it('a page with messages loads a snapshot on a resync only', async () => {
     const { fetch, urls } = createServer();
     let shown: ChatMessage[] = [];
     const setMessages = (messages: ChatMessage[]): unknown => (shown = messages);
@@ -125,7 +125,7 @@ describe('a page with a snapshot', () => {
     await until('it is loaded', () => shown.length === 1);
   });
 
-  it('says when there is no snapshot', async () => {
+  it('a page reports a missing snapshot', async () => {
     const fetch = (): Promise<Response> =>
       Promise.resolve(Response.json({ error: 'no', code: 'not_found' }, { status: 404 }));
     const hook = show(
@@ -137,7 +137,7 @@ describe('a page with a snapshot', () => {
     expect(hook.current).toMatchObject({ isLoading: false, error: { code: 'not_found' } });
   });
 
-  it('loads what a checkpoint holds, when there is one', async () => {
+  it('a page loads the snapshot of a checkpoint once it has an id', async () => {
     const { fetch, urls } = createServer();
     const hook = show(
       (checkpointId: string | undefined) =>

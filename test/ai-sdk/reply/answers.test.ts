@@ -59,7 +59,7 @@ describe('answers (path 3)', () => {
     expect(await statesOf()).toEqual(['output-denied', 'output-available', 'approval-requested']);
   });
 
-  it('answers that another client completes meanwhile get what follows', async () => {
+  it('a client whose batch another client completes gets the stream that follows', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const copy = await answered(runtime, { c1: true, c2: true });
@@ -159,7 +159,7 @@ describe('answers (path 3)', () => {
     expect(runtime.sessions.get('s1')?.isWaiting).toBe(true);
   });
 
-  it('for an unknown session, nothing is stored', async () => {
+  it('an answer to an unknown session stores nothing', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const copy = await answered(runtime, { c1: true, c2: true });

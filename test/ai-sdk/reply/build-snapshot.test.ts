@@ -13,7 +13,7 @@ import { ask, asking, user } from './ask.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 describe('buildSnapshot', () => {
-  it('is null for unknown sessions and for strangers', async () => {
+  it('buildSnapshot returns null for unknown sessions and for strangers', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     expect(await snapshotOf(runtime, 'other')).toBeNull();
@@ -23,7 +23,7 @@ describe('buildSnapshot', () => {
     expect(await snapshotOf(runtime, 's1')).not.toBeNull();
   });
 
-  it('is null without a caller, whom JavaScript hosts may omit', async () => {
+  it('buildSnapshot returns null without a caller, which JavaScript hosts may omit', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const unnamed = [
@@ -40,7 +40,7 @@ describe('buildSnapshot', () => {
     }
   });
 
-  it('reads nothing of what belongs to others', async () => {
+  it("buildSnapshot reads nothing of other people's sessions", async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const { stateStore } = runtime;
@@ -53,7 +53,7 @@ describe('buildSnapshot', () => {
     await expect(snapshotOf(deps, 's1')).rejects.toThrow('it was read');
   });
 
-  it('shows what a run has so far, if asked to', async () => {
+  it('buildSnapshot includes the partial reply of an active run on request', async () => {
     const runtime = createFakeRuntime((session) => {
       session.step();
       session.say('Half a ');
@@ -96,7 +96,7 @@ describe('buildSnapshot', () => {
     await running.body?.cancel();
   });
 
-  it('leaves out hidden messages', async () => {
+  it('buildSnapshot leaves out hidden messages', async () => {
     const runtime = createFakeRuntime((session) => {
       session.end();
       return Promise.resolve();
@@ -106,7 +106,7 @@ describe('buildSnapshot', () => {
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);
   });
 
-  it('is of one moment, even if the run continues while the state is read', async () => {
+  it('buildSnapshot is of one moment, even if the run continues while the state is read', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
     const begun = await session.begin({ state: { n: 1 } });

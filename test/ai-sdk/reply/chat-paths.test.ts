@@ -57,7 +57,7 @@ describe('user messages (paths 1, 2, 4)', () => {
 });
 
 describe('GET (paths 5, 6)', () => {
-  it('replays the active turn from its beginning, and continues live', async () => {
+  it('a GET replays the active turn from its beginning, and continues live', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     const session = runtime.sessions.get('s1');
@@ -71,7 +71,7 @@ describe('GET (paths 5, 6)', () => {
     expect(types.slice(-4)).toEqual(GUARD);
   });
 
-  it('has nothing for a turn that rests, but for readers who say they are behind', async () => {
+  it('a GET of a turn at rest has nothing, except for readers that report to be behind', async () => {
     const runtime = createFakeRuntime(asking);
     const posted = await ask(runtime, [user('u1')]);
     const end = String(runtime.sessions.get('s1')?.record.sequence);
@@ -83,7 +83,7 @@ describe('GET (paths 5, 6)', () => {
     expect((await get(runtime, { 'x-resume-at': '3' })).text).toBe(posted.text);
   });
 
-  it('continues exactly where a reader of raw events was', async () => {
+  it('a GET continues exactly at the position of a reader of raw events', async () => {
     const runtime = createFakeRuntime((session) => {
       session.step();
       session.say('Hello ');
@@ -116,7 +116,7 @@ describe('GET (paths 5, 6)', () => {
   });
 
   it.each(['paused', 'completed', 'failed'] as const)(
-    'lets an EventSource, which comes back with its newest id, stop: %s',
+    'a GET lets an EventSource, which reconnects with its newest id, stop: %s',
     async (how) => {
       const runtime = createFakeRuntime((session, text, answers) => {
         if (how === 'paused') return asking(session, text, answers);
@@ -141,7 +141,7 @@ describe('GET (paths 5, 6)', () => {
     },
   );
 
-  it('tells a turn that failed to a page whose snapshot was active, and to no other', async () => {
+  it('a GET reports a failed turn to a page whose snapshot was active, and to no other', async () => {
     const runtime = createFakeRuntime((session) => {
       session.end('failed');
       return Promise.resolve();
@@ -160,7 +160,7 @@ describe('GET (paths 5, 6)', () => {
     expect((await get(runtime)).status).toBe(204);
   });
 
-  it('gives the whole turn to a page whose snapshot was taken while it was active', async () => {
+  it('a GET sends the whole turn to a page whose snapshot was taken while it was active', async () => {
     const runtime = createFakeRuntime(asking);
     const posted = await ask(runtime, [user('u1')]);
     const session = runtime.sessions.get('s1');
@@ -196,7 +196,7 @@ describe('GET (paths 5, 6)', () => {
     ]);
   });
 
-  it('has nothing for a reader of single chunks once chunks that it has not seen are gone', async () => {
+  it('a GET has nothing for a reader of single chunks once unseen chunks are gone', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(200);

@@ -37,7 +37,7 @@ function approved(
 const user: PostedMessage = { id: 'u2', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
 
 describe('extractResumeIntent', () => {
-  it('takes the answer of a pending approval, and nothing else of the part', () => {
+  it('extractResumeIntent reads the answer of a pending approval, and nothing else of the part', () => {
     const result = extractResumeIntent(
       [assistant(approved('c1'))],
       waitingFor(pending('c1', 'approval')),
@@ -58,7 +58,7 @@ describe('extractResumeIntent', () => {
     });
   });
 
-  it('takes results of pending client calls', () => {
+  it('extractResumeIntent reads results of pending client calls', () => {
     const messages = [
       assistant(
         { toolCallId: 'c1', state: 'output-available', output: 'Berlin' },
@@ -95,7 +95,7 @@ describe('extractResumeIntent', () => {
       pending('c1', 'approval'),
       'not-pending',
     ],
-  ])('rejects an answer for %s', (_name, part, call, reason) => {
+  ])('extractResumeIntent rejects an answer for %s', (_name, part, call, reason) => {
     const { intents, rejected } = extractResumeIntent([assistant(part)], waitingFor(call), RUN);
     expect(intents).toEqual([]);
     expect(rejected).toMatchObject([{ reason }]);
@@ -116,12 +116,12 @@ describe('extractResumeIntent', () => {
       { state: 'approval-responded', approval: { id: 'x', approved: true } },
     ],
     ['other parts', { type: 'text', text: 'approval-responded' }],
-  ])('passes over %s', (_name, part) => {
+  ])('extractResumeIntent ignores %s', (_name, part) => {
     const result = extractResumeIntent([assistant(part)], waitingFor(pending('c1', 'client')), RUN);
     expect(result).toMatchObject({ intents: [], rejected: [] });
   });
 
-  it('looks at the last assistant message only, also before new user messages', () => {
+  it('extractResumeIntent reads the last assistant message only, also before new user messages', () => {
     const calls = waitingFor(pending('c1', 'approval'));
     const behind = extractResumeIntent([assistant(approved('c1')), user], calls, RUN);
     expect(behind.intents).toHaveLength(1);
@@ -130,7 +130,7 @@ describe('extractResumeIntent', () => {
     expect(older.intents).toEqual([]);
   });
 
-  it('takes one answer to a call', () => {
+  it('extractResumeIntent reads one answer to a call', () => {
     const twice = assistant(approved('c1'), {
       ...approved('c1'),
       approval: { id: `${RUN}::c1`, approved: false },

@@ -93,7 +93,7 @@ function textOf({ text }: Viewer): string {
 }
 
 describe('viewers of an active turn', () => {
-  it('follow it together, whenever they came, and each has all of it', async () => {
+  it('viewers of an active turn share one reader, and each receives all of it', async () => {
     const { session, followed, view } = createTurn();
     session.step();
     const viewers = [view()];
@@ -112,7 +112,7 @@ describe('viewers of an active turn', () => {
     expect(followed).toEqual({ ever: 1, now: 0 });
   });
 
-  it('get the end, also one that comes while the log of the others is let go', async () => {
+  it('viewers of an active turn receive its end, also one that joins while the shared reader closes', async () => {
     const { session, waits, view } = createTurn();
     session.step();
     const first = view();
@@ -138,7 +138,7 @@ describe('viewers of an active turn', () => {
     expect(textOf(second)).toBe('all');
   });
 
-  it('are followed for until the last of them has left', async () => {
+  it('a shared reader follows a turn until its last viewer has left', async () => {
     const { session, followed, view } = createTurn();
     const [first, second] = [view(), view()];
     await soon();
@@ -155,7 +155,7 @@ describe('viewers of an active turn', () => {
     expect(followed).toEqual({ ever: 1, now: 0 });
   });
 
-  it('do not wait for one that takes nothing; that one is cut', async () => {
+  it('a viewer that reads nothing is cut, and others do not wait for it', async () => {
     const { session, view } = createTurn();
     session.step();
     session.say('go ');
@@ -173,7 +173,7 @@ describe('viewers of an active turn', () => {
     await quick.done;
   });
 
-  it('are all cut when parts that they were given are withdrawn', async () => {
+  it('all viewers are cut when parts that they received are withdrawn', async () => {
     const { session, view } = createTurn();
     session.step();
     session.say('half');
@@ -184,7 +184,7 @@ describe('viewers of an active turn', () => {
     for (const { error } of viewers) expect(error).toMatchObject({ name: 'StreamBrokenError' });
   });
 
-  it('do not share with others who were given what they were not', async () => {
+  it('viewers share no reader with others that received different parts', async () => {
     const { session, followed, view } = createTurn('v7');
     session.step();
     session.commit([{ id: 'c1', name: 'echo' }]);

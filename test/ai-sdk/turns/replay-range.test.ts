@@ -43,7 +43,7 @@ async function collect(pages: AsyncIterable<LogEntry[]>): Promise<LogEntry[]> {
 }
 
 describe('replayRange', () => {
-  it('gives what lies in the range, whatever gaps there are, and a few pages at once', async () => {
+  it('replayRange yields the entries of the range, whatever gaps there are, and a few pages at once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(fc.integer({ min: 1, max: 3_000 }), { maxLength: 1_000 }),
@@ -64,7 +64,7 @@ describe('replayRange', () => {
     );
   });
 
-  it('reads each page once for viewers that come together', async () => {
+  it('replayRange reads each page once for viewers that arrive together', async () => {
     const entries = Array.from({ length: 2_000 }, (_, index) => entry(index + 1, text('x')));
     const reader = createReader(entries);
     const viewers = Array.from({ length: 10 }, () => collect(replayRange(reader, 's1', 0, 2_000)));
@@ -72,7 +72,7 @@ describe('replayRange', () => {
     expect(reader.counts.reads).toBe(10);
   });
 
-  it('reads a page again for a viewer whose range ends elsewhere', async () => {
+  it('replayRange reads a page again for a viewer whose range ends elsewhere', async () => {
     const entries = [entry(1, text('a'))];
     const reader = createReader(entries);
     expect(says(await collect(replayRange(reader, 's1', 0, 1)))).toBe('a');
@@ -80,7 +80,7 @@ describe('replayRange', () => {
     expect(says(await collect(replayRange(reader, 's1', 0, 2)))).toBe('ab');
   });
 
-  it('tells every viewer of a read that failed, and tries again for the next', async () => {
+  it('replayRange reports a failed read to every viewer, and retries for the next', async () => {
     let isAway = true;
     const reader = {
       read: (): Promise<LogEntry[]> =>

@@ -28,11 +28,11 @@ async function originOf(session: FakeSession): ReturnType<typeof findTurnOrigin>
 }
 
 describe('where a replay begins', () => {
-  it('is the log, also when an agent with a state adds its defaults before it speaks', async () => {
+  it('a replay begins in the log, also when an agent with a state adds its defaults before it speaks', async () => {
     expect(await originOf(openSession())).toEqual({ from: 0 });
   });
 
-  it('is the transcript if the beginning is gone, and the log for events of unfinished calls', async () => {
+  it('a replay begins in the transcript if the beginning is gone, and in the log for events of unfinished calls', async () => {
     const session = openSession();
     session.entries.splice(0, 2);
     const { stored } = await originOf(session);

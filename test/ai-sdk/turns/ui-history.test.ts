@@ -32,7 +32,7 @@ async function converse(): Promise<FakeRuntime> {
 }
 
 describe('a conversation in pages', () => {
-  it('is counted in messages as they are shown, so that calls keep their results', async () => {
+  it('a page of history counts messages as they are shown, so that calls keep their results', async () => {
     const { stateStore } = await converse();
     const all = await loadAllUIMessages(stateStore, 's1');
     expect(ids(all)).toEqual(['u1', 'msg-1', 'u2', 'msg-3', 'u3', 'msg-5']);
@@ -48,7 +48,7 @@ describe('a conversation in pages', () => {
     expect(JSON.stringify(all)).not.toContain('input-available');
   });
 
-  it('is empty behind its end, and for a session that does not exist', async () => {
+  it('a page of history is empty beyond the end, and for an unknown session', async () => {
     const { stateStore } = await converse();
     const behind = { messages: [], hasMore: false };
     expect(await loadUIMessages(stateStore, 's1', { offset: 6 })).toEqual(behind);
@@ -57,14 +57,14 @@ describe('a conversation in pages', () => {
   });
 
   it.each([{ offset: -1 }, { offset: 0.5 }, { limit: 0 }, { limit: 1_001 }, { limit: Number.NaN }])(
-    'refuses %j',
+    'history refuses %j',
     async (page) => {
       const { stateStore } = createFakeRuntime();
       await expect(loadUIMessages(stateStore, 's1', page)).rejects.toBeInstanceOf(ValidationError);
     },
   );
 
-  it('leaves out reasoning, results and hidden messages if its options ask for it', async () => {
+  it('history leaves out reasoning, results and hidden messages on request', async () => {
     const runtime = await converse();
     await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u4')]);
     const store = createUIMessageStore(runtime.stateStore);
@@ -79,7 +79,7 @@ describe('a conversation in pages', () => {
     expect(ids(messages)).toEqual(messages.map((_message, index) => `m${String(index)}`));
   });
 
-  it('has the turn that waits for people, and not the one that is being written', async () => {
+  it('history has the turn that waits for people, and not the one that is being written', async () => {
     const waiting = createFakeRuntime(asking);
     await ask(waiting, [user('u1')]);
     const [, reply] = await loadAllUIMessages(waiting.stateStore, 's1');
@@ -91,19 +91,22 @@ describe('a conversation in pages', () => {
 });
 
 describe('a reply that was cut', () => {
-  it.each(['interrupt', 'abort', 'failure'] as const)('by %s says so in history', (interrupted) => {
-    const [message] = convertToAISDKMessages([
-      {
-        role: 'assistant',
-        messageId: 'msg-1',
-        runId: 'r1',
-        step: 1,
-        parts: [{ type: 'text', text: 'Half a sen' }],
-        interrupted,
-      },
-    ]);
-    expect(message?.metadata).toEqual({ helixInterrupted: { stop: interrupted } });
-  });
+  it.each(['interrupt', 'abort', 'failure'] as const)(
+    'a reply that was cut by %s is marked in history',
+    (interrupted) => {
+      const [message] = convertToAISDKMessages([
+        {
+          role: 'assistant',
+          messageId: 'msg-1',
+          runId: 'r1',
+          step: 1,
+          parts: [{ type: 'text', text: 'Half a sen' }],
+          interrupted,
+        },
+      ]);
+      expect(message?.metadata).toEqual({ helixInterrupted: { stop: interrupted } });
+    },
+  );
 });
 
 describe('messages of the Helix packages', () => {
@@ -127,7 +130,7 @@ describe('messages of the Helix packages', () => {
     { role: 'tool', toolCallId: 'c4', content: '', error: 'it broke' },
   ];
 
-  it('are converted under their names', () => {
+  it('messages of the Helix packages are converted under their names', () => {
     const part = { type: 'dynamic-tool', toolName: 'search' };
     expect(convertToAISDKMessages(messages)).toEqual([
       { id: 'msg-0', role: 'system', parts: [{ type: 'text', text: 'Be kind.' }] },
@@ -171,7 +174,7 @@ describe('messages of the Helix packages', () => {
     ]);
   });
 
-  it('take the options of rows', () => {
+  it('messages of the Helix packages accept the options of rows', () => {
     const [, , reply] = convertToAISDKMessages(messages, {
       generateId: (index) => `own-${String(index)}`,
       includeReasoning: false,
