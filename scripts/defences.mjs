@@ -33,6 +33,7 @@ const COPIED = [
   'api',
   'web',
   'config',
+  'docs',
   'examples',
   'scripts',
   'test',

@@ -3,7 +3,7 @@ import { createRunWorkflows } from '../../executor/run-workflows.js';
 import { createRuns } from '../../executor/create-runs.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
 import type { Bench } from '../bench.js';
 import { newSessionId } from './session-ids.js';
 
@@ -30,7 +30,7 @@ export async function performLongRun(
   { servers, temporal, say }: Bench,
   { agent, taskQueue, text, onBegun }: LongRun,
 ): Promise<FinishedRun> {
-  const redis = createRedisStores({ url: servers.redisUrl, whenAway: 'wait' });
+  const redis = openStores(servers.redisUrl);
   const executor = createRuns({
     store: redis.store,
     streamManager: redis.streamManager,

@@ -1,6 +1,6 @@
 import { endWithParent, startProcess } from '../../config/startup.js';
 import { createLeave } from '../clock.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
 
 /**
  * Follows logs in which nothing happens: `<redis url> <prefix of the streams> <how many>`. Sends the
@@ -9,7 +9,7 @@ import { createRedisStores } from '../../stores/redis/index.js';
 async function main(): Promise<void> {
   endWithParent(process);
   const [url = '', prefix = '', count] = process.argv.slice(2);
-  const redis = createRedisStores({ url, whenAway: 'wait' });
+  const redis = openStores(url);
   await redis.ping();
   process.send?.(readMemory());
   const leave = createLeave();

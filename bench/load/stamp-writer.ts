@@ -1,6 +1,6 @@
 import { createChunkWriter } from '../../activities/chunk-writer.js';
 import { endWithParent, startProcess } from '../../config/startup.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
 import type { StreamManager } from '../../stores/log/stream-manager.js';
 import type { Writer } from '../../stores/contract/log.js';
 import { seedTurn, toDelta } from '../client/seed-turn.js';
@@ -14,7 +14,7 @@ import { wallClock } from '../clock.js';
 async function main(): Promise<void> {
   endWithParent(process);
   const [url = '', prefix = '', streams, stamps, everyMs] = process.argv.slice(2);
-  const redis = createRedisStores({ url, whenAway: 'wait' });
+  const redis = openStores(url);
   await redis.ping();
   const ids = Array.from({ length: Number(streams) }, (_, index) => `${prefix}${String(index)}`);
   const writers = await Promise.all(ids.map((id) => seedTurn(redis, id)));

@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { endWithParent, startProcess } from '../../config/startup.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
 import { createAgentWorker } from '../../worker/index.js';
 import { createTalkativeAgent } from './talkative-agent.js';
 
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   endWithParent(process);
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const [url = '', address = '', taskQueue = '', steps] = process.argv.slice(2);
-  const redis = createRedisStores({ url, whenAway: 'wait' });
+  const redis = openStores(url);
   const connection = await NativeConnection.connect({ address });
   const agent = createTalkativeAgent(Number(steps), (step, prompt) => {
     const { user, system } = process.cpuUsage();

@@ -4,7 +4,8 @@ import type { Bench, Measurement } from '../bench.js';
 import { seedTurn, toDelta } from '../client/seed-turn.js';
 import { newSessionId } from '../client/session-ids.js';
 import { corkWrites } from '../../stores/redis/cork-writes.js';
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
+import type { RedisStores } from '../../stores/redis/index.js';
 import type { Writer } from '../../stores/contract/log.js';
 import type { Row } from '../report/row.js';
 
@@ -21,7 +22,7 @@ export const appendRate: Measurement = {
   name: 'append-rate',
   take: async (bench) => {
     const { redisUrl: url } = bench.servers;
-    const redis = createRedisStores({ url, whenAway: 'wait' });
+    const redis = openStores(url);
     const bare = new Redis(url);
     try {
       await Promise.all([redis.ping(), bare.ping()]);

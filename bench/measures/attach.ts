@@ -3,7 +3,8 @@ import { attach, longText } from '../client/attach-client.js';
 import { endTurn, seedDeltas, seedTurn } from '../client/seed-turn.js';
 import { newSessionId } from '../client/session-ids.js';
 import { startApi } from '../processes/product.js';
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
+import type { RedisStores } from '../../stores/redis/index.js';
 import type { Row } from '../report/row.js';
 import { summarize, type Summary } from '../report/statistics.js';
 import { sleep } from '../clock.js';
@@ -23,7 +24,7 @@ const AIM = { p50: 50, p99: 50 };
 export const attachToLongTurn: Measurement = {
   name: 'attach',
   take: async (bench) => {
-    const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
+    const redis = openStores(bench.servers.redisUrl);
     const rounds = bench.isQuick ? 2 : 20;
     try {
       bench.say(`attach: writing turns of ${String(CHUNKS)} chunks`);

@@ -7,7 +7,7 @@ import {
 } from '../client/stamped-streams.js';
 import { measureRedisFloor } from '../floor/redis-floor.js';
 import { createLeave } from '../clock.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
 import type { Row } from '../report/row.js';
 import { summarize, type Summary } from '../report/statistics.js';
 
@@ -60,7 +60,7 @@ async function measureCell(bench: Bench, cell: Cell): Promise<Summary> {
   const { streams, readers, everyMs, from } = cell;
   bench.say(`followers: ${String(streams)} streams × ${String(readers)}, ${from}`);
   const { redisUrl } = bench.servers;
-  const redis = createRedisStores({ url: redisUrl, whenAway: 'wait' });
+  const redis = openStores(redisUrl);
   await redis.ping();
   const turns = await startStampedStreams(redisUrl, {
     streams,

@@ -9,7 +9,8 @@ import { startChild } from '../processes/child.js';
 import { startApi } from '../processes/product.js';
 import { residentMegabytes } from '../processes/usage.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
+import type { RedisStores } from '../../stores/redis/index.js';
 import type { Row } from '../report/row.js';
 
 const CHUNKS = 10_000;
@@ -20,7 +21,7 @@ export const logMemory: Measurement = {
   name: 'log-memory',
   take: async (bench) => {
     const followers = bench.isQuick ? 100 : 1_000;
-    const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
+    const redis = openStores(bench.servers.redisUrl);
     try {
       bench.say('log-memory: chunks in Redis');
       const chunk = await measureChunk(bench, redis);

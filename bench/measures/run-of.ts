@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
 import type { Bench } from '../bench.js';
 import { sleep } from '../clock.js';
 
@@ -11,7 +11,7 @@ export async function runOf(
   { servers, temporal }: Bench,
   sessionId: string,
 ): Promise<WorkflowHandle> {
-  const redis = createRedisStores({ url: servers.redisUrl, whenAway: 'wait' });
+  const redis = openStores(servers.redisUrl);
   const giveUpAt = Date.now() + WITHIN_MS;
   try {
     for (;;) {

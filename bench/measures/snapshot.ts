@@ -5,7 +5,7 @@ import { newSessionId } from '../client/session-ids.js';
 import { wallClock } from '../clock.js';
 import { summarize } from '../report/statistics.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
-import { createRedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
 
 const MESSAGES = 1_000;
 
@@ -13,7 +13,7 @@ const MESSAGES = 1_000;
 export const snapshot: Measurement = {
   name: 'snapshot',
   take: async (bench) => {
-    const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
+    const redis = openStores(bench.servers.redisUrl);
     try {
       bench.say(`snapshot: writing ${String(MESSAGES)} messages`);
       const sessionId = newSessionId();

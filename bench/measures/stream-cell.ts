@@ -4,7 +4,8 @@ import { sayRaw } from '../client/raw-chat.js';
 import { newSessionId } from '../client/session-ids.js';
 import { sleep } from '../clock.js';
 import { startCpuMeter, type CpuShares } from '../processes/cpu-meter.js';
-import { createRedisStores, type RedisStores } from '../../stores/redis/index.js';
+import { openStores } from '../stores.js';
+import type { RedisStores } from '../../stores/redis/index.js';
 import { summarize, type Summary } from '../report/statistics.js';
 import { followLogs } from './log-followers.js';
 import { StreamTally } from './stream-tally.js';
@@ -34,7 +35,7 @@ export interface Cell {
 
 export async function measureCell(bench: Bench, streams: number): Promise<Cell> {
   const label = `chunk-latency: ${String(streams)} streams`;
-  const redis = createRedisStores({ url: bench.servers.redisUrl, whenAway: 'wait' });
+  const redis = openStores(bench.servers.redisUrl);
   const all = Array.from({ length: streams }, () => new StreamTally(newSessionId()));
   try {
     bench.say(`${label}, starting`);

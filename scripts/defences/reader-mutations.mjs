@@ -90,7 +90,7 @@ export const readers = [
     defence: 'The cap never trims the current turn',
     suite: STORAGE,
     file: `${TRANSITIONS}/lib/log.ts`,
-    edits: [["log.stream, `${id}-0`, 'w'", "log.stream, 'MAXLEN', 10, `${id}-0`, 'w'"]],
+    edits: [["stream, id, 'w'", "stream, 'MAXLEN', '10', id, 'w'"]],
     test: 'the log in Redis is trimmed by whole old turns when it is over its cap, never in the current one',
   },
   {
@@ -137,5 +137,37 @@ export const readers = [
       ['if (!checked.success) {', 'if (checked.error !== undefined && messages.length > 9) {'],
     ],
     test: 'bad input one bad chunk refuses the whole batch, whose number stays free',
+  },
+  {
+    defence: 'Short deltas: the writer is what follows the line break',
+    file: `${TRANSITIONS}/lib/entries.ts`,
+    edits: [["value.slice(value.indexOf('\\n') + 1)", "value.slice(value.indexOf('\\n'))"]],
+    test: 'deltas each is read and followed as it was written',
+    suite: 'test/stores/conformance/memory.test.ts',
+  },
+  {
+    defence: 'Short deltas: what the protocol does not know is kept',
+    file: 'stores/redis/short-deltas.ts',
+    edits: [['  if (Object.keys(message).length !== SHARED + own.length) return undefined;\n', '']],
+    test: 'deltas what the protocol does not know of a delta is kept',
+  },
+  {
+    defence: 'Short deltas: only of the conversation and its sub-agents',
+    file: 'stores/redis/short-deltas.ts',
+    edits: [[' || !agentId.startsWith(before)', '']],
+    test: 'deltas each is read and followed as it was written',
+  },
+  {
+    defence: 'Short deltas: the output of a lost attempt is charged',
+    file: `${TRANSITIONS}/lib/budget.ts`,
+    edits: [['  if (isShort(json)) return byteLength(textOf(json));\n', '']],
+    test: 'deltas of a lost attempt are withdrawn, and charged by their bytes',
+  },
+  {
+    defence: 'Short deltas: a step ends before the next one’s',
+    file: `${TRANSITIONS}/lib/entries.ts`,
+    edits: [['return { agentId, step: delta[2] };', 'return { step: delta[2] };']],
+    suite: 'test/stores/redis/short-deltas.test.ts',
+    test: 'a delta in Redis belongs to a step that ends where the next begins, in sessions without notes of it',
   },
 ];

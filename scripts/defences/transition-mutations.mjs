@@ -41,7 +41,7 @@ export const transitions = [
   {
     defence: 'Writer tag: only the writer’s own entries are withdrawn',
     file: `${TRANSITIONS}/lib/attempts.ts`,
-    edits: [['if (entry[1] === writer) {', 'if (true) {']],
+    edits: [['if (writerOf(entry) === writer) {', 'if (true) {']],
     test: 'claim a higher token keeps what another writer wrote in between',
   },
   {
@@ -53,7 +53,7 @@ export const transitions = [
   {
     defence: 'Explicit ids: Redis does not choose them',
     file: `${TRANSITIONS}/lib/log.ts`,
-    edits: [["log.stream, `${id}-0`, 'w'", "log.stream, '*', 'w'"]],
+    edits: [["stream, id, 'd'", "stream, '*', 'd'"]],
     suite: 'test/stores/conformance/redis.test.ts',
     test: 'append entries are numbered from 1 without gaps, and the reply has the last number',
   },

@@ -69,4 +69,11 @@ export const upgrade = [
     suite: REST,
     test: 'a session that release 0.2.0 left at rest stays in layout 1 while it may be read by release 0.2.0',
   },
+  {
+    defence: 'Upgrade: deltas are short only where every process reads that',
+    file: 'stores/redis/stream-log.ts',
+    edits: [['layout < SHORT_DELTAS ? undefined', 'layout < 1 ? undefined']],
+    suite: 'test/stores/redis/short-deltas.test.ts',
+    test: 'a delta in Redis is stored as a living process of layout 1 reads it',
+  },
 ];

@@ -54,6 +54,7 @@ import { subAgentAnswerCases } from './session/sub-agent-answers.js';
 import { subAgentEndCases } from './session/sub-agent-ends.js';
 import { subAgentCases } from './session/sub-agents.js';
 import { batchCases } from './stream/batches.js';
+import { deltaCases } from './stream/deltas.js';
 import { readerCases } from './stream/readers.js';
 import { resumableReaderCases } from './stream/resumable-readers.js';
 import { streamInfoCases } from './stream/stream-info.js';
@@ -103,6 +104,7 @@ const SESSION = [
 const STREAM = [
   writerCases,
   batchCases,
+  deltaCases,
   readerCases,
   resumableReaderCases,
   truncationCases,

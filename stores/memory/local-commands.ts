@@ -49,6 +49,8 @@ function createReads(keyspace: Pick<Keyspace, 'call'>, replies: unknown[]): Read
     hmget: (key, ...fields) => add(toNullable(keyspace.call('HMGET', key, ...fields))),
     lrange: (key, from, to) => add(keyspace.call('LRANGE', key, from, to)),
     xlen: (key) => add(keyspace.call('XLEN', key)),
+    xrange: (key, ...args) => add(keyspace.call('XRANGE', key, ...args)),
+    info: () => add(''),
   };
   return reads;
 }

@@ -14,9 +14,13 @@ const MAX_BYTES_PER_CHAR = 3;
 /**
  * The JSON texts of messages that are about to be stored, each checked against the protocol.
  *
+ * @param shorten the short form of a checked message, if it has one
  * @throws HelixError `invalid_chunk` with the first faults in `detail`, `chunk_too_large`
  */
-export function toCheckedJson(messages: readonly StreamMessage[]): string[] {
+export function toCheckedJson(
+  messages: readonly StreamMessage[],
+  shorten?: (message: StreamMessage) => string | undefined,
+): string[] {
   return messages.map((message) => {
     const checked = StreamMessageSchema.safeParse(message);
     if (!checked.success) {
@@ -26,6 +30,8 @@ export function toCheckedJson(messages: readonly StreamMessage[]): string[] {
       }));
       throw new HelixError('invalid_chunk', 'This is no chunk of the stream protocol.', { detail });
     }
+    const short = shorten?.(message);
+    if (short !== undefined) return short;
     const json = toJson(message);
     if (
       json.length * MAX_BYTES_PER_CHAR > LIMITS.chunkBytes &&

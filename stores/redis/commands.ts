@@ -34,6 +34,8 @@ export interface Reads {
   hmget: (key: string, ...fields: string[]) => Reads;
   lrange: (key: string, from: number, to: number) => Reads;
   xlen: (key: string) => Reads;
+  xrange: (key: string, from: string, to: string, count: 'COUNT', most: number) => Reads;
+  info: (section: string) => Reads;
 }
 
 const SINGLE = [

@@ -10,7 +10,7 @@ import { createProcesses, type Processes } from './processes.js';
 import { createPruning } from './prune-libraries.js';
 import { sendOnce, waitOutRefusals, type Send } from './refusals.js';
 import { rightsFor } from './rights.js';
-import { createRunLibrary, type RunLibrary } from './run-library.js';
+import { createRunLibrary } from './run-library.js';
 import { createTransitions, type Expiry } from './transitions.js';
 import { createUnanswered, type Unanswered } from './unanswered.js';
 
@@ -85,15 +85,17 @@ export function createContext(
     writes: options.recordLayout ?? FIRST_LAYOUT,
     onRead: createPruning(redis),
   });
-  const runLibrary = createRunLibrary(redis, { library, send, rights: rightsFor(keys) });
-  const announced: RunLibrary = (mode, ...call) => {
+  /** Readers are announced as well: they have to be able to read what others write. */
+  const announcedSend: Send = (work) => {
     processes.touch();
-    return runLibrary(mode, ...call);
+    return send(work);
   };
+  const rights = rightsFor(keys);
+  const runLibrary = createRunLibrary(redis, { library, send: announcedSend, rights });
   return {
-    redis: commandsOf(redis, send),
+    redis: commandsOf(redis, announcedSend),
     keys,
-    transitions: createTransitions(announced, keys, toExpiry(options), processes.layout),
+    transitions: createTransitions(runLibrary, keys, toExpiry(options), processes.layout),
     processes,
     unanswered,
     layout: processes.layout,

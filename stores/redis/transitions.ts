@@ -64,8 +64,6 @@ export interface Transitions {
     taken: number,
     at?: number,
   ) => Promise<boolean>;
-  /** Lines, sequence and server, in the format of transitions/read-page. */
-  readPage: (sessionId: string, fromSequence: number, limit: number) => Promise<string[]>;
 }
 
 /** How long ended streams and sessions are kept, seconds. */
@@ -132,11 +130,6 @@ export function createTransitions(
     },
     putDue: async (from, onto, sessionId, taken, at) =>
       (await runLibrary('writing', [from, onto], ['putDue', sessionId, taken, at ?? ''])) === 1,
-    readPage: async (sessionId, fromSequence, limit) => {
-      const { stream, root } = keys.session(sessionId);
-      const args = ['readPage', fromSequence, limit];
-      return (await runLibrary('reading', [stream, root], args)) as string[];
-    },
   };
 }
 

@@ -27,7 +27,6 @@ import { noteSnapshot } from './note-snapshot.js';
 import { noteDue } from './note-due.js';
 import { openWriter } from './open-writer.js';
 import { putDue } from './put-due.js';
-import { readPage } from './read-page.js';
 import { readView } from './read-view.js';
 import { recount } from './recount.js';
 import { removeQueued } from './remove-queued.js';
@@ -123,7 +122,6 @@ type OwnerTransition = (owner: Owner, request: unknown, title: string) => unknow
 export function run(keys: readonly string[], args: readonly string[]): unknown {
   const name = args[0] as string;
   if (name === 'append') return append(keys, args);
-  if (name === 'readPage') return readPage(keys, args);
   if (name === 'noteDue') return noteDue(keys, args);
   if (name === 'takeDue') return takeDue(keys, args);
   if (name === 'putDue') return putDue(keys, args);

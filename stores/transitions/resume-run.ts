@@ -2,6 +2,7 @@ import { byteLength, cjson, redis } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
 import { ownChunk, speakerOf } from './lib/chunks.js';
 import { recountControls } from './lib/controls.js';
+import { jsonOf, writerOf } from './lib/entries.js';
 import { int, nullable, text } from './lib/json.js';
 import { closeLog, openLog, sequenceOf, write } from './lib/log.js';
 import { MORE, only } from './lib/request.js';
@@ -116,9 +117,9 @@ function removeStep(session: Session, after: number, writer: string): boolean {
   let last = '';
   let bytes = 0;
   for (const [id, entry] of page) {
-    if (entry[1] === writer) {
+    if (writerOf(entry) === writer) {
       ids.push(id);
-      bytes += byteLength(entry[3] as string);
+      bytes += byteLength(jsonOf(entry));
     }
     last = id;
   }

@@ -1,5 +1,6 @@
-import { byteLength, cjson, formatInt, redis } from './lib/host.js';
+import { byteLength, formatInt, redis } from './lib/host.js';
 import { PAGE } from './lib/attempts.js';
+import { jsonOf, placeOf, type Place } from './lib/entries.js';
 import { int, text } from './lib/json.js';
 import { closeLog, openLog, sequenceOf, writeControl } from './lib/log.js';
 import { num, readRoot } from './lib/root.js';
@@ -35,9 +36,10 @@ export function truncate(session: Session, request: TruncateRequest): string {
   let bytes = 0;
   for (const [id, entry] of page) {
     after = sequenceOf(id);
-    if (!isAbove(entry[3] as string, step, agentId)) continue;
+    const json = jsonOf(entry);
+    if (!isAbove(placeOf(json, session.conversationId), step, agentId)) continue;
     ids.push(id);
-    bytes += byteLength(entry[3] as string);
+    bytes += byteLength(json);
     removed += 1;
     lastRemoved = after;
   }
@@ -58,12 +60,7 @@ export function truncate(session: Session, request: TruncateRequest): string {
 }
 
 /** A value that was not written by this runtime is left alone. */
-function isAbove(json: string, step: number, agentId: string | undefined): boolean {
-  try {
-    const chunk = cjson.decode(json) as { step?: unknown; agentId?: string };
-    if (typeof chunk.step !== 'number' || chunk.step <= step) return false;
-    return agentId === undefined || chunk.agentId === agentId;
-  } catch {
-    return false;
-  }
+function isAbove(place: Place | undefined, step: number, agentId: string | undefined): boolean {
+  if (place === undefined || typeof place.step !== 'number' || place.step <= step) return false;
+  return agentId === undefined || place.agentId === agentId;
 }

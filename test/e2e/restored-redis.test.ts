@@ -2,6 +2,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { toMessage } from '../../stores/redis/short-deltas.js';
+import { jsonOf } from '../../stores/transitions/lib/entries.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { postMessage } from '../support/sse-reader.js';
@@ -58,8 +60,8 @@ describe('a Redis that came back older, in the middle of a reply', () => {
     );
     const entries = await product.redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
     const text = entries
-      .map(([, fields]) => JSON.parse(fields[3] ?? '{}') as { delta?: string })
-      .map(({ delta }) => delta ?? '')
+      .map(([, fields]) => toMessage(JSON.parse(jsonOf(fields)), sessionId))
+      .map((message) => (message?.type === 'text_delta' ? message.delta : ''))
       .join('');
     // The remaining text is a prefix of the reply: nothing follows the gap.
     expect(words.startsWith(text)).toBe(true);

@@ -124,7 +124,6 @@ const NO_TRANSITIONS = new Set([
   'note-due.ts',
   'note-snapshot.ts',
   'put-due.ts',
-  'read-page.ts',
   'read-view.ts',
   'take-due.ts',
 ]);

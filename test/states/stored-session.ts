@@ -1,8 +1,11 @@
 import type { StreamMessage } from '../../protocol/chunk.js';
+import { rootOf } from '../../protocol/ids.js';
 import type { Row } from '../../protocol/rows.js';
 import type { CallKind } from '../../protocol/run.js';
 import type { Keyspace } from '../../stores/memory/keyspace/keyspace.js';
 import { createKeySpace } from '../../stores/redis/keys.js';
+import { toMessage } from '../../stores/redis/short-deltas.js';
+import { jsonOf } from '../../stores/transitions/lib/entries.js';
 
 /** A session as it is stored, read at once: what tests look at that decide by more than a record. */
 export interface StoredSession {
@@ -51,10 +54,16 @@ export function readStored(keyspace: Keyspace, sessionId: string): StoredSession
     })),
     queued: list(keys.queue).length,
     endedRuns: keyspace.call('HLEN', keys.runs) as number,
-    log: entries.map(([, fields]) => JSON.parse(fields[3] ?? '') as StreamMessage),
+    log: entries.map(([, fields]) => parse(jsonOf(fields), rootOf(sessionId))),
   };
 }
 
 function toTime(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text);
+}
+
+function parse(json: string, conversationId: string): StreamMessage {
+  const message = toMessage(JSON.parse(json), conversationId);
+  if (message === undefined) throw new Error(`no message: ${json}`);
+  return message;
 }

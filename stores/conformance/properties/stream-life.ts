@@ -44,7 +44,9 @@ export async function liveStream(
     const missed = isSkip && event.what === 'batch' ? 1 : 0;
     const batch = model.nextBatch(writer.name, writer.token) + missed;
     const known = isSkip && event.what === 'known' ? model.sequence + 1 : model.sequence;
-    const chunks = texts.map((text) => textChunk(text, step));
+    // A delta of the stream's own agent may be stored otherwise than one of another agent.
+    const agents = [streamId, 'agent'];
+    const chunks = texts.map((text, n) => textChunk(text, step, agents[n % 2]));
     for (let copy = 0; copy < copies; copy += 1) {
       equal(
         await streamManager.append(writer, batch, chunks, known),

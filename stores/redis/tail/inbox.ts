@@ -1,4 +1,5 @@
-import type { LogEntry, StreamMessage } from '../../../protocol/chunk.js';
+import type { LogEntry } from '../../../protocol/chunk.js';
+import { toMessage } from '../short-deltas.js';
 
 /** What a transition published: entries, and the sequence before them. */
 export interface Batch {
@@ -9,7 +10,7 @@ export interface Batch {
 }
 
 /** Parses a published message; undefined if it was published by another program or truncated. */
-export function parseBatch(text: string): Batch | undefined {
+export function parseBatch(text: string, conversationId: string): Batch | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -24,7 +25,7 @@ export function parseBatch(text: string): Batch | undefined {
   const entries: LogEntry[] = [];
   let before = previous;
   for (const item of published as unknown[]) {
-    const entry = toEntry(item);
+    const entry = toEntry(item, conversationId);
     if (entry === undefined || entry.sequence <= before) return undefined;
     before = entry.sequence;
     entries.push(entry);
@@ -32,14 +33,12 @@ export function parseBatch(text: string): Batch | undefined {
   return { previous, entries, size: text.length };
 }
 
-function toEntry(item: unknown): LogEntry | undefined {
+function toEntry(item: unknown, conversationId: string): LogEntry | undefined {
   if (!Array.isArray(item)) return undefined;
-  const [sequence, writer, message] = item as unknown[];
+  const [sequence, writer, stored] = item as unknown[];
   if (!isSequence(sequence) || typeof writer !== 'string') return undefined;
-  if (typeof message !== 'object' || message === null) return undefined;
-  // Only the shape is checked; unknown types are for newer readers.
-  if (typeof (message as { type?: unknown }).type !== 'string') return undefined;
-  return { sequence, writer, message: message as StreamMessage };
+  const message = toMessage(stored, conversationId);
+  return message && { sequence, writer, message };
 }
 
 function isSequence(value: unknown): value is number {
@@ -52,6 +51,8 @@ const MAX_SIZE = 1024 * 1024;
 
 /** Published batches that a follower has not read yet. Bounded. */
 export interface Inbox {
+  /** The conversation whose log is followed. */
+  conversationId: string;
   offer: (batch: Batch) => void;
   /** Some batches are missing: drops all of them, so that the follower reads the log. */
   miss: () => void;
@@ -64,7 +65,7 @@ export interface Inbox {
   wait: (ms: number) => Promise<'woken' | 'idle'>;
 }
 
-export function createInbox(): Inbox {
+export function createInbox(conversationId: string): Inbox {
   let batches: Batch[] = [];
   let size = 0;
   let hasMissed = true;
@@ -78,6 +79,7 @@ export function createInbox(): Inbox {
     wake();
   };
   return {
+    conversationId,
     offer: (batch) => {
       // The follower is about to read the log, which contains this batch.
       if (hasMissed) return;

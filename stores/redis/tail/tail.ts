@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
+import { rootOf } from '../../../protocol/ids.js';
 import { retryWhileUnavailable } from '../../record/outage.js';
 import { createChannels, type Subscriber } from './channels.js';
 import { createCursor } from './cursor.js';
@@ -40,8 +41,9 @@ export function createTail(
 ): Tail {
   const channels = createChannels<Inbox>(subscriber, (inboxes, text) => {
     if (!health.isContinuous()) return;
-    const batch = parseBatch(text);
+    let batch: Batch | undefined;
     for (const inbox of inboxes) {
+      batch ??= parseBatch(text, inbox.conversationId);
       if (batch === undefined) inbox.miss();
       else inbox.offer(batch);
     }
@@ -71,7 +73,7 @@ export function createTail(
     signal: AbortSignal,
   ): AsyncGenerator<LogEntry[]> {
     const cursor = createCursor(fromSequence);
-    const inbox = createInbox();
+    const inbox = createInbox(rootOf(streamId));
     const membership = channels.enter(log.channelOf(streamId), inbox);
     signal.addEventListener('abort', inbox.wake);
     try {

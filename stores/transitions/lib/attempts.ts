@@ -3,6 +3,7 @@ import { field, int, optional, stored, text } from './json.js';
 import { sequenceOf, write, type Log } from './log.js';
 import { spokenBytes } from './budget.js';
 import { ownChunk, type Speaker } from './chunks.js';
+import { jsonOf, writerOf } from './entries.js';
 import { num, type Root } from './root.js';
 import type { Session } from './session.js';
 import { countDroppedLog } from './size.js';
@@ -93,10 +94,11 @@ export function withdraw(
   let last = first;
   let bytes = 0;
   for (const [id, entry] of page) {
-    if (entry[1] === writer) {
+    if (writerOf(entry) === writer) {
+      const json = jsonOf(entry);
       ids.push(id);
-      if (spoken !== undefined) spoken.bytes += spokenBytes(entry[3] as string);
-      bytes += byteLength(entry[3] as string);
+      if (spoken !== undefined) spoken.bytes += spokenBytes(json);
+      bytes += byteLength(json);
     }
     last = id;
   }

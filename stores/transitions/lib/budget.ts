@@ -1,4 +1,5 @@
 import { byteLength, cjson, formatInt, redis } from './host.js';
+import { isShort, textOf } from './entries.js';
 import { num, storeNow } from './root.js';
 import type { Session } from './session.js';
 
@@ -88,6 +89,7 @@ export function forgive(session: Session, writer: string, token: number): void {
 
 /** Bytes of model output in a log entry; 0 for any other entry. */
 export function spokenBytes(json: string): number {
+  if (isShort(json)) return byteLength(textOf(json));
   if (
     !json.startsWith('{"type":"text_delta"') &&
     !json.startsWith('{"type":"tool_arg_stream_delta"') &&

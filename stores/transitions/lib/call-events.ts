@@ -1,5 +1,6 @@
 import { cjson, formatInt, redis } from './host.js';
 import { ownChunk, type Speaker } from './chunks.js';
+import { jsonOf, writerOf } from './entries.js';
 import { list, withField } from './json.js';
 import { sequenceOf, write, type Log } from './log.js';
 import { isNoted, PAGE } from './attempts.js';
@@ -24,7 +25,7 @@ function eventsOf(session: Session, id: string, kind: 'c' | 'p'): CallEvent[] {
     if (!note.startsWith(kind)) continue;
     const sequence = note.slice(1);
     const entry = redis.call('XRANGE', session.stream, `${sequence}-0`, `${sequence}-0`)[0];
-    if (entry !== undefined) events.push({ sequence, json: entry[1][3] as string });
+    if (entry !== undefined) events.push({ sequence, json: jsonOf(entry[1]) });
   }
   return events;
 }
@@ -42,8 +43,8 @@ function searchLog(session: Session, writer: string, kind: 'c' | 'p'): CallEvent
     const page = redis.call('XRANGE', session.stream, `(${after}`, '+', 'COUNT', formatInt(PAGE));
     for (const [entryId, entry] of page) {
       after = entryId;
-      const json = entry[3] as string;
-      if (entry[1] === writer && json.includes(`"${type}"`) && matches(json, type)) {
+      const json = jsonOf(entry);
+      if (writerOf(entry) === writer && json.includes(`"${type}"`) && matches(json, type)) {
         events.push({ sequence: formatInt(sequenceOf(entryId)), json });
       }
     }

@@ -1,5 +1,6 @@
 import { byteLength, formatInt, redis } from './host.js';
 import { PAGE } from './attempts.js';
+import { jsonOf, writerOf } from './entries.js';
 import { int } from './json.js';
 import { isControl } from './log.js';
 import { addToField, num, readField, setFields, type Root } from './root.js';
@@ -49,7 +50,7 @@ function countControls(session: Session, upTo: number): number {
     const until = `${formatInt(upTo)}-0`;
     const page = redis.call('XRANGE', session.stream, after, until, 'COUNT', int(PAGE));
     for (const [id, entry] of page) {
-      if (isControl(entry[1] as string, entry[3] as string)) count += 1;
+      if (isControl(writerOf(entry), jsonOf(entry))) count += 1;
       after = `(${id}`;
     }
     isMore = page.length === PAGE;
@@ -66,8 +67,8 @@ export function removeAfter(session: Session, sequence: number): boolean {
   let bytes = 0;
   for (const [id, entry] of page) {
     ids.push(id);
-    bytes += byteLength(entry[3] as string);
-    if (isControl(entry[1] as string, entry[3] as string)) controls += 1;
+    bytes += byteLength(jsonOf(entry));
+    if (isControl(writerOf(entry), jsonOf(entry))) controls += 1;
   }
   if (ids.length > 0) redis.call('XDEL', session.stream, ...ids);
   if (controls > 0) addToField(session, 'controls', -controls);

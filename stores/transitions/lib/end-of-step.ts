@@ -1,5 +1,6 @@
-import { cjson, redis } from './host.js';
+import { redis } from './host.js';
 import { PAGE } from './attempts.js';
+import { jsonOf, placeOf } from './entries.js';
 import { int } from './json.js';
 import { sequenceOf } from './log.js';
 import { readEndOfStep } from './places.js';
@@ -31,7 +32,7 @@ function searchEnd(session: Session, { stepCount, streamSequence }: Checkpoint):
     const after = `(${int(last)}-0`;
     const page = redis.call('XRANGE', session.stream, after, '+', 'COUNT', int(PAGE));
     for (const [id, entry] of page) {
-      if (endsStep(entry[3] as string, session.conversationId, stepCount)) return last;
+      if (endsStep(jsonOf(entry), session.conversationId, stepCount)) return last;
       last = sequenceOf(id);
     }
     isMore = page.length === PAGE;
@@ -40,12 +41,9 @@ function searchEnd(session: Session, { stepCount, streamSequence }: Checkpoint):
 }
 
 function endsStep(json: string, agentId: string, step: number): boolean {
-  try {
-    const message = cjson.decode(json) as { type: string; agentId?: string; step?: number };
-    for (const type of ENDS) if (message.type === type) return true;
-    // A sub-agent numbers its steps separately.
-    return message.agentId === agentId && message.step !== step;
-  } catch {
-    return true;
-  }
+  const place = placeOf(json, agentId);
+  if (place === undefined) return true;
+  for (const type of ENDS) if (place.type === type) return true;
+  // A sub-agent numbers its steps separately.
+  return place.agentId === agentId && place.step !== step;
 }

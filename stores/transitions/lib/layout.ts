@@ -7,7 +7,7 @@ import type { Session } from './session.js';
  * misread is written only while every living process can read it.
  *
  * 1: the layout of 0.2.0, whose records do not name it · 2: large results of runs are stored apart,
- * and the ids of tenants' sessions include the tenant.
+ * the ids of tenants' sessions include the tenant, and deltas have a short form.
  */
 export const RECORD_LAYOUT = 2;
 export const FIRST_LAYOUT = 1;

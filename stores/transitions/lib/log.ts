@@ -1,5 +1,6 @@
 import { byteLength, cjson, formatInt, redis, toNumber, type ErrorReply } from './host.js';
 import { addToField, num, setFields } from './root.js';
+import { isShort } from './entries.js';
 import type { Session } from './session.js';
 
 /** Entries that a transition adds to a log, under explicit ids `<sequence>-0`. */
@@ -37,7 +38,7 @@ export function write(log: Entries, json: string, writer = '', writerJson = '""'
   const seq = log.seq + 1;
   log.seq = seq;
   const id = formatInt(seq);
-  const added = redis.pcall('XADD', log.stream, `${id}-0`, 'w', writer, 'c', json);
+  const added = addEntry(log, `${id}-0`, json, writer);
   if (typeof added === 'string') log.written.push(`[${id},${writerJson},${json}]`);
   else writeBehind(log, json, writer, writerJson, added);
 }
@@ -59,19 +60,22 @@ function writeBehind(
     log.seq = Math.max(newestEntry(log) + 1, log.seq + step);
     if (log.written.length === 0) log.before = log.seq - 1;
     step *= 2;
-    added = addEntry(log, json, writer);
+    added = addEntry(log, `${formatInt(log.seq)}-0`, json, writer);
   }
+  // Fails again, as an error that ends the transition.
   if (typeof added !== 'string')
-    redis.call('XADD', log.stream, entryId(log), 'w', writer, 'c', json);
+    redis.call('XADD', log.stream, `${formatInt(log.seq)}-0`, 'w', writer, 'c', json);
   log.written.push(`[${formatInt(log.seq)},${writerJson},${json}]`);
 }
 
-function addEntry(log: Entries, json: string, writer: string): string | ErrorReply {
-  return redis.pcall('XADD', log.stream, entryId(log), 'w', writer, 'c', json);
-}
-
-function entryId(log: Entries): string {
-  return `${formatInt(log.seq)}-0`;
+function addEntry(
+  { stream }: Entries,
+  id: string,
+  json: string,
+  writer: string,
+): string | ErrorReply {
+  if (isShort(json)) return redis.pcall('XADD', stream, id, 'd', `${json}\n${writer}`);
+  return redis.pcall('XADD', stream, id, 'w', writer, 'c', json);
 }
 
 function newestEntry(log: Entries): number {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { createContext } from '../../../stores/redis/create-context.js';
 import { createReadLog } from '../../../stores/redis/tail/pages.js';
 import { openSpeaker, words } from '../../support/speaker.js';
+import { createRedisUser } from '../../support/redis-user.js';
 import { openTestStores } from '../../support/test-stores.js';
 
 describe('a page of the log', () => {
@@ -18,6 +20,21 @@ describe('a page of the log', () => {
       expect(server).toMatch(/^[0-9a-f]{40}$/);
     }
     await speaking;
+  });
+
+  it('is read without a name of the server by a user who may not ask for it', async () => {
+    const stores = await openTestStores();
+    const { session, say } = await openSpeaker(stores);
+    await say('hello');
+    const { url } = await createRedisUser(stores.redis, 'hx', '-info');
+    const redis = new Redis(url, { enableReadyCheck: false });
+    const readLog = createReadLog(createContext(redis));
+    for (let time = 1; time <= 2; time += 1) {
+      const page = await readLog(session.id, 0, 10);
+      expect(page).toMatchObject({ sequence: 1, server: '' });
+      expect(page.entries).toHaveLength(1);
+    }
+    redis.disconnect();
   });
 
   it('of a stream that is not there is empty and at the start', async () => {

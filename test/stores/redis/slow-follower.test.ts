@@ -52,7 +52,7 @@ describe('an inbox', () => {
   const batch = (size: number): Batch => ({ previous: 0, entries: [], size });
 
   it('keeps a bounded number of batches, then none', () => {
-    const inbox = createInbox();
+    const inbox = createInbox('s1');
     inbox.takeMiss();
     for (let n = 0; n < 256; n += 1) inbox.offer(batch(10));
     expect(inbox.first()).toBeDefined();
@@ -66,7 +66,7 @@ describe('an inbox', () => {
   });
 
   it('keeps a bounded amount of text', () => {
-    const inbox = createInbox();
+    const inbox = createInbox('s1');
     inbox.takeMiss();
     const large = 64 * 1024;
     for (let n = 0; n < 16; n += 1) inbox.offer(batch(large));

@@ -1,0 +1,63 @@
+import { cjson } from './host.js';
+
+/**
+ * Entries of a log. An entry has the fields `w`, its writer, and `c`, its message as JSON. A delta has
+ * from layout 2 on a single field `d`: its short form, a line break (JSON has none), and the writer.
+ *
+ * The short form is the JSON of `[text, agentType, step, timestamp, of, part]`: `of` is the id of the
+ * call for an argument's delta, `isComplete` for thinking and null for text; `part` is the rest of the
+ * agent's id after the conversation's. What would end the list as null or '' is left out. Each entry
+ * is complete: none refers to another one, which might have been removed.
+ */
+type ShortDelta = [
+  text: string,
+  agentType: string,
+  step: number,
+  timestamp: number,
+  of?: unknown,
+  part?: string,
+];
+
+const BRACKET = 91;
+
+export function isShort(json: string): boolean {
+  return json.charCodeAt(0) === BRACKET;
+}
+
+export function writerOf(fields: readonly string[]): string {
+  const value = fields[1] ?? '';
+  return fields[0] === 'd' ? value.slice(value.indexOf('\n') + 1) : value;
+}
+
+/** The message of an entry as JSON, or the short form of a delta. */
+export function jsonOf(fields: readonly string[]): string {
+  const value = fields[1] ?? '';
+  return fields[0] === 'd' ? value.slice(0, value.indexOf('\n')) : (fields[3] ?? '');
+}
+
+/** Who wrote a message, and at which step; undefined for what this runtime did not write. */
+export interface Place {
+  type?: string;
+  agentId?: string;
+  step?: unknown;
+}
+
+export function placeOf(json: string, conversationId: string): Place | undefined {
+  try {
+    if (!isShort(json)) {
+      const place = cjson.decode(json) as Place | null;
+      return typeof place === 'object' && place !== null ? place : undefined;
+    }
+    const delta = cjson.decode(json) as ShortDelta;
+    const part = delta[5];
+    const agentId = part === undefined ? conversationId : `${conversationId}.${part}`;
+    return { agentId, step: delta[2] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of a delta in its short form. */
+export function textOf(json: string): string {
+  return (cjson.decode(json) as ShortDelta)[0];
+}
