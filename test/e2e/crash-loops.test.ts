@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defineAgent } from '../../agents/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { labShape } from '../support/lab-shape.js';
 import {
   createRunHarness,
   sharedTemporalAddress,
@@ -18,7 +19,8 @@ const PROGRAM = fileURLToPath(new URL('../support/crashing-worker.mjs', import.m
 /** The API's view of the agents; the definitions that matter are the worker's. */
 const known = (name: string) => {
   const model = fakeModel(() => parts.finish());
-  return defineAgent({ name, systemPrompt: '', tools: [], llmConfig: { model } });
+  const activities = labShape();
+  return defineAgent({ name, systemPrompt: '', tools: [], llmConfig: { model }, activities });
 };
 
 let stores: TestStores;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { labShape } from './lab-shape.js';
 import { startProcess, type ProductProcess } from './process.js';
 import { startRedis, type RedisServer } from './redis-server.js';
 import { until } from './until.js';
@@ -63,6 +64,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const redisServer = await startRedis();
   const redis = new Redis(redisServer.url);
   redis.on('error', () => undefined);
+  const shape = labShape();
   const env = {
     HOST: '127.0.0.1',
     REDIS_URL: redisServer.url,
@@ -70,6 +72,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     TASK_QUEUE: taskQueue,
     HELIX_ALLOW_UNAUTHENTICATED: '1',
     DEFAULT_AGENT: 'support',
+    ...(shape !== undefined && { LAB_SHAPE: shape }),
     ...options.env,
   };
   let port = '0';

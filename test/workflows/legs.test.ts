@@ -41,7 +41,7 @@ const tools = [
     description: 'Is executed where no worker is.',
     inputSchema,
     execute: () => 'never',
-    activity: { taskQueue: 'nobody-polls-this', scheduleToStartTimeout: 500 },
+    activity: { taskQueue: 'unpolled', scheduleToStartTimeout: 500 },
   }),
   defineTool({
     name: 'once',
