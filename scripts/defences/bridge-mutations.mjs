@@ -154,7 +154,7 @@ export const bridge = [
     file: 'stores/transitions/read-view.ts',
     edits: [['if (owner !== undefined && !isOwnedBy(session, owner)) return [root, [], []];', '']],
     suite: 'test/stores/conformance/memory.test.ts',
-    test: 'withCalls leaves the calls out of a session of another owner',
+    test: "withCalls a page with calls leaves out the calls of another owner's session",
   },
   {
     defence: 'Bridge: a conversation whose agent was withdrawn is not continued',

@@ -15,13 +15,13 @@ export const checkOrder = [
     defence: 'Order in claim: done before a store that lags behind',
     file: `${TRANSITIONS}/claim.ts`,
     edits: moved(CLAIM_DONE, 'if (root.run !== runId) {'),
-    test: 'order of checks claim: a committed step comes before a store that is behind',
+    test: 'order of checks a claim checks a committed step before a store that is behind',
   },
   {
     defence: 'Order in claim: done before stop',
     file: `${TRANSITIONS}/claim.ts`,
     edits: moved(CLAIM_DONE, 'const { owner, failing'),
-    test: 'order of checks claim: a committed step comes before a stop',
+    test: 'order of checks a claim checks a committed step before a stop',
   },
   {
     defence: 'Order in claim: stop before fence',
@@ -30,19 +30,19 @@ export const checkOrder = [
       'if (root.stop !== undefined) return `{"kind":"stopped","stop":${root.stop}}`;',
       'if (committed !== step - 1)',
     ),
-    test: 'order of checks claim: a stop comes before the fence',
+    test: 'order of checks a claim checks a stop before the fence',
   },
   {
     defence: 'Order in claim: missing step before waiting calls',
     file: `${TRANSITIONS}/claim.ts`,
     edits: moved("if (committed !== step - 1) return only('rewound');", 'const log = openLog'),
-    test: 'order of checks claim: a missing step comes before waiting calls',
+    test: 'order of checks a claim checks a missing step before waiting calls',
   },
   {
     defence: 'Order in commit: done before stop',
     file: `${TRANSITIONS}/commit.ts`,
     edits: moved(CLAIM_DONE, "if (hasEnded) return only('superseded');"),
-    test: 'order of checks commit: a committed step comes before a stop, a fence and a store that is behind',
+    test: 'order of checks a commit checks a committed step before a stop, a fence and a store that is behind',
   },
   {
     defence: 'Order in commit: stop before fence',
@@ -54,7 +54,7 @@ export const checkOrder = [
         '  if (root.stop !== undefined && !request.answersStop) {\n    return `{"kind":"stopped","stop":${root.stop}}`;\n  }\n  const reason = ',
       ],
     ],
-    test: 'order of checks commit: a stop comes before the fence',
+    test: 'order of checks a commit checks a stop before the fence',
   },
   {
     defence: 'Order in append: batch seen before known sequence',
@@ -80,7 +80,7 @@ export const checkOrder = [
       "if (state === 'settled' || wasTakenIn(session, toolCallId)) return only('settled');",
       "if (root.stop !== undefined) return only('stopped');",
     ),
-    test: 'order of checks start call: a result comes before the end of the run, a stop before the fence',
+    test: 'order of checks the start of a call checks a result before the end of the run, and a stop before the fence',
   },
   {
     defence: 'Order in settle call: settled before run',
@@ -89,13 +89,13 @@ export const checkOrder = [
       [`  ${STALE_RUN}\n`, ''],
       ['  if (!isLate && (call.state', `  ${STALE_RUN}\n  if (!isLate && (call.state`],
     ],
-    test: 'order of checks settle call: a settled call comes before the run, the run before the kind',
+    test: 'order of checks settling checks a settled call before the run, and the run before the kind',
   },
   {
     defence: 'Order in settle call: run before kind',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: moved(STALE_RUN, 'const log = openLog(session, seq);'),
-    test: 'order of checks settle call: a settled call comes before the run, the run before the kind',
+    test: 'order of checks settling checks a settled call before the run, and the run before the kind',
   },
   {
     defence: 'Order in discard: counted before fence',
@@ -110,6 +110,6 @@ export const checkOrder = [
     defence: 'Order in end: another run before the state of this one',
     file: `${TRANSITIONS}/end.ts`,
     edits: moved("if (root.run !== runId) return only('superseded');", 'let { status } = request;'),
-    test: 'order of checks end: another run comes before this one, this one before its state',
+    test: 'order of checks an end checks another run before this one, and this one before its state',
   },
 ];

@@ -55,7 +55,7 @@ export const deadlines = [
     defence: 'Deadline: the clock of a call runs from its first pause on',
     file: `${TRANSITIONS}/lib/pause.ts`,
     edits: [['if (call.deadline === undefined) {', 'if (call.wait !== undefined) {']],
-    test: 'a sub-agent keeps its deadlines and questions through a later pause',
+    test: 'a sub-agent a sub-agent keeps its deadlines and questions through a later pause',
   },
   {
     defence: 'Deadline: a deadline that has passed is not extended',

@@ -11,7 +11,7 @@ export const inbox = [
     defence: 'Inbox: the record says whose session it is, whatever list it is on',
     file: 'stores/record/waiting-page.ts',
     edits: [['isOwnedBy(calls, owner) && ', '']],
-    test: 'sessions that wait for people belong to whom the record says, whatever list they got on',
+    test: 'sessions that wait for people a waiting session belongs to the owner in its record, whatever list it is on',
     suite: 'test/stores/redis/waiting-index.test.ts',
   },
   {
@@ -24,7 +24,7 @@ export const inbox = [
     defence: 'Inbox: entries of one moment are read once',
     file: 'stores/redis/scored-list.ts',
     edits: [['filter((member) => isBehind(member, after))', 'filter(() => true)']],
-    test: 'sessions that wait for people are all found if they asked within one moment',
+    test: 'sessions that wait for people sessions that asked within one millisecond are all found',
     suite: 'test/stores/redis/waiting-index.test.ts',
   },
   {

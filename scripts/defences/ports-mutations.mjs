@@ -5,7 +5,7 @@ const UI = 'test/scripts/temporal-ui.test.mjs';
 const GUARD = 'scripts/temporal-ui/refuse-foreign.mjs';
 const START = 'test/scripts/private-start.test.mjs';
 const UNTOUCHED =
-  'npm start nothing that listens where pages can find it obeys one or tells it anything';
+  'npm start no port that pages can reach obeys one or shows it anything';
 
 export const ports = [
   {
@@ -118,6 +118,6 @@ export const ports = [
     file: 'scripts/vulnerabilities.mjs',
     edits: [['GRAVE.includes(severity)', 'false']],
     suite: 'test/scripts/supply-chain.test.mjs',
-    test: 'the gate of vulnerabilities is shut by one of high severity',
+    test: 'the gate of vulnerabilities a vulnerability of high severity closes the gate',
   },
 ];

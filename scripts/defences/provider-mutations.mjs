@@ -52,7 +52,7 @@ export const providers = [
     defence: 'Provider: a stop does not wait for a model call that is postponed',
     file: 'stores/transitions/lib/stopping.ts',
     edits: [['isActive && num(waitsUntil) > storeNow()', 'false']],
-    test: 'discard with a wait, a stop ends the run at once',
+    test: 'discard a stop ends a run at once after a discard with a wait',
   },
   {
     defence: 'Provider: nor does the workflow of a run that was stopped',

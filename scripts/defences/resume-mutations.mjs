@@ -109,7 +109,7 @@ export const resumes = [
     file: `${TRANSITIONS}/remove-queued.ts`,
     edits: [['if (isTerminal(root.status) && ', 'if (false && ']],
     suite: 'test/stores/redis/expiry.test.ts',
-    test: 'the keys of a session are kept for what waits, and expire when that is removed',
+    test: 'the keys of a session the keys of a session are kept for queued messages, and expire when these are removed',
   },
   {
     defence: 'Sub-agents: made once',
@@ -117,7 +117,7 @@ export const resumes = [
     edits: without(
       "  if (own.run === runId) return only(own.limit === undefined ? 'begun' : 'limit');\n",
     ),
-    test: 'a sub-agent is created once, from the call that it carries out',
+    test: 'a sub-agent a sub-agent is created once, from the call that it carries out',
   },
   {
     defence: 'Branch: made once for one nonce',

@@ -1,10 +1,11 @@
 // The defences of sub-agents; see mutations.mjs.
 const TRANSITIONS = 'stores/transitions';
 
-const asks = 'a sub-agent waits for the last answer in the conversation, then all continue';
-const refuses = 'a sub-agent is refused for any other call, run or name';
-const ends = 'a sub-agent ends with its conversation, and every call is settled once';
-const ids = 'a sub-agent has unique call ids';
+const asks =
+  'a sub-agent a sub-agent waits for the last answer in the conversation, then all continue';
+const refuses = 'a sub-agent a sub-agent is refused for any other call, run or name';
+const ends = 'a sub-agent a sub-agent ends with its conversation, and every call is settled once';
+const ids = 'a sub-agent a sub-agent has unique call ids';
 
 /** The text is taken out of the file. */
 const without = (text) => [[text, '']];
@@ -16,7 +17,7 @@ export const subAgents = [
     edits: without(
       "  if (call.state !== 'open' || call.child !== child.part) return only('refused');\n",
     ),
-    test: 'a sub-agent is refused once its call is settled',
+    test: 'a sub-agent a sub-agent is refused once its call is settled',
   },
   {
     defence: 'Sub-agents: run and agent are those that the call names',
@@ -38,25 +39,25 @@ export const subAgents = [
     defence: 'Sub-agents: their number is limited',
     file: `${TRANSITIONS}/begin-child.ts`,
     edits: [['num(top.children) >= request.most', 'false']],
-    test: 'a sub-agent is one of at most a hundred in a run',
+    test: 'a sub-agent a sub-agent is one of at most a hundred in a run',
   },
   {
     defence: 'Sub-agents: no tool carries their call out',
     file: `${TRANSITIONS}/start-call.ts`,
     edits: without("  if (call.kind === 'subagent') return only('refused');\n"),
-    test: 'a sub-agent is created once, from the call that it carries out',
+    test: 'a sub-agent a sub-agent is created once, from the call that it carries out',
   },
   {
     defence: 'Sub-agents: one sequence for the whole conversation',
     file: `${TRANSITIONS}/append.ts`,
     edits: without('    session[3] = shared[0] as string | false;\n'),
-    test: 'a sub-agent writes into the stream of its conversation, with shared sequences',
+    test: 'a sub-agent a sub-agent writes into the stream of its conversation, with shared sequences',
   },
   {
     defence: 'Sub-agents: answers given to the conversation find who asked',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: [['const session = ownerOf(requested, id);', 'const session = requested;']],
-    test: 'a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there',
+    test: 'a sub-agent a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there',
   },
   {
     defence: 'Sub-agents: answers to questions that were not asked yet are refused',
@@ -100,19 +101,19 @@ export const subAgents = [
     defence: 'Sub-agents: a lost one writes no more',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: [["if (source === 'child' && call.child !== undefined) endLost", 'if (false) endLost']],
-    test: 'a sub-agent that is lost while active ends with its call and writes nothing more',
+    test: 'a sub-agent a sub-agent that is lost while active ends with its call and writes nothing more',
   },
   {
     defence: 'Sub-agents: an agent with nothing left to wait for continues',
     file: `${TRANSITIONS}/settle-call.ts`,
     edits: without("    if (resumed.resume === '') continueAlone(session, log, now);\n"),
-    test: 'a sub-agent may have sub-agents, which pause and end with it',
+    test: 'a sub-agent a sub-agent may have sub-agents, which pause and end with it',
   },
   {
     defence: 'Sub-agents: a stop of another run is ignored',
     file: `${TRANSITIONS}/stop.ts`,
     edits: without("  if (runId !== undefined && runId !== current.run) return only('nothing');\n"),
-    test: 'a sub-agent that is asked to stop stops the conversation',
+    test: 'a sub-agent a sub-agent that is asked to stop stops the conversation',
   },
   {
     defence: 'Sub-agents: a call keeps the id that it was given',
@@ -132,7 +133,7 @@ export const subAgents = [
     defence: 'Sub-agents: nor one that the conversation has used',
     file: `${TRANSITIONS}/take-call-id.ts`,
     edits: [["return redis.call('SISMEMBER', conversation.settled, id) === 0;", 'return true;']],
-    test: 'a sub-agent gets no call id that its conversation has used',
+    test: 'a sub-agent a sub-agent gets no call id that its conversation has used',
   },
   {
     defence: 'Sub-agents: no id is taken for a run that is over',
@@ -149,6 +150,6 @@ export const subAgents = [
         'if (session.conversation !== session) {',
       ],
     ],
-    test: 'a sub-agent that ends while it waits for its provider leaves no wait behind',
+    test: 'a sub-agent a sub-agent that ends while it waits for its provider leaves no wait behind',
   },
 ];

@@ -40,7 +40,7 @@ export const toolCalls = [
     defence: 'A result of a run that waits names the sub-agents that ask',
     file: 'stores/transitions/lib/pause.ts',
     edits: [["if (state === 'open') children.push(childJson(session, id));", '']],
-    test: 'a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there',
+    test: 'a sub-agent a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there',
   },
   {
     defence: 'Abandonment: a call that was only approved is not carried out',

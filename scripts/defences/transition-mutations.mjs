@@ -67,7 +67,7 @@ export const transitions = [
     defence: 'Known sequence: claim on an older store is refused',
     file: `${TRANSITIONS}/claim.ts`,
     edits: [["  if (num(seq) < known) return only('rewound');\n", '']],
-    test: 'order of checks claim: a store that is behind comes before an unknown run',
+    test: 'order of checks a claim checks a store that is behind before an unknown run',
   },
   {
     defence: 'Known run: a run that the store never heard of is no superseded one',
@@ -75,7 +75,7 @@ export const transitions = [
     edits: [
       ["num(readField(session, 'runN')) < request.runN ? 'rewound' : 'superseded'", "'superseded'"],
     ],
-    test: 'order of checks claim: a store that is behind comes before an unknown run',
+    test: 'order of checks a claim checks a store that is behind before an unknown run',
   },
   {
     defence: 'Known sequence: commit on an older store is refused',

@@ -60,7 +60,7 @@ export const workers = [
     file: 'stores/redis/unanswered.ts',
     edits: [['        answeredAt = performance.now();\n', '']],
     suite: 'test/stores/redis/unanswered.test.ts',
-    test: 'is silent for as long as a command waits and nothing is answered',
+    test: 'a connection is silent while a command waits and nothing is answered',
   },
   {
     defence: "Plugin: the bundler finds packages of the application, beside the plugin's own",

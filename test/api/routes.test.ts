@@ -45,7 +45,7 @@ describe('a declared route', () => {
     expect(paths?.[path]?.[route.method]).toMatchObject({ operationId: route.id });
   });
 
-  it('is refused without a sign-in unless its access is everyone', async () => {
+  it('a declared route is refused without a sign-in unless its access is everyone', async () => {
     const server = await start({ authenticate: () => undefined, allowUnauthenticated: false });
     for (const route of ROUTES) {
       const { code } = await ask(server, route);
@@ -53,7 +53,7 @@ describe('a declared route', () => {
     }
   });
 
-  it('takes a slot of its sender if it may reply with a stream', async () => {
+  it('a declared route takes a slot of its sender if it may reply with a stream', async () => {
     const silent: Play = async (session) => {
       session.step();
       session.say('Hm.');
@@ -69,7 +69,7 @@ describe('a declared route', () => {
     await open.body?.cancel();
   });
 
-  it('counts towards the requests of its sender if it may change something', async () => {
+  it('a declared route counts towards the requests of its sender if it may change something', async () => {
     const server = await start({ limits: { requestsPerMinute: 1 } });
     await server.post('/api/chat/s1/stop', {});
     for (const route of ROUTES) {
@@ -89,7 +89,7 @@ describe('a path or method that no route declares', () => {
     })),
   );
 
-  it('is not served', async () => {
+  it('an undeclared path or method is not served', async () => {
     const server = await start();
     for (const other of [...others, { method: 'get', path: '/api/chat/other/nothing' }]) {
       const answered = await ask(server, other);
@@ -98,7 +98,7 @@ describe('a path or method that no route declares', () => {
     }
   });
 
-  it('is not on the app either', () => {
+  it('the app has no route that is not declared', () => {
     const app = createApi({ ...createFakeRuntime(), allowUnauthenticated: true });
     const { stack } = (app as unknown as { router: { stack: Layer[] } }).router;
     // No router of its own stands beside the routes.

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ConfigError, parseEnv } from '../../config/env.js';
 
 describe('parseEnv', () => {
-  it('has a default for everything that may be left out', () => {
+  it('parseEnv has a default for everything that may be left out', () => {
     expect(parseEnv({})).toEqual({
       BUSY_POLICY: 'reject',
       PORT: 3000,
@@ -25,12 +25,12 @@ describe('parseEnv', () => {
     });
   });
 
-  it('takes an empty variable for one that is not set, and leaves strangers alone', () => {
+  it('parseEnv treats an empty variable as unset, and ignores unknown variables', () => {
     expect(parseEnv({ MODEL: '', PORT: ' ', PATH: '/bin' })).toEqual(parseEnv({}));
   });
 
   it.each(['JWT_SECRET', 'JWT_PUBLIC_KEY', 'JWT_JWKS_URL', 'JWT_AUDIENCE'])(
-    'takes a blank %s for a mistake, since without a key everybody is let in',
+    'parseEnv refuses a blank %s, since without a key every caller gets access',
     (name) => {
       for (const blank of ['', ' ', '\t\n']) {
         expect(() => parseEnv({ [name]: blank })).toThrow(`${name} is blank`);
@@ -39,7 +39,7 @@ describe('parseEnv', () => {
   );
 
   it.each(['JWT_SECRETS', 'JWT_SECRE', 'JWTSECRET', 'jwt_secret', 'JWKS_URL', 'JWT_KEY'])(
-    'does not know %s, and says so',
+    'parseEnv reports the unknown variable %s',
     (name) => {
       const parse = (): unknown => parseEnv({ [name]: 'x'.repeat(40) });
       expect(parse).toThrow(`${name} is no setting; there are JWT_SECRET, `);
@@ -87,13 +87,13 @@ describe('parseEnv', () => {
     ['MAX_OPEN_STREAMS', 'many'],
     ['QUOTA_RUNS', '0'],
     ['QUOTA_MB', '1.5'],
-  ])('names %s when it is "%s", in one line', (name, value) => {
+  ])('parseEnv names %s when it is "%s", in one line', (name, value) => {
     const parse = (): unknown => parseEnv({ [name]: value });
     expect(parse).toThrow(ConfigError);
     expect(parse).toThrow(new RegExp(`^Bad configuration: ${name} [^\\n]+$`));
   });
 
-  it('takes several hosts for Redis, and never shows a password', () => {
+  it('parseEnv accepts several hosts for Redis, and never shows a password', () => {
     const REDIS_URL = 'redis-sentinel://me:secret@a:26379,b:26379/main';
     expect(parseEnv({ REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
     expect(() => parseEnv({ REDIS_URL: 'redis-cluster://me:secret@' })).toThrow(
@@ -101,11 +101,11 @@ describe('parseEnv', () => {
     );
   });
 
-  it("takes a page's address with or without a slash at its end", () => {
+  it("parseEnv accepts a page's address with or without a slash at its end", () => {
     expect(parseEnv({ PUBLIC_URL: 'https://chat.test/' }).PUBLIC_URL).toBe('https://chat.test');
   });
 
-  it('takes lists with commas, and proxies by number or address', () => {
+  it('parseEnv accepts lists with commas, and proxies by number or address', () => {
     const config = parseEnv({
       CORS_ORIGINS: 'https://a.test, https://b.test',
       TRUSTED_PROXIES: '2',
@@ -115,7 +115,7 @@ describe('parseEnv', () => {
     expect(parseEnv({ TRUSTED_PROXIES: '10.0.0.1' }).TRUSTED_PROXIES).toEqual(['10.0.0.1']);
   });
 
-  it('names all that is wrong', () => {
+  it('parseEnv names every wrong variable', () => {
     expect(() => parseEnv({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/PORT .*; LOG_LEVEL /);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { withoutSecrets } from '../../config/startup.js';
 
 describe('an address that is shown', () => {
-  it('has neither user nor password', () => {
+  it('a printed address has neither user nor password', () => {
     expect(withoutSecrets('redis://me:secret@host:6379/2')).toBe('redis://host:6379/2');
     expect(withoutSecrets('redis://host:6379')).toBe('redis://host:6379');
     expect(withoutSecrets('redis-cluster://me:s@cret@a:1,b:2')).toBe('redis-cluster://a:1,b:2');

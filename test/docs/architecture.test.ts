@@ -5,7 +5,7 @@ const root = new URL('../../', import.meta.url);
 const text = readFileSync(new URL('docs/architecture.md', root), 'utf8');
 const exists = (path: string): boolean => existsSync(new URL(path, root));
 
-it('names only files and folders that exist', () => {
+it('docs/architecture.md names only files and folders that exist', () => {
   const named = [...text.matchAll(/`([a-z-]+\/[a-z/-]*)`/g)].map(([, path]) => path ?? '');
   expect(named.length).toBeGreaterThan(40);
   const isThere = (path: string): boolean =>

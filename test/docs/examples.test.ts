@@ -13,7 +13,7 @@ describe('the factories that the package exports', () => {
     expect(missing.map(({ name }) => name).sort()).toEqual(WITHOUT_EXAMPLE.sort());
   });
 
-  it('have examples that compile in strict TypeScript, against the entry that exports them', () => {
+  it('every exported factory has an example that compiles in strict TypeScript, against its entry', () => {
     const examples = new Map(
       factories.flatMap(({ name, entry, examples }) =>
         examples.map((code, at) => {

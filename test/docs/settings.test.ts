@@ -18,7 +18,7 @@ it('explains every setting of the processes in docs/deploying.md', () => {
   ).toEqual([]);
 });
 
-it('lists no setting in docs/deploying.md that the processes do not read', () => {
+it('docs/deploying.md lists no setting that the processes do not read', () => {
   const firstColumns = [...guide.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell]) => cell ?? '');
   const listed = firstColumns.flatMap((cell) =>
     [...cell.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name]) => name),

@@ -68,7 +68,7 @@ describe('an app on Hono', () => {
     expect(messages.map(textOf)).toEqual(['hello', 'You said hello']);
   });
 
-  it('shows a conversation to its owner, and to no other user', async () => {
+  it('an app on Hono shows a conversation to its owner, and to no other user', async () => {
     const url = `http://host.test/api/chat/${newSessionId()}`;
     const messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }];
     const body = JSON.stringify({ messages });
@@ -80,7 +80,7 @@ describe('an app on Hono', () => {
     expect((await read('bob')).status).toBe(404);
   });
 
-  it('refuses a body that is not JSON', async () => {
+  it('an app on Hono refuses a body that is not JSON', async () => {
     const request = new Request('http://host.test/api/chat/s1', { method: 'POST', body: '{' });
     expect((await host(request)).status).toBe(400);
   });

@@ -27,7 +27,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-it('shows text as it comes, and where the run is to be seen', async () => {
+it('the page shows text as it arrives, and links to the run', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId);
   await chat.untilStatus('ready');
@@ -57,7 +57,7 @@ it('shows text as it comes, and where the run is to be seen', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('shows what tools are given and what they return', async () => {
+it('the page shows the input and the result of tools', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(
     toScript({
@@ -77,7 +77,7 @@ it('shows what tools are given and what they return', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('asks for approval, and takes a yes', async () => {
+it('the page asks for an approval, and accepts a yes', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId);
   await chat.say(toScript({ say: 'May I?', calls: [charge] }).text);
@@ -90,7 +90,7 @@ it('asks for approval, and takes a yes', async () => {
   expect(await chat.at('approval-card').count()).toBe(0);
 });
 
-it('takes a no, with its reason', async () => {
+it('the page accepts a no, with its reason', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId);
   await chat.say(toScript({ calls: [charge] }, { say: 'Then not.' }).text);
@@ -104,7 +104,7 @@ it('takes a no, with its reason', async () => {
   );
 });
 
-it('shows the whole reply after a reload in the middle of it', async () => {
+it('the page shows the whole reply after a reload in the middle of it', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript(held).text);
   await chat.untilReplyHas('Each reader');
@@ -119,7 +119,7 @@ it('shows the whole reply after a reload in the middle of it', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('asks again after a reload while an approval waits', async () => {
+it('the page asks again after a reload while an approval waits', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ say: 'May I?', calls: [charge] }).text);
   await chat.untilStatus('waiting');
@@ -131,7 +131,7 @@ it('asks again after a reload while an approval waits', async () => {
   expect(await chat.replies()).toEqual(['May I?done']);
 });
 
-it('stops a reply and continues with the next message', async () => {
+it('the page stops a reply, and continues with the next message', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ ...slowly, everyMs: 400 }).text);
   await chat.untilReplyHas('Each');
@@ -145,7 +145,7 @@ it('stops a reply and continues with the next message', async () => {
   expect(await chat.replies()).toEqual([kept, 'Here again.']);
 });
 
-it('shows why a run failed, and continues with the next message', async () => {
+it('the page shows why a run failed, and continues with the next message', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ say: 'Half', fail: { status: 400, afterDeltas: 1 } }).text);
   await until('the error is shown', () => chat.at('error-line').isVisible());
@@ -154,7 +154,7 @@ it('shows why a run failed, and continues with the next message', async () => {
   expect(await chat.at('error-line').count()).toBe(0);
 });
 
-it('lets people get a refund at the help desk', async () => {
+it('a customer gets a refund at the help desk', async () => {
   const chat = await openPage(browser, product.url, newSessionId(), 'support');
   await chat.say(`I want a refund for order ${EXAMPLE_ORDER_ID}, please.`);
   await chat.untilStatus('waiting', 30_000);

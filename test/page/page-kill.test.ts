@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('the page when the worker is killed', () => {
-  it('in the middle of a reply shows what the second attempt says, with or without a reload', async () => {
+  it("the page shows the second attempt's text when the worker is killed in the middle of a reply, with or without a reload", async () => {
     const [watched, reloaded] = await Promise.all(
       [1, 2].map(() => openPage(browser, product.url, newSessionId())),
     );
@@ -72,7 +72,7 @@ describe('the page when the worker is killed', () => {
 });
 
 describe('the page when the API is killed', () => {
-  it('in the middle of a reply recovers without a reload', async () => {
+  it('the page recovers without a reload when the API is killed in the middle of a reply', async () => {
     const chat = await openPage(browser, product.url, newSessionId());
     await chat.say(toScript({ say: WHOLE, deltas: 200, everyMs: 40 }).text);
     await chat.untilReplyHas('No reader has');
@@ -99,7 +99,7 @@ describe('the page when the API is killed', () => {
     expect(await chat.tools()).toEqual([{ tool: 'charge', state: 'done' }]);
   });
 
-  it('sends what was written meanwhile', async () => {
+  it('the page sends the message that was written while the API was away', async () => {
     const chat = await openPage(browser, product.url, newSessionId());
     await chat.untilStatus('ready');
     await product.kill9Api();

@@ -17,7 +17,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-it('lets a colleague change the amount of a refund, and shows the change', async () => {
+it('a colleague changes the amount of a refund, and the page shows the change', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId, 'support');
   await chat.say(`I want a refund of $20 for order ${EXAMPLE_ORDER_ID}.`);
@@ -38,7 +38,7 @@ it('lets a colleague change the amount of a refund, and shows the change', async
   expect(chat.faults).toEqual([]);
 });
 
-it('lets the customer choose, with more time and after a reload', async () => {
+it('the customer chooses on the page, with more time and after a reload', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(browser, product.url, sessionId, 'support');
   await chat.say(`My order ${EXAMPLE_ORDER_ID} arrived broken.`);
@@ -61,7 +61,7 @@ it('lets the customer choose, with more time and after a reload', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('shows what the researcher was asked and what it found', async () => {
+it('the page shows what the researcher was asked and what it found', async () => {
   const chat = await openPage(browser, product.url, newSessionId(), 'support');
   await chat.say('Can you recommend a gift for a coffee lover?');
   await chat.untilReplyHas('Our researcher recommends', 30_000);
@@ -70,7 +70,7 @@ it('shows what the researcher was asked and what it found', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('answers for tools of the page that it does not know', async () => {
+it('the page answers calls of unknown client tools with an error', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ calls: [{ tool: 'locate', id: 'l1', args: {} }] }).text);
   await chat.untilStatus('waiting');
@@ -81,7 +81,7 @@ it('answers for tools of the page that it does not know', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('continues without an answer when the deadline is over', async () => {
+it('the page continues without an answer when the deadline is over', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(
     toScript({ calls: [{ tool: 'ask', id: 'a1', args: { question: 'Well?' } }] }).text,
@@ -92,7 +92,7 @@ it('continues without an answer when the deadline is over', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('lists what waits elsewhere, and answers it from there', async () => {
+it('the page lists questions of other conversations, and answers them', async () => {
   const asking = await openPage(browser, product.url, newSessionId());
   const say = { calls: [{ tool: 'charge', id: 'ch1', args: { amount: 5 } }] };
   await asking.say(toScript(say).text);

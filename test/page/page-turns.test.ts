@@ -35,7 +35,7 @@ async function sayBeside(chat: ChatPage, text: string, mode?: string): Promise<v
   await chat.click('send');
 }
 
-it('lets messages wait, changes one and takes one back, and answers what is left', async () => {
+it('the page queues messages, edits one and removes one, and the others are answered', async () => {
   const chat = await openBusy(held);
   await sayBeside(chat, 'one');
   await sayBeside(chat, 'two');
@@ -57,7 +57,7 @@ it('lets messages wait, changes one and takes one back, and answers what is left
   expect(chat.faults).toEqual([]);
 });
 
-it('stops the reply for a message that cannot wait', async () => {
+it('the page stops the reply for a message that cannot wait', async () => {
   const chat = await openBusy(neverEnding);
   await sayBeside(chat, toScript({ say: 'Here I am.' }).text, 'interrupt');
   await chat.untilReplyHas('Here I am.', 30_000);
@@ -67,7 +67,7 @@ it('stops the reply for a message that cannot wait', async () => {
   expect(cut.length).toBeLessThan(LONG.trim().length);
 });
 
-it('takes a message into the next step', async () => {
+it('the page steers the next step with a message', async () => {
   const calls = [{ tool: 'sleep', id: 's1', args: { ms: 2_000 } }];
   const chat = await openBusy({ ...slowly, calls }, { say: 'Never written.' });
   await sayBeside(chat, toScript({ say: 'Steered.' }).text, 'steer');
@@ -76,7 +76,7 @@ it('takes a message into the next step', async () => {
   expect((await chat.replies()).join(' ')).not.toContain('Never written.');
 });
 
-it('resumes a reply that was stopped', async () => {
+it('the page resumes a reply that was stopped', async () => {
   const chat = await openBusy(neverEnding, { say: 'Never written.' });
   await chat.click('stop');
   await chat.untilStatus('ready');
@@ -87,7 +87,7 @@ it('resumes a reply that was stopped', async () => {
   expect(await chat.at('go-on').count()).toBe(0);
 });
 
-it('does a turn again, whether it went well or failed', async () => {
+it('the page repeats a turn, whether it completed or failed', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ say: 'Always the same.', deltas: 10, everyMs: 80 }).text);
   await chat.untilReplyHas('Always the same.');
@@ -111,7 +111,7 @@ it('does a turn again, whether it went well or failed', async () => {
   expect(chat.faults).toEqual([]);
 });
 
-it('begins another conversation from a step of this one', async () => {
+it('the page branches a conversation from a step of this one', async () => {
   const chat = await openPage(browser, product.url, newSessionId());
   await chat.say(toScript({ say: 'First.' }).text);
   await chat.untilReplyHas('First.');

@@ -22,7 +22,7 @@ const textOf = (root, path) => readFileSync(join(root, 'dist', path), 'utf8');
 const inode = (root, path) => statSync(join(root, 'dist', path)).ino;
 
 describe('the build', () => {
-  test('keeps the paths, drops the types and copies the Lua files', async () => {
+  test('the build keeps the paths, drops the types and copies the Lua files', async () => {
     const root = project();
     await build({ root });
     expect(textOf(root, 'index.js')).toContain("from './protocol/one.js'");
@@ -34,7 +34,7 @@ describe('the build', () => {
     expect(textOf(root, 'stores/redis/lua/append.lua')).toBe('return 1\n');
   });
 
-  test('makes only what has changed', async () => {
+  test('the build compiles only what has changed', async () => {
     const root = project();
     await build({ root });
     const before = [inode(root, 'index.js'), inode(root, 'protocol/one.js')];
@@ -44,7 +44,7 @@ describe('the build', () => {
     expect(inode(root, 'protocol/one.js')).not.toBe(before[1]);
   });
 
-  test('makes what is missing again, and removes what has no source any more', async () => {
+  test('the build restores missing files, and removes those without a source', async () => {
     const root = project();
     await build({ root });
     rmSync(join(root, 'dist/index.js'));
@@ -54,14 +54,14 @@ describe('the build', () => {
     expect(existsSync(join(root, 'dist/protocol/one.js'))).toBe(false);
   });
 
-  test('run twice at the same time makes everything once', async () => {
+  test('two concurrent builds compile everything once', async () => {
     const root = project();
     await Promise.all([build({ root }), build({ root })]);
     expect(textOf(root, 'index.js')).toContain('one');
     expect(existsSync(join(root, 'dist/.build.lock'))).toBe(false);
   });
 
-  test('reports broken TypeScript and builds again once it is mended', async () => {
+  test('the build reports broken TypeScript, and succeeds once it is fixed', async () => {
     const root = project();
     writeText(root, 'protocol/one.ts', 'export const = ;\n');
     await expect(build({ root })).rejects.toThrow('protocol/one.ts cannot be compiled');

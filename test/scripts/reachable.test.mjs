@@ -18,12 +18,12 @@ describe('a Redis given by address', () => {
     ['with a password', (host) => `rediss://user:p%40ss@${host}/2`],
     ['as a cluster, of which one node is enough', (host) => `redis-cluster://127.0.0.1:1,${host}`],
     ['behind Sentinels', (host) => `redis-sentinel://${host},127.0.0.1:1/mymaster/0`],
-  ])('is reachable %s', async (_name, toUrl) => {
+  ])('a Redis given by address is reachable %s', async (_name, toUrl) => {
     await expect(requireRedis(toUrl(there))).resolves.toBeUndefined();
   });
 
   it.each(['localhost:6379', 'http://localhost', 'redis://a b', 'redis-cluster://a,b c'])(
-    'is refused as %s, without repeating it',
+    'a Redis address is refused as %s, without repeating it',
     async (url) => {
       const refusal = await requireRedis(url, 'SOME_URL').catch(({ message }) => message);
       expect(refusal).toContain('SOME_URL must look like');
@@ -31,7 +31,7 @@ describe('a Redis given by address', () => {
     },
   );
 
-  it('is missed by its hosts, never by its password', async () => {
+  it('an unreachable Redis is reported by its hosts, never by its password', async () => {
     const refusal = await requireRedis('redis-cluster://:secret@127.0.0.1:1,127.0.0.1:2').catch(
       ({ message }) => message,
     );

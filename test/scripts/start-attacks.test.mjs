@@ -109,7 +109,7 @@ onLinux('npm start', () => {
     ];
   }
 
-  test('nothing that listens where pages can find it obeys one or tells it anything', async () => {
+  test('no port that pages can reach obeys one or shows it anything', async () => {
     const listening = listeningOf(command.child.pid);
     const ofUi = listening.filter(({ host }) => host !== '127.0.0.1');
     expect(ofUi).toEqual([{ host: expect.stringMatching(/^127\./), port: expect.any(Number) }]);

@@ -46,7 +46,7 @@ const allGone = (pids) =>
   waitUntil(() => !Object.values(pids).some(isRunning), { withinMs: 15_000 });
 
 describe('npm start', () => {
-  test('starts everything once, and a stop request leaves nothing behind', async () => {
+  test('npm start starts everything once, and a stop request leaves nothing behind', async () => {
     const { root, command, pids } = await startWhole();
     expect(Object.values(pids).every(isRunning)).toBe(true);
     expect(command.output()).toMatch(/Chat page +http:\/\/127\.0\.0\.1:\d+/);
@@ -93,7 +93,7 @@ describe('npm start', () => {
 });
 
 describe('a PORT that was given', () => {
-  test('is refused when it is taken', async () => {
+  test('a PORT that is taken is refused', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const PORT = String(server.address().port);

@@ -43,32 +43,35 @@ function advisory(severity) {
 }
 
 describe('the gate of vulnerabilities', () => {
-  test('is open while none is known', async () => {
+  test('the gate of vulnerabilities is open while there are no known ones', async () => {
     await expect(check({})).resolves.toEqual({ grave: 0, text: '0 known, 0 of them grave' });
   });
 
-  test.each(['high', 'critical'])('is shut by one of %s severity', async (severity) => {
-    const advisories = { zod: [advisory(severity)], prettier: [advisory(severity)] };
-    const { grave, text } = await check({ advisories });
-    expect(grave).toBeGreaterThan(0);
-    expect(text).toContain(`${severity}: zod`);
-    // Only developers run it.
-    expect(text).not.toContain('prettier');
-  });
+  test.each(['high', 'critical'])(
+    'a vulnerability of %s severity closes the gate',
+    async (severity) => {
+      const advisories = { zod: [advisory(severity)], prettier: [advisory(severity)] };
+      const { grave, text } = await check({ advisories });
+      expect(grave).toBeGreaterThan(0);
+      expect(text).toContain(`${severity}: zod`);
+      // Only developers run it.
+      expect(text).not.toContain('prettier');
+    },
+  );
 
-  test('is shut by a package that only the image has', async () => {
+  test('a vulnerable package that only the image has closes the gate', async () => {
     const { grave, text } = await check({ advisories: { '@ai-sdk/openai': [advisory('high')] } });
     expect(grave).toBe(1);
     expect(text).toContain('high: @ai-sdk/openai');
   });
 
-  test('reports vulnerabilities of lower severity without failing', async () => {
+  test('the gate of vulnerabilities reports vulnerabilities of lower severity without failing', async () => {
     const { grave, text } = await check({ advisories: { express: [advisory('moderate')] } });
     expect(grave).toBe(0);
     expect(text).toContain('moderate: express');
   });
 
-  test.each([405, 503])('says that it could not ask a registry that answers %d', async (status) => {
+  test.each([405, 503])('the gate reports a registry that answers %d', async (status) => {
     const { grave, text } = await check({ status });
     expect(grave).toBe(0);
     expect(text).toMatch(/^NOT CHECKED/);

@@ -140,7 +140,7 @@ test('the proxy of the Temporal UI says that the UI is away', async () => {
 describe('the Temporal UI itself stands', () => {
   const nowhere = { ownAddress: async () => undefined };
 
-  test('on an address of its own, another one at each start', async () => {
+  test('the Temporal UI has an address of its own, another one at each start', async () => {
     const places = await Promise.all([placeUi(undefined), placeUi(true)]);
     for (const { host } of places) expect(host).toMatch(/^127\.(\d+\.){2}\d+$/);
     expect(places[0].host).not.toBe(places[1].host);
@@ -152,7 +152,7 @@ describe('the Temporal UI itself stands', () => {
     await expect(placeUi(undefined, nowhere)).resolves.toBeUndefined();
   });
 
-  test('on 127.0.0.1 when asked for there', async () => {
+  test('the Temporal UI is on 127.0.0.1 on request', async () => {
     await expect(placeUi(true, nowhere)).resolves.toMatchObject({ host: '127.0.0.1' });
   });
 });
@@ -179,7 +179,7 @@ describe('docker-compose.yml', () => {
     );
   });
 
-  test('gives no container rights that it does not need, nor keys', () => {
+  test('docker-compose.yml gives no container unneeded rights or keys', () => {
     const services = compose.slice(compose.indexOf('\nservices:'), compose.indexOf('\nconfigs:'));
     const names = [...services.matchAll(/^ {2}([\w-]+):$/gm)].map(([, name]) => name);
     expect(names).toHaveLength(9);
@@ -192,7 +192,7 @@ describe('docker-compose.yml', () => {
     expect(service('redis')).toContain('--requirepass');
   });
 
-  test('allows unauthenticated access only if the setting is explicit', () => {
+  test('docker-compose.yml allows unauthenticated access only if the setting is explicit', () => {
     const api = service('api');
     expect(api).toContain('HELIX_ALLOW_UNAUTHENTICATED: ${HELIX_ALLOW_UNAUTHENTICATED:-}\n');
     // A key comes as it is set: what a default would make blank is absent, and what is blank is an error.
@@ -201,7 +201,7 @@ describe('docker-compose.yml', () => {
     for (const [, , value] of keys) expect(value).toBe('');
   });
 
-  test("closes the server's HTTP API", () => {
+  test("docker-compose.yml closes the server's HTTP API", () => {
     expect(compose).toMatch(/frontend\.httpAllowedHosts:\n +- value: \['\/'\]/);
   });
 });

@@ -19,10 +19,10 @@ function filesOf(lane) {
   );
 }
 
-it('runs every test file in exactly one lane', () => {
+it('every test file runs in exactly one lane', () => {
   expect([...filesOf('first'), ...filesOf('long')].toSorted()).toEqual(files.toSorted());
 });
 
-it('keeps no path in the long lane that has no file', () => {
+it('every path of the long lane has a file', () => {
   expect(LONG.filter((path) => !files.some((file) => file.includes(path)))).toEqual([]);
 });

@@ -24,7 +24,7 @@ const script = (...entries: object[]): string => JSON.stringify({ script: entrie
 const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] };
 
 describe('a rolling upgrade from release 0.2.0, with tenants', () => {
-  it('has one conversation under one id, whichever release is asked', async () => {
+  it('an id has one conversation, whichever release is asked', async () => {
     const headers = await signIn();
     const say = async (at: Side, id: string, message: object): Promise<string> => {
       const body = JSON.stringify({ message: { role: 'user', ...message } });

@@ -137,7 +137,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       equal(await setup.store.sessions.withCalls(newSessionId()), undefined);
     });
 
-    it('leaves the calls out of a session of another owner', async (given) => {
+    it("a page with calls leaves out the calls of another owner's session", async (given) => {
       const owner = newOwner();
       const { id } = await newAsking(given, owner);
       const { sessions } = given.store;

@@ -8,7 +8,7 @@ const EVENTS = 5;
 
 export function hostileProperties({ describe, it, runs }: Suite): void {
   describe('hostile values of people, models and tools', () => {
-    it('are read back unchanged from rows, log, calls and state', async (stores) => {
+    it('hostile values are read back unchanged from rows, log, calls and state', async (stores) => {
       await fc.assert(
         fc.asyncProperty(hostileLives, (life) => liveHostile(stores, life)),
         { numRuns: Math.ceil(runs / EVENTS) },

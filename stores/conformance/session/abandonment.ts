@@ -54,7 +54,7 @@ export function abandonmentCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is refused while a tool of the same step is running', async ({ session }) => {
+    it('a message is refused while a tool of the same step is running', async ({ session }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('s', 'server')]);
       equal(await session.begin({ messages: [userMessage('u2')] }), { kind: 'busy' });
@@ -63,7 +63,9 @@ export function abandonmentCases({ describe, it }: Suite): void {
       includes(await session.begin({ messages: [userMessage('u2')] }), { kind: 'begun' });
     });
 
-    it('is refused once the batch is answered, because the run continues', async ({ session }) => {
+    it('a message is refused once the batch is answered, because the run continues', async ({
+      session,
+    }) => {
       const { runId } = await session.newRun('u1');
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       await session.decide(runId, 'a', true);

@@ -8,7 +8,7 @@ import type { Suite } from '../suite.js';
  */
 export function checkOrderCases({ describe, it }: Suite): void {
   describe('order of checks', () => {
-    it('claim: a committed step comes before a stop', async ({ session }) => {
+    it('a claim checks a committed step before a stop', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       await session.start(runId, 1, 's');
@@ -18,7 +18,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 1, 9)), { kind: 'done' });
     });
 
-    it('claim: a committed step comes before the end of the run, with the newest outcome', async ({
+    it('a claim checks a committed step before the end of the run, with the newest outcome', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -38,13 +38,13 @@ export function checkOrderCases({ describe, it }: Suite): void {
       });
     });
 
-    it('claim: a committed step comes before a store that is behind', async ({ session }) => {
+    it('a claim checks a committed step before a store that is behind', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);
       includes(await session.claim(session.writer(runId, 1, 9), 999), { kind: 'done' });
     });
 
-    it('claim: a stop comes before the fence', async ({ session }) => {
+    it('a claim checks a stop before the fence', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.claim(session.writer(runId, 1, 5));
       await session.stop({ mode: 'abort', reason: 'enough' });
@@ -53,13 +53,13 @@ export function checkOrderCases({ describe, it }: Suite): void {
       equal(await session.claim(session.writer(runId, 1, 6)), stopped);
     });
 
-    it('claim: a missing step comes before waiting calls', async ({ session }) => {
+    it('a claim checks a missing step before waiting calls', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval')]);
       equal(await session.claim(session.writer(runId, 3, 1)), { kind: 'rewound' });
     });
 
-    it('claim: a store that is behind comes before an unknown run', async ({ session }) => {
+    it('a claim checks a store that is behind before an unknown run', async ({ session }) => {
       const { runId } = await session.newRun();
       equal(await session.claim(session.writer(runId, 1, 1), 5), { kind: 'rewound' });
       equal(await session.claim(session.writer(`${session.id}:7-x`, 1, 1)), { kind: 'rewound' });
@@ -68,7 +68,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       });
     });
 
-    it('commit: a committed step comes before a stop, a fence and a store that is behind', async ({
+    it('a commit checks a committed step before a stop, a fence and a store that is behind', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -81,7 +81,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       includes(await session.commit(session.writer(runId, 1, 0), { known: 999 }), { kind: 'done' });
     });
 
-    it('commit: a stop comes before the fence', async ({ session }) => {
+    it('a commit checks a stop before the fence', async ({ session }) => {
       const { runId } = await session.newRun();
       await session.claim(session.writer(runId, 1, 5));
       await session.stop();
@@ -99,7 +99,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), '');
     });
 
-    it('start call: a result comes before the end of the run, a stop before the fence', async ({
+    it('the start of a call checks a result before the end of the run, and a stop before the fence', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -116,7 +116,7 @@ export function checkOrderCases({ describe, it }: Suite): void {
       equal(await session.start(runId, 1, 'other'), { kind: 'superseded' });
     });
 
-    it('settle call: a settled call comes before the run, the run before the kind', async ({
+    it('settling checks a settled call before the run, and the run before the kind', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -145,7 +145,9 @@ export function checkOrderCases({ describe, it }: Suite): void {
       });
     });
 
-    it('end: another run comes before this one, this one before its state', async ({ session }) => {
+    it('an end checks another run before this one, and this one before its state', async ({
+      session,
+    }) => {
       const { runId } = await session.newRun();
       await session.end(runId, 'completed');
       equal(await session.end(runId, 'failed'), { kind: 'ended', status: 'completed' });

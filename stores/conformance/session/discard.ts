@@ -29,7 +29,7 @@ export function discardCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 1, 2)), { failures: 2 });
     });
 
-    it('with a wait, the record shows it until the step is claimed again, and no model streams', async ({
+    it('a discard with a wait shows it in the record until the step is claimed again, and no model streams', async ({
       store,
       session,
     }) => {
@@ -50,7 +50,7 @@ export function discardCases({ describe, it }: Suite): void {
       equal((await session.stop()).kind, 'stopping');
     });
 
-    it('with a wait, a stop ends the run at once', async ({ store, session }) => {
+    it('a stop ends a run at once after a discard with a wait', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);

@@ -49,7 +49,7 @@ const ENDS: [name: string, code: string, end: (setup: Case, runId: string) => Pr
 export function exactValueCases({ describe, it }: Suite): void {
   describe('an approved input', () => {
     for (const [name, code, end] of ENDS) {
-      it(`is kept with long digits and empty lists: ${name}`, async (setup) => {
+      it(`an approved input is kept with long digits and empty lists: ${name}`, async (setup) => {
         const { store, session } = setup;
         const { runId } = await session.newRun();
         await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -61,7 +61,7 @@ export function exactValueCases({ describe, it }: Suite): void {
       });
     }
 
-    it('is kept unchanged while the call waits for others, is executed or is abandoned', async (setup) => {
+    it('an approved input is kept unchanged while the call waits for others, is executed or is abandoned', async (setup) => {
       const { store, session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval'), newCall('b', 'approval')]);
@@ -76,7 +76,7 @@ export function exactValueCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is the input that the tool gets', async (setup) => {
+    it('an approved input is the one that the tool gets', async (setup) => {
       const { session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('a', 'approval', { input: EXACT })]);
@@ -85,7 +85,7 @@ export function exactValueCases({ describe, it }: Suite): void {
       includes(started, { kind: 'execute', call: { input: EXACT }, decision: DECISION });
     });
 
-    it('is kept for a decision made without a person', async ({ store, session }) => {
+    it('the input of a decision made without a person is kept', async ({ store, session }) => {
       const { runId } = await session.newRun();
       const decision: Decision = { approved: true, at: 1234567890123, automatic: true };
       await session.ask(runId, 1, [newCall('s', 'server', { decision, input: EXACT })]);
@@ -97,7 +97,7 @@ export function exactValueCases({ describe, it }: Suite): void {
   });
 
   describe('empty lists and long numbers', () => {
-    it('are kept in everything that a session stores', async (setup) => {
+    it('empty lists and long numbers are kept in everything that a session stores', async (setup) => {
       const { store, streamManager, session } = setup;
       const message = { ...userMessage('u1'), row: toUserRow('u1') };
       const begun = await session.begin({ messages: [message], state: EXACT });
@@ -163,7 +163,7 @@ export function exactValueCases({ describe, it }: Suite): void {
       equal(await store.sessions.rows(session.id, 0), rows.slice(0, 5));
     });
 
-    it('are kept in queued messages that are edited and then answered', async ({
+    it('empty lists and long numbers are kept in queued messages that are edited and then answered', async ({
       store,
       session,
     }) => {
@@ -188,7 +188,7 @@ export function exactValueCases({ describe, it }: Suite): void {
       includes(await store.sessions.rows(session.id, 0), [{ id: 'u1' }, { id: 'u3' }, edited.row]);
     });
 
-    it('are kept in the events of a lost call and in the reverted state changes', async (setup) => {
+    it('empty lists and long numbers are kept in the events of a lost call and in the reverted state changes', async (setup) => {
       const { store, streamManager, session } = setup;
       const { runId } = await session.newRun();
       await session.ask(runId, 1, [newCall('s', 'server')]);

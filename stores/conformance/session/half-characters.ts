@@ -7,7 +7,7 @@ const HALF = '\ud83d';
 
 export function halfCharacterCases({ describe, it }: Suite): void {
   describe('lone surrogates', () => {
-    it('are stored as a replacement character, and the session continues', async ({
+    it('lone surrogates are stored as a replacement character, and the session continues', async ({
       store,
       session,
     }) => {
@@ -32,7 +32,7 @@ export function halfCharacterCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('are replaced in deltas too: a writer that cuts text must carry them over', async ({
+    it('lone surrogates are replaced in deltas too: a writer that cuts text must carry them over', async ({
       session,
     }) => {
       const { runId } = await session.newRun();
@@ -43,7 +43,10 @@ export function halfCharacterCases({ describe, it }: Suite): void {
       equal(textIn(await session.log()), 'a \ufffd\ufffd b');
     });
 
-    it('do not break a rewind to a step with such results', async ({ store, session }) => {
+    it('lone surrogates do not break a rewind to a step with such results', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun();
       const first = session.writer(runId, 1, 1);
       await session.claim(first);
@@ -60,7 +63,7 @@ export function halfCharacterCases({ describe, it }: Suite): void {
       includes((await store.sessions.rows(session.id, 0)).at(-1), { toolCallId: 'c1' });
     });
 
-    it('do not prevent withdrawal', async ({ streamManager, session }) => {
+    it('lone surrogates do not prevent withdrawal', async ({ streamManager, session }) => {
       const { runId } = await session.newRun();
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);

@@ -235,7 +235,10 @@ export function queueCases({ describe, it }: Suite): void {
   });
 
   describe('a message that interrupts', () => {
-    it('stops the model and comes first in the queue', async ({ store, session }) => {
+    it('a message that interrupts stops the model and comes first in the queue', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun('u1');
       const writer = session.writer(runId, 1, 1);
       await session.claim(writer);
@@ -257,7 +260,10 @@ export function queueCases({ describe, it }: Suite): void {
       includes((await store.sessions.rows(session.id, 0)).at(-1), { role: 'user', id: 'u3' });
     });
 
-    it('starts a run at once if no model streams', async ({ store, session }) => {
+    it('a message that interrupts starts a run at once if no model streams', async ({
+      store,
+      session,
+    }) => {
       const { runId } = await session.newRun('u1');
       await session.enqueue('u2');
       await session.ask(runId, 1, [newCall('s', 'server')]);

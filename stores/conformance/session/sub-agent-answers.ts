@@ -6,7 +6,7 @@ import { begin, childAt, grow, heldCall, newSubAgent, settleChild } from '../tre
 
 export function subAgentAnswerCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
-    it('keeps the conversation active until it pauses, then pauses it and is answered there', async (setup) => {
+    it('a sub-agent keeps the conversation active until it pauses, then pauses it and is answered there', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
@@ -59,7 +59,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
     });
 
-    it('waits for the last answer in the conversation, then all continue', async (setup) => {
+    it('a sub-agent waits for the last answer in the conversation, then all continue', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
@@ -123,7 +123,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('asks again at the next pause, while others are still active', async (setup) => {
+    it('a sub-agent asks again at the next pause, while others are still active', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
@@ -145,7 +145,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       equal((await tree.root.messages('run_paused')).length, 2);
     });
 
-    it('has deadlines that count from the pause', async (setup) => {
+    it('a sub-agent has deadlines that count from the pause', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
@@ -160,7 +160,7 @@ export function subAgentAnswerCases({ describe, it }: Suite): void {
       includes(await store.sessions.rows(driver.id, 2), [{ output: 'late' }]);
     });
 
-    it('keeps its deadlines and questions through a later pause', async (setup) => {
+    it('a sub-agent keeps its deadlines and questions through a later pause', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];

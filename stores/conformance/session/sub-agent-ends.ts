@@ -6,7 +6,7 @@ import { begin, childAt, grow, heldCall, newSubAgent, settleChild } from '../tre
 
 export function subAgentEndCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
-    it('ends with its conversation, and every call is settled once', async (setup) => {
+    it('a sub-agent ends with its conversation, and every call is settled once', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
@@ -50,7 +50,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
     });
 
-    it('adds its usage to the run of its parent, however it ended', async (setup) => {
+    it('a sub-agent adds its usage to the run of its parent, however it ended', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
@@ -69,7 +69,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       includes(await store.runs.list(tree.root.id), [{ status: 'interrupted', usage: both }]);
     });
 
-    it('that ends while it waits for its provider leaves no wait behind', async (setup) => {
+    it('a sub-agent that ends while it waits for its provider leaves no wait behind', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
@@ -82,7 +82,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal((await store.sessions.read(tree.root.id))?.waitsUntil, undefined);
     });
 
-    it('that is asked to stop stops the conversation', async (setup) => {
+    it('a sub-agent that is asked to stop stops the conversation', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
@@ -92,7 +92,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await driver.stop({ runId: ref.runId }), { kind: 'nothing' });
     });
 
-    it('is abandoned by a new message while people are asked', async (setup) => {
+    it('a sub-agent is abandoned by a new message while people are asked', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
@@ -111,7 +111,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await tree.root.decide(ref.runId, 'a', true), { kind: 'already_completed' });
     });
 
-    it('may be lost while it waits; its parent then continues', async (setup) => {
+    it('a sub-agent may be lost while it waits; its parent then continues', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
@@ -125,7 +125,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
     });
 
-    it('that is lost while active ends with its call and writes nothing more', async (setup) => {
+    it('a sub-agent that is lost while active ends with its call and writes nothing more', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver, ref } = childAt(tree, 0);
@@ -137,7 +137,7 @@ export function subAgentEndCases({ describe, it }: Suite): void {
       equal(await driver.commit(writer), { kind: 'superseded' });
     });
 
-    it('may have sub-agents, which pause and end with it', async (setup) => {
+    it('a sub-agent may have sub-agents, which pause and end with it', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, () => []);
       const [one, two] = [childAt(tree, 0), childAt(tree, 1)];

@@ -6,7 +6,7 @@ import { begin, childAt, grow, newSubAgent, settleChild, type Tree } from '../tr
 
 export function subAgentCases({ describe, it }: Suite): void {
   describe('a sub-agent', () => {
-    it('is created once, from the call that it carries out', async (setup) => {
+    it('a sub-agent is created once, from the call that it carries out', async (setup) => {
       const { store, session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
@@ -35,7 +35,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       ]);
     });
 
-    it('is refused for any other call, run or name', async (setup) => {
+    it('a sub-agent is refused for any other call, run or name', async (setup) => {
       const { session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
@@ -57,7 +57,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await begin(setup, session, runId, 'd1', child), superseded);
     });
 
-    it('is refused once its call is settled', async (setup) => {
+    it('a sub-agent is refused once its call is settled', async (setup) => {
       const { store, session } = setup;
       const { runId } = await session.newRun();
       const { call, child } = newSubAgent(session.id, 'd1');
@@ -67,7 +67,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await store.sessions.read(child.sessionId), undefined);
     });
 
-    it('writes into the stream of its conversation, with shared sequences', async (setup) => {
+    it('a sub-agent writes into the stream of its conversation, with shared sequences', async (setup) => {
       const tree = await grow(setup, 2, () => []);
       const before = await setup.streamManager.inspect(tree.root.id);
       for (const { driver, ref } of tree.children) {
@@ -96,7 +96,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       );
     });
 
-    it('is one of at most a hundred in a run', async (setup) => {
+    it('a sub-agent is one of at most a hundred in a run', async (setup) => {
       const { session, store } = setup;
       const { runId } = await session.newRun();
       const made = Array.from({ length: 101 }, (_, n) => newSubAgent(session.id, `d${String(n)}`));
@@ -119,7 +119,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       });
     });
 
-    it('has unique call ids', async (setup) => {
+    it('a sub-agent has unique call ids', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 2, () => []);
       const take = async (
@@ -145,7 +145,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await take(one, '3 c', 'c'), { kind: 'superseded' });
     });
 
-    it('gets no call id that its conversation has used', async (setup) => {
+    it('a sub-agent gets no call id that its conversation has used', async (setup) => {
       const { store, session } = setup;
       const { runId } = await session.newRun();
       const row = { role: 'tool' as const, toolCallId: 'old', toolName: 't', error: 'x' };
@@ -155,7 +155,7 @@ export function subAgentCases({ describe, it }: Suite): void {
       equal(await store.calls.takeId(own), { kind: 'taken', id: 'old_1' });
     });
 
-    it('is erased with its conversation', async (setup) => {
+    it('a sub-agent is erased with its conversation', async (setup) => {
       const { store } = setup;
       const tree = await grow(setup, 1, () => []);
       const { driver } = childAt(tree, 0);

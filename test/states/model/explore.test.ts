@@ -10,7 +10,7 @@ describe('every order of actions', () => {
   const sum = { states: 0, records: 0, transitions: 0 };
 
   it.each(BUDGETS)(
-    'with %s keeps all rules, and rest stays reachable',
+    'every order of actions with %s keeps all rules, and rest stays reachable',
     (_, budget, atLeast) => {
       const records = createRecords(play, checkAll);
       const explored = explore(records, budget);

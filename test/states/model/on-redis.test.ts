@@ -64,7 +64,7 @@ async function playOnRedis({ requests }: Path): Promise<{ replies: unknown[]; du
   };
 }
 
-it(`gives the same replies on Redis and stores the same (seed ${String(SEED)})`, async () => {
+it(`a path gives the same replies on Redis, which stores the same (seed ${String(SEED)})`, async () => {
   process.stderr.write(`paths of seed ${String(SEED)}; MODEL_SEED repeats them\n`);
   let requests = 0;
   for (let n = 0; n < PATHS; n += 1) {

@@ -26,7 +26,7 @@ function findBug({ rule, play, budget }: PlantedBug): Violation | undefined {
   return explored.violation ?? findStuck(explored, records);
 }
 
-it('finds a planted bug by each rule, with its shortest trace', async () => {
+it('each rule finds a planted bug, with its shortest trace', async () => {
   const missed: string[] = [];
   const found = PLANTED_BUGS.map((planted) => {
     const violation = findBug(planted);
@@ -42,7 +42,7 @@ it('finds a planted bug by each rule, with its shortest trace', async () => {
   expect(text).toBe(await readFile(file, 'utf8'));
 }, 120_000);
 
-it('has a planted bug for each invariant', () => {
+it('each invariant has a planted bug', () => {
   const rules = new Set(PLANTED_BUGS.map(({ rule }) => rule));
   expect(INVARIANTS.filter(({ rule }) => !rules.has(rule))).toEqual([]);
 });

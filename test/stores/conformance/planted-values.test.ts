@@ -21,7 +21,7 @@ describe('a value that another program wrote to Redis', () => {
     ['has no type', '900-0', ['w', 'm1', 'c', '{}']],
     ['has other fields', '900-0', ['a', 'b']],
     ['has an id of its own', '900-7', ['w', 'm1', 'c', '{"type":"text_delta"}']],
-  ])('as an entry that %s: readers end with a typed failure', async (_what, id, fields) => {
+  ])('readers of an entry that %s end with a typed failure', async (_what, id, fields) => {
     const { redis, store, streamManager, session, runId, key } = await openSession();
     await session.decide(runId, 'a', true);
     const live = await streamManager.createReader(session.id);
@@ -45,37 +45,46 @@ describe('a value that another program wrote to Redis', () => {
     expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed' });
   });
 
-  it.each(['rows', 'checkpoints'])('as an item of %s that is not JSON', async (name) => {
-    const { redis, store, session, key } = await openSession();
-    await redis.rpush(key(name), '{"role":"us');
-    const work =
-      name === 'rows' ? store.documents.load(session.id) : store.checkpoints.list(session.id);
-    await expect(work).rejects.toMatchObject(corrupt);
-  });
+  it.each(['rows', 'checkpoints'])(
+    'readers of an item of %s that is not JSON end with a typed failure',
+    async (name) => {
+      const { redis, store, session, key } = await openSession();
+      await redis.rpush(key(name), '{"role":"us');
+      const work =
+        name === 'rows' ? store.documents.load(session.id) : store.checkpoints.list(session.id);
+      await expect(work).rejects.toMatchObject(corrupt);
+    },
+  );
 
-  it('as a call that was cut', async () => {
+  it('readers of a call that was cut end with a typed failure', async () => {
     const { redis, store, session, key } = await openSession();
     await redis.hset(key('calls'), 'spec:a', '{"toolCallId":');
     await expect(store.calls.read(session.id, 'a')).rejects.toMatchObject(corrupt);
     await expect(store.calls.pending(session.id)).rejects.toMatchObject(corrupt);
   });
 
-  it.each(['seq', 'turn', 'committed'])('as a %s that is no number', async (field) => {
-    const { redis, store, session, key } = await openSession();
-    await redis.hset(key('root'), field, 'many');
-    await expect(store.sessions.read(session.id)).rejects.toMatchObject(corrupt);
-  });
+  it.each(['seq', 'turn', 'committed'])(
+    'readers of a %s that is no number end with a typed failure',
+    async (field) => {
+      const { redis, store, session, key } = await openSession();
+      await redis.hset(key('root'), field, 'many');
+      await expect(store.sessions.read(session.id)).rejects.toMatchObject(corrupt);
+    },
+  );
 
-  it.each(['stream', 'rows', 'root', 'calls'])('under the key of %s', async (name) => {
-    const { redis, store, streamManager, session, key } = await openSession();
-    await redis.set(key(name), 'foreign');
-    const isOfStream = name === 'stream' || name === 'root';
-    for (const work of [
-      ...(isOfStream ? [() => streamManager.getStreamInfo(session.id)] : []),
-      ...(name === 'stream' ? [() => streamManager.getAllChunks(session.id)] : []),
-      ...(name === 'stream' ? [] : [() => store.documents.load(session.id)]),
-    ]) {
-      await expect(work()).rejects.toMatchObject(corrupt);
-    }
-  });
+  it.each(['stream', 'rows', 'root', 'calls'])(
+    'readers of a wrong value under the key of %s end with a typed failure',
+    async (name) => {
+      const { redis, store, streamManager, session, key } = await openSession();
+      await redis.set(key(name), 'foreign');
+      const isOfStream = name === 'stream' || name === 'root';
+      for (const work of [
+        ...(isOfStream ? [() => streamManager.getStreamInfo(session.id)] : []),
+        ...(name === 'stream' ? [() => streamManager.getAllChunks(session.id)] : []),
+        ...(name === 'stream' ? [] : [() => store.documents.load(session.id)]),
+      ]) {
+        await expect(work()).rejects.toMatchObject(corrupt);
+      }
+    },
+  );
 });

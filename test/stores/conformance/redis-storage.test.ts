@@ -23,7 +23,7 @@ const deltas = async (session: SessionDriver): Promise<string> =>
   (await session.messages('text_delta')).map(({ delta }) => delta).join('');
 
 describe('the log in Redis', () => {
-  it('counts on when the stream of the turn before has expired', async () => {
+  it('the log continues its sequence when the stream of the turn before has expired', async () => {
     const stores = await openTestStores();
     const session = drive(stores);
     await speakTurn(session, 3, 'a');
@@ -36,7 +36,7 @@ describe('the log in Redis', () => {
     expect(await stores.streamManager.getStreamInfo(session.id)).toMatchObject({ totalChunks: 2 });
   });
 
-  it('is trimmed by whole old turns when it is over its cap, never in the current one', async () => {
+  it('the log is trimmed by whole old turns beyond its cap, never in the current one', async () => {
     const stores = createRedisStores({ url: sharedRedisUrl(), whenAway: 'wait', maxChunks: 10 });
     opened.push(stores);
     const session = drive(stores);
@@ -71,7 +71,7 @@ describe('the log in Redis', () => {
     listener.disconnect();
   });
 
-  it('gets no key from what is refused or asked of nothing', async () => {
+  it('refused requests and reads of unknown sessions create no key', async () => {
     const { store, streamManager, redis } = await openTestStores();
     const id = newSessionId();
     const session = drive({ store, streamManager }, id);

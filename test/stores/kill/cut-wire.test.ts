@@ -27,7 +27,7 @@ async function openBoth() {
 }
 
 describe('a wire that is cut between a request and its reply', () => {
-  it('has the batch sent again and stored once', async () => {
+  it('a batch whose reply is cut off is sent again and stored once', async () => {
     const { session, remote, writer } = await openBoth();
     const words = Array.from({ length: 12 }, (_, n) => `word-${String(n)} `);
     for (const [n, word] of words.entries()) {
@@ -44,7 +44,7 @@ describe('a wire that is cut between a request and its reply', () => {
     expect(textIn(await session.log())).toBe(words.join(''));
   });
 
-  it('has a commit sent again and done once', async () => {
+  it('a commit whose reply is cut off is sent again and performed once', async () => {
     const { session, remote, writer } = await openBoth();
     const held = wire.holdAt('cut-here', 'after');
     const committed = remote.commit(writer, { calls: [newCall('cut-here', 'approval')] });
@@ -55,7 +55,7 @@ describe('a wire that is cut between a request and its reply', () => {
     expect(await session.messages('run_paused')).toHaveLength(1);
   });
 
-  it('has a decision sent again and counted once', async () => {
+  it('a decision whose reply is cut off is sent again and counted once', async () => {
     const { session, remote, runId, writer } = await openBoth();
     await session.commit(writer, { calls: [newCall('the-call', 'approval')] });
     const held = wire.holdAt('the-call', 'after');

@@ -23,7 +23,7 @@ async function sessionWithCalls() {
 }
 
 describe('what memory stores', () => {
-  it('is not changed with what it was made of', async () => {
+  it('a stored value does not change with the object that was passed', async () => {
     const { store, streamManager } = createMemoryStores();
     const session = drive({ store, streamManager });
     const message = userMessage('u1');
@@ -44,7 +44,7 @@ describe('what memory stores', () => {
     expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
   });
 
-  it('is not changed with what was handed out', async () => {
+  it('a stored value does not change with the object that was returned', async () => {
     const { store, session, runId } = await sessionWithCalls();
     await store.documents.save(session.id, { customState: { list: [1] }, version: 0 });
     await store.staging.stage(session.id, 's1', {
@@ -73,7 +73,7 @@ describe('what memory stores', () => {
     });
   });
 
-  it('gives each follower entries of its own', async () => {
+  it('each follower gets entries of its own', async () => {
     const { streamManager } = createMemoryStores();
     const writer = await streamManager.createWriter('s', 's', 'agent');
     await writer.write(textChunk('x'));

@@ -19,7 +19,7 @@ function storesWithClock(options: Omit<MemoryOptions, 'now'> = {}) {
 }
 
 describe('expiry in memory', () => {
-  it('takes the stream a day after the end, and leaves the session', async () => {
+  it('expiry removes the stream a day after the end, and leaves the session', async () => {
     const { session, store, streamManager, pass } = storesWithClock();
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);
@@ -35,7 +35,7 @@ describe('expiry in memory', () => {
     expect(next.startSequence).toBe(sequence);
   });
 
-  it('takes nothing of a run that waits, for however long', async () => {
+  it('expiry removes nothing of a run that waits, however long', async () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun();
     await session.ask(runId, 1, [newCall('a', 'approval')]);
@@ -44,7 +44,7 @@ describe('expiry in memory', () => {
     expect([await store.documents.load(session.id), await session.log()]).toEqual(before);
   });
 
-  it('keeps a session that is still used', async () => {
+  it('expiry keeps a session that is still used', async () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);
@@ -54,7 +54,7 @@ describe('expiry in memory', () => {
     expect(await store.sessions.rows(session.id, 0)).toHaveLength(3);
   });
 
-  it('takes the whole session after its own time, as if it had never been', async () => {
+  it('expiry removes the whole session after its own time', async () => {
     const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun('u1');
     await session.ask(runId, 1, []);
@@ -65,7 +65,7 @@ describe('expiry in memory', () => {
     expect(await session.newRun('u1')).toMatchObject({ turn: 1, startSequence: 0 });
   });
 
-  it('takes a stream without a session as a whole', async () => {
+  it('expiry removes a stream without a session as a whole', async () => {
     const { streamManager, pass } = storesWithClock({ streamTtlSeconds: 60 });
     await streamManager.createWriter('s', 's', 'agent');
     pass(HOUR);
@@ -85,7 +85,7 @@ describe('expiry in memory', () => {
     expect(await store.sessions.read(session.id)).toBeUndefined();
   });
 
-  it('runs deadlines, snapshots, due times and leases by the same clock', async () => {
+  it('deadlines, snapshots, due times and leases use the same clock', async () => {
     const { session, store, pass } = storesWithClock();
     await session.begin({ messages: [userMessage('u1')] });
     const { runId = '' } = (await store.sessions.read(session.id)) ?? {};

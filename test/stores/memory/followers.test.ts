@@ -9,7 +9,7 @@ const sequences = (entries: readonly LogEntry[]): number[] =>
   entries.map(({ sequence }) => sequence);
 
 describe('followers in memory', () => {
-  it('get everything once and in order, however many there are and whenever they came', async () => {
+  it('followers get everything once and in order, however many there are and whenever they joined', async () => {
     const { streamManager } = createMemoryStores();
     const writer = await streamManager.createWriter('s', 's', 'agent');
     const abort = new AbortController();
@@ -30,7 +30,7 @@ describe('followers in memory', () => {
     for (const entries of await Promise.all(followers)) expect(sequences(entries)).toEqual(numbers);
   });
 
-  it('get what one transition wrote as one array, even beyond a page', async () => {
+  it('followers get the entries of one transition as one array, even beyond a page', async () => {
     const { streamManager, store } = createMemoryStores();
     const session = drive({ store, streamManager });
     const { runId } = await session.newRun();
@@ -68,7 +68,7 @@ describe('followers in memory', () => {
     await expect(pages.next()).rejects.toMatchObject({ code: 'rewound' });
   });
 
-  it('that are ahead of the stream are rewound', async () => {
+  it('followers that are ahead of the stream are rewound', async () => {
     const { streamManager } = createMemoryStores();
     const follow = (): Promise<unknown> =>
       streamManager.follow('s', 5, AbortSignal.timeout(10_000))[Symbol.asyncIterator]().next();
@@ -78,7 +78,7 @@ describe('followers in memory', () => {
     await expect(follow()).rejects.toMatchObject({ code: 'rewound' });
   });
 
-  it('leave nothing behind', async () => {
+  it('followers that leave keep no memory', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
     let stops = 0;

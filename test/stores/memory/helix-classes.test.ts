@@ -33,7 +33,7 @@ describe('the classes', () => {
     expect(await session.messages('stream_end')).toHaveLength(1);
   });
 
-  it('are each complete alone', async () => {
+  it('each class is complete alone', async () => {
     const session = drive({
       store: new InMemoryStateStore(),
       streamManager: new InMemoryStreamManager(),
@@ -49,7 +49,7 @@ describe('the classes', () => {
     expect(streamManager).toBeInstanceOf(InMemoryStreamManager);
   });
 
-  it('have the Helix names beside the nouns', async () => {
+  it('the classes have the Helix names beside the nouns', async () => {
     const store = new InMemoryStateStore();
     const session = drive({
       store,
@@ -67,7 +67,7 @@ describe('the classes', () => {
     expect(await store.sessions.read(session.id)).toBeUndefined();
   });
 
-  it('do not share sessions unless they share a store', async () => {
+  it('the classes do not share sessions unless they share a store', async () => {
     const session = drive(createMemoryStores());
     await session.newRun();
     expect(await new InMemoryStateStore().load(session.id)).toBeNull();
@@ -75,7 +75,7 @@ describe('the classes', () => {
 });
 
 describe('a large result in memory', () => {
-  it('is whole in row and chunk, and no oversized chunk', async () => {
+  it('a large result is whole in row and chunk, and no chunk is oversized', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
     const { runId } = await session.newRun();

@@ -94,7 +94,7 @@ describe('a patch', () => {
     expect(shared.some((object) => 'polluted' in object)).toBe(false);
   });
 
-  it('does not take what it puts out of the hands of who gave it', () => {
+  it('a patch does not share its value with the caller', () => {
     const value = { list: [] as number[] };
     const document = { value: {} };
     applyPatch(document, [
@@ -107,7 +107,7 @@ describe('a patch', () => {
 });
 
 describe('changes that are made to fit', () => {
-  it('merge keys once', () => {
+  it('adapted changes merge keys once', () => {
     const change = {
       toolCallId: 'c',
       timestamp: 1,
@@ -120,7 +120,7 @@ describe('changes that are made to fit', () => {
     expect(fitChanges({}, [change])).toEqual({ m: { a: 1 }, gone: { b: 2 } });
   });
 
-  it('never make a state that is too deep to be stored', () => {
+  it('adapted changes never make a state that is too deep to be stored', () => {
     const deep: unknown = JSON.parse('['.repeat(400) + ']'.repeat(400));
     const path = '/a'.repeat(101);
     const patches: JsonPatchOperation[] = [

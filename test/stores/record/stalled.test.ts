@@ -6,14 +6,14 @@ const atWork = { status: 'running', stream: 'active', updatedAt: 1_000 } as cons
 const late = 1_000 + LIMITS.stalledMs + 1;
 
 describe('a run', () => {
-  it('is stalled when it has written nothing for longer than the limit', () => {
+  it('a run is stalled when it has written nothing for longer than the limit', () => {
     expect(isStalled(atWork, late - 1)).toBe(false);
     expect(isStalled(atWork, late)).toBe(true);
     expect(isStalled({ ...atWork, status: 'starting' }, late)).toBe(true);
     expect(isStalled({ ...atWork, updatedAt: late }, late)).toBe(false);
   });
 
-  it('is not stalled while it waits for people, nor once it has ended', () => {
+  it('a run is not stalled while it waits for people, nor once it has ended', () => {
     expect(isStalled({ ...atWork, status: 'waiting_approval', stream: 'paused' }, late)).toBe(
       false,
     );

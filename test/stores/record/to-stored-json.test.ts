@@ -34,13 +34,13 @@ describe('a value that is to be stored', () => {
         },
       },
     ],
-  ])('is refused with a code if it is %s', (_what, value) => {
+  ])('a value is refused with a code if it is %s', (_what, value) => {
     expect(() => toStoredJson(value)).toThrow(
       expect.objectContaining({ code: 'validation_error' }),
     );
   });
 
-  it('may be as deep as the limit, wherever it lies', () => {
+  it('a value may be as deep as the limit, wherever it is', () => {
     const deep = nested(LIMITS.jsonDepth) as Record<string, unknown>;
     const deeper = nested(LIMITS.jsonDepth + 1) as Record<string, unknown>;
     const at = { approved: true, at: 1 };
@@ -82,7 +82,7 @@ describe('a value that is to be stored', () => {
     }
   });
 
-  it('has whole characters only, and is otherwise as it was given', () => {
+  it('a stored value has whole characters only, and is otherwise unchanged', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('\ud83d', '\ude42', '\\', 'u', 'd', '"') }),
@@ -96,7 +96,7 @@ describe('a value that is to be stored', () => {
     );
   });
 
-  it('refuses a patch whose undo cannot be sent', () => {
+  it('a patch whose undo cannot be sent is refused', () => {
     const undo = (text: string): StreamMessage => ({
       type: 'state_patch',
       ...base,
@@ -117,7 +117,7 @@ describe('a value that is to be stored', () => {
 });
 
 describe('the head of a stored row', () => {
-  it('is found whatever its fields are called inside, and in whatever order they came', () => {
+  it('the head of a stored row is found whatever the names and order of its fields', () => {
     const host = {
       call: () => false,
       encode,

@@ -23,7 +23,7 @@ function cursorAtFive(): Cursor {
 }
 
 describe("a follower's cursor", () => {
-  it('gives each entry once, from pages and batches', () => {
+  it('a cursor yields each entry once, from pages and batches', () => {
     const cursor = createCursor(3);
     expect(cursor.takePage(page([entry(3), entry(4), entry(5)], 4))).toEqual([entry(4), entry(5)]);
     expect(cursor.takeBatch([entry(5), entry(6)])).toEqual([entry(6)]);
@@ -46,13 +46,13 @@ describe("a follower's cursor", () => {
     ['has another text there', page([entry(5, 'other')], 9)],
     ['has another writer there', page([entry(5, 'x', 'm2')], 9)],
     ['continues behind a gap, on another server', page([entry(8)], 9, 'two')],
-  ])('is rewound if the log %s', (_, read) => {
+  ])('a cursor is rewound if the log %s', (_, read) => {
     expect(() => cursorAtFive().takePage(read)).toThrow(
       expect.objectContaining({ code: 'rewound' }),
     );
   });
 
-  it('is rewound also if the gap is noticed later', () => {
+  it('a cursor is also rewound if the gap is noticed later', () => {
     const cursor = cursorAtFive();
     expect(cursor.takePage(page([], 5, 'two'))).toEqual([]);
     expect(() => cursor.takePage(page([entry(8)], 8, 'two'))).toThrow(
@@ -71,7 +71,7 @@ describe("a follower's cursor", () => {
   it.each<[string, LogPage]>([
     ['another server with the same log', page([entry(5), entry(6)], 6, 'two')],
     ['an entry that was withdrawn on the same server', page([entry(6)], 6)],
-  ])('continues after %s', (_, read) => {
+  ])('a cursor continues after %s', (_, read) => {
     expect(cursorAtFive().takePage(read)).toEqual([entry(6)]);
   });
 });

@@ -55,7 +55,7 @@ const WAITING = [
 const ENDED = ['checkpoints', 'messages', 'places', 'results', 'root', 'rows', 'runs', 'settled'];
 
 describe('the keys of a session', () => {
-  it('have no expiry while it starts, runs or waits; of an ended one only the stream has', async () => {
+  it('the keys of a session do not expire while it starts, runs or waits; those of an ended one do so for the stream only', async () => {
     const { redis, ...stores } = await openTestStores();
     const session = drive(stores);
     const { runId } = await session.newRun();
@@ -93,7 +93,7 @@ describe('the keys of a session', () => {
     expect(new Set(Object.values(await lifetimes(redis, session.id)))).toEqual(new Set([-1]));
   });
 
-  it('are kept for what waits, and expire when that is removed', async () => {
+  it('the keys of a session are kept for queued messages, and expire when these are removed', async () => {
     const { redis, ...stores } = await openTestStores();
     const session = drive(stores);
     const { runId } = await session.newRun();
@@ -104,7 +104,7 @@ describe('the keys of a session', () => {
     expect((await lifetimes(redis, session.id))['stream']).toBeGreaterThan(DAY - 60);
   });
 
-  it('that were written after the end expire with the others', async () => {
+  it('keys that were written after the end expire with the others', async () => {
     const { redis } = await openTestStores();
     const stores = await openStores(sharedRedisUrl(), 'worker', { sessionTtlSeconds: 3 * DAY });
     const session = drive(stores);

@@ -47,7 +47,7 @@ async function openSessions() {
 
 describe('a Redis that is full', () => {
   it.each(['has the library', 'has lost the library'])(
-    'and %s takes nothing new, but answers, ends, stops and erasures',
+    'a full Redis and %s accepts nothing new, but answers, ends, stops and erasures',
     async (state) => {
       const { api, speaker, waiting, waits, working, works, ended } = await openSessions();
       if (state === 'has lost the library') await redis.function('FLUSH');
@@ -81,7 +81,7 @@ describe('a Redis that is full', () => {
     },
   );
 
-  it('and was never asked before lets a run be stopped', async () => {
+  it('a full Redis without a prior request lets a run be stopped', async () => {
     const { working } = await openSessions();
     await redis.function('FLUSH');
     await fill();
@@ -90,7 +90,7 @@ describe('a Redis that is full', () => {
     expect(await fresh.store.sessions.read(working.id)).toMatchObject({ status: 'interrupted' });
   });
 
-  it('is waited out by workers, who write each word once', async () => {
+  it('workers wait until Redis has room, and write each word once', async () => {
     const { speaker, worker } = await openSessions();
     await fill();
     const written = speaker.say(' more');

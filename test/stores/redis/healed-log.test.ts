@@ -223,24 +223,27 @@ async function expectInOrder(session: SessionDriver, follower: LogFollower): Pro
 }
 
 describe('a log with entries above its sequence', () => {
-  it.each(SCENES)('continues behind them by $name', async ({ arrange, kind, withdraws }) => {
-    const session = drive(stores);
-    const act = await arrange(session);
-    const before = await sequenceOf(session.id);
-    const follower = followLog(stores.streamManager, session.id);
-    await until('it follows', () => before === (follower.entries.at(-1)?.sequence ?? 0));
-    const left = await leaveEntries(session.id, 3);
-    expect(await act()).toMatchObject({ kind });
-    const standing = (await session.log()).map(({ sequence }) => sequence);
-    if (withdraws !== true) expect(standing).toEqual(expect.arrayContaining(left));
-    await goOn(session);
-    await expectInOrder(session, follower);
-    expect(textIn(follower.entries)).toContain('as ever');
-    await follower.stop();
-  });
+  it.each(SCENES)(
+    'the log continues behind entries above its sequence by $name',
+    async ({ arrange, kind, withdraws }) => {
+      const session = drive(stores);
+      const act = await arrange(session);
+      const before = await sequenceOf(session.id);
+      const follower = followLog(stores.streamManager, session.id);
+      await until('it follows', () => before === (follower.entries.at(-1)?.sequence ?? 0));
+      const left = await leaveEntries(session.id, 3);
+      expect(await act()).toMatchObject({ kind });
+      const standing = (await session.log()).map(({ sequence }) => sequence);
+      if (withdraws !== true) expect(standing).toEqual(expect.arrayContaining(left));
+      await goOn(session);
+      await expectInOrder(session, follower);
+      expect(textIn(follower.entries)).toContain('as ever');
+      await follower.stop();
+    },
+  );
 
   it.each(SCENES)(
-    'continues behind their ids by $name, if they are gone',
+    'the log continues behind the ids of removed entries by $name',
     async ({ arrange, kind }) => {
       const session = drive(stores);
       const act = await arrange(session);
@@ -256,7 +259,7 @@ describe('a log with entries above its sequence', () => {
     },
   );
 
-  it('gives a batch that is sent again its first reply', async () => {
+  it('a repeated batch gets its first reply', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
     const writer = session.writer(runId, 1, 1);

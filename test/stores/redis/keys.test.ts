@@ -22,7 +22,7 @@ describe('keys of a session', () => {
     }
   });
 
-  it('are apart from those of other sessions and prefixes', () => {
+  it('the keys of a session differ from those of other sessions and prefixes', () => {
     const spaces = ['hx', 'other'].map((prefix) => createKeySpace(prefix));
     const namesOf = (id: string): string[] =>
       spaces.flatMap((keys) => {
@@ -41,9 +41,12 @@ describe('keys of a session', () => {
     expect(own).toHaveLength(2 * 2 * OWN_KEYS.length);
   });
 
-  it.each(['a b', 'a{b', 'a}b', '{a}', 'a:b', '', 'a.b.c'])('refuse the id "%s"', (id) => {
-    expect(() => createKeySpace().session(id)).toThrow(
-      expect.objectContaining({ code: 'validation_error' }),
-    );
-  });
+  it.each(['a b', 'a{b', 'a}b', '{a}', 'a:b', '', 'a.b.c'])(
+    'a session cannot have the id "%s"',
+    (id) => {
+      expect(() => createKeySpace().session(id)).toThrow(
+        expect.objectContaining({ code: 'validation_error' }),
+      );
+    },
+  );
 });

@@ -22,7 +22,7 @@ async function openSession() {
 }
 
 describe('the layout of a record', () => {
-  it('is noted when a run begins, also in a session that an earlier release made', async () => {
+  it('the layout is stored when a run begins, also in a session of an earlier release', async () => {
     const { redis, session, runId, root, layout } = await openSession();
     expect(await layout()).toBe('1');
     await session.stop();

@@ -38,7 +38,7 @@ async function open(whenAway: 'refuse' | 'wait'): Promise<RedisStores> {
 }
 
 describe('a Redis that restarts', () => {
-  it('leaves followers without gap or double, and a waiting run as it was', async () => {
+  it('a restart of Redis leaves followers without gap or duplicate, and a waiting run unchanged', async () => {
     const [worker, api] = [await open('wait'), await open('refuse')];
     const session = drive(worker);
     const { runId } = await session.newRun();
@@ -64,7 +64,7 @@ describe('a Redis that restarts', () => {
     expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });
   });
 
-  it('repeats what a worker had in flight without writing it twice', async () => {
+  it('a write that was in flight when Redis restarts is repeated and stored once', async () => {
     const worker = await open('wait');
     const session = drive(worker);
     const { runId } = await session.newRun();
@@ -82,7 +82,7 @@ describe('a Redis that restarts', () => {
 });
 
 describe('subscriptions', () => {
-  it('are renewed when the connection is back: those to stops, too', async () => {
+  it('subscriptions are renewed when the connection is back, those to stops too', async () => {
     const worker = await open('wait');
     const redis = new Redis(server.url);
     redis.on('error', () => undefined);
@@ -96,7 +96,7 @@ describe('subscriptions', () => {
     redis.disconnect();
   });
 
-  it('may be on their way again when the stores are closed', async () => {
+  it('the stores can be closed while subscriptions are renewed', async () => {
     const proxy = await startTcpProxy(server.port);
     const redis = new Redis(server.url);
     const stores = createRedisStores({
@@ -119,7 +119,7 @@ describe('subscriptions', () => {
 });
 
 describe('a Redis that is away', () => {
-  it('is a typed error for callers, and is used again when it is back', async () => {
+  it('callers get a typed error while Redis is away, and are served when it is back', async () => {
     const api = await open('refuse');
     const session = drive(api);
     await session.begin();
@@ -141,7 +141,7 @@ describe('a Redis that is away', () => {
     expect(await api.store.sessions.read(session.id)).toMatchObject({ status: 'starting' });
   });
 
-  it('does not keep a follower that wants to leave', async () => {
+  it('a follower can leave while Redis is away', async () => {
     const api = await open('refuse');
     const redis = new Redis(server.url);
     const session = drive(api);
@@ -175,7 +175,7 @@ describe('a Redis that is away', () => {
     },
   );
 
-  it('does not keep a follower that wants to leave before Redis was ever there', async () => {
+  it('a follower can leave before Redis was ever reachable', async () => {
     const nowhere = createRedisStores({ url: 'redis://127.0.0.1:1', whenAway: 'refuse' });
     opened.push(nowhere);
     const follower = startFollower(nowhere.streamManager, 'never', 0);
@@ -184,7 +184,7 @@ describe('a Redis that is away', () => {
     expect(follower.entries).toEqual([]);
   });
 
-  it('is a typed error for followers when it stays away', async () => {
+  it('followers get a typed error when Redis stays away', async () => {
     const subscriber = new Redis({ port: 1, host: '127.0.0.1', maxRetriesPerRequest: null });
     subscriber.on('error', () => undefined);
     const tail = createTail(subscriber, noLog, { outageMs: 300 });
@@ -193,7 +193,7 @@ describe('a Redis that is away', () => {
     subscriber.disconnect();
   });
 
-  it('is subscribed again and again, until it is there', async () => {
+  it('a follower repeats its subscription until Redis is back', async () => {
     await server.stop();
     // Without a queue each try fails at once.
     const redis = new Redis(server.url);

@@ -53,7 +53,7 @@ async function finish(session: SessionDriver): Promise<void> {
 }
 
 describe('a process', () => {
-  it('announces itself while it lives, and takes it back when it is closed', async () => {
+  it('a process announces itself while it lives, and withdraws when it is closed', async () => {
     const { key, living, open, now } = deploy();
     const stores = await open();
     await until('it is announced', async () => (await living()).length === 1);
@@ -64,7 +64,7 @@ describe('a process', () => {
     expect(await living()).toEqual([]);
   });
 
-  it('drops what others left that have died, and bears with what it cannot read', async () => {
+  it('a process drops entries of dead processes, and tolerates unreadable ones', async () => {
     const { key, living, open, now } = deploy();
     const other = { library: 'ffffffffffff', layout: 3, id: 'a', more: true };
     await redis.zadd(key, (await now()) - 1_000, JSON.stringify({ ...other, layout: 1 }));
@@ -79,7 +79,7 @@ describe('a process', () => {
     expect(await redis.hget(`${key.slice(0, -10)}:{${session.id}}:root`, 'layout')).toBe('2');
   });
 
-  it('on a connection of its own announces itself when it does something', async () => {
+  it('a process on a connection of its own announces itself with its first command', async () => {
     const { prefix, living } = deploy();
     const connection = new Redis(url);
     const store = new RedisStateStore(connection, { prefix });
@@ -96,7 +96,7 @@ describe('a process', () => {
     connection.disconnect();
   });
 
-  it('that lets go of its connection is kept alive by nothing', async () => {
+  it('a process that closes its connection is kept alive by nothing', async () => {
     const script = fileURLToPath(new URL('./use-and-leave.mjs', import.meta.url));
     // A process that does not end is killed, which rejects.
     await promisify(execFile)(process.execPath, [script, url], { timeout: 20_000 });
@@ -104,7 +104,7 @@ describe('a process', () => {
 });
 
 describe('while processes of release 0.2.0 may live, which announce nothing', () => {
-  it('nothing is written that they would misread, unless the setting declares that they are gone', async () => {
+  it('nothing is written that release 0.2.0 would misread, unless the setting declares that its processes are gone', async () => {
     const { prefix, open } = deploy();
     const session = drive(await open({}, 1));
     await finish(session);
@@ -125,7 +125,7 @@ describe('while processes of release 0.2.0 may live, which announce nothing', ()
 });
 
 describe('while a process of layout 1 lives', () => {
-  it('nothing is written that it would misread', async () => {
+  it('nothing is written that a process of layout 1 would misread', async () => {
     const { prefix, open } = deploy();
     const old = await open({ layout: 1 });
     const stores = await open();

@@ -7,7 +7,7 @@ import { createRedisUser } from '../../support/redis-user.js';
 import { openTestStores } from '../../support/test-stores.js';
 
 describe('a page of the log', () => {
-  it('is of the same moment as the sequence that comes with it', async () => {
+  it('a page of the log is of the same moment as its sequence', async () => {
     const stores = await openTestStores();
     const { session, say } = await openSpeaker(stores);
     const readLog = createReadLog(createContext(stores.redis));

@@ -46,7 +46,7 @@ async function listings(): Promise<number> {
 const [THIS_NAME, OTHER_NAME] = [libraryName(THIS_LIBRARY), libraryName(OTHER)];
 
 describe('two releases on one Redis', () => {
-  it('work side by side, on the same session; the library of the one that ends goes', async () => {
+  it('two releases work on the same session, and the library of the one that ends is removed', async () => {
     const [current, other] = [await open(THIS_LIBRARY), await open(OTHER)];
     const session = drive(current);
     const { runId } = await session.newRun();

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('a Redis that is killed and started again with its file', () => {
-  it('leaves active readers and a writer without gap or double', async () => {
+  it('a Redis that is killed and restarted with its file leaves readers and a writer without gap or duplicate', async () => {
     const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
     const { session, say } = await openSpeaker(worker);
     const early = startFollower(api.streamManager, session.id, 0);

@@ -36,7 +36,7 @@ async function openAhead() {
 }
 
 describe('readers of a Redis that came back older', () => {
-  it('are cut if they are ahead; others continue', async () => {
+  it('readers ahead of an older Redis are cut, and others continue', async () => {
     const { api, speaker, quiet, copy, ahead, level } = await openAhead();
     await copy.restore();
     await expect(ahead.ended).rejects.toMatchObject(REWOUND);
@@ -49,7 +49,7 @@ describe('readers of a Redis that came back older', () => {
     await expect(again.ended).rejects.toMatchObject(REWOUND);
   });
 
-  it('are cut if another run has written over what they have, before they look', async () => {
+  it('readers are cut if another run has overwritten their entries before they read', async () => {
     const { speaker, copy, ahead, level } = await openAhead();
     await copy.restore(async (url) => {
       const stores = await openStores(url);
@@ -64,7 +64,7 @@ describe('readers of a Redis that came back older', () => {
     await level.stop();
   });
 
-  it('are cut if the log continues behind a gap that held their last entry', async () => {
+  it('readers are cut if the log continues behind a gap that held their last entry', async () => {
     const { speaker, copy, ahead, level } = await openAhead();
     await copy.restore(async (url) => {
       const stores = await openStores(url);
@@ -81,7 +81,7 @@ describe('readers of a Redis that came back older', () => {
 });
 
 describe('readers of a Redis that is as it was', () => {
-  it('are not cut when their last entry was withdrawn while they were away', async () => {
+  it('readers are not cut when their last entry was withdrawn while they were away', async () => {
     const { worker, api, quiet, ahead, level } = await openAhead();
     await ahead.stop();
     const redis = new Redis(server.url);
@@ -99,7 +99,7 @@ describe('readers of a Redis that is as it was', () => {
 });
 
 describe('a writer that knows more than a Redis that came back older', () => {
-  it('is refused, and nothing is written over the gap', async () => {
+  it('a writer ahead of an older Redis is refused, and nothing is written over the gap', async () => {
     const { speaker, copy, worker, ahead, level } = await openAhead();
     await copy.restore();
     const before = await speaker.session.log();

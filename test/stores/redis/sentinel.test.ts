@@ -63,7 +63,7 @@ describe('behind Sentinels, when the master is killed', () => {
     if (outcome === 'appended') expect(textIn(log)).toBe(words(2_100).join(''));
   });
 
-  it('nothing is cut if the replica had everything', async () => {
+  it('nothing is cut after a failover if the replica had everything', async () => {
     const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
     const { session, say } = await openSpeaker(worker);
     const follower = startFollower(api.streamManager, session.id, 0);

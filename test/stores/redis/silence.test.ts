@@ -24,7 +24,7 @@ async function startWire(): Promise<{ wire: TcpProxy; url: string }> {
 }
 
 describe('a connection whose packets vanish', () => {
-  it('is replaced under a writer, which loses and repeats nothing', async () => {
+  it('a silent connection is replaced under a writer, which loses and repeats nothing', async () => {
     const { wire, url } = await startWire();
     const { session, say } = await openSpeaker(await openStores(url));
     await say('before');
@@ -33,7 +33,7 @@ describe('a connection whose packets vanish', () => {
     expect(textIn(await session.log())).toBe('before after');
   });
 
-  it('is replaced under an idle API', async () => {
+  it('a silent connection is replaced under an idle API', async () => {
     const { wire, url } = await startWire();
     const stores = await openStores(url, 'api');
     await until('both connections', () => wire.connections() === 2);
@@ -42,7 +42,7 @@ describe('a connection whose packets vanish', () => {
     await until('Redis answers', () => answers(stores), REPLACED_MS);
   });
 
-  it('is replaced under a follower that only listens', async () => {
+  it('a silent connection is replaced under a follower that only listens', async () => {
     const { wire, url } = await startWire();
     const { session, say } = await openSpeaker(await openStores(sharedRedisUrl()));
     await say('before');

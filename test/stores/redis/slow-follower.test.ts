@@ -11,7 +11,7 @@ const ENTRIES = 50_000;
 const PER_BATCH = 50;
 
 describe('a follower that reads slowly', () => {
-  it('gets everything in order from the log, and delays no other follower', async () => {
+  it('a slow follower gets everything in order from the log, and delays no other follower', async () => {
     const stores = await openTestStores();
     const { session, writer } = await openSpeaker(stores);
     const controller = new AbortController();
@@ -51,7 +51,7 @@ describe('a follower that reads slowly', () => {
 describe('an inbox', () => {
   const batch = (size: number): Batch => ({ previous: 0, entries: [], size });
 
-  it('keeps a bounded number of batches, then none', () => {
+  it('an inbox keeps a bounded number of batches, then none', () => {
     const inbox = createInbox('s1');
     inbox.takeMiss();
     for (let n = 0; n < 256; n += 1) inbox.offer(batch(10));
@@ -65,7 +65,7 @@ describe('an inbox', () => {
     expect(inbox.first()).toBeDefined();
   });
 
-  it('keeps a bounded amount of text', () => {
+  it('an inbox keeps a bounded amount of text', () => {
     const inbox = createInbox('s1');
     inbox.takeMiss();
     const large = 64 * 1024;

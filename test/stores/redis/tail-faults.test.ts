@@ -67,7 +67,7 @@ async function followThrough({ fates, kills, joins }: Faults): Promise<void> {
 
 describe('followers', () => {
   it.each<Fate>(['cut', 'foreign'])(
-    'read the log at once after a message that is %s',
+    'followers read the log at once after a message that is %s',
     async (fate) => {
       const subscriber = new Redis(server.url);
       const streamManager = new RedisStreamManager(
@@ -96,7 +96,7 @@ describe('followers', () => {
     },
   );
 
-  it('get exactly the log, whatever happens to what is published', async () => {
+  it('followers get exactly the log, whatever happens to published messages', async () => {
     await fc.assert(fc.asyncProperty(faults, followThrough), {
       numRuns: 30,
       examples: [

@@ -22,7 +22,7 @@ async function openSpeaker() {
 const sequences = (entries: readonly LogEntry[]): number[] => entries.map((e) => e.sequence);
 
 describe('follow', () => {
-  it('gives the log from the cursor, then what comes live, in order and once', async () => {
+  it('a follower gets the log from its cursor, then live entries, in order and once', async () => {
     const { stores, session, say } = await openSpeaker();
     await say('a', 'b', 'c');
     const follower = startFollower(stores.streamManager, session.id, 1);
@@ -34,7 +34,7 @@ describe('follow', () => {
     expect(sequences(follower.entries)).toEqual([2, 3, 4, 5]);
   });
 
-  it('gives many followers the same, wherever they join, while a writer speaks', async () => {
+  it('many followers get the same, wherever they join, while a writer writes', async () => {
     const { stores, session, say } = await openSpeaker();
     const other = await openTestStores('api');
     const words = Array.from({ length: 400 }, (_, n) => `${String(n)} `);
@@ -55,7 +55,7 @@ describe('follow', () => {
     }
   });
 
-  it('reads a long log in pages and parses nothing twice', async () => {
+  it('a follower reads a long log in pages and parses nothing twice', async () => {
     const { stores, session, say } = await openSpeaker();
     await say(...Array.from({ length: 450 }, () => 'x'));
     const sizes: number[] = [];
@@ -67,7 +67,7 @@ describe('follow', () => {
     expect(sizes).toEqual([200, 200, 50]);
   });
 
-  it('never shows again what was withdrawn', async () => {
+  it('a follower never repeats withdrawn entries', async () => {
     const { stores, session, runId, say } = await openSpeaker();
     const early = startFollower(stores.streamManager, session.id, 0);
     await say('gone');
@@ -129,7 +129,7 @@ describe('follow', () => {
     expect(new Set(sequences(follower.entries)).size).toBe(words.length + 1);
   });
 
-  it('reads the log as soon as its connection is back, without waiting for the idle check', async () => {
+  it('a follower reads the log as soon as its connection is back, without waiting for the idle check', async () => {
     const { stores, session, say } = await openSpeaker();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
@@ -140,7 +140,7 @@ describe('follow', () => {
     await follower.stop();
   });
 
-  it('ends on request, and unsubscribes from the channel', async () => {
+  it('a follower ends on request, and unsubscribes from the channel', async () => {
     const { stores, session, say } = await openSpeaker();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
@@ -152,13 +152,13 @@ describe('follow', () => {
     expect(textIn(follower.entries)).toBe('a');
   });
 
-  it('that ends at once reads nothing', async () => {
+  it('a follower that ends at once reads nothing', async () => {
     const { stores, session, say } = await openSpeaker();
     await say('a');
     expect(await collect(stores.streamManager, session.id, AbortSignal.abort())).toEqual([]);
   });
 
-  it('keeps one subscription for all followers of a session', async () => {
+  it('all followers of a session share one subscription', async () => {
     const { stores, session, say } = await openSpeaker();
     const first = startFollower(stores.streamManager, session.id, 0);
     const second = startFollower(stores.streamManager, session.id, 0);

@@ -4,7 +4,7 @@ import { until } from '../../support/until.js';
 
 const never = (): Promise<void> => new Promise(() => undefined);
 
-it('is silent for as long as a command waits and nothing is answered', async () => {
+it('a connection is silent while a command waits and nothing is answered', async () => {
   const { during, silentMs } = createUnanswered();
   expect(silentMs()).toBe(0);
   void during(never);
@@ -15,7 +15,7 @@ it('is silent for as long as a command waits and nothing is answered', async () 
   await until('it is silent again', () => silentMs() > 20);
 });
 
-it('counts an error as an answer', async () => {
+it('an error counts as an answer', async () => {
   const { during, silentMs } = createUnanswered();
   await expect(during(() => Promise.reject(new Error('OOM')))).rejects.toThrow('OOM');
   expect(silentMs()).toBe(0);

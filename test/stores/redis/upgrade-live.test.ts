@@ -17,7 +17,7 @@ async function rowsOf({ store, session }: Upgraded): Promise<Row[]> {
 }
 
 describe('a step of release 0.2.0 in the middle', () => {
-  it('is continued by its own attempt, which counts its batches on', async () => {
+  it('a step of release 0.2.0 is continued by its own attempt, which continues its batch numbers', async () => {
     const { session, runId } = await openRecorded('speaking');
     const writer = session.writer(runId, 2, 1);
     expect(await session.say(writer, 2, 'a word')).toMatchObject({ kind: 'appended' });
@@ -26,7 +26,7 @@ describe('a step of release 0.2.0 in the middle', () => {
     expect(await session.commit(writer)).toMatchObject({ kind: 'committed' });
   });
 
-  it('is repeated by another attempt, which withdraws the chunks of the first', async () => {
+  it('a step of release 0.2.0 is repeated by another attempt, which withdraws the chunks of the first', async () => {
     const { session, runId } = await openRecorded('speaking');
     const writer = session.writer(runId, 2, 2);
     expect(await session.claim(writer)).toMatchObject({ kind: 'claimed' });
@@ -39,14 +39,14 @@ describe('a step of release 0.2.0 in the middle', () => {
     expect(textIn(await session.log())).toBe('again');
   });
 
-  it('is withdrawn as well if a process of each release had it, or took it over', async () => {
+  it('a step that processes of both releases wrote is withdrawn as a whole', async () => {
     const { session, runId } = await openRecorded('mixed-attempts');
     expect(textIn(await session.log())).toBe('lost');
     await session.claim(session.writer(runId, 1, 3));
     expect(textIn(await session.log())).toBe('');
   });
 
-  it('ends as its stop record says', async () => {
+  it('a step of release 0.2.0 ends as its stop record requires', async () => {
     const { session, runId, store } = await openRecorded('stopping');
     const writer = session.writer(runId, 2, 1);
     expect(await session.commit(writer)).toMatchObject({ kind: 'stopped' });
@@ -57,7 +57,7 @@ describe('a step of release 0.2.0 in the middle', () => {
 });
 
 describe('calls that release 0.2.0 has opened', () => {
-  it('are finished by the attempt that carries them out, with what it wrote', async () => {
+  it('a call of release 0.2.0 is settled by the attempt that executes it, with its chunks', async () => {
     const upgraded = await openRecorded('working');
     const { session, runId, read } = upgraded;
     await session.finishCall(runId, 1, 'started', 'worked', 1, { hasEvents: true });
@@ -80,7 +80,7 @@ describe('calls that release 0.2.0 has opened', () => {
     expect((await read()).view?.openCalls).toEqual([]);
   });
 
-  it('are not carried out twice: of one that had started the outcome is unknown', async () => {
+  it('a started call of release 0.2.0 is not executed again, and its outcome is unknown', async () => {
     const upgraded = await openRecorded('working');
     const { session, runId } = upgraded;
     expect(await session.start(runId, 1, 'started', 2)).toEqual({ kind: 'settled' });
@@ -92,7 +92,7 @@ describe('calls that release 0.2.0 has opened', () => {
     });
   });
 
-  it('keep what their newest attempt wrote, whichever release ran the earlier ones', async () => {
+  it('a call keeps the chunks of its newest attempt, whichever release ran the earlier ones', async () => {
     const upgraded = await openRecorded('mixed-calls');
     await upgraded.session.end(upgraded.runId, 'failed');
     expect(results(await rowsOf(upgraded))).toMatchObject({
@@ -100,7 +100,7 @@ describe('calls that release 0.2.0 has opened', () => {
     });
   });
 
-  it('wait on with their deadlines, on their owner’s list, until they are answered', async () => {
+  it('calls of release 0.2.0 wait with their deadlines, on their owner’s list, until they are answered', async () => {
     const upgraded = await openRecorded('asking');
     const { session, runId, store, before } = upgraded;
     const deadline = before.view?.record.deadline ?? 0;
@@ -139,7 +139,7 @@ describe('calls that release 0.2.0 has opened', () => {
     expect(await session.claim(session.writer(runId, 2, 1))).toMatchObject({ kind: 'claimed' });
   });
 
-  it('are due when they were', async () => {
+  it('calls of release 0.2.0 keep their due time', async () => {
     const { session, store } = await openRecorded('asking');
     expect(await store.due.adopt(10)).toBe(1);
     expect(await store.due.adopt(10)).toBe(0);
@@ -151,7 +151,7 @@ describe('calls that release 0.2.0 has opened', () => {
 });
 
 describe('sub-agents of release 0.2.0', () => {
-  it('are answered through the conversation, and continue it', async () => {
+  it('sub-agents of release 0.2.0 are answered through the conversation, and continue it', async () => {
     const upgraded = await openRecorded('delegating');
     const { session, store, streamManager, runId, before } = upgraded;
     const asked = before.view?.openCalls.filter(({ spec }) => spec.kind === 'approval') ?? [];

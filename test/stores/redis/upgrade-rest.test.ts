@@ -36,7 +36,7 @@ describe('a session that release 0.2.0 left at rest', () => {
     expect(await session.resume()).toMatchObject({ kind: 'resumed', run: { turn: 2 } });
   });
 
-  it('keeps the outputs of its runs, and stores large results separately once that is allowed', async () => {
+  it('a session of release 0.2.0 keeps the outputs of its runs, and stores large results separately once that is allowed', async () => {
     const { session, store, field } = await openRecorded('completed', 2);
     const output = { text: LARGE, items: [] };
     expect(await field('layout')).toBeNull();
@@ -53,7 +53,7 @@ describe('a session that release 0.2.0 left at rest', () => {
     ]);
   });
 
-  it('stays in layout 1 while it may be read by release 0.2.0', async () => {
+  it('a session of release 0.2.0 stays in layout 1 while that release may read it', async () => {
     const { session, field } = await openRecorded('completed');
     const { runId } = await session.newRun('u3');
     const writer = session.writer(runId, 1, 1);
@@ -63,7 +63,7 @@ describe('a session that release 0.2.0 left at rest', () => {
     expect(await field('output')).toBe(JSON.stringify(LARGE));
   });
 
-  it('is taken back to any turn, with the state of that moment', async () => {
+  it('a session of release 0.2.0 is rewound to any turn, with the state of that moment', async () => {
     const upgraded = await openRecorded('long');
     const { session, store, redis, prefix } = upgraded;
     expect(await session.retry({ messageId: 'u7' })).toMatchObject({ run: { turn: 7 } });
@@ -80,7 +80,7 @@ describe('a session that release 0.2.0 left at rest', () => {
     expect(stored.filter((run) => run.includes('"rewound":true'))).toHaveLength(6);
   });
 
-  it('is taken back to any checkpoint', async () => {
+  it('a session of release 0.2.0 is rewound to any checkpoint', async () => {
     const upgraded = await openRecorded('long');
     const { session, before } = upgraded;
     const checkpoint = before.checkpoints.find(({ messageCount }) => messageCount === 10);
@@ -106,7 +106,7 @@ describe('a session that release 0.2.0 left at rest', () => {
   });
 
   it.each(['long', 'queued'])(
-    'counts as what it stores once it was looked at (%s)',
+    "a session of release 0.2.0 counts towards its owner's storage once it was read (%s)",
     async (name) => {
       const { session, store, redis, prefix } = await openRecorded(name);
       const owner = { owner: 'ann' };
@@ -134,7 +134,7 @@ describe('a session that release 0.2.0 left at rest', () => {
     },
   );
 
-  it('as a copy continues like any other', async () => {
+  it('a copy of a session of release 0.2.0 continues like any other', async () => {
     const { session, store } = await openRecorded('branched');
     expect((await store.documents.readState(session.id)).customState).toEqual({ copied: true });
     expect(await session.newRun('u2')).toMatchObject({ turn: 2 });
@@ -142,7 +142,7 @@ describe('a session that release 0.2.0 left at rest', () => {
 });
 
 describe('a session in which processes of both releases took turns', () => {
-  it.each([3, 4, 5, 6])('is taken back to turn %d of six', async (turn) => {
+  it.each([3, 4, 5, 6])('a session of both releases is rewound to turn %d of six', async (turn) => {
     const upgraded = await openRecorded('mixed-turns');
     const { session } = upgraded;
     const { runId } = await session.newRun('u6');
@@ -152,7 +152,7 @@ describe('a session in which processes of both releases took turns', () => {
     expect(await users(upgraded)).toEqual(upTo(turn));
   });
 
-  it('is taken back to a checkpoint that release 0.2.0 left', async () => {
+  it('a session of both releases is rewound to a checkpoint of release 0.2.0', async () => {
     const upgraded = await openRecorded('mixed-turns');
     const { session, before } = upgraded;
     const checkpoint = before.checkpoints.find(({ messageCount }) => messageCount === 8);
@@ -160,7 +160,7 @@ describe('a session in which processes of both releases took turns', () => {
     expect(await users(upgraded)).toEqual(upTo(4));
   });
 
-  it('knows the message that release 0.2.0 put in the place of another one', async () => {
+  it('a session of both releases has the message that release 0.2.0 edited', async () => {
     const upgraded = await openRecorded('mixed-edit');
     const { session } = upgraded;
     const messages = [userMessage('u2', 'a third word')];
@@ -168,13 +168,13 @@ describe('a session in which processes of both releases took turns', () => {
     expect(await users(upgraded)).toEqual(['u1', 'h2', 'u2']);
   });
 
-  it('continues the newest turn, and forgets nothing of those before it', async () => {
+  it('a session of both releases continues the newest turn, and keeps those before it', async () => {
     const { session } = await openRecorded('mixed-resumed');
     expect(await session.resume()).toMatchObject({ kind: 'resumed', run: { turn: 3 } });
     expect(textIn(await session.log())).toBe('half a wordsaid to u2. ');
   });
 
-  it('is erased by release 0.2.0, and another one of its id begins without its past', async () => {
+  it('a session that release 0.2.0 erases leaves nothing to another one of its id', async () => {
     const { session, store, redis, prefix } = await openRecorded('mixed-turns');
     await session.retry({ messageId: 'u2' });
     // 0.2.0 leaves behind what it does not know of.

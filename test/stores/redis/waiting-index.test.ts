@@ -24,7 +24,7 @@ async function idsOf(owner: string): Promise<string[]> {
 const keys = createKeySpace();
 
 describe('sessions that wait for people', () => {
-  it('belong to whom the record says, whatever list they got on', async () => {
+  it('a waiting session belongs to the owner in its record, whatever list it is on', async () => {
     const [ann, bob] = [`ann-${newSessionId()}`, `bob-${newSessionId()}`];
     const id = await newAsking(ann);
     await stores.redis.zadd(keys.waitingIndex({ owner: bob }), 1, id);
@@ -33,7 +33,7 @@ describe('sessions that wait for people', () => {
     expect(await idsOf(ann)).toEqual([id]);
   });
 
-  it('are all found if they asked within one moment', async () => {
+  it('sessions that asked within one millisecond are all found', async () => {
     const owner = newSessionId();
     const ids: string[] = [];
     for (let n = 0; n < 7; n += 1) ids.push(await newAsking(owner));
@@ -49,7 +49,7 @@ describe('sessions that wait for people', () => {
     expect(seen).toEqual([...ids].sort());
   });
 
-  it('have lists that no owner’s name can mix up', () => {
+  it('the lists of owners are distinct, whatever their names', () => {
     const names = [
       keys.waitingIndex({ owner: 'a:b' }),
       keys.waitingIndex({ owner: 'b', tenant: 'a' }),
@@ -61,7 +61,7 @@ describe('sessions that wait for people', () => {
     expect(names.join()).not.toMatch(/[{}]/);
   });
 
-  it('leave a list as soon as they are erased', async () => {
+  it('an erased session leaves its list at once', async () => {
     const owner = newSessionId();
     const id = await newAsking(owner);
     await stores.store.sessions.erase(id);

@@ -33,7 +33,7 @@ describe('a Redis without functions', () => {
     ['FUNCTION', ['FUNCTION']],
     ['FCALL', ['FCALL', 'FCALL_RO']],
     ['FCALL_RO', ['FCALL_RO']],
-  ])('that has not got %s is served by scripts', async (_, commands) => {
+  ])('a Redis without %s is served by scripts', async (_, commands) => {
     const stores = await openStores(await startWithout(...commands));
     const session = drive(stores);
     const { runId } = await session.newRun();

@@ -54,7 +54,7 @@ function written(value: unknown): string {
 }
 
 describe('cjson', () => {
-  it('takes of what JSON.stringify() writes what Redis takes, and the same of it', async () => {
+  it('cjson accepts the output of JSON.stringify() as Redis does, and reads the same', async () => {
     await fc.assert(
       fc.asyncProperty(AnyJson, async (value) => {
         const json = JSON.stringify(value);
@@ -71,11 +71,11 @@ describe('cjson', () => {
     ...[nested(1_000), nested(1_001), '"\\ud800"', '"\\udc00"', '"\\ud83d\\ude00"'],
     ...['{"\\ud800":1}', '["\\ud83d\\ud83d"]', '{"a":"\\udc00\\ud83d"}', '"\\ud800\\u0041"'],
     ...['', '{', '[1,]', '{a:1}', '[1 2]', "'a'", 'nul', '{"a":1,"a":2}', ' [ null ] ', '1e400'],
-  ])('takes or refuses as in Redis: %j', async (json) => {
+  ])('cjson accepts or refuses as in Redis: %j', async (json) => {
     expect(accepts(json)).toBe((await client.eval(ACCEPTS, 0, json)) === 1);
   });
 
-  it('says what lies too deep', () => {
+  it('cjson refuses values that are too deep', () => {
     expect(() => decode(nested(1_001))).toThrow('Found too many nested data structures (1001)');
   });
 

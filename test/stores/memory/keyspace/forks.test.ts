@@ -47,7 +47,7 @@ function replayed(history: readonly Command[]): Keyspace {
 }
 
 describe('forks of a keyspace', () => {
-  it('hold what was done to them, and nothing that was done to others', () => {
+  it('forks hold their own changes, and none of others', () => {
     fc.assert(
       fc.property(Steps, (steps) => {
         const branches: Branch[] = [{ keyspace: newKeyspace(), history: [] }];

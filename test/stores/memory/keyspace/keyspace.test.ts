@@ -14,7 +14,7 @@ function withClock(): Keyspace & { pass: (ms: number) => void } {
 }
 
 describe('expiry in a keyspace', () => {
-  it('takes a key after its time, and not at it', () => {
+  it('expiry removes a key after its time, and not at it', () => {
     const { call, pass, dump } = withClock();
     call('SET', 'a', 1, 'PX', 1_000);
     call('RPUSH', 'b', 1);
@@ -39,7 +39,7 @@ describe('expiry in a keyspace', () => {
     ['XADD', 'k', '1-0', 'a', 'b'],
     ['ZADD', 'k', 1, 'a'],
     ['RPUSH', 'k', 'a'],
-  ])('leaves nothing behind for %s', (command, ...args) => {
+  ])('expiry leaves nothing behind for %s', (command, ...args) => {
     const { call, pass } = withClock();
     call('HSET', 'k', 'n', 5, 'm', 6);
     call('PEXPIRE', 'k', 10);
@@ -48,7 +48,7 @@ describe('expiry in a keyspace', () => {
     expect(call('PTTL', 'k')).toBe(-1);
   });
 
-  it('goes with the key that is renamed, and away with one that is removed', () => {
+  it('an expiry moves with a renamed key, and ends with a removed one', () => {
     const { call } = withClock();
     call('SET', 'a', 1, 'PX', 100);
     call('SET', 'b', 2, 'PX', 500);
@@ -78,18 +78,18 @@ describe('expiry in a keyspace', () => {
 });
 
 describe('a keyspace', () => {
-  it('tells the time in seconds and microseconds', () => {
+  it('a keyspace returns the time in seconds and microseconds', () => {
     expect(withClock().call('TIME')).toEqual(['1700000000', '123000']);
   });
 
-  it('forwards what is published', () => {
+  it('a keyspace forwards what is published', () => {
     const publish = jest.fn();
     const { call } = createKeyspace({ now: () => 0, publish });
     expect(call('SPUBLISH', 'a', 1)).toBe(0);
     expect(publish.mock.calls).toEqual([['a', '1']]);
   });
 
-  it('refuses arguments that redis.call() refuses', () => {
+  it('a keyspace refuses arguments that redis.call() refuses', () => {
     const { call } = withClock();
     expect(() => call('SET', 'a', undefined as unknown as string)).toThrow(
       new RedisError('ERR Lua redis lib command arguments must be strings or integers'),
@@ -105,12 +105,12 @@ describe('a keyspace', () => {
     ['ZRANGEBYSCORE', 'z', 0, 1, 'LIMIT', 1, 1],
     ['XRANGE', 's', '-', '+', 'KOUNT', 1],
     ['XTRIM', 's', 'MAXLEN', 5],
-  ])('says what it cannot do: %s %s %s %s', (command, ...args) => {
+  ])('a keyspace names what it cannot do: %s %s %s %s', (command, ...args) => {
     expect(() => withClock().call(command, ...args)).toThrow(/does not support/);
   });
 
   it.each([['INFO', 'server'], ['get', 'a'], ['constructor']])(
-    'does not know other commands: %s',
+    'a keyspace does not know other commands: %s',
     (command, ...args) => {
       expect(() => withClock().call(command, ...args)).toThrow(
         new RedisError(`ERR unknown command '${command}'`),
@@ -118,7 +118,7 @@ describe('a keyspace', () => {
     },
   );
 
-  it('counts as far as numbers are exact', () => {
+  it('a keyspace counts as far as numbers are exact', () => {
     const { call } = withClock();
     call('HSET', 'h', 'n', Number.MAX_SAFE_INTEGER);
     expect(() => call('HINCRBY', 'h', 'n', 1)).toThrow(/would overflow/);
@@ -127,7 +127,7 @@ describe('a keyspace', () => {
     expect(() => call('HINCRBY', 'h', 'n', -1)).toThrow(/is not an integer/);
   });
 
-  it('gives replies away', () => {
+  it('a keyspace returns replies that callers may change', () => {
     const { call } = withClock();
     call('RPUSH', 'list', 'a');
     call('XADD', 'stream', '1-0', 'a', 'b');
@@ -150,7 +150,7 @@ describe('a keyspace', () => {
 });
 
 describe('fingerprints', () => {
-  it('are of what is stored, not of how it came there', () => {
+  it('fingerprints depend on what is stored, not on how it was written', () => {
     const [one, other] = [withClock(), withClock()];
     one.call('HSET', 'h', 'a', 1, 'b', 2);
     one.call('SADD', 's', 'x', 'y');
@@ -169,7 +169,7 @@ describe('fingerprints', () => {
     expect(other.fingerprint()).not.toBe(one.fingerprint());
   });
 
-  it('tell types apart', () => {
+  it('fingerprints distinguish types', () => {
     const prints = [
       ['SADD', 'k', 'a'],
       ['RPUSH', 'k', 'a'],

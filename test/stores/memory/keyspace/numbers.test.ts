@@ -20,7 +20,7 @@ for i, text in ipairs(ARGV) do shown[i] = string.format('%.17g', tonumber(text))
 return shown`;
 
 describe('numbers', () => {
-  it('are written as Lua writes them', async () => {
+  it('numbers are written as Lua writes them', async () => {
     const Any = fc.oneof(fc.maxSafeInteger(), Decimal, Time);
     await fc.assert(
       fc.asyncProperty(fc.array(Any), async (values) => {
@@ -41,7 +41,7 @@ describe('numbers', () => {
     }
   });
 
-  it('are written so that nothing of them is lost', () => {
+  it('numbers are written without loss', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true }), (value) => {
         expect(requireDouble(formatNumber(value), 'refused')).toBe(value + 0);

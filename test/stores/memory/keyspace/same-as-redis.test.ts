@@ -67,7 +67,7 @@ async function expectSameForClient([name, ...args]: Command): Promise<void> {
 }
 
 describe('the keyspace in memory', () => {
-  it.each(groups)('answers and holds what Redis does: %s', async (group) => {
+  it.each(groups)('the keyspace replies and stores as Redis does: %s', async (group) => {
     await fc.assert(fc.asyncProperty(commandsOf(group), expectSame), { numRuns: 150 });
   });
 
@@ -79,9 +79,12 @@ describe('the keyspace in memory', () => {
     [['XADD', 'a', '1-0', 'b', 'c', 'd']],
     [['DBSIZE', 'a']],
     [['SET', 'a', 'b', 'PX', '0']],
-  ] as [Command][])('refuses what Redis refuses, with its text: %j', async (command) => {
-    await expectSameForClient(command);
-  });
+  ] as [Command][])(
+    'the keyspace refuses what Redis refuses, with its text: %j',
+    async (command) => {
+      await expectSameForClient(command);
+    },
+  );
 
   it('wants of every command as many arguments as Redis', async () => {
     const arities = Object.fromEntries([...COMMANDS].map(([name, { arity }]) => [name, arity]));
@@ -106,7 +109,7 @@ describe('the keyspace in memory', () => {
     ]);
   });
 
-  it('writes scores as Redis does, and orders those of one score by name', async () => {
+  it('the keyspace writes scores as Redis does, and orders those of one score by name', async () => {
     const members = ['', '\0', 'a', 'a\0', 'é', '\ud7ff', '🙂', '🙂a', '\u{10ffff}'];
     await expectSame([
       ['ZADD', 'z', ...members.toReversed().flatMap((member) => ['1', member])],
@@ -119,7 +122,7 @@ describe('the keyspace in memory', () => {
     ]);
   });
 
-  it('holds large collections as Redis does', async () => {
+  it('the keyspace stores large collections as Redis does', async () => {
     const numbers = Array.from({ length: 700 }, (_, n) => String(n));
     const twice = numbers.flatMap((n) => [n, n]);
     const entries = numbers.map((n): Command => ['XADD', 'stream', `${n}-1`, 'field', n]);
