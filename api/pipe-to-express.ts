@@ -50,14 +50,25 @@ export async function pipeToExpress(
 ): Promise<void> {
   if (response.destroyed) return;
   if (typeof reply === 'function') {
-    response.writeHead(200, createSSEHeaders(options.headers));
+    response.writeHead(200, toExpressHeaders(createSSEHeaders(options.headers)));
     await pipeFrames(reply, response, options);
     return;
   }
-  response.writeHead(reply.status, { ...Object.fromEntries(reply.headers), ...options.headers });
+  const headers = { ...Object.fromEntries(reply.headers), ...options.headers };
+  response.writeHead(reply.status, toExpressHeaders(headers));
   const { body } = reply;
   if (body === null) response.end();
   else await pipeFrames((signal) => readBody(body, signal), response, options);
+}
+
+/**
+ * `connection`, which the AI SDK names among the headers of its streams, is left to the HTTP server: it
+ * would keep the socket of a client open that asked for `connection: close`.
+ */
+function toExpressHeaders(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'connection'),
+  );
 }
 
 async function* readBody(

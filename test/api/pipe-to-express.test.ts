@@ -70,6 +70,18 @@ describe('pipeToExpress', () => {
     expect(await settled).toBeUndefined();
   });
 
+  it('a client that asks for `connection: close` sees its socket closed after the last frame', async () => {
+    const { port } = await startPipe(async function* () {
+      yield await Promise.resolve('data: 1\n\n');
+    });
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n');
+    socket.resume();
+    // Without it the server waits for another request until its own time-out, which is longer.
+    await once(socket, 'end', { signal: AbortSignal.timeout(3_000) });
+    socket.destroy();
+  });
+
   it('the socket is cut when the frames break off, so half a reply does not look complete', async () => {
     const { port, settled } = await startPipe(async function* () {
       yield await Promise.resolve('data: 1\n\n');
