@@ -14,7 +14,13 @@ const NO_ENVIRONMENT = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', '.data/', 'coverage/', 'examples/next/'] },
+  {
+    // The programs of peers are installed and built elsewhere, with packages of their own.
+    ignores: [
+      ...['dist/', 'node_modules/', '.data/', 'coverage/', 'examples/next/'],
+      'bench/peers/programs/',
+    ],
+  },
   js.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],
