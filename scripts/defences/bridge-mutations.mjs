@@ -116,7 +116,7 @@ export const bridge = [
     file: 'ai-sdk/reply/resume-intent.ts',
     edits: [["if (part['providerExecuted'] === true) return false;", '']],
     suite: FORGED,
-    test: 'forged history with a client tool’s result that claims to be the provider’s changes nothing',
+    test: 'forged history a forged history with a client tool’s result that claims to be the provider’s changes nothing',
   },
   {
     defence: 'Bridge: a failure is reported to a page that saw the turn active',

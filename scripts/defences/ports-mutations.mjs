@@ -4,8 +4,7 @@ const ATTACKS = 'test/scripts/start-attacks.test.mjs';
 const UI = 'test/scripts/temporal-ui.test.mjs';
 const GUARD = 'scripts/temporal-ui/refuse-foreign.mjs';
 const START = 'test/scripts/private-start.test.mjs';
-const UNTOUCHED =
-  'npm start no port that pages can reach obeys one or shows it anything';
+const UNTOUCHED = 'npm start no port that pages can reach obeys one or shows it anything';
 
 export const ports = [
   {
@@ -97,14 +96,14 @@ export const ports = [
     file: 'examples/lab/served.ts',
     edits: [['setting ?? (!hasAccounts && isLoopback(host))', 'setting ?? isLoopback(host)']],
     suite: 'test/e2e/lab-served.test.ts',
-    test: 'the lab agent is not there for users with accounts, nor what works for it',
+    test: 'the lab agent the lab agent and its sub-agents are not served to users with accounts',
   },
   {
     defence: 'Lab: nor do others than those of this machine',
     file: 'examples/lab/served.ts',
     edits: [['setting ?? (!hasAccounts && isLoopback(host))', 'setting ?? !hasAccounts']],
     suite: 'test/e2e/lab-served.test.ts',
-    test: 'the lab agent is served without accounts at 0.0.0.0: false',
+    test: 'the lab agent the lab agent is served without accounts at 0.0.0.0: false',
   },
   {
     defence: 'Logs have no text of a tool’s error',

@@ -35,7 +35,7 @@ async function post(id: string, headers: Record<string, string>): Promise<[numbe
 }
 
 describe('a server with accounts, by its settings', () => {
-  it('serves who has a token, his own sessions only, and so often', async () => {
+  it('a server with accounts serves callers with a token, their own sessions only, within the rate limit', async () => {
     const id = newSessionId();
     const ann = { authorization: `Bearer ${await tokenOf('ann')}` };
     const bob = { authorization: `Bearer ${await tokenOf('bob')}` };
@@ -59,7 +59,7 @@ describe('a server with accounts, by its settings', () => {
     expect((await post(newSessionId(), bob))[0]).toBe(200);
   });
 
-  it('shows its page and its health to everybody', async () => {
+  it('a server with accounts shows its page and its health to everyone', async () => {
     for (const path of ['/', '/healthz', '/metrics', '/api/openapi.json']) {
       expect((await fetch(product.url + path)).status).toBe(200);
     }

@@ -72,7 +72,7 @@ const textOf = (seen: SeenEvent[]): string =>
 const typesOf = (seen: SeenEvent[]): string[] => seen.map(({ event }) => event.type);
 
 describe('the agent server', () => {
-  it('starts a run once per message, and refuses another message while it is active', async () => {
+  it('the agent server starts a run once per message, and refuses another message while it is active', async () => {
     const sessionId = newSessionId();
     const body = {
       sessionId,
@@ -109,7 +109,7 @@ describe('the agent server', () => {
     });
   });
 
-  it('refuses what is no request, and tells strangers nothing', async () => {
+  it('the agent server refuses malformed requests, and shows strangers nothing', async () => {
     expect(await post('start', { agentType: 'lab' })).toMatchObject({
       status: 400,
       body: { code: 'validation_error' },
@@ -127,7 +127,7 @@ describe('the agent server', () => {
     expect(await listen('unknown').done).toBe(404);
   });
 
-  it('stays open across a pause; continues after the answer, and ends with the run', async () => {
+  it('an event stream stays open across a pause, continues after the answer, and ends with the run', async () => {
     const started = await post('start', {
       agent: 'lab',
       message: script({ calls: [charge('c1')] }, { say: 'ok' }),
@@ -159,7 +159,7 @@ describe('the agent server', () => {
     expect(await status(sessionId)).toMatchObject({ status: 'completed', text: 'ok', pending: [] });
   });
 
-  it('accepts the result of a client tool', async () => {
+  it('the agent server accepts the result of a client tool', async () => {
     const started = await post('start', {
       agent: 'lab',
       message: script({ calls: [{ tool: 'locate', id: 'l1', args: {} }] }, { say: 'found' }),
@@ -180,7 +180,7 @@ describe('the agent server', () => {
     expect(textOf(reader.seen)).toBe('found');
   });
 
-  it('continues after the last event that a reader has, also after the end', async () => {
+  it("an event stream continues after the reader's last event, also after the end", async () => {
     const started = await post('start', { agent: 'lab', message: script({ say: 'one' }) });
     const sessionId = String(started.body['sessionId']);
     const first = listen(sessionId);
@@ -196,7 +196,7 @@ describe('the agent server', () => {
     expect(await listen(sessionId, { 'last-event-id': 'x' }).done).toBe(400);
   });
 
-  it('does not take the end of an earlier turn for the end', async () => {
+  it('an event stream does not end with an earlier turn', async () => {
     const started = await post('start', { agent: 'lab', message: script({ say: 'one' }) });
     const sessionId = String(started.body['sessionId']);
     await listen(sessionId).done;
@@ -207,7 +207,7 @@ describe('the agent server', () => {
     expect(typesOf(all.seen).filter((type) => type === 'end')).toHaveLength(1);
   });
 
-  it('reports a failure, and cuts a reader when the server goes down', async () => {
+  it('the agent server reports a failure, and cuts a reader when it shuts down', async () => {
     const failing = await post('start', {
       agent: 'lab',
       message: script({ fail: { status: 400 } }),

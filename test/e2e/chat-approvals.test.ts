@@ -30,7 +30,7 @@ async function countCharges(sessionId: string): Promise<Record<string, number>> 
 }
 
 describe.each(CLIENTS)('%s: approvals', (_name, library) => {
-  it('executes an approved call once, with two requests in all', async () => {
+  it('a chat executes an approved call once, with two requests in all', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -52,7 +52,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('tells the model that a call was denied, and why', async () => {
+  it('the model learns that a call was denied, and why', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -69,7 +69,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('continues after the last of several answers', async () => {
+  it('a chat continues after the last of several answers', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -102,7 +102,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('asks again in a later step', async () => {
+  it('a chat asks again in a later step', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -118,7 +118,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('drops a question when a new message comes instead of an answer', async () => {
+  it('a chat drops a question when a new message comes instead of an answer', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -140,7 +140,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     expect(await countCharges(sessionId)).toEqual({});
   });
 
-  it('lets a message that comes along with the answer wait for the rest of the reply', async () => {
+  it('a message that comes along with the answer waits for the rest of the reply', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     // A page that leaves it to its person to send anything.
@@ -169,7 +169,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
     expect(await countCharges(sessionId)).toEqual({ c1: 1 });
   });
 
-  it('takes the first answer when two pages give one', async () => {
+  it('the server accepts the first answer when two pages post one', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -190,7 +190,7 @@ describe.each(CLIENTS)('%s: approvals', (_name, library) => {
   });
 });
 
-it('refuses forged approvals and changed inputs', async () => {
+it('the server refuses forged approvals and changed inputs', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   const client = openChat(CLIENT_7, { url, sessionId });

@@ -74,7 +74,7 @@ describe.each(CLIENTS)('two pages on one conversation, %s', (_, library) => {
     return { sessionId, gate, first, second };
   }
 
-  it('get one bubble each when the second message is queued', async () => {
+  it('two pages show one bubble for each message when the second one is queued', async () => {
     const { sessionId, gate, first, second } = await talkAtOnce('speak', 'queue');
     const [question, hello] = [first.messages()[0]?.id, second.messages()[1]?.id];
     expect(shown(first)).toEqual([`${String(question)} speak ${gate}`, 'msg-1 Once upon a time']);
@@ -93,28 +93,31 @@ describe.each(CLIENTS)('two pages on one conversation, %s', (_, library) => {
   it.each([
     ['its tools', 'call'],
     ['its last words', 'speak'],
-  ])('get one bubble each when the second steers a run at %s', async (_where, verb) => {
-    const { sessionId, first, second } = await talkAtOnce(verb, 'steer');
-    expect([first.posts(), second.posts()]).toEqual([1, 1]);
-    expect(first.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
-    expect(shown(second).at(-1)).toBe('msg-3 You said hello');
-    expect(second.messages()).toHaveLength(3);
-    const stored = await loadSnapshot(api.url, sessionId);
-    expect(stored.messages.map(({ role }) => role)).toEqual([
-      'user',
-      'assistant',
-      'user',
-      'assistant',
-    ]);
-    expect(stored.messages[1]).toEqual(first.messages()[1]);
-    expect(stored.messages[3]).toEqual(second.messages()[2]);
-    const runIds = [first, second].map(({ requests }) => requests[0]?.headers?.get('x-run-id'));
-    expect(runIds[0]).toBe(runIds[1]);
-  });
+  ])(
+    'two pages show one bubble for each message when the second one steers a run at %s',
+    async (_where, verb) => {
+      const { sessionId, first, second } = await talkAtOnce(verb, 'steer');
+      expect([first.posts(), second.posts()]).toEqual([1, 1]);
+      expect(first.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
+      expect(shown(second).at(-1)).toBe('msg-3 You said hello');
+      expect(second.messages()).toHaveLength(3);
+      const stored = await loadSnapshot(api.url, sessionId);
+      expect(stored.messages.map(({ role }) => role)).toEqual([
+        'user',
+        'assistant',
+        'user',
+        'assistant',
+      ]);
+      expect(stored.messages[1]).toEqual(first.messages()[1]);
+      expect(stored.messages[3]).toEqual(second.messages()[2]);
+      const runIds = [first, second].map(({ requests }) => requests[0]?.headers?.get('x-run-id'));
+      expect(runIds[0]).toBe(runIds[1]);
+    },
+  );
 });
 
 describe('the queue over HTTP', () => {
-  it('is listed, edited, emptied one by one and at once; its posts end without a message', async () => {
+  it('the queue is listed, edited, and emptied one by one and at once, and its posts end without a message', async () => {
     const [sessionId, gate] = [newId(), newId()];
     const running = await post(sessionId, 'u1', `speak ${gate}`, 'reject');
     await reached(gate);
@@ -167,7 +170,7 @@ describe('the queue over HTTP', () => {
     ]);
   });
 
-  it('shows nothing to strangers, and refuses what is no policy', async () => {
+  it('the queue shows nothing to strangers, and an unknown policy is refused', async () => {
     expect((await api.get(queuePath(newId()))).status).toBe(404);
     const refused = await post(newId(), 'u1', 'hello', 'whatever');
     expect(refused.status).toBe(400);

@@ -21,7 +21,7 @@ describe.each(CLIENTS)('%s: edited messages', (_name, library) => {
   it.each([
     ['the newest message', 2],
     ['an older message, with all that followed it', 0],
-  ])('answers %s again', async (_what, index) => {
+  ])('the agent answers %s again', async (_what, index) => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -44,7 +44,7 @@ describe.each(CLIENTS)('%s: edited messages', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('drops a question to people with the message that led to it', async () => {
+  it('an edit drops the question that the old message led to', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -61,7 +61,7 @@ describe.each(CLIENTS)('%s: edited messages', (_name, library) => {
     expect((await loadSnapshot(url, sessionId)).pending).toEqual([]);
   });
 
-  it('does a turn again that waits for people', async () => {
+  it('an edit repeats a turn that waits for people', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });

@@ -8,7 +8,7 @@ const product = useProduct();
 
 const slowly = toScript({ say: 'Sent once and only once.', deltas: 12, everyMs: 30 }).text;
 
-it('makes one run of one message, however often it is posted', async () => {
+it('a message starts one run, however often it is posted', async () => {
   const { url, redis } = product;
   const sessionId = newSessionId();
   const message = { id: 'u1', text: slowly };
@@ -28,7 +28,7 @@ it('makes one run of one message, however often it is posted', async () => {
   expect(await redis.hget(`hx:{${sessionId}}:root`, 'runN')).toBe('1');
 });
 
-it('takes one of two different messages that come at once', async () => {
+it('the server accepts one of two different messages that arrive at once', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   const readers = await Promise.all(
@@ -46,7 +46,7 @@ it('takes one of two different messages that come at once', async () => {
   expect(retry.text()).toBe('Sent once and only once.');
 });
 
-it('refuses a message whose id was used for another text', async () => {
+it('the server refuses a message whose id was used for another text', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   await (
@@ -61,7 +61,7 @@ it('refuses a message whose id was used for another text', async () => {
   expect(await response.json()).toMatchObject({ code: 'message_conflict' });
 });
 
-it('serves a hundred viewers of one reply, who come and go', async () => {
+it('a hundred viewers of one reply, which connect and disconnect, are served', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   const reply = 'For every viewer. '.repeat(10);
@@ -84,7 +84,7 @@ it('serves a hundred viewers of one reply, who come and go', async () => {
   expect(owner.text()).toBe(reply);
 });
 
-it('stops a run once, from any side, and a run that rests not at all', async () => {
+it('a run is stopped once, from any side, and a run at rest not at all', async () => {
   const { url } = product;
   const sessionId = newSessionId();
   const stop = (): Promise<number> =>

@@ -23,7 +23,7 @@ const slowly = { say: LONG, deltas: 100, everyMs: 20 };
 const product = useProduct();
 
 describe.each(CLIENTS)('%s: reload', (_name, library) => {
-  it('shows the whole reply after a reload in the middle of it, to both viewers', async () => {
+  it('both viewers see the whole reply after a reload in the middle of it', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -45,7 +45,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     expect(second.posts()).toBe(0);
   });
 
-  it('continues when the page that sent the message is closed', async () => {
+  it('a reply continues when the page that sent the message is closed', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -59,7 +59,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('asks again after a reload while an approval waits', async () => {
+  it('a page asks again after a reload while an approval waits', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -79,7 +79,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('shows an approved turn whole after a reload while a later tool runs', async () => {
+  it('a page shows an approved turn whole after a reload while a later tool runs', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -113,7 +113,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     expect([first.posts(), client.posts()]).toEqual([2, 0]);
   });
 
-  it('shows the whole turn to a page that comes back for it after its end', async () => {
+  it('a page that returns after the end of a turn shows all of it', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -134,7 +134,7 @@ describe.each(CLIENTS)('%s: reload', (_name, library) => {
     await expectStoredAsShown(late, url, sessionId);
   });
 
-  it('shows the question to a page that comes back for the turn after its pause', async () => {
+  it('a page that returns after the pause of a turn shows its question', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -163,7 +163,7 @@ describe('what there is to follow', () => {
     return status;
   };
 
-  it('is nothing before, after and between turns', async () => {
+  it('there is nothing to follow before, after and between turns', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     expect(await follow(sessionId)).toBe(204);

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const product = useProduct();
 
 describe.each(CLIENTS)('%s: replies', (_name, library) => {
-  it('streams text piece by piece', async () => {
+  it('a chat streams text piece by piece', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -30,7 +30,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('shows reasoning beside text', async () => {
+  it('a chat shows reasoning beside text', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -44,7 +44,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('runs the tools of a step in parallel', async () => {
+  it('the tools of a step run in parallel', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -74,7 +74,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('gives the error of a tool to the model and continues', async () => {
+  it('the model gets the error of a tool, and the reply continues', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -90,7 +90,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('answers a second turn with the first one in mind', async () => {
+  it('the model of a second turn gets the first one', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -105,7 +105,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('shows a failed run as an error and answers the next message', async () => {
+  it('a chat shows a failed run as an error, and the next message is answered', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -128,7 +128,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('asks a provider again that failed for a moment, without doubled text', async () => {
+  it('a provider that failed for a moment is asked again, without doubled text', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -140,7 +140,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('stops in the middle of a reply and keeps the part', async () => {
+  it('a stop in the middle of a reply keeps the partial reply', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -160,7 +160,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('stops a running tool without a second request of the client', async () => {
+  it('a stop cuts a running tool without a second request of the client', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -228,7 +228,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('answers a message that was never accepted when it is asked to regenerate', async () => {
+  it('a regenerate request with a message that never arrived answers it', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const script = toScript({ say: 'Here.' });

@@ -34,7 +34,7 @@ async function give({ chat }: ChatClient, toolCallId: string, output: unknown): 
 }
 
 describe.each(CLIENTS)('%s: client tools', (_name, library) => {
-  it('continue with the results of the page, in one message, also after a reload', async () => {
+  it('a run continues with the results of the page, in one message, also after a reload', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -60,7 +60,7 @@ describe.each(CLIENTS)('%s: client tools', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('stand beside approvals: each is answered in its way', async () => {
+  it('client tools and approvals of one step are answered, each in its way', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -79,7 +79,7 @@ describe.each(CLIENTS)('%s: client tools', (_name, library) => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('take the first of two pages, and show both what followed', async () => {
+  it('the first of two pages gives the result, and both show the reply', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const first = openChat(library, { url, sessionId });
@@ -99,7 +99,7 @@ describe.each(CLIENTS)('%s: client tools', (_name, library) => {
 });
 
 describe('answers given elsewhere', () => {
-  it('let the run continue with no chat open; an edit is checked and shown', async () => {
+  it('an answer given elsewhere continues a run without an open chat, and an edited input is checked and shown', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });

@@ -80,7 +80,7 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
     await fetch(`${product.url}/api/chat/f-stopped/stop`, { method: 'POST' });
   });
 
-  it('answers what fits its description, or almost does, with what it describes', async () => {
+  it('the API answers requests that fit its description, or almost do, with described replies', async () => {
     const begun = new Set<string>(SESSIONS);
     const seen = new Map<number, number>();
     await fc.assert(
@@ -101,7 +101,7 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
     expect((await storedSessions()).filter((id) => !begun.has(id))).toEqual([]);
   }, 180_000);
 
-  it('answers bytes that are almost requests, or hangs up', async () => {
+  it('the API answers bytes that are almost requests, or hangs up', async () => {
     const before = await storedSessions();
     await fc.assert(
       fc.asyncProperty(almostRequests, async (bytes) => {
@@ -129,7 +129,7 @@ describe(`the API, fuzzed (FUZZ_SEED=${String(seed)})`, () => {
     expect(fresh.filter((id) => !/^(raw-|s-)/.test(id))).toEqual([]);
   }, 180_000);
 
-  it('is still there, and still answers', async () => {
+  it('the API is still running, and still answers', async () => {
     expect(await product.isReady()).toBe(true);
     const response = await fetch(`${product.url}/api/chat/afterwards`, {
       method: 'POST',

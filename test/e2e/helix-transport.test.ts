@@ -53,7 +53,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     expect(shown.at(-1)?.metadata).toEqual(messages.at(-1)?.metadata);
   }
 
-  it('shows what is stored, turn after turn', async () => {
+  it('a chat on the agent server shows the stored messages, turn after turn', async () => {
     const opened = open();
     const { chat, requests, reply } = opened;
     const echo = { tool: 'echo', id: 'e1', args: { value: 1 }, argDeltas: 3 };
@@ -67,7 +67,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('ends where only a person can continue, and sends each answer once', async () => {
+  it('a stream ends where only a person can continue, and each answer is posted once', async () => {
     const opened = open();
     const { chat, requests } = opened;
     const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
@@ -82,7 +82,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('resumes after broken connections, with one reply', async () => {
+  it('a chat on the agent server resumes after broken connections, with one reply', async () => {
     const proxy = await startTcpProxy(Number(new URL(product.url).port));
     const opened = open({ proxy });
     const { chat, requests, reply } = opened;
@@ -98,7 +98,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('follows the active turn when the page is loaded, and nothing else', async () => {
+  it('a page that is loaded follows the active turn, and nothing else', async () => {
     const first = open();
     const sent = first.chat.sendMessage(toScript(slow));
     await until('it talks', () => first.reply().includes('one'));
@@ -113,7 +113,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     expect(second.requests.slice(before)).toEqual(['status']);
   });
 
-  it('reports a failed run, and a stopped one', async () => {
+  it('a chat on the agent server reports a failed run, and a stopped one', async () => {
     const failed = open();
     await failed.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
     expect(failed.chat.error?.message).toBe('The model provider refused the request.');
@@ -131,7 +131,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(stopped);
   });
 
-  it('does a turn again, the newest or an older one', async () => {
+  it('a chat on the agent server repeats the newest turn, or an older one', async () => {
     const opened = open();
     const { chat, sessionId } = opened;
     for (const say of ['One.', 'Two.']) await chat.sendMessage(toScript({ say }));
@@ -146,7 +146,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('sends what never arrived when it is to do its turn again', async () => {
+  it('a repeated turn whose message never arrived sends it', async () => {
     const opened = open();
     const { chat } = opened;
     chat.messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] }];
@@ -162,7 +162,7 @@ describe.each(CLIENTS)('%s: a chat on the agent server', (_name, { Chat }) => {
     await expectStored(opened);
   });
 
-  it('leaves the stream when the chat is stopped', async () => {
+  it('a chat that is stopped closes its stream', async () => {
     const { chat, reply, requests } = open();
     const sent = chat.sendMessage(toScript(slow));
     await until('it talks', () => reply().includes('one'));

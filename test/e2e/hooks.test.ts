@@ -38,7 +38,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
 
   const locate = (id: string): object => ({ tool: 'locate', id, args: {} });
 
-  it('carries out client tools side by side, and posts their results once', async () => {
+  it('the hook executes client tools in parallel, and posts their results once', async () => {
     const asked: string[] = [];
     const { page, sessionId } = await open({
       toolHandlers: {
@@ -61,7 +61,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('tells the model of a handler that fails', async () => {
+  it('the model learns of a handler that fails', async () => {
     const failures: unknown[] = [];
     const { page, sessionId } = await open({
       toolHandlers: {
@@ -103,7 +103,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('takes up a client tool that waited when the page was loaded', async () => {
+  it('the hook executes a client tool that waited when the page was loaded', async () => {
     const { page: first, sessionId } = await open();
     await first.chat.sendMessage(toScript({ calls: [locate('c1')] }, { say: 'Found.' }));
     await first.rests();
@@ -119,7 +119,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('has a client tool carried out by one of two pages', async () => {
+  it('one of two pages executes a client tool', async () => {
     const done: string[] = [];
     let end: (() => void) | undefined;
     const work = (name: string) => ({
@@ -145,7 +145,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(first, sessionId);
   });
 
-  it('has a client tool taken up at once by the page that is loaded next', async () => {
+  it('the page that is loaded next executes a client tool at once', async () => {
     const done: string[] = [];
     const leases: string[] = [];
     const openPage = (name: string, options: { sessionId?: string; isLoaded?: boolean } = {}) =>
@@ -181,7 +181,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(second, sessionId);
   });
 
-  it('sends once more, by hand, what was refused', async () => {
+  it("a person's retry sends a refused message again", async () => {
     let isDown = true;
     const { page, sessionId } = await open({
       send: (input, init) =>
@@ -198,7 +198,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('has a turn done again that failed', async () => {
+  it("a person's retry repeats a failed turn", async () => {
     const { page, sessionId } = await open();
     await page.chat.sendMessage(toScript({ say: 'half', fail: { status: 400, afterDeltas: 1 } }));
     await page.rests();
@@ -214,7 +214,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('resumes after an API was killed, without a doubled or a lost word', async () => {
+  it('the hook resumes after an API was killed, without a doubled or a lost word', async () => {
     const { page, sessionId } = await open();
     const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
     const sent = page.chat.sendMessage(script);

@@ -99,7 +99,7 @@ describe('what tools say beside their results', () => {
     await expectStoredAsShown(client, url, sessionId);
   });
 
-  it('is kept of a tool that was stopped', async () => {
+  it('the events of a stopped tool are kept', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const [, library] = CLIENTS[1] ?? [];

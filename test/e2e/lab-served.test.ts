@@ -42,24 +42,24 @@ async function listed(): Promise<string[]> {
 }
 
 describe('the lab agent', () => {
-  it('is served on loopback without accounts', async () => {
+  it('the lab agent is served on loopback without accounts', async () => {
     expect(await ask('lab')).toBe('answered');
     expect(await listed()).toContain('lab');
   });
 
-  it('is not there for users with accounts, nor what works for it', async () => {
+  it('the lab agent and its sub-agents are not served to users with accounts', async () => {
     await restart(ACCOUNTS);
     for (const name of LAB) expect(await ask(name)).toBe('agent_not_found');
     expect(await listed()).toEqual([]);
     expect(await ask('support')).toBe('answered');
   });
 
-  it('is there for them when asked for', async () => {
+  it('the lab agent is served to users with accounts on request', async () => {
     await restart({ ...ACCOUNTS, LAB: '1' });
     expect(await ask('lab')).toBe('answered');
   });
 
-  it('is not served with LAB=0', async () => {
+  it('the lab agent is not served with LAB=0', async () => {
     await restart({ LAB: '0' });
     expect(await ask('lab')).toBe('agent_not_found');
     expect(await ask('support')).toBe('answered');
@@ -84,7 +84,7 @@ describe('the lab agent', () => {
     ['::', false],
     ['127.evil.example', false],
     ['192.168.1.5', false],
-  ])('is served without accounts at %s: %s', (host, served) => {
+  ])('the lab agent is served without accounts at %s: %s', (host, served) => {
     expect(isLabServed({ setting: undefined, hasAccounts: false, host })).toBe(served);
   });
 });

@@ -53,7 +53,7 @@ async function erase(user: string, id: string): Promise<number> {
 }
 
 describe('a server with accounts', () => {
-  it('begins so many runs of one user, says why it begins no more, and begins one when another ends', async () => {
+  it('a user starts a number of runs, learns why no more start, and starts one when another ends', async () => {
     const ids = [newSessionId(), newSessionId(), newSessionId()] as const;
     const open = [await say('ann', ids[0], HANGS), await say('ann', ids[1], HANGS)];
     expect(open.map(({ status }) => status)).toEqual([200, 200]);
@@ -82,7 +82,7 @@ describe('a server with accounts', () => {
     expect((await list('ann')).map(({ sessionId }) => sessionId)).not.toContain(ids[1]);
   });
 
-  it('stores so much for one user, and no copies beyond; what is erased makes room', async () => {
+  it('a user stores a number of bytes, copies included, and an erased session makes room', async () => {
     const id = newSessionId();
     expect(await (await say('cem', id, 'x'.repeat(400_000))).text()).toContain('[DONE]');
     // The reply of this agent quotes the message, so this is most of it.

@@ -15,7 +15,7 @@ afterAll(async () => {
   await cluster.close();
 });
 
-it('serves conversations whose keys live on different nodes of a cluster', async () => {
+it('conversations whose keys are on different nodes of a cluster are served', async () => {
   const { url } = product;
   const byNode = new Map<number, string>();
   while (byNode.size < cluster.nodes.length) {

@@ -47,7 +47,7 @@ async function messagesOf(path: string): Promise<{ id: string; parts: object[] }
 const UNKNOWN = { status: 404, body: { code: 'not_found' } };
 
 describe('doing again, over HTTP', () => {
-  it('lists checkpoints page by page and shows the conversation as of one', async () => {
+  it('the API lists checkpoints page by page, and shows the conversation as of one', async () => {
     const id = newSessionId();
     await play(id, 'u1');
     await play(id, 'u2');
@@ -75,7 +75,7 @@ describe('doing again, over HTTP', () => {
     expect(await call('chat/unknown/checkpoints')).toMatchObject(UNKNOWN);
   });
 
-  it('repeats a turn, and continues from a checkpoint', async () => {
+  it('the API repeats a turn, and continues from a checkpoint', async () => {
     const id = newSessionId();
     await play(id, 'u1');
     const before = (await call(`chat/${id}/snapshot`)).body;
@@ -120,7 +120,7 @@ describe('doing again, over HTTP', () => {
     expect(await call('chat/unknown/retry', {})).toMatchObject(UNKNOWN);
   });
 
-  it('shows a turn that is being repeated to later readers', async () => {
+  it('later readers see a turn that is being repeated', async () => {
     const id = newSessionId();
     const script = [{ say: 'Slowly, one word after the other.', deltas: 20, everyMs: 50 }];
     const text = JSON.stringify({ script });
@@ -143,7 +143,7 @@ describe('doing again, over HTTP', () => {
     expect(await messagesOf(`chat/${id}/snapshot`)).toHaveLength(2);
   });
 
-  it('copies a conversation, which continues independently', async () => {
+  it('the API copies a conversation, which continues independently', async () => {
     const id = newSessionId();
     await play(id, 'u1');
     await play(id, 'u2');

@@ -37,7 +37,7 @@ async function restore(): Promise<void> {
 }
 
 describe('a Redis that came back older, in the middle of a reply', () => {
-  it('cuts readers, ends the run as lost without writing over the gap, and takes the next message', async () => {
+  it('an older Redis cuts readers, the run ends as lost without writing over the gap, and the next message is accepted', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const words = 'one two three four five six seven eight nine ten '.repeat(40);

@@ -14,7 +14,7 @@ const product = useProduct();
 const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 100 };
 
 describe.each(CLIENTS)('%s: a chat over a wire that is cut', (_name, { Chat }) => {
-  it('has what is stored, before and after an approval, and posts each thing once', async () => {
+  it('a chat over a connection that is cut shows the stored messages, before and after an approval, and posts each message once', async () => {
     const proxy = await startTcpProxy(Number(new URL(product.url).port));
     const sessionId = newSessionId();
     const requests: string[] = [];

@@ -42,7 +42,7 @@ const answer = (sessionId: string, call: string, body: object): Promise<Response
   });
 
 describe('GET /chat/:sessionId/events', () => {
-  it('reports questions, answers from elsewhere, ends and new turns, across pauses', async () => {
+  it('session events report questions, answers from elsewhere, ends and new turns, across pauses', async () => {
     const sessionId = newSessionId();
     await (
       await postMessage(product.url, sessionId, { id: 'u1', text: asking })
@@ -67,7 +67,7 @@ describe('GET /chat/:sessionId/events', () => {
     page.leave();
   });
 
-  it('reports queued messages, and why a run failed', async () => {
+  it('session events report queued messages, and why a run failed', async () => {
     const sessionId = newSessionId();
     const slow = script({ say: 'slow', hangMs: 600_000 });
     await postMessage(product.url, sessionId, { id: 'u1', text: slow });
@@ -96,7 +96,7 @@ describe('GET /chat/:sessionId/events', () => {
     page.leave();
   });
 
-  it('is 404 for a conversation that does not exist', async () => {
+  it('session events of an unknown conversation get 404', async () => {
     const response = await fetch(`${product.url}/api/chat/${newSessionId()}/events`);
     expect([response.status, await response.json()]).toMatchObject([404, { code: 'not_found' }]);
   });
@@ -110,26 +110,29 @@ describe('DELETE /chat/:sessionId', () => {
     ['an active run', script({ say: 'slow', hangMs: 600_000 })],
     ['a run that waits', asking],
     ['a run that has ended', script({ say: 'done' })],
-  ])('stops and erases a conversation with %s; readers see the end', async (_what, text) => {
-    const sessionId = newSessionId();
-    const reader = await postMessage(product.url, sessionId, { id: 'u1', text });
-    await until('the reply begins', () => reader.parts.length > 1);
-    const page = await watch(sessionId);
-    const before = await page.sees('how it stands', () => true);
-    expect((await erase(sessionId)).status).toBe(204);
-    expect(await page.reader.done).toBe('ended');
-    await reader.done;
-    expect((await erase(sessionId)).status).toBe(404);
-    for (const path of ['snapshot', 'messages', 'events', 'checkpoints', 'queue']) {
-      const response = await fetch(`${product.url}/api/chat/${sessionId}/${path}`);
-      expect([path, response.status]).toEqual([path, 404]);
-    }
-    // The id is free again, and nothing of the run before comes back.
-    const again = await postMessage(product.url, sessionId, { id: 'u1', text: 'Hello' });
-    expect(await again.done).toBe('ended');
-    expect(again.headers.get('x-run-id')).not.toBe(before.run.runId);
-    expect(again.parts.filter(({ type }) => type === 'error')).toEqual([]);
-    const history = await fetch(`${product.url}/api/chat/${sessionId}/messages?limit=1`);
-    expect(await history.json()).toMatchObject({ messages: [{ id: 'u1' }], hasMore: true });
-  });
+  ])(
+    'a DELETE stops and erases a conversation with %s, and readers see the end',
+    async (_what, text) => {
+      const sessionId = newSessionId();
+      const reader = await postMessage(product.url, sessionId, { id: 'u1', text });
+      await until('the reply begins', () => reader.parts.length > 1);
+      const page = await watch(sessionId);
+      const before = await page.sees('how it stands', () => true);
+      expect((await erase(sessionId)).status).toBe(204);
+      expect(await page.reader.done).toBe('ended');
+      await reader.done;
+      expect((await erase(sessionId)).status).toBe(404);
+      for (const path of ['snapshot', 'messages', 'events', 'checkpoints', 'queue']) {
+        const response = await fetch(`${product.url}/api/chat/${sessionId}/${path}`);
+        expect([path, response.status]).toEqual([path, 404]);
+      }
+      // The id is free again, and nothing of the run before comes back.
+      const again = await postMessage(product.url, sessionId, { id: 'u1', text: 'Hello' });
+      expect(await again.done).toBe('ended');
+      expect(again.headers.get('x-run-id')).not.toBe(before.run.runId);
+      expect(again.parts.filter(({ type }) => type === 'error')).toEqual([]);
+      const history = await fetch(`${product.url}/api/chat/${sessionId}/messages?limit=1`);
+      expect(await history.json()).toMatchObject({ messages: [{ id: 'u1' }], hasMore: true });
+    },
+  );
 });

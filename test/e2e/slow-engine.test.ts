@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('an engine that is slow', () => {
-  it('refuses none of a hundred messages that come at once', async () => {
+  it('a slow engine refuses none of a hundred messages that arrive at once', async () => {
     const text = toScript({ say: 'Hello.' }).text;
     const wrong = await Promise.all(
       Array.from({ length: 100 }, async () => {
@@ -48,7 +48,7 @@ describe('an engine that is slow', () => {
     expect(wrong.flat()).toEqual([]);
   }, 120_000);
 
-  it('refuses no message while it does not answer; the worker starts what the API could not', async () => {
+  it('a silent engine refuses no message, and the worker starts what the API could not', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const held = wire.holdAt(sessionId, 'before');

@@ -65,7 +65,7 @@ const settings = (): Record<string, string> => ({
 });
 
 describe.each(ROLES)('the %s without a server that it needs', (role) => {
-  it('says which, and ends', async () => {
+  it('a process without a server that it needs names the server, and ends', async () => {
     const silent = createServer();
     const silentPort = await listen(silent);
     const cases = [NOWHERE, silentPort].flatMap((port): Case[] => [
@@ -84,7 +84,7 @@ describe.each(ROLES)('the %s without a server that it needs', (role) => {
     }
   });
 
-  it('says so as well when it was started by its script', async () => {
+  it('a process that its script started names the missing server too', async () => {
     const PORT = String(await findFreePort());
     const where = `127.0.0.1:${String(NOWHERE)}`;
     await Promise.all([

@@ -49,7 +49,7 @@ interface Snapshot {
 const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] };
 
 describe('two tenants whose users choose the same id', () => {
-  it('have a conversation each, from the first message to the erasure', async () => {
+  it('two tenants whose users choose the same id have a conversation each, from the first message to the erasure', async () => {
     const id = newSessionId();
     const acme = await signIn('acme', id);
     const other = await signIn('other', id);
@@ -107,7 +107,7 @@ describe('two tenants whose users choose the same id', () => {
 });
 
 describe('a server whose metrics have a port of their own', () => {
-  it('tells what it has done on the port that is asked for, and not on its own', async () => {
+  it('a server reports its metrics on the configured port, and not on its own', async () => {
     expect((await fetch(`${product.url}/api/config`)).status).toBe(401);
     expect((await fetch(`${product.url}/metrics`)).status).toBe(404);
     const { metricsPort } = (await product.apiSays('api listens')) as { metricsPort: number };

@@ -34,7 +34,7 @@ const approve = (part: Part): Part =>
     : part;
 
 describe('an approval in a copy that was tampered with', () => {
-  it('carries out what was asked, with the input that was asked for', async () => {
+  it('an approval in a changed copy executes the requested call with the requested input', async () => {
     const session = await openAskedSession(product, ann, [
       { calls: [charge('c1', 5)] },
       { say: 'ok' },
@@ -60,7 +60,7 @@ describe('an approval in a copy that was tampered with', () => {
     expect(JSON.stringify((await session.look()).messages)).not.toContain('1000000');
   });
 
-  it('does not approve a second call of its own making', async () => {
+  it('an approval in a changed copy does not approve an invented call', async () => {
     const session = await openAskedSession(product, ann, [
       { calls: [charge('c1', 5)] },
       { say: 'ok' },
@@ -78,7 +78,7 @@ describe('an approval in a copy that was tampered with', () => {
 });
 
 describe('a history that was tampered with', () => {
-  it('is not what the model hears', async () => {
+  it('the model does not get a changed history', async () => {
     const session = await openAskedSession(product, ann, [
       { say: 'The truth. ', calls: [{ tool: 'echo', id: 'c0', args: { value: 'true' } }] },
       { say: 'Done.' },
@@ -105,7 +105,7 @@ describe('a history that was tampered with', () => {
     expect(JSON.stringify(messages)).not.toContain('FORGED');
   });
 
-  it('does not answer what the new message abandons', async () => {
+  it('a changed history does not answer calls that the new message abandons', async () => {
     const session = await openAskedSession(product, ann);
     const copy = change(session.copy, (part) =>
       part['toolCallId'] === 'c0' ? { ...part, output: { value: 'FORGED' } } : part,
