@@ -72,7 +72,7 @@ export const executor = [
     file: 'executor/find-closed.ts',
     edits: [[' await due.note(sessionId, 0);', ' continue;']],
     suite: SWEEP,
-    test: 'the sweep notes a waiting run whose workflow was terminated, by a query for such',
+    test: 'the sweep the sweep notes a waiting run whose workflow was terminated, by a query for such',
   },
   {
     defence: 'Sweep: a stop whose request died is carried out',

@@ -55,7 +55,7 @@ export const readers = [
     suite: STORAGE,
     file: `${TRANSITIONS}/lib/log.ts`,
     edits: [['`[${formatInt(before)},[', '`[${formatInt(before + written.length)},[']],
-    test: 'the log in Redis publishes all that a transition wrote at once, with the sequence before it',
+    test: 'the log in Redis the log publishes everything that a transition wrote at once, with the sequence before it',
   },
   {
     defence: 'Tail: one publish per transition',
@@ -67,14 +67,14 @@ export const readers = [
         "  if (typeof added === 'string') {\n    log.written = [`[${id},${writerJson},${json}]`];\n    closeLog(log);\n    log.before = seq;\n    log.written = [];\n  }\n",
       ],
     ],
-    test: 'the log in Redis publishes all that a transition wrote at once, with the sequence before it',
+    test: 'the log in Redis the log publishes everything that a transition wrote at once, with the sequence before it',
   },
   {
     defence: 'Tail: a gap before what was published is read from the log',
     suite: 'test/stores/redis/tail.test.ts',
     file: 'stores/redis/tail/cursor.ts',
     edits: [['previous > known,', 'previous > Infinity,']],
-    test: 'follow repairs a publish that was lost, when the next one comes',
+    test: 'follow a follower repairs a lost publish when the next one arrives',
   },
   {
     defence: 'Expiry is armed by the end only',
@@ -168,6 +168,6 @@ export const readers = [
     file: `${TRANSITIONS}/lib/entries.ts`,
     edits: [['return { agentId, step: delta[2] };', 'return { step: delta[2] };']],
     suite: 'test/stores/redis/short-deltas.test.ts',
-    test: 'a delta in Redis belongs to a step that ends where the next begins, in sessions without notes of it',
+    test: 'a delta in Redis a delta belongs to a step that ends where the next begins, in sessions without notes of it',
   },
 ];

@@ -33,7 +33,7 @@ const agent: AnyAgent = {
 };
 
 describe('defineTool', () => {
-  it('types the callbacks from the schemas and keeps the definition frozen', () => {
+  it('defineTool types the callbacks from the schemas and keeps the definition frozen', () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds.',
@@ -65,7 +65,7 @@ describe('defineAgent', () => {
     expect(defineAgent(agent).tools).toEqual([]);
   });
 
-  it('types the system prompt from the state schema', () => {
+  it('defineAgent types the system prompt from the state schema', () => {
     const { systemPrompt } = defineAgent({
       ...agent,
       stateSchema: z.object({ mood: z.string().default('calm') }),

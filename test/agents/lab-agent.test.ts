@@ -63,7 +63,7 @@ describe('the lab agent', () => {
     ]);
   });
 
-  it('echoes', async () => {
+  it('the lab agent echoes its input', async () => {
     expect(await run('echo', { value: { deep: [1] } })).toEqual({ value: { deep: [1] } });
   });
 
@@ -71,7 +71,7 @@ describe('the lab agent', () => {
     await expect(run('boom', { message: 'bang' })).rejects.toThrow('bang');
   });
 
-  it('sleeps until it is stopped', async () => {
+  it('the lab agent sleeps until it is stopped', async () => {
     expect(await run('sleep', { ms: 1 })).toEqual({ slept: 1 });
     const stop = new AbortController();
     const asleep = run('sleep', { ms: 600_000 }, { abortSignal: stop.signal });
@@ -80,7 +80,7 @@ describe('the lab agent', () => {
     expect(find('sleep').inputSchema.safeParse({ ms: 600_001 }).success).toBe(false);
   });
 
-  it('charges after approval, under the key of the call, and never repeats a charge automatically', async () => {
+  it('the lab agent charges after approval, under the key of the call, and never repeats a charge automatically', async () => {
     const { requireApproval, idempotent } = find('charge');
     expect([requireApproval, idempotent]).toEqual([true, undefined]);
     expect(await run('charge', { amount: 5 })).toEqual({ charged: 5, key: 's1:1-x::c1' });
@@ -105,7 +105,7 @@ describe('the lab agent', () => {
     ]);
   });
 
-  it('delegates to agents that are registered along, which perform the script', () => {
+  it('the lab agent delegates to agents that are registered along, which perform the script', () => {
     const agents = new AgentRegistry([agent]);
     expect(agents.getRegisteredTypes()).toEqual(['lab', 'lab-child', 'lab-report']);
     const script = [{ say: 'hi' }];

@@ -39,7 +39,7 @@ describe('resolveModel', () => {
     }
   });
 
-  it('lifts models of version 2 to version 4', async () => {
+  it('resolveModel lifts models of version 2 to version 4', async () => {
     const model: LanguageModelV2 = {
       ...rest,
       specificationVersion: 'v2',
@@ -57,7 +57,7 @@ describe('resolveModel', () => {
     });
   });
 
-  it('lifts models of version 3 to version 4', async () => {
+  it('resolveModel lifts models of version 3 to version 4', async () => {
     const model: LanguageModelV3 = {
       ...rest,
       specificationVersion: 'v3',

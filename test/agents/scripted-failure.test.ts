@@ -57,7 +57,7 @@ describe('a scripted failure', () => {
 });
 
 describe('attempts', () => {
-  it('overrides the entry with attempt n, and repeats the last attempt', async () => {
+  it('attempt n of the script overrides the entry, and the last attempt repeats', async () => {
     const entry = { say: 'base', attempts: [{ say: 'first' }, { deltas: 2 }, { say: 'last' }] };
     const texts = [1, 2, 3, 4].map((attempt) => readText(model, withAttempt(attempt, entry)));
     expect(await Promise.all(texts)).toEqual(['first', 'base', 'last', 'last']);
@@ -101,7 +101,7 @@ describe('an abort', () => {
     await expect(call).rejects.toBe(reason);
   });
 
-  it('interrupts a flood of deltas', async () => {
+  it('an abort interrupts a flood of deltas', async () => {
     const stop = new AbortController();
     setImmediate(() => {
       stop.abort(reason);

@@ -60,7 +60,7 @@ describe('the scripted model', () => {
     expect(finish?.usage.outputTokens).toEqual({ total: 5, text: 4, reasoning: 1 });
   });
 
-  it('performs entry k in call k of the turn, then says done', async () => {
+  it('the scripted model performs entry k in call k of the turn, then finishes', async () => {
     const { prompt } = fromScript({ say: 'one' }, { say: 'two' });
     const texts = [0, 1, 2, 3].map((calls) =>
       readText(model, { prompt: afterCalls(prompt, calls) }),
@@ -92,7 +92,7 @@ describe('the scripted model', () => {
     expect(select(parts, 'finish')[0]?.finishReason.unified).toBe('stop');
   });
 
-  it('stamps each delta with the wall-clock time', async () => {
+  it('the scripted model stamps each delta with the wall-clock time', async () => {
     const before = Date.now() - 50;
     const deltas = toDeltas(
       await readParts(model, fromScript({ stamp: true, deltas: 4, everyMs: 10 })),
@@ -105,7 +105,7 @@ describe('the scripted model', () => {
     expect((times[3] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(29);
   });
 
-  it('quotes the conversation that it was given', async () => {
+  it('the scripted model quotes the conversation that it gets', async () => {
     const prompt: LanguageModelV4Prompt = [
       { role: 'system', content: 'Be good.' },
       ...fromUser('hello'),

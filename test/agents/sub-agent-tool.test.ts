@@ -41,7 +41,7 @@ describe('createSubAgentTool', () => {
     expect(tool.subAgent?.toMessage({ question: 'why' })).toBe('Please: why');
   });
 
-  it('distinguishes sub-agent tools from other tools', () => {
+  it('isSubAgentTool distinguishes sub-agent tools from other tools', () => {
     const other = defineTool({ name: 'a', description: 'A.', inputSchema, execute: 'client' });
     expect(isSubAgentTool(other)).toBe(false);
     expect(isSubAgentTool(createSubAgentTool({ agent: researcher, inputSchema }))).toBe(true);
@@ -57,7 +57,7 @@ describe('AgentRegistry', () => {
       llmConfig: { model: createScriptedModel() },
     });
 
-  it('registers sub-agents along with their parents, at any depth', () => {
+  it('AgentRegistry registers sub-agents along with their parents, at any depth', () => {
     const middle = defineAgent({ ...parentOf(researcher), name: 'middle' });
     const agents = new AgentRegistry([parentOf(middle), researcher]);
     expect(agents.getRegisteredTypes()).toEqual(['parent', 'middle', 'researcher']);

@@ -30,7 +30,7 @@ describe('the support agent without a key', () => {
     expect(countWords(text)).toBeGreaterThanOrEqual(60);
   });
 
-  it('admits that it does not know an order', async () => {
+  it('the support agent reports an unknown order', async () => {
     expect((await playTurn([], 'order 9999 please')).text).toContain('9999');
   });
 
@@ -103,7 +103,7 @@ describe('the support agent without a key', () => {
     expect(calls.map(({ name }) => name)).toEqual(['lookupOrder', 'refund']);
   });
 
-  it('remembers which order was spoken of', async () => {
+  it('the support agent remembers the order of the conversation', async () => {
     const first = await playTurn([], 'What about 1042?');
     const { calls } = await playTurn(first.prompt, 'Then I would like a refund.');
     expect(calls[1]?.input).toMatchObject({ orderId: '1042', amount: 48.5 });

@@ -95,7 +95,7 @@ describe('a client of the v7 profile', () => {
     expect(chat.messages).toEqual(stored);
   });
 
-  it('sees a dead attempt withdrawn, and keeps its connection', async () => {
+  it('a client of the v7 profile sees a dead attempt withdrawn, and keeps its connection', async () => {
     const texts: string[] = [];
     const runtime = createFakeRuntime(async (session) => {
       session.step();

@@ -21,7 +21,7 @@ interface Attached {
 }
 
 describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
-  it('rebuilds from rows what the log would have sent, and continues live', async () => {
+  it('a replay rebuilds from rows what the log would have sent, and continues live', async () => {
     await fc.assert(
       fc.asyncProperty(turns, fc.nat(), fc.nat(), async (turn, moment, loss) => {
         const joinAt = moment % (turn.length + 1);

@@ -8,7 +8,7 @@ const warn = (env: Record<string, string>, hasAccounts = true): string[] =>
 describe('warnOfAccess', () => {
   const JWT_JWKS_URL = 'https://id.test/keys';
 
-  it('warns of nothing where every user has an account of their own', () => {
+  it('warnOfAccess warns of nothing where every user has an account of their own', () => {
     expect(warn({ JWT_JWKS_URL, JWT_AUDIENCE: 'chat' })).toEqual([]);
     expect(warn({ JWT_SECRET: 'of this application alone' })).toEqual([]);
   });
@@ -17,7 +17,7 @@ describe('warnOfAccess', () => {
     ['of a server without accounts', {}, false, 'there is no sign-in'],
     ['of tokens for other applications', { JWT_JWKS_URL }, true, 'JWT_AUDIENCE is not set'],
     ['of ids that tenants share', { RECORD_LAYOUT: '1' }, true, 'until RECORD_LAYOUT is 2'],
-  ])('warns %s', (_what, env, hasAccounts, text) => {
+  ])('warnOfAccess warns %s', (_what, env, hasAccounts, text) => {
     expect(warn(env, hasAccounts)).toEqual([expect.stringContaining(text)]);
   });
 });

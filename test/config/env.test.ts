@@ -57,7 +57,7 @@ describe('parseEnv', () => {
     expect(config.HELIX_ALLOW_UNAUTHENTICATED).toBe(value);
   });
 
-  it('distinguishes an unset LAB from LAB=0 and LAB=1', () => {
+  it('parseEnv distinguishes an unset LAB from LAB=0 and LAB=1', () => {
     expect(parseEnv({}).LAB).toBeUndefined();
     expect(parseEnv({ LAB: '1' }).LAB).toBe(true);
     expect(parseEnv({ LAB: '0' }).LAB).toBe(false);

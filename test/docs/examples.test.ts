@@ -26,7 +26,7 @@ describe('the factories that the package exports', () => {
     expect(faults).toEqual([]);
   }, 180_000);
 
-  it('would not compile with a wrong field', () => {
+  it('an example with a wrong field does not compile', () => {
     const wrong = "import { defineTool } from 'helix-temporal';\ndefineTool({ nam: 'x' });";
     expect(
       compile(new Map([['example-wrong', wrong]]))

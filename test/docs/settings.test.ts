@@ -9,7 +9,7 @@ const declared = [...textOf('config/env.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)]
 );
 const guide = textOf('docs/deploying.md');
 
-it('explains every setting of the processes in docs/deploying.md', () => {
+it('docs/deploying.md explains every setting of the processes', () => {
   expect(declared.length).toBeGreaterThan(40);
   expect(
     declared.filter(

@@ -176,7 +176,7 @@ describe('the queue over HTTP', () => {
     expect(refused.status).toBe(400);
   });
 
-  it('loses nothing when the client that waits goes away', async () => {
+  it('the queue loses nothing when the client that waits goes away', async () => {
     const [sessionId, gate] = [newId(), newId()];
     await post(sessionId, 'u1', `speak ${gate}`, 'reject');
     await reached(gate);
@@ -197,7 +197,7 @@ describe('the queue over HTTP', () => {
     });
   });
 
-  it('interrupts with a message, whose reply its post gets', async () => {
+  it('a message interrupts a run, and its POST gets the reply', async () => {
     const [sessionId, gate] = [newId(), newId()];
     const stopped = await post(sessionId, 'u1', `speak ${gate}`, 'reject');
     await reached(gate);

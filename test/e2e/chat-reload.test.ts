@@ -180,7 +180,7 @@ describe('what there is to follow', () => {
     expect(await follow(sessionId)).toBe(204);
   });
 
-  it('depends on what this viewer has seen', async () => {
+  it('what there is to follow depends on what this viewer has seen', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });

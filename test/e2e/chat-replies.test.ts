@@ -184,7 +184,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     expect(client.reply()).toBe('Here again.');
   });
 
-  it('regenerates the newest reply, with its tools, as one message', async () => {
+  it('a chat regenerates the newest reply, with its tools, as one message', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -209,7 +209,7 @@ describe.each(CLIENTS)('%s: replies', (_name, library) => {
     expect(stored.messages).toHaveLength(4);
   });
 
-  it('regenerates an older reply and drops what came after it', async () => {
+  it('a chat regenerates an older reply and drops what came after it', async () => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });

@@ -124,7 +124,7 @@ describe('Temporal', () => {
 });
 
 describe('Redis', () => {
-  it('killed in the middle of a reply: no gap, no double, the same response', async () => {
+  it('a Redis that is killed in the middle of a reply leaves no gap and no duplicate in the same response', async () => {
     const { url, redisServer } = product;
     const sessionId = newSessionId();
     const words = Array.from({ length: 200 }, (_, n) => `${String(n)} `).join('');

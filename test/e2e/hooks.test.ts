@@ -81,7 +81,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('posts once for an approval beside a client tool, when both are answered', async () => {
+  it('the hook posts once for an approval beside a client tool, when both are answered', async () => {
     const { page, sessionId } = await open({ toolHandlers: { locate: () => 'here' } });
     const charge = { tool: 'charge', id: 'c2', args: { amount: 5 } };
     await page.chat.sendMessage(toScript({ calls: [locate('c1'), charge] }, { say: 'Charged.' }));
@@ -229,7 +229,7 @@ describe.each(HOOKS)('%s', (_name, useHelixChat) => {
     await expectStored(page, sessionId);
   });
 
-  it('reloads the reply automatically when a worker died in the middle of it', async () => {
+  it('the hook reloads the reply automatically when a worker died in the middle of it', async () => {
     const { page, sessionId } = await open();
     const script = toScript({ say: 'one two three four five six seven', deltas: 14, everyMs: 150 });
     await page.chat.sendMessage({ text: 'first' });

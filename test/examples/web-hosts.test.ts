@@ -63,7 +63,7 @@ describe('an app on Hono', () => {
     host = async (request) => app.fetch(request);
   });
 
-  it.each(CLIENTS)('talks to a chat of %s', async (...client) => {
+  it.each(CLIENTS)('an app on Hono serves a chat of %s', async (...client) => {
     const messages = await talk(host, client);
     expect(messages.map(textOf)).toEqual(['hello', 'You said hello']);
   });

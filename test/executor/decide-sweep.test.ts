@@ -64,7 +64,7 @@ const STOPPED = ['interrupted', 'aborted'] as const;
 const STATES: (WorkflowState | undefined)[] = [undefined, 'running', 'closed', 'unknown'];
 
 describe('decideSweep', () => {
-  it.each(OVER)('forgets a session whose run is %s', (status) => {
+  it.each(OVER)('decideSweep forgets a session whose run is %s', (status) => {
     for (const state of STATES) expect(decideSweep(recordOf(status), state, 0)).toBe('forget');
   });
 
@@ -79,7 +79,7 @@ describe('decideSweep', () => {
     },
   );
 
-  it('forgets a session that is not there', () => {
+  it('decideSweep forgets an unknown session', () => {
     expect(decideSweep(undefined, undefined, 0)).toBe('forget');
   });
 

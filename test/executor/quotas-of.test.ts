@@ -11,7 +11,7 @@ it('a user who is named has the usual quotas, a program that names none has no l
   expect(quotasOf({ ...unnamed, tenant: 'acme' })).toEqual(toQuotas());
 });
 
-it('quotas that are set hold for everybody', () => {
+it('configured quotas apply to every user', () => {
   const few = toQuotas({ runs: 1 });
   expect([ann, unnamed].map(createQuotasOf(few))).toEqual([few, few]);
   expect(createQuotasOf('unlimited')(ann)).toBeUndefined();

@@ -67,7 +67,7 @@ describe('the sweep', () => {
     expect(await runs.result(next)).toMatchObject({ status: 'completed' });
   });
 
-  it('notes a waiting run whose workflow was terminated, by a query for such', async () => {
+  it('the sweep notes a waiting run whose workflow was terminated, by a query for such', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, charge(`${id}-c`));
     await runs.untilStatus(id, 'waiting_approval');
@@ -190,7 +190,7 @@ describe('the sweep', () => {
     expect(await whereListed(id)).toBe('routine');
   });
 
-  it('forgets sessions that rest, when it has found them so twice', async () => {
+  it('the sweep forgets sessions that it found at rest twice', async () => {
     const session = drive(stores);
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);

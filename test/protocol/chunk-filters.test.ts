@@ -43,7 +43,7 @@ describe('filters', () => {
     );
   });
 
-  it('type what they let through', async () => {
+  it('filters narrow the type of the chunks that they pass', async () => {
     const source = (): Source<StreamChunk> => new Source([text('a'), text('b')]);
     const byType: TextDeltaChunk[] = await collectAll(filterByType(source(), ['text_delta']));
     const byGuard: TextDeltaChunk[] = await collectAll(filterWith(source(), isTextDeltaChunk));
@@ -175,7 +175,7 @@ describe('collectText', () => {
       text('lo'),
     ]);
 
-  it('joins the text of all agents, or of one', async () => {
+  it('collectText joins the text of all agents, or of one', async () => {
     expect(await collectText(stream())).toBe('Helchildlo');
     expect(await collectText(stream(), { agentId: 's1' })).toBe('Hello');
     expect(await collectText(new Source([]))).toBe('');

@@ -106,11 +106,14 @@ describe('StreamChunkSchema', () => {
     expect(isValid({ type: 'suspension_marker', ...base, kind, payload })).toBe(valid);
   });
 
-  it.each(['stepCount', 'messageCount', 'fromSequence'])('wants %s to be a count', (field) => {
-    const resync = sampleOf('stream_resync');
-    for (const value of [-1, 0.5, NaN, '1'])
-      expect(isValid({ ...resync, [field]: value })).toBe(false);
-  });
+  it.each(['stepCount', 'messageCount', 'fromSequence'])(
+    'StreamChunkSchema requires %s to be a count',
+    (field) => {
+      const resync = sampleOf('stream_resync');
+      for (const value of [-1, 0.5, NaN, '1'])
+        expect(isValid({ ...resync, [field]: value })).toBe(false);
+    },
+  );
 });
 
 describe('StreamMessageSchema', () => {

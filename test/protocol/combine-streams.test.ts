@@ -47,7 +47,7 @@ describe('combineStreams', () => {
     expect((await stream.next()).done).toBe(true);
   });
 
-  it('starves no stream: streams that are always ready take turns', async () => {
+  it('combineStreams starves no stream: streams that are always ready take turns', async () => {
     async function* always(name: string): AsyncGenerator<string> {
       for (;;) yield await Promise.resolve(name);
     }

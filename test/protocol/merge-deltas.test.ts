@@ -11,7 +11,7 @@ function entry(sequence: number, chunk: Bare, writer = 'm1', step = 1): LogEntry
 const text = (delta: string): Bare => ({ type: 'text_delta', delta });
 
 describe('mergeDeltas', () => {
-  it('joins deltas of one block under the last sequence', () => {
+  it('mergeDeltas joins deltas of one block under the last sequence', () => {
     const call = { type: 'tool_arg_stream_delta', toolCallId: 'c1' } as const;
     const entries = [
       entry(1, { type: 'thinking', content: 'a', isComplete: false }),

@@ -80,7 +80,7 @@ describe('parseStreamEvent', () => {
   it.each([
     '{"type":"invented_later","x":1}',
     '{"type":"chunk","chunk":{"type":"invented_later"},"sequence":4}',
-  ])('skips %s', (data) => {
+  ])('parseStreamEvent skips %s', (data) => {
     expect(parseStreamEvent(data)).toBeUndefined();
   });
 
@@ -123,7 +123,7 @@ describe('toWireEvents', () => {
     toWireEvents({ sequence: 9, writer, message });
   const about = { streamId: 's1', timestamp: 1 };
 
-  it('hands out chunks with their sequence', () => {
+  it('toWireEvents returns chunks with their sequence', () => {
     fc.assert(
       fc.property(anyChunk, (chunk) => {
         fc.pre(chunk.type !== 'suspension_marker');

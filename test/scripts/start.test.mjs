@@ -67,7 +67,7 @@ describe('npm start', () => {
     expect(left).toEqual(expect.arrayContaining(['redis', 'temporal.db']));
   });
 
-  test('brings back what dies, engines too', async () => {
+  test('npm start restarts processes that die, engines too', async () => {
     const { root, command, pids } = await startWhole();
     for (const role of ['worker', 'api']) {
       const back = command.line(new RegExp(`^${role} .*up (\\d+)`));

@@ -164,13 +164,13 @@ describe('docker-compose.yml', () => {
     compose = readFileSync(join(projectRoot, 'docker-compose.yml'), 'utf8');
   });
 
-  test('publishes ports on this machine only', () => {
+  test('docker-compose.yml publishes ports on this machine only', () => {
     const published = [...compose.matchAll(/^ {6}- (\S+):\d+$/gm)].map(([, where]) => where);
     expect(published.length).toBeGreaterThanOrEqual(4);
     for (const where of published) expect(where).toMatch(/^127\.0\.0\.1:\$\{\w+:-\d+\}$/);
   });
 
-  test('reaches the Temporal UI by its proxy alone', () => {
+  test('docker-compose.yml publishes the Temporal UI by its proxy alone', () => {
     expect(service('temporal-ui')).toContain('network_mode: service:temporal-ui-proxy');
     expect(service('temporal-ui')).not.toContain('ports:');
     expect(service('temporal-ui-proxy')).toContain('TEMPORAL_UI_UPSTREAM: 127.0.0.1:8081');

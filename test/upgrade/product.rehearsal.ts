@@ -79,7 +79,7 @@ const next = (side: Side, sessionId: string, id: string): Promise<SseReader> =>
   postMessage(side.url, sessionId, { id, text: toScript({ say: `answer to ${id}` }).text });
 
 describe('a rolling upgrade from release 0.2.0', () => {
-  it('loses nothing: each transcript is word for word, each charge is made once', async () => {
+  it('a rolling upgrade loses nothing: each transcript is word for word, and each charge is made once', async () => {
     const former = await deployment.start('former');
     const asked = { former: await ask(former, 'former'), today: [] as AskedChat[] };
     const before = await talk(former.url);

@@ -58,7 +58,7 @@ describe('formatLine', () => {
     30_000,
   );
 
-  it('loses no character but the marks', () => {
+  it('formatLine loses no character except the marks', () => {
     fc.assert(
       fc.property(fc.string(), (line) => {
         const shown = formatLine(line).map(({ kind, text }) => {
@@ -74,7 +74,7 @@ describe('formatLine', () => {
 describe('formatText', () => {
   const kinds = (text: string): Block['kind'][] => formatText(text).map(({ kind }) => kind);
 
-  it('divides paragraphs at empty lines and keeps single line breaks', () => {
+  it('formatText divides paragraphs at empty lines and keeps single line breaks', () => {
     const [first, second] = formatText('one\ntwo\n\n\nthree');
     expect(first).toEqual({
       kind: 'lines',

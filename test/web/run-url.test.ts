@@ -4,7 +4,7 @@ import { runUrl } from '../../web/src/run-url.js';
 const config = { agents: ['support'], defaultAgent: 'support', namespace: 'default' };
 
 describe('runUrl', () => {
-  it('links to the workflow of a run', () => {
+  it('runUrl links to the workflow of a run', () => {
     expect(runUrl({ ...config, temporalUi: 'http://localhost:8233' }, 'chat:2-ab')).toBe(
       'http://localhost:8233/namespaces/default/workflows/run%3Achat%3A2-ab',
     );

@@ -21,7 +21,7 @@ describe('toolCardState', () => {
 });
 
 describe('readable', () => {
-  it('indents JSON and leaves text alone', () => {
+  it('readable indents JSON and leaves text alone', () => {
     expect(readable({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}');
     expect(readable('plain')).toBe('plain');
     expect(readable(undefined)).toBe('');

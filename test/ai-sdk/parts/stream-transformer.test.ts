@@ -6,7 +6,7 @@ import type { Bare } from '../../support/fake-call.js';
 import { at, call, chunks, end, run, text } from './transformer-chunks.js';
 
 describe('StreamTransformer', () => {
-  it('frames a step and ends the response', () => {
+  it('StreamTransformer frames a step and ends the response', () => {
     const transformer = new StreamTransformer({ generateMessageId: (agent) => `msg-${agent}` });
     const events = run(transformer, chunks({ type: 'step_start' }, text('a'), text('b')));
     expect([...events, ...transformer.finalize().events]).toEqual([
@@ -63,7 +63,7 @@ describe('StreamTransformer', () => {
     expect(types.indexOf('finish-step')).toBeGreaterThan(types.lastIndexOf('text-end'));
   });
 
-  it('skips what clients would fail on or must not see', () => {
+  it('StreamTransformer skips what clients would fail on or must not see', () => {
     const transformer = new StreamTransformer();
     const events = run(transformer, [
       ...chunks(text('a')),

@@ -91,7 +91,7 @@ describe.each([false, true])('client tools, in strict mode: %s', (isStrict) => {
     expect(calls.some(({ signal }) => signal.aborted)).toBe(false);
   });
 
-  it('aborts when the page goes away, and posts nothing from then on', async () => {
+  it('a client tool is aborted when the page closes, and nothing is posted afterwards', async () => {
     const { locate, calls } = createTool();
     const chat = chatOf([call('c1')]);
     const hook = show({ chat, toolHandlers: { locate } }, isStrict);
@@ -103,7 +103,7 @@ describe.each([false, true])('client tools, in strict mode: %s', (isStrict) => {
     expect(chat.outputs).toEqual([]);
   });
 
-  it('aborts when another session is shown, and takes up what waits there', async () => {
+  it('a client tool is aborted when another session is shown, whose calls are executed', async () => {
     const { locate, calls } = createTool();
     const chat = chatOf([call('c1')]);
     const hook = show({ chat, toolHandlers: { locate } }, isStrict);

@@ -176,7 +176,7 @@ describe('GET (paths 5, 6)', () => {
     expect((await get(runtime)).text).toBe(posted.text);
   });
 
-  it('rebuilds a turn from its rows when its chunks have expired', async () => {
+  it('a GET rebuilds a turn from its rows when its chunks have expired', async () => {
     const runtime = createFakeRuntime(asking);
     await ask(runtime, [user('u1')]);
     runtime.sessions.get('s1')?.entries.splice(0);

@@ -51,7 +51,7 @@ describe('the log in Redis', () => {
     expect(info?.totalChunks).toBe((await stores.streamManager.getAllChunks(session.id)).length);
   });
 
-  it('publishes all that a transition wrote at once, with the sequence before it', async () => {
+  it('the log publishes everything that a transition wrote at once, with the sequence before it', async () => {
     const stores = await openTestStores();
     const session = drive(stores);
     const { runId } = await session.newRun();

@@ -75,7 +75,7 @@ describe('expiry in memory', () => {
     expect(await streamManager.getStreamInfo('s')).toBeNull();
   });
 
-  it('frees what is no longer used', async () => {
+  it('expiry frees what is no longer used', async () => {
     const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     const { runId } = await session.newRun();
     await session.ask(runId, 1, []);

@@ -19,7 +19,7 @@ const Value = fc.letrec<{ value: unknown }>((tie) => ({
 const copy = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('a patch', () => {
-  it('leads from any value to any other, under whatever names', () => {
+  it('a patch leads from any value to any other, under whatever names', () => {
     fc.assert(
       fc.property(Value, Value, (before, after) => {
         const document = { value: copy(before) };

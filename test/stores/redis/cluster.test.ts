@@ -160,7 +160,7 @@ describe('on a cluster of three nodes', () => {
     await until('the API has the whole cluster again', () => answers(api));
   });
 
-  it("takes a cluster connection of the caller's, and makes its own for subscriptions", async () => {
+  it("the stores accept the caller's cluster connection, and open their own for subscriptions", async () => {
     // A client with ioredis's own settings waits for nothing; the node of the test before may.
     await until('all nodes see a whole cluster', async () => {
       const infos = await Promise.all(

@@ -31,7 +31,7 @@ describe("a follower's cursor", () => {
     expect(cursor.takePage(page([entry(6)], 6))).toEqual([]);
   });
 
-  it('sees a gap before a batch, and none where entries were withdrawn', () => {
+  it('a cursor sees a gap before a batch, and none where entries were withdrawn', () => {
     const cursor = cursorAtFive();
     const batch = { previous: 7, entries: [entry(8)], size: 1 };
     expect(cursor.isGapBefore(batch)).toBe(true);
@@ -60,7 +60,7 @@ describe("a follower's cursor", () => {
     );
   });
 
-  it('compares where it started, before anything new came', () => {
+  it('a cursor compares where it started, before anything new came', () => {
     const cursor = createCursor(5);
     cursor.takePage(page([entry(5)], 5));
     expect(() => cursor.takePage(page([entry(5, 'other')], 5, 'two'))).toThrow(

@@ -53,7 +53,7 @@ describe('followers who want the same page', () => {
     expect(await later).toMatchObject({ sequence: 3 });
   });
 
-  it('try again after a failure', async () => {
+  it('followers of one page read it again after a failure', async () => {
     const { reads, read } = heldReads();
     const first = read('s', 7);
     reads[0]?.fail();

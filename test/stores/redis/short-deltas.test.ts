@@ -73,7 +73,7 @@ describe('a delta in Redis', () => {
     expect(await fieldsOf(session.id)).toEqual(['w']);
   });
 
-  it('belongs to a step that ends where the next begins, in sessions without notes of it', async () => {
+  it('a delta belongs to a step that ends where the next begins, in sessions without notes of it', async () => {
     const { prefix, open } = deploy();
     const { session, writer } = await speak(await open(2), ['one ', 'two ']);
     await session.commit(writer, { calls: [], final: undefined });

@@ -86,7 +86,7 @@ describe('follow', () => {
     expect(textIn(late.entries)).toBe('kept');
   });
 
-  it('repairs a publish that was lost, when the next one comes', async () => {
+  it('a follower repairs a lost publish when the next one arrives', async () => {
     const { stores, session, say } = await openSpeaker();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
@@ -98,7 +98,7 @@ describe('follow', () => {
     expect(textIn(follower.entries)).toBe('abc');
   });
 
-  it('repairs a publish that was lost, though nothing follows', async () => {
+  it('a follower repairs a lost publish even if nothing follows', async () => {
     const { stores, session, say } = await openSpeaker();
     const follower = startFollower(stores.streamManager, session.id, 0);
     await say('a');
@@ -109,7 +109,7 @@ describe('follow', () => {
     expect(textIn(follower.entries)).toBe('ab');
   });
 
-  it('loses nothing when its subscriber connection is killed again and again', async () => {
+  it('a follower loses nothing when its subscriber connection is killed again and again', async () => {
     const { stores, session, say } = await openSpeaker();
     const other = await openTestStores('api');
     const follower = startFollower(other.streamManager, session.id, 0);

@@ -79,7 +79,7 @@ describe('cjson', () => {
     expect(() => decode(nested(1_001))).toThrow('Found too many nested data structures (1001)');
   });
 
-  it('decodes null into a value of its own, and any name into a field', () => {
+  it('cjson decodes null into a value of its own, and any name into a field', () => {
     const table = decode('{"__proto__":null,"a":[{},null]}') as Record<string, unknown>;
     expect(Object.entries(table)).toEqual([
       ['__proto__', CJSON_NULL],
@@ -87,7 +87,7 @@ describe('cjson', () => {
     ]);
   });
 
-  it('encodes any text as in Redis', async () => {
+  it('cjson encodes any text as in Redis', async () => {
     await fc.assert(
       fc.asyncProperty(Text, async (text) => {
         expect(encode(text)).toBe(await client.eval(ENCODE, 0, text));

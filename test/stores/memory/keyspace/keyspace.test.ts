@@ -138,7 +138,7 @@ describe('a keyspace', () => {
     expect(call('XRANGE', 'stream', '-', '+')).toEqual([['1-0', ['a', 'b']]]);
   });
 
-  it('dumps keys of any name', () => {
+  it('a keyspace dumps keys of any name', () => {
     const { call, dump } = withClock();
     call('SET', 'constructor', 'b');
     call('SADD', '__proto__', 'b', 'a');

@@ -86,7 +86,7 @@ describe('the keyspace in memory', () => {
     },
   );
 
-  it('wants of every command as many arguments as Redis', async () => {
+  it('the keyspace requires as many arguments of every command as Redis', async () => {
     const arities = Object.fromEntries([...COMMANDS].map(([name, { arity }]) => [name, arity]));
     const names = Object.keys(arities);
     const infos = (await redis.client.call('COMMAND', 'INFO', ...names)) as [string, number][];
@@ -95,7 +95,7 @@ describe('the keyspace in memory', () => {
     );
   });
 
-  it('remembers the last id of a stream that became empty', async () => {
+  it('the keyspace remembers the last id of a stream that became empty', async () => {
     await expectSame([
       ['XADD', 's', '5-1', 'a', 'b'],
       ['XDEL', 's', '5-1'],
