@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { parseState } from '../agents/agent-state.js';
 import type { JsonPatchOperation } from '../protocol/chunk.js';
 import { StaleStateError } from '../protocol/errors.js';
+import type { StateRead } from '../stores/contract/staging.js';
 import type { Store } from '../stores/contract/store.js';
 
 export interface LoadedState {
@@ -16,15 +17,17 @@ export interface LoadedState {
  * The agent's own state at the beginning of a step: with the changes that earlier calls asked for, and
  * with the schema's defaults, so that tools that run in parallel change the same state.
  *
+ * @param read the stored state, if it was read before
  * @throws StateError if what is stored does not fit the schema
  */
 export async function loadState(
   { staging, documents }: Pick<Store, 'staging' | 'documents'>,
   schema: z.ZodType,
   sessionId: string,
+  read?: StateRead,
 ): Promise<LoadedState> {
-  for (;;) {
-    const { customState: stored, version } = await staging.promoteSettled(sessionId);
+  for (let known = read; ; known = undefined) {
+    const { customState: stored, version } = await staging.promoteSettled(sessionId, known);
     const state = parseState(schema, stored);
     const added = createPatch(stored, state) as JsonPatchOperation[];
     if (added.length === 0) return { state, added };

@@ -3,11 +3,22 @@ import type { Sessions } from '../stores/contract/sessions.js';
 
 /** Rows are immutable, so what was read once stays true: only new rows are loaded. */
 export interface RowsCache {
-  /** `born` tells a session from an erased one of the same id, and from itself before a rewind. */
-  load: (session: { sessionId: string; born: string }, count: number) => Promise<readonly Row[]>;
+  /** What it holds of a session: rows that the store need not send. */
+  held: (sessionId: string) => { born: string; rows: number };
+  /**
+   * `born` tells a session from an erased one of the same id, and from itself before a rewind.
+   *
+   * @param given rows from an index on that were read before
+   */
+  load: (
+    session: { sessionId: string; born: string },
+    count: number,
+    given?: { from: number; rows: readonly Row[] },
+  ) => Promise<readonly Row[]>;
 }
 
 interface CachedRows {
+  born: string;
   rows: readonly Row[];
   bytes: number;
 }
@@ -37,16 +48,25 @@ export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX
     }
   }
 
+  async function read(sessionId: string, from: number, count: number): Promise<readonly Row[]> {
+    return from < count ? sessions.rows(sessionId, from, count) : [];
+  }
+
   return {
-    load: async ({ sessionId, born }, count) => {
-      const key = `${sessionId}/${born}`;
-      const cached = cache.get(key) ?? { rows: [], bytes: 0 };
+    held: (sessionId) => {
+      const { born = '', rows = [] } = cache.get(sessionId) ?? {};
+      return { born, rows: rows.length };
+    },
+    load: async ({ sessionId, born }, count, given) => {
+      const none: CachedRows = { born, rows: [], bytes: 0 };
+      const cached = cache.get(sessionId) ?? none;
       // More rows than the store has: it was restored.
-      const kept = cached.rows.length <= count ? cached : { rows: [], bytes: 0 };
+      const kept = cached.born === born && cached.rows.length <= count ? cached : none;
       const from = kept.rows.length;
-      const fresh = from < count ? await sessions.rows(sessionId, from, count) : [];
+      const isGiven = given?.from === from && from + given.rows.length === count;
+      const fresh = isGiven ? given.rows : await read(sessionId, from, count);
       const rows = [...kept.rows, ...fresh];
-      keep(key, { rows, bytes: kept.bytes + roughBytes(fresh) });
+      keep(sessionId, { born, rows, bytes: kept.bytes + roughBytes(fresh) });
       return rows;
     },
   };

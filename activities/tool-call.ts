@@ -58,11 +58,10 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
 
   return async (ref, attempt, limitMs) => {
     const writer = callWriter(ref, attempt.token);
-    let unlisten: (() => void) | undefined;
     let giveBack: (() => void) | undefined;
     let isBegun = false;
+    const unlisten = cutOnStop(deps, ref, attempt);
     try {
-      unlisten = await cutOnStop(deps, ref, attempt);
       const agent = await findAgent(ref);
       const isGivenUp = ref.givenUp !== undefined;
       if (!isGivenUp && !isKnown(agent, ref) && !(await isOver(ref))) {
@@ -80,6 +79,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
         toolCallId: ref.toolCallId,
         now: Date.now(),
         budget: attempt.budget,
+        withState: agent?.stateSchema !== undefined,
       });
       switch (start.kind) {
         case 'settled':
@@ -100,7 +100,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       throw error;
     } finally {
       giveBack?.();
-      unlisten?.();
+      unlisten();
     }
   };
 
@@ -125,8 +125,9 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       } else if (agent === undefined || tool === undefined) {
         outcome = toFailure(`There is no tool named "${start.call.toolName}".`, 'unknown_tool');
       } else {
-        const given = { ref, agent, execution, attempt, abortSignal: signal, chunks };
-        opened = await openCallContext(deps, given);
+        const { state } = start;
+        const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
+        opened = openCallContext(deps, given);
         outcome = await executeTool({
           tool,
           // What a person changed it to is what was approved.

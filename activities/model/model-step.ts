@@ -27,10 +27,8 @@ export function createModelStep(deps: ActivityDeps): ModelStep {
 
   return async (ref, attempt, progress) => {
     const writer = modelWriter(ref, attempt.token);
-    let unlisten: (() => void) | undefined;
+    const unlisten = cutOnStop(deps, ref, attempt);
     try {
-      // Listening starts before the claim, so that no stop falls between the two.
-      unlisten = await cutOnStop(deps, ref, attempt);
       return await endings.orEnded(ref, attempt, () =>
         carryOut({ ref, attempt, writer, progress }),
       );
@@ -41,7 +39,7 @@ export function createModelStep(deps: ActivityDeps): ModelStep {
       logger.warn({ err: error, runId, step }, 'the step cannot be carried out');
       return await endings.poisoned(ref, isState ? error.code : 'framework_internal_error');
     } finally {
-      unlisten?.();
+      unlisten();
     }
   };
 
@@ -62,16 +60,17 @@ export function createModelStep(deps: ActivityDeps): ModelStep {
         now: Date.now(),
         budget: attempt.budget,
         perToken: agent.llmConfig.pricing?.outputPerMTok ?? 0,
+        wants: { state: agent.stateSchema !== undefined, ...rowsCache.held(ref.sessionId) },
       }),
     );
     if (claim.kind === 'done') return claim.outcome;
     if (claim.kind === 'not_ready') return { kind: 'not_ready' };
     if (claim.kind !== 'claimed') throw new AttemptOver(claim);
     Object.assign(progress, { sequence: claim.sequence, failures: claim.failures });
-    // Two requests at once: the model waits for one round trip only.
+    // As a rule the claim has brought both: only what is long, or has changed, takes another trip.
     const [loaded, rows] = await Promise.all([
-      agent.stateSchema && loadState(store, agent.stateSchema, ref.sessionId),
-      rowsCache.load({ ...ref, born: claim.born }, claim.rowCount),
+      agent.stateSchema && loadState(store, agent.stateSchema, ref.sessionId, claim.state),
+      rowsCache.load({ ...ref, born: claim.born }, claim.rowCount, claim.fresh),
     ]);
     return tryUntilStored(current, { agent, claim, rows, loaded });
   }

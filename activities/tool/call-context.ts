@@ -13,6 +13,7 @@ import { isReservedEventName } from '../../protocol/event-names.js';
 import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isShownUrl } from '../../protocol/shown-url.js';
+import type { CustomState } from '../../stores/contract/custom-state.js';
 import { toCheckedJson } from '../../stores/record/checked-messages.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
@@ -33,6 +34,8 @@ export interface CallContext {
 interface CallContextInput {
   ref: CallActivityRef;
   agent: AgentDefinition;
+  /** As stored, for agents with a state. */
+  state: CustomState | undefined;
   /** Which execution of the call it is, from 1. */
   execution: number;
   attempt: Attempt;
@@ -41,15 +44,13 @@ interface CallContextInput {
 }
 
 /** @throws StateError if the stored state does not fit the agent's schema */
-export async function openCallContext(
-  { store, services }: Pick<ActivityDeps, 'store' | 'services'>,
-  { ref, agent, execution, attempt, abortSignal, chunks }: CallContextInput,
-): Promise<CallContext> {
+export function openCallContext(
+  { services }: Pick<ActivityDeps, 'services'>,
+  { ref, agent, state: stored, execution, attempt, abortSignal, chunks }: CallContextInput,
+): CallContext {
   const { stateSchema } = agent;
   const state: AgentState | undefined =
-    stateSchema === undefined
-      ? undefined
-      : createAgentState(stateSchema, (await store.documents.readState(ref.sessionId)).customState);
+    stateSchema === undefined ? undefined : createAgentState(stateSchema, stored ?? {});
   let isOver = false;
   let hasEvents = false;
   let eventBytes = 0;

@@ -67,13 +67,6 @@ export const legs = [
     test: 'a leg waits for calls that have begun before its attempt fails',
   },
   {
-    defence: 'Legs: a stop lets no further call begin',
-    file: 'activities/leg/leg-calls.ts',
-    edits: [["    if (outcome.kind === 'stopped') isStopped = true;\n", '']],
-    suite: LOOP,
-    test: 'a leg that is stopped ends the run, and starts no further call',
-  },
-  {
     defence: 'Tools: one whose activity fails for good does not fail the run',
     file: 'workflows/step-calls.ts',
     edits: [['if (!(error instanceof ActivityFailure)) throw error;', 'throw error;']],

@@ -56,8 +56,27 @@ export const toolCalls = [
   {
     defence: 'A stop cuts a tool that does not listen',
     file: 'activities/tool-call.ts',
-    edits: [['      unlisten = await cutOnStop(deps, ref, attempt);\n', '']],
+    edits: [['= cutOnStop(deps, ref, attempt);', '= () => undefined;']],
     suite: TOOL_CALL,
     test: 'tool call is cut by a stop, whether or not the tool listens',
+  },
+  {
+    defence: 'A stop between a claim and its subscription is found',
+    file: 'activities/cut-on-stop.ts',
+    edits: [['else if (isLater) await lookUp();', '']],
+    suite: TOOL_CALL,
+    test: 'tool call is cut by a stop that comes between its permission and its subscription',
+  },
+  {
+    defence: 'Claim: rows of a session that was erased are not taken for those of the next one',
+    file: 'stores/transitions/claim.ts',
+    edits: [['wants.born === born && wants.rows <= count', 'wants.rows <= count']],
+    test: 'read along a claim brings the rows that the caller does not have, with the results that it takes in',
+  },
+  {
+    defence: 'Claim: a long transcript does not block Redis',
+    file: 'stores/transitions/claim.ts',
+    edits: [['const isLong = count - from > MOST_ROWS;', 'const isLong = false;']],
+    test: 'read along a claim leaves many rows to the caller',
   },
 ];

@@ -47,6 +47,7 @@ import { settleApprovalCases } from './session/settle-approval.js';
 import { settleClientCases } from './session/settle-client.js';
 import { settleToolCases } from './session/settle-tool.js';
 import { callEventCases } from './session/call-events.js';
+import { readAlongCases } from './session/read-along.js';
 import { startCallCases } from './session/start-call.js';
 import { steerCases } from './session/steer.js';
 import { stopCases } from './session/stop.js';
@@ -80,6 +81,7 @@ const SESSION = [
   commitCases,
   resultCases,
   takeOverCases,
+  readAlongCases,
   startCallCases,
   callEventCases,
   settleToolCases,

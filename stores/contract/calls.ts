@@ -2,6 +2,7 @@ import type { JsonPatchOperation, StreamMessage } from '../../protocol/chunk.js'
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { Resumption } from '../../protocol/run.js';
 import type { CallSpec, OpenCall, Wake } from './call-record.js';
+import type { CustomState } from './custom-state.js';
 import type { Writer } from './log.js';
 import type { AttemptBudget } from './steps.js';
 
@@ -42,6 +43,8 @@ export interface StartCallInput {
   now: number;
   /** How many executions of an idempotent tool may be lost. Default: five within an hour. */
   budget?: AttemptBudget;
+  /** Also read the agent's own state. */
+  withState?: boolean;
 }
 
 export type StartCallResult =
@@ -53,6 +56,8 @@ export type StartCallResult =
       decision?: Decision;
       /** Step of the conversation in which a sub-agent's call is shown. */
       shownIn?: number;
+      /** The agent's own state including staged changes of settled calls, if it was wanted. */
+      state?: CustomState;
     }
   | { kind: 'settled' }
   | { kind: 'stopped' }

@@ -25,13 +25,26 @@ export interface Staging {
    * Applies the staged changes of all steps, one call after another. Changes that conflict with
    * those of other calls are adapted so that the run can continue: missing parents are created, and
    * removing what is already gone is ignored.
+   *
+   * @param read the state as it was read before; it is read again if it has changed
    */
-  promoteSettled: (sessionId: string) => Promise<PromotedState>;
+  promoteSettled: (sessionId: string, read?: StateRead) => Promise<PromotedState>;
   /**
    * Drops the staged changes of a step and returns their calls. Does nothing if the session does
    * not exist.
    */
   discard: (sessionId: string, stepId: string) => Promise<string[]>;
+}
+
+/** The state and its staged changes, read at one moment. */
+export interface StateRead extends VersionedState {
+  staged: NumberedChanges[];
+}
+
+/** Staged changes with the number that tells them from later ones of the same call. */
+export interface NumberedChanges extends StagedChanges {
+  stepId: string;
+  n: number;
 }
 
 /** What one tool call wants to change in the custom state. */

@@ -2,6 +2,7 @@ import type { FinishReason, StreamMessage } from '../../protocol/chunk.js';
 import type { Row } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, StopRequest, TerminalStatus } from '../../protocol/run.js';
 import type { NewCall } from './call-record.js';
+import type { StateRead } from './staging.js';
 import type { Writer } from './log.js';
 import type { RunUsage } from './runs.js';
 
@@ -38,6 +39,14 @@ export interface ClaimInput {
    * the run.
    */
   perToken?: number;
+  /** What the step needs of its session: read in the same moment, as far as it is not too long. */
+  wants?: {
+    /** The agent's own state. */
+    state: boolean;
+    /** The caller has this many rows of the session that was born then. */
+    born: string;
+    rows: number;
+  };
 }
 
 /**
@@ -84,6 +93,10 @@ export type ClaimResult =
       hasDroppedCalls?: true;
       /** Usage of the run so far; absent if nothing was reported. */
       usage?: RunUsage;
+      /** Rows from this index on, if they were wanted. */
+      fresh?: { from: number; rows: Row[] };
+      /** The agent's own state, if it was wanted. */
+      state?: StateRead;
     }
   /** The step, perhaps also later ones, was committed before: the newest outcome. */
   | { kind: 'done'; outcome: StepOutcome }

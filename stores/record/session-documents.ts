@@ -10,7 +10,13 @@ import type { CustomState } from '../contract/custom-state.js';
 import type { Documents } from '../contract/documents.js';
 import type { RunInfo, Runs } from '../contract/runs.js';
 import type { SessionRecord, Sessions, SessionView } from '../contract/sessions.js';
-import type { PromotedState, StagedChanges, Staging } from '../contract/staging.js';
+import type {
+  NumberedChanges,
+  PromotedState,
+  StagedChanges,
+  StateRead,
+  Staging,
+} from '../contract/staging.js';
 import { toPendingCalls, toRunInfo, toSuspension } from './session-summaries.js';
 
 /** What a store brings so that its documents can be made of it. */
@@ -38,12 +44,6 @@ export interface DocumentPrimitives {
   readStaged: (sessionId: string, stepId?: string) => Promise<NumberedChanges[]>;
   dropStaged: (sessionId: string, stepId: string) => Promise<string[]>;
   erase: (sessionId: string) => Promise<void>;
-}
-
-/** Staged changes with the number that tells them from later ones of the same call. */
-export interface NumberedChanges extends StagedChanges {
-  stepId: string;
-  n: number;
 }
 
 /**
@@ -79,17 +79,25 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
     return version === 0 ? {} : store.readState(sessionId, version);
   }
 
+  /** State and staged changes, one after the other; undefined if the state was replaced in between. */
+  async function readNow(sessionId: string, stepId?: string): Promise<StateRead | undefined> {
+    const { stateVersion: version } = await existing(sessionId);
+    const staged = await store.readStaged(sessionId, stepId);
+    const customState = await stateOf(sessionId, version);
+    return customState && { version, customState, staged };
+  }
+
   /** Applies staged changes, of one step or of all, by compare-and-set. */
   async function promote(
     sessionId: string,
     stepId: string | undefined,
     apply: (before: CustomState, changes: StagedChanges[]) => CustomState,
+    read?: StateRead,
   ): Promise<PromotedState> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const { stateVersion } = await existing(sessionId);
-      const staged = await store.readStaged(sessionId, stepId);
-      const before = await stateOf(sessionId, stateVersion);
-      if (before === undefined) continue;
+      const found = tries === 0 && read !== undefined ? read : await readNow(sessionId, stepId);
+      if (found === undefined) continue;
+      const { version: stateVersion, customState: before, staged } = found;
       const toolCallIds = staged.map(({ toolCallId }) => toolCallId);
       if (staged.length === 0) return { customState: before, version: stateVersion, toolCallIds };
       const customState = apply(before, staged);
@@ -193,7 +201,7 @@ export function createSessionDocuments(store: DocumentPrimitives): DocumentNouns
         if (!staged) throw notFound();
       },
       promote: (sessionId, stepId) => promote(sessionId, stepId, applyChanges),
-      promoteSettled: (sessionId) => promote(sessionId, undefined, fitChanges),
+      promoteSettled: (sessionId, read) => promote(sessionId, undefined, fitChanges, read),
       discard: async (sessionId, stepId) => {
         checkStreamId(sessionId);
         return store.dropStaged(sessionId, stepId);

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { parseUsage } from '../record/run-usage.js';
 import { childPartOf, runNumberOf } from '../../protocol/ids.js';
-import type { DocumentPrimitives, NumberedChanges } from '../record/session-documents.js';
+import type { DocumentPrimitives } from '../record/session-documents.js';
 import { toStoredChanges } from '../record/to-stored-changes.js';
 import type { Checkpoint } from '../contract/checkpoints.js';
 import type { CustomState } from '../contract/custom-state.js';
 import type { RunInfo } from '../contract/runs.js';
-import type { StagedChanges } from '../contract/staging.js';
 import type { RedisContext } from './context.js';
 import { callRedis } from './errors.js';
 import { parseStored } from './stored-json.js';
+import { toStaged } from './stored-state.js';
 
 type Primitives = Omit<DocumentPrimitives, 'readRecord' | 'readView' | 'readRows'>;
 
@@ -65,11 +65,9 @@ export function createDocumentPrimitives({
     readStaged: async (sessionId, stepId) => {
       const staged = await callRedis(redis.hgetall(keys.session(sessionId).staged));
       const step = stepId === undefined ? undefined : toStoredStep(stepId);
-      return Object.entries(staged)
-        .filter(([field]) => field !== 'n')
-        .map(toNumbered)
-        .filter((changes) => step === undefined || changes.stepId === step)
-        .sort((a, b) => a.n - b.n);
+      return toStaged(Object.entries(staged)).filter(
+        (changes) => step === undefined || changes.stepId === step,
+      );
     },
     dropStaged: async (sessionId, stepId) => {
       const dropped = await transitions.run('dropStaged', sessionId, {
@@ -126,12 +124,4 @@ function createRewindCheck(rewinds: readonly string[]): (run: StoredRun) => bool
 /** A step id as stored: the first slash ends it, whatever the call id contains. */
 function toStoredStep(stepId: string): string {
   return stepId.replaceAll('%', '%25').replaceAll('/', '%2F');
-}
-
-/** `<stored stepId>/<toolCallId>` → `<number> <changes>`. */
-function toNumbered([field, value]: [string, string]): NumberedChanges {
-  const space = value.indexOf(' ');
-  const changes = parseStored(value.slice(space + 1), 'staged changes') as StagedChanges;
-  const stepId = field.slice(0, -(changes.toolCallId.length + 1));
-  return { ...changes, stepId, n: Number(value.slice(0, space)) };
 }

@@ -89,9 +89,10 @@ export function rewindRequest(input: RewindInput, contents: Contents): RequestOf
 }
 
 export function claimRequest(input: ClaimInput): RequestOf<'claim'> {
-  const { known, now, budget = LIMITS.attempts, perToken = 0 } = input;
+  const { known, now, budget = LIMITS.attempts, perToken = 0, wants } = input;
   const { runId, name, token, agentType, step } = input.writer;
-  const fixed = { runId, name, token, agentType, step, runN: runNumberOf(runId), known, now };
+  const runN = runNumberOf(runId);
+  const fixed = { runId, name, token, agentType, step, runN, known, now, wants };
   // Only what earlier attempts left is measured by the rest.
   return token === 1 ? fixed : { ...fixed, lost: { budget, perToken } };
 }

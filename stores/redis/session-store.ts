@@ -1,14 +1,15 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { checkSessionId } from '../record/checked-ids.js';
 import { formatUsage } from '../record/run-usage.js';
+import { fitChanges } from '../record/fit-changes.js';
 import { createSessionDocuments } from '../record/session-documents.js';
 import { toStoredRow } from '../record/to-stored-row.js';
 import { isQuestion } from '../record/waiting-page.js';
-import type { Calls } from '../contract/calls.js';
+import type { Calls, StartCallResult } from '../contract/calls.js';
 import type { Queue } from '../contract/queue.js';
 import type { Runs } from '../contract/runs.js';
 import type { Sessions } from '../contract/sessions.js';
-import type { Steps } from '../contract/steps.js';
+import type { ClaimResult, Steps } from '../contract/steps.js';
 import type { Store } from '../contract/store.js';
 import { branchRequests } from './branch-requests.js';
 import type { RedisContext } from './context.js';
@@ -27,6 +28,8 @@ import { createOwners } from './owners.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
 import { settleRequest } from './settle-request.js';
+import { createStoredRows } from './stored-rows.js';
+import { toStateRead } from './stored-state.js';
 import { createWaitingIndex } from './waiting-index.js';
 
 /** From this layout on, the ids of tenants' sessions include the tenant. */
@@ -121,12 +124,28 @@ function createRunTransitions({
   };
 }
 
+type Claimed = Extract<ClaimResult, { kind: 'claimed' }>;
+type Permission = Extract<StartCallResult, { kind: 'execute' }>;
+
 function createStepTransitions(
-  { transitions }: RedisContext,
+  context: RedisContext,
   noteAsking: (sessionId: string) => Promise<void>,
 ): Steps {
+  const { transitions } = context;
+  const { toRows } = createStoredRows(context);
   return {
-    claim: (input) => transitions.run('claim', input.writer.sessionId, claimRequest(input)),
+    claim: async (input) => {
+      const { sessionId } = input.writer;
+      const reply = await transitions.run('claim', sessionId, claimRequest(input));
+      if (!Array.isArray(reply)) return reply;
+      const [claimed, from, stored, ...state] = reply;
+      const rows = await toRows(sessionId, stored);
+      return {
+        ...(JSON.parse(claimed) as Claimed),
+        fresh: { from: Number(from), rows },
+        ...(input.wants?.state === true && { state: toStateRead(state) }),
+      };
+    },
     commit: async (input) => {
       const { sessionId } = input.writer;
       if (input.calls.some(isQuestion)) await noteAsking(sessionId);
@@ -145,7 +164,15 @@ function createCallTransitions({
   transitions,
 }: RedisContext): Omit<Calls, 'read' | 'pending' | 'suspension'> {
   return {
-    start: (input) => transitions.run('startCall', input.writer.sessionId, startCallRequest(input)),
+    start: async (input) => {
+      const { sessionId } = input.writer;
+      const reply = await transitions.run('startCall', sessionId, startCallRequest(input));
+      if (!Array.isArray(reply)) return reply;
+      const [permission, ...stored] = reply;
+      const { customState, staged } = toStateRead(stored);
+      const state = fitChanges(customState, staged);
+      return { ...(JSON.parse(permission) as Permission), state };
+    },
     settle: (input) => {
       const sessionId = input.source === 'tool' ? input.writer.sessionId : input.sessionId;
       return transitions.run('settleCall', sessionId, (contents, layout) =>

@@ -5,6 +5,7 @@ import type { Queue } from '../contract/queue.js';
 import type { Runs } from '../contract/runs.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { Steps } from '../contract/steps.js';
+import type { StoredState } from '../transitions/lib/stored-state.js';
 import type { OwnerTransitionName, TransitionName } from '../transitions/library.js';
 
 /** The reply of each transition, usually the result of the store's method of that name. */
@@ -15,7 +16,8 @@ interface Results {
   beginQueued: Returned<Queue['begin']>;
   /** `stored`: a part of a copy that is not complete yet. */
   branch: Returned<Sessions['branch']> | { kind: 'stored' };
-  claim: Returned<Steps['claim']>;
+  /** With what the caller wants: JSON of the result, first row, rows, and the state. */
+  claim: Returned<Steps['claim']> | [string, string, string[], ...StoredState];
   closeWriter: Returned<StreamLog['closeWriter']>;
   commit: Returned<Steps['commit']>;
   discard: Returned<Steps['discard']>;
@@ -36,7 +38,8 @@ interface Results {
   saveState: { kind: 'saved'; version: number } | { kind: 'stale' } | { kind: 'not_found' };
   settleCall: Returned<Calls['settle']>;
   stage: { kind: 'staged' | 'not_found' };
-  startCall: Returned<Calls['start']>;
+  /** With the state: JSON of the result comes first. */
+  startCall: Returned<Calls['start']> | [string, ...StoredState];
   stop: Returned<Runs['stop']>;
   takeCallId: Returned<Calls['takeId']>;
   takeOver: Returned<Steps['takeOver']>;

@@ -21,6 +21,7 @@ import {
 } from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { addNotices, addResults } from './lib/settling.js';
+import { readStoredState } from './lib/stored-state.js';
 import { addUsage, usageJson } from './lib/usage.js';
 
 export interface ClaimRequest {
@@ -37,7 +38,20 @@ export interface ClaimRequest {
   now: number;
   /** How attempts before this one are counted; absent for the first one. */
   lost?: Lost;
+  /** What the caller needs of the session besides. */
+  wants?: Wanted;
 }
+
+interface Wanted {
+  /** The agent's own state. */
+  state: boolean;
+  /** Rows of the transcript that the caller has, of a session born then. */
+  born: string;
+  rows: number;
+}
+
+/** More rows than this are read by the caller, so that no claim of a long transcript blocks Redis. */
+const MOST_ROWS = 100;
 
 interface Lost {
   budget: Budget;
@@ -63,6 +77,7 @@ export const CLAIM_FIELDS = [
   'stop',
   'rewound',
   'waitsUntil',
+  'stateV',
 ] as const;
 
 /**
@@ -75,11 +90,12 @@ export const CLAIM_FIELDS = [
  * the writer) · this is the next step · all calls of the step before are settled · budget of lost
  * attempts.
  *
- * @returns `claimed` with the number of rows, the sequence and what is known of provider failures ·
+ * @returns `claimed` with the number of rows, the sequence and what is known of provider failures,
+ * followed by what the caller wants besides ·
  * `done` or `superseded` · `rewound` · `stopped` · `fenced` · `not_ready` · `exhausted` · `more`,
  * send the request again
  */
-export function claim(session: Session, request: ClaimRequest): string {
+export function claim(session: Session, request: ClaimRequest): string | unknown[] {
   const { runId, name, token, step, known, now, lost } = request;
   const root = readRoot(session, CLAIM_FIELDS);
   const seq = seqOf(session);
@@ -130,11 +146,27 @@ export function claim(session: Session, request: ClaimRequest): string {
       dropFields(session.conversation, ['waitsUntil']);
     }
   }
-  const rows = `"rowCount":${int(redis.call('LLEN', session.rows))},"sequence":${int(log.seq)}`;
+  const rowCount = redis.call('LLEN', session.rows);
+  const rows = `"rowCount":${int(rowCount)},"sequence":${int(log.seq)}`;
   const of = `"messageId":${text(root.messageId ?? '')},"born":${text(root.born ?? '')}`;
   const dropped = field('hasDroppedCalls', root.rewound === undefined ? '' : 'true');
   const more = `${field('usage', usageJson(root.usage))}${dropped}`;
-  return `{"kind":"claimed",${rows},${failing},${of}${more}}`;
+  const claimed = `{"kind":"claimed",${rows},${failing},${of}${more}}`;
+  const { wants } = request;
+  if (wants === undefined) return claimed;
+  return [claimed, ...readWanted(session, wants, root.born ?? '', rowCount)];
+}
+
+/**
+ * Index of the first row and the rows, none if there are too many; then the agent's state. Content
+ * is passed through unchanged.
+ */
+function readWanted(session: Session, wants: Wanted, born: string, count: number): unknown[] {
+  const from = wants.born === born && wants.rows <= count ? wants.rows : 0;
+  const isLong = count - from > MOST_ROWS;
+  const rows = isLong || from === count ? [] : redis.call('LRANGE', session.rows, int(from), '-1');
+  const state = wants.state ? readStoredState(session) : [];
+  return [int(isLong ? count : from), rows, ...state];
 }
 
 /** The owner of a step's writer; how the provider has failed at the step so far, as JSON fields. */

@@ -9,12 +9,15 @@ import { MORE, only, type WriterRequest } from './lib/request.js';
 import { dropFields, isTerminal, num, readField, readRoot, seqOf, setFields } from './lib/root.js';
 import { idOf, isConversation, type Session } from './lib/session.js';
 import { settleByCode } from './lib/settling.js';
+import { readStoredState } from './lib/stored-state.js';
 
 export interface StartCallRequest {
   writer: WriterRequest;
   toolCallId: string;
   now: number;
   budget: Budget;
+  /** Also read the agent's own state. */
+  withState?: boolean;
 }
 
 const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'checkpoint', 'committed'] as const;
@@ -28,10 +31,10 @@ const CALL = ['state', 'kind', 'again', 'spec', 'decision', 'asked', 'n'] as con
  * Checks, in this order: the call is settled · the run is the newest and active · stop record ·
  * fence · kind and state of the call · an approved call was released · idempotence and budget.
  *
- * @returns `execute` with the committed call · `settled` · `superseded` · `stopped` · `fenced` ·
+ * @returns `execute` with the committed call, followed by the agent's state if it is wanted · `settled` · `superseded` · `stopped` · `fenced` ·
  * `refused` · `more`, send the request again
  */
-export function startCall(session: Session, request: StartCallRequest): string {
+export function startCall(session: Session, request: StartCallRequest): string | unknown[] {
   const { writer, toolCallId, now, budget } = request;
   const { runId, name, token, agentType, step } = writer;
   const root = readRoot(session, FIELDS);
@@ -82,5 +85,6 @@ export function startCall(session: Session, request: StartCallRequest): string {
   const isShownAbove = !isConversation(session) && call.asked !== undefined;
   const shownIn = isShownAbove ? int(num(readField(session.conversation, 'committed'))) : '';
   const rest = field('decision', call.decision) + field('shownIn', shownIn);
-  return `{"kind":"execute","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;
+  const permission = `{"kind":"execute","call":${call.spec ?? 'null'},"execution":${int(executions)}${rest}}`;
+  return request.withState === true ? [permission, ...readStoredState(session)] : permission;
 }

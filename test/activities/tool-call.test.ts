@@ -4,14 +4,19 @@ import { defineTool, type ToolContext } from '../../agents/index.js';
 import { toRetryDelay } from '../../activities/tool/execute-tool.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { openTestStores } from '../support/test-stores.js';
+import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 type Execute = (input: unknown, context: ToolContext) => unknown;
 
 /** A run whose first step has asked for one call of the tool. */
-async function openCall(execute: Execute, extra: object = {}, outputSchema?: z.ZodType) {
-  const stores = await openTestStores();
+async function openCall(
+  execute: Execute,
+  extra: object = {},
+  outputSchema?: z.ZodType,
+  opened?: TestStores,
+) {
+  const stores = opened ?? (await openTestStores());
   const tool = defineTool({
     name: 'tool',
     description: 'A tool.',
@@ -140,6 +145,36 @@ describe('tool call', () => {
     expect(await stores.store.sessions.rows(session.id, 2)).toMatchObject([
       { toolCallId: 'c1', errorCode: 'tool_outcome_unknown' },
     ]);
+  });
+
+  it('is cut by a stop that comes between its permission and its subscription', async () => {
+    const stores = await openTestStores();
+    let subscribe: (() => void) | undefined;
+    const subscribable = new Promise<void>((resolve) => {
+      subscribe = resolve;
+    });
+    const streamManager: typeof stores.streamManager = {
+      ...stores.streamManager,
+      onStop: async (...args) => {
+        await subscribable;
+        return stores.streamManager.onStop(...args);
+      },
+    };
+    let isRunning = false;
+    const { tool, run, session } = await openCall(
+      (input, context) => {
+        isRunning = true;
+        return hang(input, context);
+      },
+      {},
+      undefined,
+      { ...stores, streamManager },
+    );
+    const running = tool(run, 1, 'c1');
+    await until('it runs', () => isRunning);
+    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
+    subscribe?.();
+    expect(await running).toBe('stopped');
   });
 
   it('emits events before its result, in order', async () => {
