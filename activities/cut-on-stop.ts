@@ -41,22 +41,26 @@ export function cutOnStop(
     }, warn);
   }
 
-  async function listen(): Promise<void> {
-    let isLater = false;
-    setImmediate(() => {
-      isLater = true;
-    });
-    for (;;) {
+  /** Undefined if the attempt is over before it succeeds. */
+  async function subscribe(): Promise<(() => void) | undefined> {
+    while (!life.signal.aborted) {
       try {
-        leave = await streamManager.onStop(sessionId, onStop);
-        break;
+        return await streamManager.onStop(sessionId, onStop);
       } catch (error) {
         warn(error);
         await sleep(LISTEN_AGAIN_MS, life.signal);
-        if (life.signal.aborted) return;
       }
     }
-    if (life.signal.aborted) leave();
+    return undefined;
+  }
+
+  async function listen(): Promise<void> {
+    let isLater = false as boolean;
+    setImmediate(() => {
+      isLater = true;
+    });
+    leave = await subscribe();
+    if (life.signal.aborted) leave?.();
     // A channel that was subscribed before, by an earlier step, has missed nothing.
     else if (isLater) await lookUp();
   }
