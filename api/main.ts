@@ -6,6 +6,7 @@ import { AgentRegistry } from '../agents/index.js';
 import { ConfigError, parseEnv, type Config } from '../config/env.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
+import { readTemporal } from '../config/temporal.js';
 import { createExampleAgents, isLabServed } from '../examples/index.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
 import { withTimeout } from '../protocol/time.js';
@@ -37,15 +38,16 @@ async function main(): Promise<void> {
     sessionTtlSeconds: config.SESSION_TTL,
     recordLayout: config.RECORD_LAYOUT,
   });
-  const address = config.TEMPORAL_ADDRESS;
-  const namespace = config.TEMPORAL_NAMESPACE;
+  const temporal = readTemporal(process.env);
   const [connection] = await Promise.all([
-    untilReachable(`Temporal at ${address}`, () => Connection.connect({ address })),
+    untilReachable(`Temporal at ${temporal.address}`, () =>
+      Connection.connect(temporal.connection),
+    ),
     untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping),
   ]);
   const executor = await createAgentExecutor({
     connection,
-    namespace,
+    namespace: temporal.namespace,
     taskQueue: config.TASK_QUEUE,
     stores: redis,
     agents,

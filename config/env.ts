@@ -75,8 +75,20 @@ const EnvSchema = z.object({
   SESSION_TTL: seconds.default(0),
   /** The highest layout of records to write; set 2 once no process of release 0.2.0 is left. */
   RECORD_LAYOUT: z.enum(['1', '2'], 'must be 1 or 2').default('1').transform(Number),
-  TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').default('127.0.0.1:7233'),
-  TEMPORAL_NAMESPACE: text.default('default'),
+  /** How to reach Temporal, as its command line reads it; `readTemporal` puts it together. */
+  TEMPORAL_ADDRESS: text.regex(/^\S+:\d{1,5}$/, 'must be host:port').optional(),
+  TEMPORAL_NAMESPACE: text.optional(),
+  TEMPORAL_API_KEY: text.optional(),
+  TEMPORAL_CONFIG_FILE: text.optional(),
+  TEMPORAL_PROFILE: text.optional(),
+  TEMPORAL_TLS: z.enum(['1', 'true', '0', 'false'], 'must be true or false').optional(),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: text.optional(),
+  TEMPORAL_TLS_CLIENT_CERT_DATA: text.optional(),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: text.optional(),
+  TEMPORAL_TLS_CLIENT_KEY_DATA: text.optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: text.optional(),
+  TEMPORAL_TLS_SERVER_CA_CERT_DATA: text.optional(),
+  TEMPORAL_TLS_SERVER_NAME: text.optional(),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
   /** Concurrency limits of one worker process: model calls, tools, and tools of one user. */
   MODEL_SLOTS: atLeastOne.default(300),
@@ -148,13 +160,18 @@ export type Config = z.infer<typeof EnvSchema>;
 export function parseEnv(env: Record<string, string | undefined>): Config {
   const keyFault = findKeyFault(env);
   if (keyFault !== undefined) throw new ConfigError(`Bad configuration: ${keyFault}`);
-  const present = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''),
-  );
-  const parsed = EnvSchema.safeParse(present);
+  const parsed = EnvSchema.safeParse(withoutBlank(env));
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
   throw new ConfigError(`Bad configuration: ${problems.join('; ')}`);
+}
+
+/** The variables that are set; an empty value counts as absent. */
+export function withoutBlank(env: Record<string, string | undefined>): Record<string, string> {
+  const present = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1].trim() !== '',
+  );
+  return Object.fromEntries(present);
 }
 
 /** Names of variables that were probably meant to set the key of tokens, or how they are read. */

@@ -3,6 +3,7 @@ import { AgentRegistry, modelFromSpec } from '../agents/index.js';
 import { parseEnv } from '../config/env.js';
 import { createLogger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
+import { readTemporal } from '../config/temporal.js';
 import { createChargeCounter } from '../examples/charge-counter.js';
 import { createExampleAgents } from '../examples/index.js';
 import { createRedisStores } from '../stores/redis/index.js';
@@ -29,9 +30,9 @@ async function main(): Promise<void> {
   });
   await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
-  const address = config.TEMPORAL_ADDRESS;
-  const connection = await untilReachable(`Temporal at ${address}`, () =>
-    NativeConnection.connect({ address }),
+  const temporal = readTemporal(process.env);
+  const connection = await untilReachable(`Temporal at ${temporal.address}`, () =>
+    NativeConnection.connect(temporal.connection),
   );
 
   const charges = createChargeCounter(config.REDIS_URL);
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
   const publicUrl = config.PUBLIC_URL;
   const worker = await createAgentWorker({
     connection,
-    namespace: config.TEMPORAL_NAMESPACE,
+    namespace: temporal.namespace,
     taskQueue: config.TASK_QUEUE,
     agents,
     stores: redis,

@@ -21,7 +21,7 @@ export async function findPrograms(settings) {
 
 /** Returns where to reach Temporal; starts it if no address was given. */
 export async function provideTemporal(settings, file, context) {
-  const { dataDir, namespace, temporalAddress } = settings;
+  const { dataDir, namespace = 'default', temporalAddress } = settings;
   if (temporalAddress) {
     await requireTemporal(temporalAddress);
     return { temporalAddress };

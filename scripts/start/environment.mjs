@@ -6,7 +6,8 @@ import { UserError } from '../system/user-error.mjs';
 
 /** Sets known values only: an absent variable keeps its default in the schema. */
 export function childEnvironment(settings, servers) {
-  const { port, url, redisUrl, isRedisOwn, temporalAddress, temporalUiUrl } = servers;
+  const { port, url, redisUrl, isRedisOwn, temporalAddress, isTemporalOwn, temporalUiUrl } =
+    servers;
   const variables = {
     PORT: String(port),
     HOST: settings.host,
@@ -14,6 +15,8 @@ export function childEnvironment(settings, servers) {
     // This Redis serves these processes only, so none of an older release can be active.
     RECORD_LAYOUT: process.env.RECORD_LAYOUT || (isRedisOwn ? '2' : undefined),
     TEMPORAL_ADDRESS: temporalAddress,
+    // The server that `npm start` runs itself has no TLS, whatever the command line's profile says.
+    TEMPORAL_TLS: isTemporalOwn ? 'false' : undefined,
     TEMPORAL_NAMESPACE: settings.namespace,
     TASK_QUEUE: settings.taskQueue,
     MODEL: settings.model,
@@ -26,12 +29,21 @@ export function childEnvironment(settings, servers) {
   return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
 }
 
-/** Checks the environment with the schema of the processes, before engines are started. */
+/**
+ * Checks the environment with the schema of the processes, before engines are started.
+ *
+ * @returns how the processes reach Temporal: address and namespace
+ */
 export async function checkEnvironment(env) {
   const schema = pathToFileURL(join(projectRoot, 'dist', 'config', 'env.js')).href;
-  const { parseEnv, ConfigError } = await import(schema);
+  const temporal = pathToFileURL(join(projectRoot, 'dist', 'config', 'temporal.js')).href;
+  const [{ parseEnv, ConfigError }, { readTemporal }] = await Promise.all([
+    import(schema),
+    import(temporal),
+  ]);
   try {
     parseEnv({ ...process.env, ...env });
+    return readTemporal({ ...process.env, ...env });
   } catch (error) {
     if (error instanceof ConfigError) throw new UserError(error.message);
     throw error;

@@ -23,19 +23,15 @@ export async function startOneProcess(role) {
   await Promise.race([stopRequested(signal), prepare()]);
   signal.throwIfAborted();
 
-  const {
-    port,
-    redisUrl = 'redis://127.0.0.1:6379',
-    temporalAddress = '127.0.0.1:7233',
-  } = settings;
+  const { port, redisUrl = 'redis://127.0.0.1:6379', temporalAddress } = settings;
   const env = childEnvironment(settings, { port, redisUrl, temporalAddress });
-  await checkEnvironment(env);
+  const { address } = await checkEnvironment(env);
   if (role === 'api' && !(await isPortFree(port, settings.host))) {
     throw new UserError(
       `PORT ${port} is in use by another program. Free it or choose another one.`,
     );
   }
-  const servers = Promise.all([requireRedis(redisUrl), requireTemporal(temporalAddress)]);
+  const servers = Promise.all([requireRedis(redisUrl), requireTemporal(address)]);
   await Promise.race([stopRequested(signal), servers]);
   signal.throwIfAborted();
 

@@ -48,11 +48,14 @@ function lockDataFolder(dataDir) {
   );
 }
 
-async function bringUp(settings, fleet, signal) {
+async function bringUp(given, fleet, signal) {
   await installPackages();
   await buildFirst();
   signal.throwIfAborted();
-  await checkEnvironment(childEnvironment(settings, { port: settings.port }));
+  const env = childEnvironment(given, { port: given.port, temporalAddress: given.temporalAddress });
+  const { address } = await checkEnvironment(env);
+  const temporalAddress = given.usesProfile ? address : given.temporalAddress;
+  const settings = { ...given, temporalAddress };
   const port = await choosePort(settings);
 
   const programs = await findPrograms(settings);

@@ -12,8 +12,6 @@ describe('parseEnv', () => {
       STREAM_TTL: 86_400,
       SESSION_TTL: 0,
       RECORD_LAYOUT: 1,
-      TEMPORAL_ADDRESS: '127.0.0.1:7233',
-      TEMPORAL_NAMESPACE: 'default',
       TASK_QUEUE: 'agent-runs',
       MODEL_SLOTS: 300,
       TOOL_SLOTS: 200,
