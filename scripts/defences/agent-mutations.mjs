@@ -35,6 +35,7 @@ export const agents = [
     defence: 'Settings: what stands for a number of milliseconds is one',
     file: 'agents/fields.ts',
     edits: [['Number.isSafeInteger(value) && (value as number) > 0', 'true']],
+    suite: 'test/agents/tool-settings.test.ts',
     test: 'defineTool defineTool refuses {"timeoutMs":0} and explains: timeoutMs must be a whole number of milliseconds above 0, not 0',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));
