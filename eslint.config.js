@@ -52,15 +52,14 @@ export default tseslint.config(
     },
   },
   {
+    files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
+    rules: { 'max-lines': ['error', 300] },
+  },
+  {
     files: ['**/main.ts', 'test/**', 'bench/**'],
     rules: {
       'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT, NO_EXPORT_ALL, NO_ENUM],
     },
-  },
-  {
-    // Cases of one subject stay together.
-    files: ['test/**', 'stores/conformance/**'],
-    rules: { 'max-lines': ['error', 500] },
   },
   {
     files: ['bench/**'],

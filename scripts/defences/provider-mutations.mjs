@@ -39,14 +39,14 @@ export const providers = [
     file: 'activities/model/step-tries.ts',
     edits: [['      if (isLong) throw waitingForProvider(wait);\n', '']],
     suite: STEP,
-    test: 'model step leaves its slot while it waits for long, and counts failures over attempts',
+    test: 'model step a model step frees its slot during a long wait, and counts failures over attempts',
   },
   {
     defence: 'Provider: a run that waits is not stalled',
     file: 'stores/record/stalled.ts',
     edits: [['Math.max(updatedAt, waitsUntil)', 'updatedAt']],
     suite: STEP,
-    test: 'model step leaves its slot while it waits for long, and counts failures over attempts',
+    test: 'model step a model step frees its slot during a long wait, and counts failures over attempts',
   },
   {
     defence: 'Provider: a stop does not wait for a model call that is postponed',

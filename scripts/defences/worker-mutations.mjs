@@ -28,8 +28,8 @@ export const workers = [
     defence: 'Stop: a late message about an earlier run cuts nothing',
     file: 'activities/cut-on-stop.ts',
     edits: [['return stopped === runId;', 'return true;']],
-    suite: 'test/activities/model-step.test.ts',
-    test: 'model step is not cut by a late message about a run before it',
+    suite: 'test/activities/model-step-stops.test.ts',
+    test: 'model step a late message about an earlier run does not cut a model step',
   },
   {
     defence: "Plugin: agentRun is added to the worker's own workflows",

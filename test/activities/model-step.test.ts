@@ -1,42 +1,17 @@
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { APICallError } from '@ai-sdk/provider';
 import { toRunStanding } from '../../stores/record/run-standing.js';
 import { createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { hangAfter, open, rateLimited } from './hanging-model.js';
 
 const { text, finish } = parts;
 
-function rateLimited(retryAfterMs = 1): APICallError {
-  return new APICallError({
-    message: 'slow down',
-    url: 'http://model',
-    requestBodyValues: {},
-    statusCode: 429,
-    responseHeaders: { 'retry-after-ms': String(retryAfterMs) },
-  });
-}
-
-/** Says some words, then hangs until its signal fires, or forever. */
-async function* hangAfter(
-  spoken: LanguageModelV4StreamPart[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<LanguageModelV4StreamPart> {
-  yield* spoken;
-  await new Promise((_, reject) => {
-    signal?.addEventListener('abort', () => {
-      reject(new Error('aborted'));
-    });
-  });
-}
-
-const open = (spoken: string): LanguageModelV4StreamPart[] => text(spoken).slice(0, -1);
-
 describe('model step', () => {
-  it('streams and commits a reply, and ends the run', async () => {
+  it('a model step streams and commits a reply, and ends the run', async () => {
     const stores = await openTestStores();
     const model = fakeModel(sayInTurn([...text('Hello.'), ...finish()]));
     const { session, begin, step } = createHarness(stores, { model });
@@ -57,7 +32,7 @@ describe('model step', () => {
     ]);
   });
 
-  it('after a crash that came after the commit returns what was committed, without a model call', async () => {
+  it('a model step that is repeated after its commit returns what was committed, without a model call', async () => {
     const model = fakeModel(sayInTurn([...text('Once.'), ...finish()]));
     const { session, begin, step } = createHarness(await openTestStores(), { model });
     const run = await begin();
@@ -67,7 +42,7 @@ describe('model step', () => {
     expect(textIn(await session.log())).toBe('Once.');
   });
 
-  it('that crashed leaves nothing of its text when the next attempt says something else', async () => {
+  it('a crashed attempt leaves no text when the next one writes something else', async () => {
     const stores = await openTestStores();
     const model = fakeModel((n, { abortSignal }) =>
       n === 0 ? hangAfter(open('First draft'), abortSignal) : [...text('Second.'), ...finish()],
@@ -92,7 +67,7 @@ describe('model step', () => {
     expect(await stores.store.sessions.rows(session.id, 0)).toHaveLength(2);
   });
 
-  it('asks a failing provider again, within its budget, without doubled text', async () => {
+  it('a model step asks a failing provider again, within its budget, without doubled text', async () => {
     const stores = await openTestStores();
     const model = fakeModel((n) => {
       if (n === 0) return Promise.reject(rateLimited());
@@ -109,7 +84,7 @@ describe('model step', () => {
     ).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
   });
 
-  it('asks again when the stream breaks off without a finish', async () => {
+  it('a model step asks again when the stream breaks off without a finish', async () => {
     const model = fakeModel((n) => (n === 0 ? text('cut') : [...text('whole'), ...finish()]));
     const { session, begin, step } = createHarness(await openTestStores(), { model });
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
@@ -119,7 +94,7 @@ describe('model step', () => {
     ]);
   });
 
-  it('out of budget keeps the partial reply and fails the run', async () => {
+  it('a model step out of budget keeps the partial reply, and fails the run', async () => {
     const stores = await openTestStores();
     const model = fakeModel((n) => [
       ...open(`try ${String(n)}`),
@@ -140,7 +115,7 @@ describe('model step', () => {
     expect(await begin()).toMatchObject({ messageId: 'msg-3' });
   });
 
-  it('leaves its slot while it waits for long, and counts failures over attempts', async () => {
+  it('a model step frees its slot during a long wait, and counts failures over attempts', async () => {
     const stores = await openTestStores();
     const model = fakeModel((n) =>
       Promise.reject(n === 2 ? rateLimited(400_000) : rateLimited(n === 4 ? 300_000 : 1)),
@@ -171,27 +146,7 @@ describe('model step', () => {
     ).toMatchObject([1, 2, 3, 4, 5].map((attempt) => ({ attempt })));
     expect(await session.messages('error')).toEqual([]);
   });
-
-  it('that waits for its provider is stopped without it', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(() => Promise.reject(rateLimited(60_000)));
-    const { session, begin, step } = createHarness(stores, { model });
-    const run = await begin();
-    await expect(step(run, 1, 1)).rejects.toMatchObject({ type: 'provider_wait' });
-    expect(await stores.store.runs.stop(session.id, { mode: 'interrupt' })).toMatchObject({
-      kind: 'ended',
-    });
-    const record = await stores.store.sessions.read(session.id);
-    expect(record && toRunStanding(record, Date.now())).toEqual({
-      runId: run.runId,
-      status: 'interrupted',
-    });
-    // Whatever becomes of the attempt that was to come.
-    expect(await step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'interrupted' });
-    expect(model.doStreamCalls).toHaveLength(1);
-  });
-
-  it('is not asked again when the provider will not be back in time', async () => {
+  it('a provider that will not be back in time is not asked again', async () => {
     const model = fakeModel(() => Promise.reject(rateLimited(3_600_000)));
     const { begin, step } = createHarness(await openTestStores(), { model });
     expect(await step(await begin(), 1)).toMatchObject({
@@ -201,7 +156,7 @@ describe('model step', () => {
     expect(model.doStreamCalls).toHaveLength(1);
   });
 
-  it('fails at once on what will not get better', async () => {
+  it('a model step fails at once on an error that lasts', async () => {
     const refusal = new APICallError({
       message: 'no',
       url: 'http://model',
@@ -214,112 +169,5 @@ describe('model step', () => {
       error: { code: 'provider_unauthorized', message: 'The model provider refused the key.' },
     });
     expect(model.doStreamCalls).toHaveLength(1);
-  });
-
-  it.each(['interrupt', 'abort'] as const)('cut by %s keeps the partial reply', async (mode) => {
-    const stores = await openTestStores();
-    const model = fakeModel((_, { abortSignal }) => hangAfter(open('So far'), abortSignal));
-    const { session, begin, step } = createHarness(stores, { model });
-    const running = step(await begin(), 1);
-    await until('it speaks', async () => textIn(await session.log()) === 'So far');
-    await stores.store.runs.stop(session.id, { mode });
-    const status = mode === 'abort' ? 'aborted' : 'interrupted';
-    expect(await running).toMatchObject({ kind: 'ended', step: 1, status });
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
-      { interrupted: mode, parts: [{ text: 'So far' }] },
-    ]);
-    expect(model.doStreamCalls[0]?.abortSignal?.aborted).toBe(true);
-  });
-
-  it('cut by a stop settles the call that was on its way', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel((_, { abortSignal }) =>
-      hangAfter(
-        [
-          ...text('I will'),
-          { type: 'tool-input-start', id: 'c1', toolName: 'x' },
-          { type: 'tool-input-delta', id: 'c1', delta: '{"a":' },
-        ],
-        abortSignal,
-      ),
-    );
-    const { session, begin, step } = createHarness(stores, { model });
-    const running = step(await begin(), 1);
-    await until(
-      'the call is on its way',
-      async () => (await session.messages('tool_arg_stream_delta')).length === 1,
-    );
-    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
-    await running;
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
-      { parts: [{ text: 'I will' }, { type: 'tool-call', toolCallId: 'c1', input: {} }] },
-      { role: 'tool', toolCallId: 'c1', errorCode: 'run_stopped' },
-    ]);
-  });
-
-  it('stops also when the model does not listen to its signal', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(() => hangAfter(open('Deaf'), undefined));
-    const { session, begin, step } = createHarness(stores, { model });
-    const running = step(await begin(), 1);
-    await until('it speaks', async () => textIn(await session.log()) === 'Deaf');
-    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
-    expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
-  });
-
-  it('is not cut by a late message about a run before it', async () => {
-    const stores = await openTestStores();
-    let before = '';
-    const model = fakeModel(async function* () {
-      yield* open('Hello');
-      const heard = new Promise<void>((resolve) => {
-        void stores.streamManager.onStop(session.id, () => {
-          resolve();
-        });
-      });
-      await stores.redis.spublish(`hx:{${session.id}}:stop`, before);
-      await heard;
-      await setImmediate();
-      yield* [...text('Hello').slice(-1), ...finish()];
-    });
-    const { session, begin, step } = createHarness(stores, { model });
-    before = (await begin()).runId;
-    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
-    expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
-    expect(textIn(await session.log())).toBe('Hello');
-  });
-
-  it('that finds a stop makes no model call and keeps the partial reply of the dead attempt', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(sayInTurn([...text('never'), ...finish()]));
-    const { session, begin, step } = createHarness(stores, { model });
-    const run = await begin();
-    const dead = session.writer(run.runId, 1, 1);
-    await session.claim(dead);
-    await session.say(dead, 1, 'Last words');
-    await stores.store.runs.stop(session.id, { mode: 'interrupt' });
-    expect(await step(run, 1, 2)).toEqual({ kind: 'ended', step: 1, status: 'interrupted' });
-    expect(model.doStreamCalls).toHaveLength(0);
-    expect(textIn(await session.log())).toBe('Last words');
-    expect(await stores.store.sessions.rows(session.id, 1)).toMatchObject([
-      { interrupted: 'interrupt', parts: [{ text: 'Last words' }] },
-    ]);
-  });
-
-  it('says that a run was superseded or ended elsewhere', async () => {
-    const stores = await openTestStores();
-    const model = fakeModel(sayInTurn());
-    const { session, begin, step } = createHarness(stores, { model });
-    const run = await begin();
-    await stores.store.runs.stop(session.id, { mode: 'abort' });
-    expect(await step(run, 1)).toEqual({
-      kind: 'ended',
-      step: 1,
-      status: 'aborted',
-      error: { code: 'framework_cancelled', message: 'The run was aborted.', retryable: false },
-    });
-    await begin();
-    expect(await step(run, 1)).toEqual({ kind: 'superseded' });
-    expect(model.doStreamCalls).toHaveLength(0);
   });
 });
