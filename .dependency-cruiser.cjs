@@ -172,7 +172,7 @@ module.exports = {
     packagesOf(
       'temporal',
       '@temporalio/[^/]+',
-      'workflows|activities|executor|worker|api|examples/(embed|next)',
+      'workflows|activities|executor|worker|api|config|examples/(embed|next)',
     ),
     packagesOf(
       'model',

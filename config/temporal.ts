@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
-import { loadClientConfigProfile, toClientOptions } from '@temporalio/envconfig';
-import type { NativeConnectionOptions } from '@temporalio/worker';
+import {
+  loadClientConfigProfile,
+  toClientOptions,
+  type ClientConnectConfig,
+} from '@temporalio/envconfig';
 import { ConfigError, withoutBlank } from './env.js';
 
 /** How to reach Temporal. */
@@ -8,7 +11,7 @@ export interface TemporalSettings {
   address: string;
   namespace: string;
   /** Address, TLS, API key and headers; for `Connection.connect` and `NativeConnection.connect`. */
-  connection: Pick<NativeConnectionOptions, 'tls' | 'apiKey'> & {
+  connection: Pick<ClientConnectConfig['connectionOptions'], 'tls' | 'apiKey'> & {
     address: string;
     metadata?: Record<string, string>;
   };
