@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { openDriver, type Driver } from './driver.js';
 import { createFreezer, type Freezer } from './freeze.js';
+import { RECORD_LAYOUT } from '../../stores/transitions/lib/layout.js';
 import type { Place } from './layout.js';
 import { createMeter, type Meter, type Reading } from './meter.js';
 
@@ -26,8 +27,11 @@ export interface Side {
 
 export async function openSide(dist: string, url: string, prefix: string): Promise<Side> {
   const [driver, expiring] = await Promise.all([
-    openDriver(dist, { url, prefix }),
-    openDriver(dist, { url, prefix, sessionTtlSeconds: SESSION_TTL_SECONDS }),
+    openDriver(dist, { url, prefix, recordLayout: RECORD_LAYOUT }),
+    openDriver(dist, {
+      ...{ url, prefix, recordLayout: RECORD_LAYOUT },
+      sessionTtlSeconds: SESSION_TTL_SECONDS,
+    }),
   ]);
   await Promise.all([driver.ping(), expiring.ping()]);
   const redis = new Redis(url);

@@ -59,18 +59,16 @@ export const checkOrder = [
   {
     defence: 'Order in append: batch seen before known sequence',
     file: `${TRANSITIONS}/append.ts`,
-    edits: [
-      [
-        '&& last >= toNumber(batch)',
-        '&& last >= toNumber(batch) && num(session[3] as string) >= toNumber(known)',
-      ],
-    ],
+    edits: [['&& last >= next', '&& last >= next && num(session[3] as string) >= toNumber(known)']],
     test: 'order of checks append: a stored batch comes before everything but the fence',
   },
   {
     defence: 'Order in append: fence before pause',
     file: `${TRANSITIONS}/append.ts`,
-    edits: moved('if (owner[0] !== token) return [FENCED];', 'const at = toNumber(seq);'),
+    edits: moved(
+      'if (owner[0] !== token) return [FENCED];',
+      'const bytesBefore = session[5] === false ? 0 : toNumber(session[5] as string);',
+    ),
     test: 'the log under stream writers a fenced writer is refused before the pause is checked, and a gap in the batches is refused',
   },
   {

@@ -29,13 +29,13 @@ export const transitions = [
   {
     defence: 'Batch numbers: a batch seen before is not stored again',
     file: `${TRANSITIONS}/append.ts`,
-    edits: [['&& last >= toNumber(batch)', '&& false']],
+    edits: [['&& last >= next', '&& false']],
     test: 'append a batch that was stored before gets its first reply and writes nothing',
   },
   {
     defence: 'Batch numbers: none may be missing',
     file: `${TRANSITIONS}/append.ts`,
-    edits: [['  if (last !== toNumber(batch) - 1) return [REWOUND];\n', '']],
+    edits: [['  if (last !== next - 1) return [REWOUND];\n', '']],
     test: 'append a writer that has seen more than the store holds gets rewound, and nothing is written',
   },
   {
@@ -60,7 +60,7 @@ export const transitions = [
   {
     defence: 'Known sequence: append is refused over a gap',
     file: `${TRANSITIONS}/append.ts`,
-    edits: [['  if (toNumber(seq) < toNumber(known)) return [REWOUND];\n', '']],
+    edits: [['  if (at < toNumber(known)) return [REWOUND];\n', '']],
     test: 'append a writer that has seen more than the store holds gets rewound, and nothing is written',
   },
   {

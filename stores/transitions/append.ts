@@ -71,18 +71,19 @@ export function append(keys: readonly string[], args: readonly string[]): Append
     session[3] = shared[0] as string | false;
     session[5] = shared[1] as string | false;
   }
-  const owner = redis.call('HMGET', writers, `t:${writer}`, `b:${writer}`, `s:${writer}`);
+  // Each text, and each number of a text, is made once: it costs Redis as much as reading a field.
+  const [ofBatch, ofSequence] = [`b:${writer}`, `s:${writer}`];
+  const owner = redis.call('HMGET', writers, `t:${writer}`, ofBatch, ofSequence);
   const stop = session[2] === false ? 0 : 1;
   const last = owner[1] === false ? -1 : num(owner[1]);
-  if (owner[0] === token && last >= toNumber(batch))
-    return [APPENDED, num(owner[2] as string), stop];
-  const seq = session[3] === false ? '0' : (session[3] as string);
-  if (toNumber(seq) < toNumber(known)) return [REWOUND];
+  const next = toNumber(batch);
+  if (owner[0] === token && last >= next) return [APPENDED, num(owner[2] as string), stop];
+  const at = session[3] === false ? 0 : num(session[3]);
+  if (at < toNumber(known)) return [REWOUND];
   if (run !== '*' && (session[0] !== run || isTerminal(session[1] as string))) return [SUPERSEDED];
   if (owner[0] !== token) return [FENCED];
-  if (last !== toNumber(batch) - 1) return [REWOUND];
+  if (last !== next - 1) return [REWOUND];
   if (run === '*' && session[4] === 'paused') return [CLOSED];
-  const at = toNumber(seq);
   const bytesBefore = session[5] === false ? 0 : toNumber(session[5] as string);
   const log: Entries = { stream, channel, before: at, seq: at, written: [], bytes: 0 };
   const writerJson = cjson.encode(writer);
@@ -91,7 +92,7 @@ export function append(keys: readonly string[], args: readonly string[]): Append
   const logBytes = formatInt(bytesBefore + log.bytes);
   redis.call('HSET', root, 'seq', newest, 'logBytes', logBytes, 'updated', now);
   publish(log);
-  redis.call('HSET', writers, `b:${writer}`, batch, `s:${writer}`, newest);
+  redis.call('HSET', writers, ofBatch, batch, ofSequence, newest);
   if (notes !== '') note(writers, writer, notes, log);
   return [APPENDED, log.seq, stop];
 }

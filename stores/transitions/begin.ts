@@ -175,6 +175,7 @@ function createSession(session: Session, { agent, owner, tenant, nonce, now }: B
 }
 
 function turnJson(session: Session, log: Log, made: NewTurn, superseded: string): string {
-  const run = runJson(session, made.agent, makeTurn(session, log, made), made.now);
+  const newRun = makeTurn(session, log, made, readRoot(session, BEGIN_FIELDS));
+  const run = runJson(session, made.agent, newRun, made.now);
   return `{${run}${field('supersededRunId', superseded === '' ? '' : text(superseded))}}`;
 }

@@ -105,7 +105,9 @@ export function closeLog(log: Log): void {
 
 export function publish({ channel, before, written }: Entries): void {
   if (written.length === 0) return;
-  redis.call('SPUBLISH', channel, `[${formatInt(before)},[${written.join(',')}]]`);
+  // Mostly it is one.
+  const entries = written.length === 1 ? (written[0] as string) : written.join(',');
+  redis.call('SPUBLISH', channel, `[${formatInt(before)},[${entries}]]`);
 }
 
 /** The sequence in an entry id. */

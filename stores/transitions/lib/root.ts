@@ -37,9 +37,11 @@ export function readRoot<Field extends RootField>(
   const { fields, absent } = known;
   if (known.isNew) {
     known.isNew = false;
+    known.first = names;
     note(session, names);
     return fields as Root<Field>;
   }
+  if (known.first === names) return fields as Root<Field>;
   let unknown: string[] | undefined;
   for (const name of names) {
     if (fields[name] === undefined && absent[name] === undefined) {
@@ -89,6 +91,30 @@ export function setFields(session: Session, changes: readonly string[]): void {
     changed[end] = name;
     changed[end + 1] = value;
     end += 2;
+  }
+}
+
+/**
+ * As setFields, for a list that nobody else keeps: it becomes the one that is stored, so the longest
+ * list of a transition is not copied.
+ */
+export function giveFields({ known }: Session, changes: string[]): void {
+  const { fields, changed } = known;
+  const count = changes.length;
+  known.isNew = false;
+  known.changed = changes;
+  for (let at = 0; at < count; at += 2) {
+    fields[changes[at] as string] = changes[at + 1];
+  }
+  let end = count;
+  for (let at = 0; at < changed.length; at += 2) {
+    const value = changed[at + 1] as string;
+    // Otherwise it is changed again.
+    if (fields[changed[at] as string] === value) {
+      changes[end] = changed[at] as string;
+      changes[end + 1] = value;
+      end += 2;
+    }
   }
 }
 

@@ -88,6 +88,8 @@ export interface KnownRoot {
   /** Nothing is known of it yet. */
   isNew: boolean;
   fields: Partial<Record<string, string>>;
+  /** The names that were read first. */
+  first?: readonly string[];
   /** Names of fields that are known to be absent, or were. */
   absent: Partial<Record<string, boolean>>;
   /** Names and values in turn. */

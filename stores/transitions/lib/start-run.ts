@@ -7,7 +7,7 @@ import { field, int, nullable, stored, text } from './json.js';
 import { closeLog, write, type Log } from './log.js';
 import { idsJson, storeMessages, type StoredMessage } from './messages.js';
 import { newestTurn } from './places.js';
-import { dropFields, num, readField, readRoot, setFields } from './root.js';
+import { dropFields, giveFields, num, readField, readRoot, type Root } from './root.js';
 import { idOf, type Session } from './session.js';
 import { addNotices } from './settling.js';
 import { countDroppedLog } from './size.js';
@@ -30,6 +30,20 @@ export interface NewRun {
   step: number;
   /** True if the session has no earlier run. */
   isFirst?: boolean;
+}
+
+/** From this layout on the first run of a session leaves out what is 0 or '' there. */
+const ZEROS_ABSENT = 2;
+
+function add(changes: string[], more: readonly string[], leavesOutZeros: boolean): void {
+  let end = changes.length;
+  for (let at = 0; at < more.length; at += 2) {
+    const value = more[at + 1] as string;
+    if (leavesOutZeros && (value === '0' || value === '')) continue;
+    changes[end] = more[at] as string;
+    changes[end + 1] = value;
+    end += 2;
+  }
 }
 
 /** What belonged to the run before; its end has removed what is about a run that is active. */
@@ -74,15 +88,22 @@ export function startRun(
   const step = formatInt(run.step);
   // A small hash is searched from its beginning: what is read most often stands there.
   // prettier-ignore
-  setFields(session, [
+  const changes = [
     'run', run.id, 'status', 'starting', 'stream', 'active', 'seq', formatInt(newest),
-    'committed', step, 'turn', formatInt(run.turn), 'messageId', run.message,
-    'layout', formatInt(session.settings.layout), 'runN', formatInt(run.n), 'outcome', '',
-    'claimed', step, 'turnSeq', formatInt(run.turnSeq), 'turnRow', formatInt(run.turnRow),
-    'mode', run.mode, 'by', run.by, 'runSeq', begin, 'pauseSeq', begin, 'fromStep', step,
-    'started', at, 'updated', at,
-  ]);
-  setFields(session, alongside);
+    'turn', formatInt(run.turn), 'messageId', run.message,
+    'layout', formatInt(session.settings.layout), 'runN', formatInt(run.n),
+    'mode', run.mode, 'started', at, 'updated', at,
+  ];
+  // prettier-ignore
+  const rest = [
+    'committed', step, 'outcome', '', 'claimed', step, 'turnSeq', formatInt(run.turnSeq),
+    'turnRow', formatInt(run.turnRow), 'by', run.by, 'runSeq', begin, 'pauseSeq', begin,
+    'fromStep', step,
+  ];
+  const leavesOut = run.isFirst === true && session.settings.layout >= ZEROS_ABSENT;
+  add(changes, rest, leavesOut);
+  add(changes, alongside, leavesOut);
+  giveFields(session, changes);
 }
 
 /** Id and number of the session's next run. */
@@ -134,9 +155,13 @@ export const TURN_FIELDS = [
 ] as const;
 
 /** Creates a turn and its run for user messages, and closes the log. */
-export function makeTurn(session: Session, log: Log, made: NewTurn): NewRun {
+export function makeTurn(
+  session: Session,
+  log: Log,
+  made: NewTurn,
+  root: Root<(typeof TURN_FIELDS)[number]> = readRoot(session, TURN_FIELDS),
+): NewRun {
   const { agent, nonce, now, mode, messages } = made;
-  const root = readRoot(session, TURN_FIELDS);
   const { id, n } = nextRun(session, root.runN, nonce);
   const turn = num(root.turn) + 1;
   const start = log.seq;
