@@ -53,7 +53,7 @@ export const transitions = [
   {
     defence: 'Explicit ids: Redis does not choose them',
     file: `${TRANSITIONS}/lib/log.ts`,
-    edits: [["stream, id, 'd'", "stream, '*', 'd'"]],
+    edits: [['stream, id, writer', "stream, '*', writer"]],
     suite: 'test/stores/conformance/redis.test.ts',
     test: 'append entries are numbered from 1 without gaps, and the reply has the last number',
   },

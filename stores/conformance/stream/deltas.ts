@@ -55,7 +55,7 @@ function deltasOf(streamId: string): StreamChunk[] {
 export function deltaCases({ describe, it }: Suite): void {
   describe('deltas', () => {
     it('each is read and followed as it was written', async ({ streamManager, streamId }) => {
-      const writer = writerOf(streamId, 1, 't:a\nb');
+      const writer = writerOf(streamId, 1, 'w');
       await streamManager.openWriter(writer, 'n', 1);
       const early = followLog(streamManager, streamId);
       const deltas = deltasOf(streamId);

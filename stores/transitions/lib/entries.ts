@@ -2,7 +2,8 @@ import { cjson } from './host.js';
 
 /**
  * Entries of a log. An entry has the fields `w`, its writer, and `c`, its message as JSON. A delta has
- * from layout 2 on a single field `d`: its short form, a line break (JSON has none), and the writer.
+ * from layout 2 on a single field: its name is the writer, which Redis mostly stores once for many
+ * entries, and its value the short form.
  *
  * The short form is the JSON of `[text, agentType, step, timestamp, of, part]`: `of` is the id of the
  * call for an argument's delta, `isComplete` for thinking and null for text; `part` is the rest of the
@@ -25,14 +26,12 @@ export function isShort(json: string): boolean {
 }
 
 export function writerOf(fields: readonly string[]): string {
-  const value = fields[1] ?? '';
-  return fields[0] === 'd' ? value.slice(value.indexOf('\n') + 1) : value;
+  return (fields.length === 2 ? fields[0] : fields[1]) ?? '';
 }
 
 /** The message of an entry as JSON, or the short form of a delta. */
 export function jsonOf(fields: readonly string[]): string {
-  const value = fields[1] ?? '';
-  return fields[0] === 'd' ? value.slice(0, value.indexOf('\n')) : (fields[3] ?? '');
+  return (fields.length === 2 ? fields[1] : fields[3]) ?? '';
 }
 
 /** Who wrote a message, and at which step; undefined for what this runtime did not write. */

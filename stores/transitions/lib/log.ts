@@ -74,7 +74,7 @@ function addEntry(
   json: string,
   writer: string,
 ): string | ErrorReply {
-  if (isShort(json)) return redis.pcall('XADD', stream, id, 'd', `${json}\n${writer}`);
+  if (isShort(json)) return redis.pcall('XADD', stream, id, writer, json);
   return redis.pcall('XADD', stream, id, 'w', writer, 'c', json);
 }
 

@@ -98,9 +98,14 @@ export function setFields(session: Session, changes: readonly string[]): void {
  * As setFields, for a list that nobody else keeps: it becomes the one that is stored, so the longest
  * list of a transition is not copied.
  */
-export function giveFields({ known }: Session, changes: string[]): void {
+export function giveFields(session: Session, changes: string[]): void {
+  const { known } = session;
   const { fields, changed } = known;
   const count = changes.length;
+  if (changed.length > count) {
+    setFields(session, changes);
+    return;
+  }
   known.isNew = false;
   known.changed = changes;
   for (let at = 0; at < count; at += 2) {

@@ -35,15 +35,19 @@ export interface NewRun {
 /** From this layout on the first run of a session leaves out what is 0 or '' there. */
 const ZEROS_ABSENT = 2;
 
-function add(changes: string[], more: readonly string[], leavesOutZeros: boolean): void {
-  let end = changes.length;
-  for (let at = 0; at < more.length; at += 2) {
-    const value = more[at + 1] as string;
-    if (leavesOutZeros && (value === '0' || value === '')) continue;
-    changes[end] = more[at] as string;
+/** Number of names and values that a run never has as zeros. */
+const NEVER_ZERO = 22;
+
+function dropZeros(changes: string[]): void {
+  let end = NEVER_ZERO;
+  for (let at = NEVER_ZERO; at < changes.length; at += 2) {
+    const value = changes[at + 1] as string;
+    if (value === '0' || value === '') continue;
+    changes[end] = changes[at] as string;
     changes[end + 1] = value;
     end += 2;
   }
+  changes.length = end;
 }
 
 /** What belonged to the run before; its end has removed what is about a run that is active. */
@@ -93,16 +97,16 @@ export function startRun(
     'turn', formatInt(run.turn), 'messageId', run.message,
     'layout', formatInt(session.settings.layout), 'runN', formatInt(run.n),
     'mode', run.mode, 'started', at, 'updated', at,
-  ];
-  // prettier-ignore
-  const rest = [
     'committed', step, 'outcome', '', 'claimed', step, 'turnSeq', formatInt(run.turnSeq),
     'turnRow', formatInt(run.turnRow), 'by', run.by, 'runSeq', begin, 'pauseSeq', begin,
     'fromStep', step,
   ];
-  const leavesOut = run.isFirst === true && session.settings.layout >= ZEROS_ABSENT;
-  add(changes, rest, leavesOut);
-  add(changes, alongside, leavesOut);
+  let end = changes.length;
+  for (const each of alongside) {
+    changes[end] = each;
+    end += 1;
+  }
+  if (run.isFirst === true && session.settings.layout >= ZEROS_ABSENT) dropZeros(changes);
   giveFields(session, changes);
 }
 

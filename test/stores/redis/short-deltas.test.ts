@@ -62,7 +62,7 @@ describe('a delta in Redis', () => {
     expect(await fieldsOf(session.id)).toEqual(['w', 'w']);
     const later = await open(2);
     await drive(later, session.id).say(writer, 3, ' three');
-    expect(await fieldsOf(session.id)).toEqual(['w', 'w', 'd']);
+    expect(await fieldsOf(session.id)).toEqual(['w', 'w', 'm1']);
     expect(textIn(await session.log())).toBe('one two three');
   });
 
