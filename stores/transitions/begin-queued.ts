@@ -5,7 +5,7 @@ import { popQueued } from './lib/queue.js';
 import { only } from './lib/request.js';
 import { isLive, num, readRoot } from './lib/root.js';
 import type { Session } from './lib/session.js';
-import { isRunOf, makeTurn, runJson } from './lib/start-run.js';
+import { isRunOf, makeTurn, runJson, TURN_FIELDS } from './lib/start-run.js';
 
 export interface BeginQueuedRequest {
   nonce: string;
@@ -14,7 +14,15 @@ export interface BeginQueuedRequest {
   cap: number;
 }
 
-const FIELDS = ['run', 'status', 'agent', 'tenant', 'seq', 'turn', 'messageId', 'turnSeq'] as const;
+export const BEGIN_QUEUED_FIELDS = [
+  'layout',
+  'run',
+  'status',
+  'agent',
+  'tenant',
+  'seq',
+  ...TURN_FIELDS,
+] as const;
 
 /**
  * begin queued: starts a run for the messages that have waited longest.
@@ -25,7 +33,7 @@ const FIELDS = ['run', 'status', 'agent', 'tenant', 'seq', 'turn', 'messageId', 
  * @returns `begun` with the run · `busy` · `empty`
  */
 export function beginQueued(session: Session, { nonce, now, cap }: BeginQueuedRequest): string {
-  const root = readRoot(session, FIELDS);
+  const root = readRoot(session, BEGIN_QUEUED_FIELDS);
   const agent = root.agent ?? '';
   const tenant = field(
     'tenant',
@@ -47,6 +55,6 @@ export function beginQueued(session: Session, { nonce, now, cap }: BeginQueuedRe
   const log = openLog(session, root.seq);
   const { messages } = popQueued(session);
   const turn = { agent, nonce, now, cap, messages, waited: true, mode: 'new', by: '' };
-  const run = runJson(session, agent, makeTurn(session, log, turn), now);
+  const run = runJson(session, agent, makeTurn(session, log, turn, root), now);
   return `{"kind":"begun","run":{${run}}${tenant}}`;
 }

@@ -94,13 +94,20 @@ function addPart(
   args: readonly string[],
 ): void {
   let bytes = 0;
+  const copied: string[] = [];
   for (const at of rows) {
-    redis.call('RPUSH', session.rows, contentAt(args, at));
-    bytes += byteLength(contentAt(args, at));
+    const row = contentAt(args, at);
+    copied.push(row);
+    bytes += byteLength(row);
   }
-  for (const { id, hash } of messages) redis.call('HSET', session.messages, id, hash);
+  if (copied.length > 0) redis.call('RPUSH', session.rows, ...copied);
+  const accepted: string[] = [];
+  for (const { id, hash } of messages) accepted.push(id, hash);
+  if (accepted.length > 0) redis.call('HSET', session.messages, ...accepted);
+  const settled: string[] = [];
+  for (const { id } of results) settled.push(id);
+  if (settled.length > 0) redis.call('SADD', session.settled, ...settled);
   for (const { id, output } of results) {
-    redis.call('SADD', session.settled, id);
     if (output !== undefined) {
       redis.call('HSET', session.results, id, contentAt(args, output));
       bytes += byteLength(contentAt(args, output));
@@ -136,6 +143,7 @@ function createCopy(
       turnRow: row,
       seq: 0,
       step,
+      isFirst: true,
     },
     0,
     now,

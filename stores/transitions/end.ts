@@ -19,7 +19,16 @@ export interface EndRequest {
   floor: number;
 }
 
-const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'turn', 'replied'] as const;
+export const END_FIELDS = [
+  'layout',
+  'run',
+  'status',
+  'stop',
+  'seq',
+  'stream',
+  'turn',
+  'replied',
+] as const;
 
 /**
  * end: makes run, session and stream terminal. It does not need the writer: one that does not
@@ -32,7 +41,7 @@ const FIELDS = ['run', 'status', 'stop', 'seq', 'stream', 'turn', 'replied'] as 
  */
 export function end(session: Session, request: EndRequest, args: readonly string[]): string {
   const { runId, agentType, step, now } = request;
-  const root = readRoot(session, FIELDS);
+  const root = readRoot(session, END_FIELDS);
   if (root.run !== runId) return only('superseded');
   if (isTerminal(root.status)) {
     return ended(root.status ?? '', redis.call('LLEN', session.queue) > 0);

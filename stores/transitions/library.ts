@@ -1,7 +1,7 @@
 import { acceptedMessages } from './accepted-messages.js';
 import { append } from './append.js';
 import { beginChild } from './begin-child.js';
-import { beginQueued } from './begin-queued.js';
+import { BEGIN_QUEUED_FIELDS, beginQueued } from './begin-queued.js';
 import { begin, BEGIN_FIELDS } from './begin.js';
 import { branch } from './branch.js';
 import { claim, CLAIM_FIELDS } from './claim.js';
@@ -10,7 +10,7 @@ import { commit, COMMIT_FIELDS } from './commit.js';
 import { discard } from './discard.js';
 import { dropStaged } from './drop-staged.js';
 import { editQueued } from './edit-queued.js';
-import { end } from './end.js';
+import { END_FIELDS, end } from './end.js';
 import { erase } from './erase.js';
 import { extendDeadline } from './extend-deadline.js';
 import { fold } from './fold.js';
@@ -31,8 +31,8 @@ import { readView } from './read-view.js';
 import { recount } from './recount.js';
 import { removeQueued } from './remove-queued.js';
 import { reserve } from './reserve.js';
-import { resumeRun } from './resume-run.js';
-import { rewind } from './rewind.js';
+import { RESUME_FIELDS, resumeRun } from './resume-run.js';
+import { REWIND_FIELDS, rewind } from './rewind.js';
 import { saveState } from './save-state.js';
 import { settleCall } from './settle-call.js';
 import { stage } from './stage.js';
@@ -106,8 +106,12 @@ export const READING: readonly TransitionName[] = ['acceptedMessages', 'readView
 /** What these need of the root hash altogether, read by one command with its layout. */
 const FIELDS: Partial<Record<string, readonly RootField[]>> = {
   begin: BEGIN_FIELDS,
+  beginQueued: BEGIN_QUEUED_FIELDS,
   claim: CLAIM_FIELDS,
   commit: COMMIT_FIELDS,
+  resumeRun: RESUME_FIELDS,
+  rewind: REWIND_FIELDS,
+  end: END_FIELDS,
 };
 
 type Transition = (session: Session, request: unknown, args: readonly string[]) => unknown;

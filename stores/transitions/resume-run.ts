@@ -22,7 +22,8 @@ export interface ResumeRunRequest {
   by: string;
 }
 
-const FIELDS = [
+export const RESUME_FIELDS = [
+  'layout',
   'agent',
   'run',
   'runN',
@@ -52,7 +53,7 @@ const FIELDS = [
  */
 export function resumeRun(session: Session, request: ResumeRunRequest): string {
   const { runId, nonce, now, mode, by } = request;
-  const root = readRoot(session, FIELDS);
+  const root = readRoot(session, RESUME_FIELDS);
   if (root.agent === undefined) return only('not_found');
   if (isRunOf(root.run, nonce)) return `{"kind":"resumed","run":{${newestRunJson(session)}}}`;
   const newest = `"runId":${text(root.run ?? '')}`;

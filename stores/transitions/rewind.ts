@@ -38,7 +38,8 @@ export interface RewindRequest {
   messages: MessageArgument[];
 }
 
-const FIELDS = [
+export const REWIND_FIELDS = [
+  'layout',
   'agent',
   'run',
   'runN',
@@ -64,7 +65,7 @@ const FIELDS = [
  */
 export function rewind(session: Session, request: RewindRequest, args: readonly string[]): string {
   const { mode, nonce } = request;
-  const root = readRoot(session, FIELDS);
+  const root = readRoot(session, REWIND_FIELDS);
   if (root.agent === undefined) return only('not_found');
   if (isRunOf(root.run, nonce)) return `{"kind":"rewound","run":{${newestRunJson(session)}}}`;
   const newestRun = `"runId":${text(root.run ?? '')}`;
