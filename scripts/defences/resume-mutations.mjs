@@ -128,14 +128,14 @@ export const resumes = [
   {
     defence: 'Branch: ids of copied calls stay used',
     file: `${TRANSITIONS}/branch.ts`,
-    edits: without("    redis.call('SADD', session.settled, id);\n"),
+    edits: without("  if (settled.length > 0) redis.call('SADD', session.settled, ...settled);\n"),
     test: 'branch a copied session continues like any other',
   },
   {
     defence: 'Branch: a copied message is accepted once',
     file: `${TRANSITIONS}/branch.ts`,
     edits: without(
-      "  for (const { id, hash } of messages) redis.call('HSET', session.messages, id, hash);\n",
+      "  if (accepted.length > 0) redis.call('HSET', session.messages, ...accepted);\n",
     ),
     test: 'branch a copied session continues like any other',
   },
