@@ -14,7 +14,12 @@ export function sayRaw(
   sessionId: string,
   text: string,
   onEvent: OnEvent,
-  options: { id?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  options: {
+    id?: string;
+    agent?: string;
+    headers?: Record<string, string>;
+    signal?: AbortSignal;
+  } = {},
 ): Promise<void> {
   const message = { id: options.id ?? randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
   return readRaw({
@@ -22,7 +27,7 @@ export function sayRaw(
     method: 'POST',
     path: `/api/chat/${sessionId}`,
     headers: { 'content-type': 'application/json', ...options.headers },
-    body: JSON.stringify({ id: sessionId, agent: 'lab', messages: [message] }),
+    body: JSON.stringify({ id: sessionId, agent: options.agent ?? 'lab', messages: [message] }),
     onPiece: createDataLines(onEvent),
     signal: options.signal,
   });

@@ -1,4 +1,5 @@
 import type { Bench, Measurement } from '../bench.js';
+import type { OnEvent } from '../client/chat-client.js';
 import { insist } from '../client/insist.js';
 import { toLabText, type LabEntry } from '../client/lab-script.js';
 import { newSessionId } from '../client/session-ids.js';
@@ -38,6 +39,8 @@ export const concurrentRuns: Measurement = {
     const readCpu = startCpuMeter(bench.pids);
     const product = await performRuns(bench, runs);
     const cpu = formatShares(readCpu());
+    bench.say(`concurrent-runs: ${all}, in legs`);
+    const legs = await performRuns(bench, runs, 'lab-leg');
     bench.say(`concurrent-runs: ${String(runs)} bare workflows at once`);
     const floor = await performBare(bench, runs);
     const what = `${String(runs)} bare workflows`;
@@ -61,6 +64,20 @@ export const concurrentRuns: Measurement = {
           value: { p50: (1000 * runs) / product.ms },
           beside: { what, value: { p50: (1000 * runs) / floor.ms } },
           aim: { ratioAtLeast: 0.7 },
+        },
+        {
+          what: `${all}, in legs: first token`,
+          unit: 'ms',
+          value: summarize(legs.firsts),
+          beside: { what: `${what}: first activity`, value: summarize(floor.firsts) },
+          aim: { ratio: 1.3 },
+        },
+        {
+          what: '  runs per second, in legs',
+          unit: '1/s',
+          value: { p50: (1000 * runs) / legs.ms },
+          beside: { what, value: { p50: (1000 * runs) / floor.ms } },
+          aim: { ratioAtLeast: 2 },
         },
         {
           what: '  memory of the worker, most',
@@ -102,7 +119,11 @@ interface Received {
   refused: number;
 }
 
-async function performRuns({ product, pids }: Bench, runs: number): Promise<Performed & Received> {
+async function performRuns(
+  { product, pids }: Bench,
+  runs: number,
+  agent = 'lab',
+): Promise<Performed & Received> {
   const tallies = Array.from({ length: runs }, () => new StreamTally(newSessionId()));
   const firsts: number[] = [];
   let refused = 0;
@@ -110,14 +131,15 @@ async function performRuns({ product, pids }: Bench, runs: number): Promise<Perf
     tally.openWindow();
     const from = wallClock();
     let isFirst = true;
-    refused += await insist(product.port, tally.sessionId, TEXT, (json, at) => {
+    const onEvent: OnEvent = (json, at) => {
       // The last step's word is no stamp.
       if (json.endsWith('"delta":"done"}')) return;
       tally.acceptEvent(json, at);
       if (!isFirst || tally.received === 0) return;
       isFirst = false;
       firsts.push(at - from);
-    });
+    };
+    refused += await insist(product.port, tally.sessionId, TEXT, onEvent, agent);
   });
   const sent = runs * STEPS * TOKENS;
   const doubled = tallies.reduce((sum, tally) => sum + tally.doubled, 0);

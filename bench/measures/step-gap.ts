@@ -23,14 +23,25 @@ export const stepGap: Measurement = {
     const steps = bench.isQuick ? 50 : STEPS;
     const rounds = bench.isQuick ? 1 : ROUNDS;
     // Without its cap on steps, which the API's own agent has.
-    const agent = createLabAgent({ countCharge: refuse, maxSteps: Infinity });
+    const own = { countCharge: refuse, maxSteps: Infinity };
+    const agent = createLabAgent(own);
+    const inLegs = createLabAgent({ ...own, name: 'lab-leg', activities: 'leg' });
     const runs: FinishedRun[] = [];
+    const legs: FinishedRun[] = [];
     const floors: { workflowId: string; spans: Span[] }[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       const label = `step-gap: round ${String(round)} of ${String(rounds)}`;
       bench.say(`${label}, ${String(steps)} steps with a tool each`);
       runs.push(
         await performLongRun(bench, { agent, taskQueue: TASK_QUEUE, text: toEchoSteps(steps) }),
+      );
+      bench.say(`${label}, the same in legs`);
+      legs.push(
+        await performLongRun(bench, {
+          agent: inLegs,
+          taskQueue: TASK_QUEUE,
+          text: toEchoSteps(steps),
+        }),
       );
       bench.say(`${label}, ${String(2 * steps)} bare activities`);
       floors.push(await bench.floor.runSteps(2 * steps));
@@ -44,6 +55,8 @@ export const stepGap: Measurement = {
     const places = bench.isQuick ? [early, late] : [early, middle, late];
     for (const place of places) report.rows.push(...toRows(place, product, floor));
     report.rows.push(toFlatness(early, late, product, floor));
+    const ofLegs = legs.map(({ log }) => toProductGaps(log));
+    for (const place of places) report.rows.push(toLegRow(place, ofLegs));
     report.notes.push(
       `step gap: each place is ${String(NEIGHBOURS)} neighbouring steps of ${String(rounds)} runs; ` +
         'a step with a tool is two activities, so two bare ones stand beside it; executions: ' +
@@ -122,6 +135,16 @@ function toRows(place: Place, product: readonly Gaps[], floor: readonly Gaps[]):
     beside: { what: beside, value: summarize(pick(floor, view, place)) },
     aim: { ratio: 1.3 },
   }));
+}
+
+/** A leg schedules nothing between two steps: all that is left is the record's own trips. */
+function toLegRow(place: Place, legs: readonly Gaps[]): Row {
+  return {
+    what: `step gap at step ${place.name}, in legs`,
+    unit: 'ms',
+    value: summarize(pick(legs, 'whole', place)),
+    aim: { p50: 5 },
+  };
 }
 
 /** Flat means that a late step takes as long as an early one. */

@@ -16,6 +16,13 @@ export const legs = [
     test: 'a leg that is begun again starts at the first step that is not committed, and asks for each call',
   },
   {
+    defence: 'Legs: the record says how often a result did not fit',
+    file: 'activities/model/step-outcome.ts',
+    edits: [['{ ...decided, ...soFar(replied) }', 'decided']],
+    suite: LOOP,
+    test: 'a leg that is begun again knows how often a result did not fit',
+  },
+  {
     defence: 'Legs: a step has at most ten calls at once',
     file: 'activities/leg/leg-calls.ts',
     edits: [['const CALLS_AT_ONCE = 10;', 'const CALLS_AT_ONCE = 1000;']],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolConfig, type ToolDefinition } from '../../agents/index.js';
+import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';
 
@@ -77,6 +78,27 @@ describe('a leg', () => {
     // The first claim says that step 3 is the newest one; its calls are settled.
     expect(asked).toEqual(['claim', 'start', 'start', 'claim', 'commit']);
     expect(executed).toHaveLength(6);
+  });
+
+  it('that is begun again knows how often a result did not fit', async () => {
+    let isDead = false;
+    const model = fakeModel((n) => {
+      if (n === 2 && !isDead) return never;
+      const wrong = parts.call(`f${String(n)}`, FINISH_TOOL_NAME, { answer: 'none' });
+      return [...wrong, ...parts.finish('tool-calls')];
+    });
+    const outputSchema = z.object({ answer: z.number() });
+    const { begin, leg } = createLegHarness({ model, outputSchema });
+    const run = await begin();
+    void leg(run).catch(() => undefined);
+    while (model.doStreamCalls.length < 3) await new Promise(setImmediate);
+    isDead = true;
+    const outcome = await leg(run, openProcess(2));
+    expect(outcome).toMatchObject({
+      next: { do: 'done', status: 'failed' },
+      error: { code: 'invalid_output' },
+    });
+    expect(model.doStreamCalls).toHaveLength(4);
   });
 
   it('executes a call that may not be repeated once, whatever becomes of its process', async () => {

@@ -1,4 +1,5 @@
 import type { LanguageModel } from 'ai';
+import type { z } from 'zod';
 import type { Attempt } from '../../activities/attempt.js';
 import { createLeg, toLegProgress, type LegParts } from '../../activities/leg/run-leg.js';
 import { createModelStep } from '../../activities/model/model-step.js';
@@ -65,9 +66,15 @@ export interface LegHarness {
   leg: (run: RunRecord, process?: Process, more?: Partial<LegRef>) => Promise<LegOutcome>;
 }
 
+interface AgentInLegs {
+  model: LanguageModel;
+  tools?: readonly ToolDefinition[];
+  outputSchema?: z.ZodType;
+}
+
 /** The loop of a leg over the memory store, with real steps and calls and without Temporal. */
 export function createLegHarness(
-  { model, tools = [] }: { model: LanguageModel; tools?: readonly ToolDefinition[] },
+  { model, tools = [], outputSchema }: AgentInLegs,
   parts: Partial<LegParts> = {},
 ): LegHarness {
   const stores = createMemoryStores();
@@ -76,6 +83,7 @@ export function createLegHarness(
     systemPrompt: '',
     activities: 'leg',
     tools,
+    ...(outputSchema !== undefined && { outputSchema }),
     llmConfig: { model },
   });
   const asked: string[] = [];
