@@ -10,6 +10,6 @@ it('docs/architecture.md names only files and folders that exist', () => {
   expect(named.length).toBeGreaterThan(40);
   const isThere = (path: string): boolean =>
     path.endsWith('/') ? exists(path) || exists(`ai-sdk/${path}`) : exists(`${path}.ts`);
-  const parts = ['middleware/', 'routes/', 'model/', 'tool/'];
+  const parts = ['middleware/', 'routes/', 'model/', 'tool/', 'leg/'];
   expect(named.filter((path) => !isThere(path) && !parts.includes(path))).toEqual([]);
 });
