@@ -100,6 +100,9 @@ async function tryMutation(copy, mutation, env) {
     const patience = [`--testTimeout=${OF_PRODUCT.test(suite) ? 30_000 : 10_000}`];
     const after = (await runTests(copy, suite, env, { names: [test], patience })).get(test);
     return after === 'failed' ? 'noticed' : `NOT NOTICED (${after})`;
+  } catch (error) {
+    // An edit that does not compile any more; the other defences are tried all the same.
+    return `NOT RUN (${error.message.trim()})`;
   } finally {
     writeFileSync(join(copy, file), original);
   }

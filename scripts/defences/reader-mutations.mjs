@@ -64,7 +64,7 @@ export const readers = [
     edits: [
       [
         "  if (typeof added === 'string') log.written.push(`[${id},${writerJson},${json}]`);\n",
-        "  if (typeof added === 'string') {\n    log.written = [`[${id},${writerJson},${json}]`];\n    closeLog(log);\n    log.before = seq;\n    log.written = [];\n  }\n",
+        "  if (typeof added === 'string') {\n    log.written = [`[${id},${writerJson},${json}]`];\n    closeLog(log as Log);\n    log.before = seq;\n    log.written = [];\n  }\n",
       ],
     ],
     test: 'the log in Redis the log publishes everything that a transition wrote at once, with the sequence before it',
