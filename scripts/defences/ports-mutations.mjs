@@ -110,7 +110,7 @@ export const ports = [
     file: 'activities/tool/execute-tool.ts',
     edits: [['toErrorTrace(error)', '(error as Error | undefined)?.stack']],
     suite: 'test/activities/tool-log.test.ts',
-    test: 'the log of a tool that throws names the call, the error and its place, and none of its text',
+    test: 'the log of a tool that throws the log of a tool that throws names the call, the error and its place, and none of its text',
   },
   {
     defence: 'Packages: a grave weakness fails the check',

@@ -9,7 +9,7 @@ export const providers = [
     file: 'activities/model/provider-failure.ts',
     edits: [['!(OF_GATEWAY in error)', 'true']],
     suite: FAILURES,
-    test: 'a failure of the AI Gateway with 503 is typed',
+    test: 'a failure of the AI Gateway a failure of the AI Gateway with status 503 is typed',
   },
   {
     defence: 'Provider: a reply of broken JSON, or of nothing, is asked for again',
@@ -25,14 +25,14 @@ export const providers = [
     file: 'activities/model/retry-budget.ts',
     edits: [[', jitter: 0.5 }', ' }']],
     suite: BUDGET,
-    test: 'the budget of tries doubles its waits up to half a minute, by half at random',
+    test: 'the budget of tries the budget of tries doubles its waits up to half a minute, by half at random',
   },
   {
     defence: 'Provider: there is a try behind the end of an outage as long as the budget',
     file: 'activities/model/retry-budget.ts',
     edits: [['forMs >= retryForMs) return', 'forMs + LONGEST_WAIT_MS >= retryForMs) return']],
     suite: BUDGET,
-    test: 'the budget of tries sits an outage of ten minutes out, with a try behind its end, and no longer',
+    test: 'the budget of tries the budget of tries lasts through an outage of ten minutes, with a try behind its end, and no longer',
   },
   {
     defence: 'Provider: a long wait takes no slot of a worker',

@@ -77,6 +77,6 @@ export const remote = [
     file: 'activities/model/step-reply.ts',
     edits: [['!isShownUrl(fields.type, fields.url)', 'false']],
     suite: 'test/activities/bad-model.test.ts',
-    test: 'a model that calls tools badly that its provider carries out is not taken for ours',
+    test: 'a model that calls tools badly a call that the provider executes is not taken for ours',
   },
 ].map((mutation) => ({ suite: SUITE, ...mutation }));

@@ -106,7 +106,7 @@ const validators = [
         '',
       ],
     ],
-    test: 'an operator in Temporal is refused deny with {"toolCallId":"c1","approved":true}, which leaves no trace',
+    test: `an operator in Temporal an operator's deny with {"toolCallId":"c1","approved":true} is refused, which leaves no trace`,
   },
   {
     defence: 'Updates: a call has to be named',
@@ -114,13 +114,13 @@ const validators = [
     edits: [
       ['if (required === true && !Object.hasOwn(input, field)) refuse(', 'if (false) refuse('],
     ],
-    test: 'an operator in Temporal is refused approve with {}, which leaves no trace',
+    test: "an operator in Temporal an operator's approve with {} is refused, which leaves no trace",
   },
   {
     defence: 'Updates: fields are of their type',
     file: 'workflows/operator-requests.ts',
     edits: [['if (fields[field]?.fits(value) === false) refuse(', 'if (false) refuse(']],
-    test: 'an operator in Temporal is refused submitToolResult with {"toolCallId":"c1","error":7}, which leaves no trace',
+    test: `an operator in Temporal an operator's submitToolResult with {"toolCallId":"c1","error":7} is refused, which leaves no trace`,
   },
   {
     defence: 'Updates: a deadline is put off, not back',
@@ -128,7 +128,7 @@ const validators = [
     edits: [
       ['Number.isSafeInteger(value) && (value as number) > 0', 'Number.isSafeInteger(value)'],
     ],
-    test: 'an operator in Temporal is refused extendDeadline with {"toolCallId":"c1","byMs":-1}, which leaves no trace',
+    test: `an operator in Temporal an operator's extendDeadline with {"toolCallId":"c1","byMs":-1} is refused, which leaves no trace`,
   },
   {
     defence: 'Updates: history’s fields beside those of the schema change nothing',
@@ -139,7 +139,7 @@ const validators = [
         'for (const field of Object.keys(given as object)) {',
       ],
     ],
-    test: 'what an operator asks for is picked by name',
+    test: "what an operator asks for an operator's request is selected by name",
     suite: 'test/workflows/operator-requests.test.ts',
   },
   {
@@ -151,13 +151,13 @@ const validators = [
         '  return { ...learn(carry, signal?.sequence), released: [...others,',
       ],
     ],
-    test: 'an operator in Temporal says by hand that calls are answered: only the record decides, whatever the numbers',
+    test: 'an operator in Temporal a signal sent by hand answers no call: only the record decides, whatever the numbers',
   },
   {
     defence: 'The record says that an answer came through Temporal',
     file: 'activities/answers.ts',
     edits: [["parsed, Date.now(), { via: 'temporal' })", 'parsed, Date.now())']],
-    test: 'an operator in Temporal approves, with another input',
+    test: 'an operator in Temporal an operator approves, with another input',
   },
 ].map((mutation) => ({ suite: OPERATORS, ...mutation }));
 
@@ -190,7 +190,7 @@ export const runs = [
     file: 'workflows/step-calls.ts',
     edits: [['  if (finish === true) state.carry = { ...state.carry, isFinished: true };\n', '']],
     suite: 'test/workflows/tools.test.ts',
-    test: 'a tool that ends the run does, after its siblings, with what it makes of its result',
+    test: 'a tool that ends the run a tool that ends the run does so after its siblings, with what it makes of its result',
   },
   {
     defence: 'A cancelled workflow settles what is open before it ends',
@@ -204,6 +204,6 @@ export const runs = [
     file: 'workflows/agent-run.ts',
     edits: [["if (status !== 'failed') return", 'if (status) return']],
     suite: 'test/workflows/agent-run.test.ts',
-    test: 'a run on a worker that fails, fails its workflow with the typed code, and the session stays usable',
+    test: 'a run on a worker a run that fails fails its workflow with the typed code, and the session stays usable',
   },
 ];

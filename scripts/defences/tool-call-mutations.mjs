@@ -21,14 +21,14 @@ export const toolCalls = [
     file: 'activities/tool/execute-tool.ts',
     edits: [['number < retry.attempts', 'number < 2']],
     suite: 'test/workflows/tools.test.ts',
-    test: 'a tool that may be tried again is, until it succeeds: one result, one activity, one key',
+    test: 'a tool that may be tried again a tool that may be retried is retried until it succeeds, with one result, one activity and one key',
   },
   {
     defence: 'A tool is not retried indefinitely',
     file: 'activities/tool/execute-tool.ts',
     edits: [['number < retry.attempts', 'number < retry.attempts + 1']],
     suite: 'test/workflows/tools.test.ts',
-    test: 'a tool that may be tried again gives up after the last attempt, and the model sees its last error',
+    test: 'a tool that may be tried again a tool fails after its last attempt, and the model sees its last error',
   },
   {
     defence: 'A result of a run that waits says which calls have results already',

@@ -6,7 +6,7 @@ export const workers = [
     file: 'worker/worker-settings.ts',
     edits: [["shutdownGraceTime: '30s'", "shutdownGraceTime: '0s'"]],
     suite: 'test/worker/drain.test.ts',
-    test: 'a worker that is asked to stop lets the running call finish',
+    test: 'a worker that is asked to stop a worker that is asked to stop lets the running call finish',
   },
   {
     defence: 'An older version that starts again takes no new runs',
@@ -36,14 +36,14 @@ export const workers = [
     file: 'worker/agent-plugin.ts',
     edits: [['    configureBundler: addAgentRun,\n', '']],
     suite: 'test/worker/own-workflows.test.ts',
-    test: 'a worker whose own workflows do not export agentRun runs agents, since the plugin adds it',
+    test: 'a worker whose own workflows do not export agentRun a worker whose own workflows lack agentRun runs agents, since the plugin adds it',
   },
   {
     defence: 'Plugin: a prebuilt bundle without agentRun is refused at the start',
     file: 'worker/workflow-source.ts',
     edits: [['  if (workflowBundle !== undefined) await checkBundle(workflowBundle);\n', '']],
     suite: 'test/worker/own-workflows.test.ts',
-    test: 'a worker whose own workflows do not export agentRun is refused at its start if they are bundled already, in memory or in a file',
+    test: 'a worker whose own workflows do not export agentRun a worker whose bundle lacks agentRun is refused at its start, in memory or in a file',
   },
   {
     defence: 'What is sent before the first connection to Redis waits for it',

@@ -41,7 +41,7 @@ async function cutStep(given: Given, run: RunRecord, attempt: number, limitMs: n
 }
 
 describe('a model call that outlives its activity', () => {
-  it('ends typed after five attempts, and its partial reply has its price', async () => {
+  it('a model call that outlives its activity ends with a typed error after five attempts, and its partial reply has its price', async () => {
     const pricing = { inputPerMTok: 1, outputPerMTok: 5 };
     const given = await harnessOf({ more: { llmConfig: { pricing } } });
     const run = await given.begin();
@@ -62,7 +62,7 @@ describe('a model call that outlives its activity', () => {
     ]);
   });
 
-  it('counts against what the run may cost', async () => {
+  it("a model call that outlives its activity counts towards the run's cap", async () => {
     const given = await harnessOf({ more: { spendCap: { tokens: 15 } } });
     const run = await given.begin();
     await cutStep(given, run, 1, 0);
@@ -80,7 +80,7 @@ describe('attempts that hand over', () => {
     }
   });
 
-  it('and wait for their provider do not count', async () => {
+  it('attempts that hand over and wait for their provider do not count', async () => {
     const refused = new APICallError({
       ...{ message: 'overloaded', url: 'https://model.example', requestBodyValues: {} },
       ...{ statusCode: 429, responseHeaders: { 'retry-after': '30' } },
@@ -117,7 +117,7 @@ describe('attempts that hand over', () => {
 });
 
 describe('a call that waits for its place', () => {
-  it('gets no permission from a worker that goes', async () => {
+  it('a call that waits for a slot gets no permission from a worker that shuts down', async () => {
     const stores = await openTestStores();
     let release: (() => void) | undefined;
     const hold = defineTool({
@@ -151,7 +151,7 @@ describe('a worker of another release', () => {
     defineTool({ name, description: name, inputSchema: z.object({}), execute: () => name });
   const model = () => fakeModel(sayInTurn([...call('c1', 'newer', {}), ...finish('tool-calls')]));
 
-  it('that does not know the tool leaves the call to one that does, untouched', async () => {
+  it('a worker that does not know the tool leaves the call untouched for one that does', async () => {
     const stores = await openTestStores();
     const newer = createHarness(stores, { model: model(), tools: [tool('newer')] });
     const older = createHarness(stores, { model: model(), tools: [tool('older')] }, newer.session);
@@ -171,7 +171,7 @@ describe('a worker of another release', () => {
     });
   });
 
-  it('tells the model so when no worker has known it for ten minutes', async () => {
+  it('the model gets an error when no worker has known the tool for ten minutes', async () => {
     const stores = await openTestStores();
     const newer = createHarness(stores, { model: model(), tools: [tool('newer')] });
     const older = createHarness(stores, { model: model(), tools: [] }, newer.session);
@@ -184,7 +184,7 @@ describe('a worker of another release', () => {
     });
   });
 
-  it('that does not know the agent leaves the step, unless the run is stopped', async () => {
+  it('a worker that does not know the agent leaves the step, unless the run is stopped', async () => {
     const stores = await openTestStores();
     const newer = createHarness(stores, { model: endless() });
     const older = createHarness(stores, { model: endless(), name: 'another' }, newer.session);

@@ -87,7 +87,7 @@ describe('a model that calls tools badly', () => {
     );
   });
 
-  it('under one id twice in a step has made two calls', async () => {
+  it('a model that uses one id twice in a step has made two calls', async () => {
     const model = fakeModel(
       sayInTurn([
         ...call('c', 'echo', { value: 1 }),
@@ -104,7 +104,7 @@ describe('a model that calls tools badly', () => {
     ]);
   });
 
-  it('under ids of an earlier run has made new calls', async () => {
+  it('a model that uses ids of an earlier run has made new calls', async () => {
     const model = fakeModel((n) =>
       n % 2 === 0
         ? [...call('c', 'echo', { value: n }), ...finish()]
@@ -120,7 +120,7 @@ describe('a model that calls tools badly', () => {
     ]);
   });
 
-  it('and breaks a call off has it closed, for those who saw it', async () => {
+  it('a call that a model breaks off is closed for those who saw it', async () => {
     const model = fakeModel(
       sayInTurn([
         { type: 'tool-input-start', id: 'c', toolName: 'echo' },
@@ -138,7 +138,7 @@ describe('a model that calls tools badly', () => {
     expect(await store.sessions.read(session.id)).toMatchObject({ finishReason: 'length' });
   });
 
-  it('with a megabyte of arguments is not shown all of them, and gets an error', async () => {
+  it('a model that sends a megabyte of arguments gets an error, and not all of them are shown', async () => {
     const piece = 'x'.repeat(1_000);
     const model = fakeModel(
       sayInTurn([
@@ -162,7 +162,7 @@ describe('a model that calls tools badly', () => {
     expect(shown.length).toBeLessThan(140 * 1024);
   });
 
-  it('that its provider carries out is not taken for ours', async () => {
+  it('a call that the provider executes is not taken for ours', async () => {
     const model = fakeModel(
       sayInTurn([
         { type: 'tool-input-start', id: 'p', toolName: 'web_search', providerExecuted: true },
@@ -197,7 +197,7 @@ describe('a model that calls tools badly', () => {
 });
 
 describe('a model that says odd things', () => {
-  it('in 10,000 tiny deltas is stored as one text', async () => {
+  it('a reply of 10,000 tiny deltas is stored as one text', async () => {
     const words = 'ab '.repeat(3_334);
     const model = fakeModel(() => [...text(words), ...finish()]);
     const { begin, step, session, store } = await harnessOf(model);
@@ -206,7 +206,7 @@ describe('a model that says odd things', () => {
     expect(await store.sessions.rows(session.id, 1)).toMatchObject([{ parts: [{ text: words }] }]);
   });
 
-  it('or nothing has still made a step', async () => {
+  it('a model that returns nothing has still made a step', async () => {
     const { begin, step, store, session } = await harnessOf(fakeModel(() => finish()));
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await store.sessions.rows(session.id, 1)).toMatchObject([
@@ -216,7 +216,7 @@ describe('a model that says odd things', () => {
   });
 
   it.each(['length', 'content-filter'] as const)(
-    'and ends by %s has that in its finish reason',
+    'a reply that ends by %s has that finish reason',
     async (reason) => {
       const model = fakeModel(() => [...text('So'), ...finish(reason)]);
       const { begin, step, store, session } = await harnessOf(model);
@@ -226,7 +226,7 @@ describe('a model that says odd things', () => {
     },
   );
 
-  it('and counts tokens that are no numbers has them left out', async () => {
+  it('token counts that are no numbers are left out', async () => {
     const usage = {
       inputTokens: { total: NaN, noCache: NaN, cacheRead: null as never, cacheWrite: -3 },
       outputTokens: { total: Infinity, text: 1, reasoning: 1.4 },
@@ -244,7 +244,7 @@ describe('a model that says odd things', () => {
     });
   });
 
-  it('and fails with a long answer that holds a key does not leak it', async () => {
+  it('an error whose long text holds a key does not leak it', async () => {
     const body = `sk-secret-${'x'.repeat(200_000)}`;
     const error = new APICallError({
       message: body,

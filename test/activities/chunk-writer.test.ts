@@ -46,7 +46,7 @@ function describeChunks(chunks: readonly StreamChunk[]): string[] {
 }
 
 describe('takeBatch', () => {
-  it('keeps everything, in order, and takes at least one chunk', () => {
+  it('takeBatch keeps everything, in order, and takes at least one chunk', () => {
     fc.assert(
       fc.property(fc.array(Chunk, { maxLength: 40 }), (queue) => {
         const batches: StreamChunk[][] = [];
@@ -65,7 +65,7 @@ describe('takeBatch', () => {
     );
   });
 
-  it('merges adjacent text of one block only', () => {
+  it('takeBatch merges adjacent text of one block only', () => {
     const args = (toolCallId: string): StreamChunk => ({
       type: 'tool_arg_stream_delta',
       ...base,
@@ -77,7 +77,7 @@ describe('takeBatch', () => {
     expect(taken).toHaveLength(4);
   });
 
-  it('never fills one append beyond its limit with small chunks', () => {
+  it('takeBatch never fills one append beyond its limit with small chunks', () => {
     const queue = Array.from({ length: 2_000 }, () => text('y'.repeat(100)));
     const [taken, rest] = takeBatch(queue);
     expect(Buffer.byteLength(JSON.stringify(taken))).toBeLessThanOrEqual(LIMITS.appendBytes);
@@ -116,7 +116,7 @@ function openWriter() {
 const appended: AppendResult = { kind: 'appended', sequence: 1, stopRequested: false };
 
 describe('chunk writer', () => {
-  it('has one append in flight; what comes meanwhile goes into the next', async () => {
+  it('a chunk writer has one append in flight, and gathers the next one meanwhile', async () => {
     const { writer, pending, next } = openWriter();
     writer.push([text('a')]);
     const first = await next();
@@ -132,7 +132,7 @@ describe('chunk writer', () => {
     await writer.flush();
   });
 
-  it('reports a stop, and continues to write', async () => {
+  it('a chunk writer reports a stop, and continues to write', async () => {
     const { writer, events, next } = openWriter();
     writer.push([text('a')]);
     (await next()).reply({ ...appended, stopRequested: true });
@@ -143,21 +143,24 @@ describe('chunk writer', () => {
     expect(writer.lost()).toBeUndefined();
   });
 
-  it.each(['fenced', 'superseded'] as const)('that is %s writes no more', async (kind) => {
-    const { writer, pending, events, next } = openWriter();
-    writer.push([text('a')]);
-    const first = await next();
-    writer.push([text('b')]);
-    first.reply({ kind });
-    await writer.flush();
-    writer.push([text('c')]);
-    await new Promise(setImmediate);
-    expect(pending).toHaveLength(0);
-    expect(writer.lost()).toBe(kind);
-    expect(events).toEqual([kind]);
-  });
+  it.each(['fenced', 'superseded'] as const)(
+    'a chunk writer that is %s writes no more',
+    async (kind) => {
+      const { writer, pending, events, next } = openWriter();
+      writer.push([text('a')]);
+      const first = await next();
+      writer.push([text('b')]);
+      first.reply({ kind });
+      await writer.flush();
+      writer.push([text('c')]);
+      await new Promise(setImmediate);
+      expect(pending).toHaveLength(0);
+      expect(writer.lost()).toBe(kind);
+      expect(events).toEqual([kind]);
+    },
+  );
 
-  it('makes a producer wait that is far ahead', async () => {
+  it('a chunk writer makes a producer wait that is far ahead', async () => {
     const { writer, next } = openWriter();
     writer.push([text('a')]);
     const first = await next();
@@ -171,7 +174,7 @@ describe('chunk writer', () => {
     expect(writer.room()).toBeUndefined();
   });
 
-  it('says what made a write fail', async () => {
+  it('a chunk writer reports why a write failed', async () => {
     const { writer, next } = openWriter();
     writer.push([text('a')]);
     (await next()).fail(new Error('no such script'));

@@ -23,7 +23,7 @@ function users(total: number, perUser: number) {
 }
 
 describe('places for tools', () => {
-  it('keep a user’s calls beyond the share waiting, and no other user’s', async () => {
+  it('a user’s calls beyond the share wait for slots, and no other user’s do', async () => {
     const { served, come, leave } = users(4, 2);
     for (let n = 0; n < 50; n += 1) void come('ann');
     await come('bob');
@@ -41,7 +41,7 @@ describe('places for tools', () => {
     expect(served).toEqual(['ann', 'ann', 'bob', 'eve', 'ann', 'bob']);
   });
 
-  it('are not held for who gave up, by a stop or for want of time', async () => {
+  it('a slot is not kept for a call that gave up, by a stop or a time-out', async () => {
     const { served, come, leave } = users(1, 1);
     await come('ann');
     const stop = new AbortController();

@@ -52,7 +52,7 @@ const idsIn = (messages: readonly { content: unknown }[]): string[] =>
     .flatMap(({ type, toolCallId }) => (toolCallId === undefined ? [] : [`${type} ${toolCallId}`]));
 
 describe('prepareStep', () => {
-  it('decides the messages of the model, and changes nothing that is stored', async () => {
+  it('prepareStep selects the messages of the model, and changes nothing that is stored', async () => {
     const asked: PrepareStepOptions[] = [];
     const model = fakeModel(
       sayInTurn([...text('one'), ...finish()], [...text('two'), ...finish()]),
@@ -97,7 +97,7 @@ describe('prepareStep', () => {
     );
   });
 
-  it('leaves out calls and results that it tore apart', async () => {
+  it('prepareStep leaves out calls and results that it separated', async () => {
     const rows = conversation(3);
     const kept = await prepare(rows, ({ messages }) => ({
       // Without the call of the first turn, the result of the second, and with one result twice.
@@ -109,13 +109,13 @@ describe('prepareStep', () => {
     expect(kept.filter(({ content }) => content.length === 0)).toEqual([]);
   });
 
-  it('that changes nothing returns nothing', async () => {
+  it('a prepareStep that changes nothing returns nothing', async () => {
     const rows = conversation(2);
     expect(await prepare(rows, () => undefined)).toEqual(toPrompt('', rows));
     expect(await prepare(rows, ({ messages }) => ({ messages }))).toEqual(toPrompt('', rows));
   });
 
-  it('may bring messages of the AI SDK in any form; no file is fetched', async () => {
+  it('prepareStep may return messages of the AI SDK in any form, and no file is fetched', async () => {
     const url = 'https://files.example/a.png';
     const kept = await prepare(conversation(1), () => ({
       messages: [
@@ -140,7 +140,7 @@ describe('prepareStep', () => {
     ['leaves nothing', () => ({ messages: [] })],
     ['gives no messages', () => ({ messages: 'all' as never })],
   ] as [string, PrepareStep][])(
-    'that %s ends the run with a typed failure',
+    'a prepareStep that %s ends the run with a typed failure',
     async (_, prepareStep) => {
       const model = fakeModel(sayInTurn());
       const given = createHarness(await openTestStores(), { model, more: { prepareStep } });

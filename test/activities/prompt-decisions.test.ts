@@ -12,7 +12,7 @@ import { ask, asksFor, plain } from './compare-prompts.js';
 const { text, call, finish } = parts;
 
 describe('what a model is asked is what streamText would ask', () => {
-  it('after an approval that was denied', async () => {
+  it("the prompt equals streamText's after an approval that was denied", async () => {
     const denial = { approved: false, reason: 'too much' } as const;
     const reply = asksFor(text('May I?'), call('c1', 'ask', {}));
     const asking = { description: 'Asks.', inputSchema: z.object({}) };

@@ -9,9 +9,9 @@ import { asksFor, expectSame, ourTools, plain, theirTools } from './compare-prom
 const { text, call, finish } = parts;
 
 describe('what a model is asked is what streamText would ask', () => {
-  it('with one message', () => expectSame([]));
+  it("the prompt equals streamText's with one message", () => expectSame([]));
 
-  it('after tools: objects, text, null, errors, and several in one step', async () => {
+  it("the prompt equals streamText's after tools: objects, text, null, errors, and several in one step", async () => {
     await expectSame([
       asksFor(text('Let me see.'), call('c1', 'echo', { value: 'a' })),
       asksFor(
@@ -23,7 +23,7 @@ describe('what a model is asked is what streamText would ask', () => {
     ]);
   });
 
-  it('after reasoning with a signature', async () => {
+  it("the prompt equals streamText's after reasoning with a signature", async () => {
     const providerMetadata = { anthropic: { signature: 'sig' } };
     await expectSame([
       asksFor(
@@ -39,7 +39,7 @@ describe('what a model is asked is what streamText would ask', () => {
     ]);
   });
 
-  it('after reasoning that is redacted', async () => {
+  it("the prompt equals streamText's after redacted reasoning", async () => {
     const redacted = { anthropic: { redactedData: 'xyz' } };
     const encrypted = { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'abc' } };
     await expectSame([
@@ -55,7 +55,7 @@ describe('what a model is asked is what streamText would ask', () => {
     ]);
   });
 
-  it('after text and calls that the provider has marked', async () => {
+  it("the prompt equals streamText's after text and calls with the provider's metadata", async () => {
     await expectSame([
       asksFor(
         [
@@ -70,7 +70,7 @@ describe('what a model is asked is what streamText would ask', () => {
     ]);
   });
 
-  it('after a step with several blocks of reasoning and text', async () => {
+  it("the prompt equals streamText's after a step with several blocks of reasoning and text", async () => {
     const reasoning = (id: string, delta: string): LanguageModelV4StreamPart[] => [
       { type: 'reasoning-start', id },
       { type: 'reasoning-delta', id, delta },
@@ -89,7 +89,7 @@ describe('what a model is asked is what streamText would ask', () => {
     ]);
   });
 
-  it('after streamed arguments and empty deltas', async () => {
+  it("the prompt equals streamText's after streamed arguments and empty deltas", async () => {
     await expectSame([
       asksFor(
         [
@@ -107,7 +107,7 @@ describe('what a model is asked is what streamText would ask', () => {
     ]);
   });
 
-  it('with files beside text, inline and by address', async () => {
+  it("the prompt equals streamText's with files beside text, inline and by address", async () => {
     const png =
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     await expectSame(
@@ -140,7 +140,7 @@ describe('what a model is asked is what streamText would ask', () => {
     );
   });
 
-  it('in the next turn, after a turn with tools', async () => {
+  it("the prompt equals streamText's in the next turn, after a turn with tools", async () => {
     const first = asksFor(text('Let me see.'), call('c1', 'echo', { value: 'a' }));
     const second = [...text('There.'), ...finish()];
     const theirs = fakeModel(sayInTurn(first, second, second));

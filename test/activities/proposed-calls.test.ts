@@ -9,7 +9,7 @@ import { openTestStores } from '../support/test-stores.js';
 const { call, finish } = parts;
 
 describe('what a model asks for', () => {
-  it('goes to the run by name and kind; what cannot be called is settled', async () => {
+  it('the calls of a model reach the run by name and kind, and impossible ones are settled', async () => {
     const stores = await openTestStores();
     const make = (name: string, extra: object): ReturnType<typeof defineTool> =>
       defineTool({
@@ -76,7 +76,7 @@ describe('what a model asks for', () => {
     expect(await session.messages('tool_approval_request')).toHaveLength(3);
   });
 
-  it('is decided without asking where the rule of its tool says so', async () => {
+  it('a call is decided without a question where the rule of its tool does so', async () => {
     const stores = await openTestStores();
     const executed: unknown[] = [];
     const tool = defineTool({
@@ -128,7 +128,7 @@ describe('what a model asks for', () => {
     });
   });
 
-  it('carries how long people may take, and what follows when they do not', async () => {
+  it('a call carries the time that people have, and what follows when they do not answer', async () => {
     const stores = await openTestStores();
     const asked = defineTool({
       name: 'ask',
@@ -165,7 +165,7 @@ describe('a sub-agent tool', () => {
   const proposed = { toolCallId: 'd1', toolName: 'ask_helper', input: '{}' };
   const scope = { agentId: 's1', agentType: 'lab', step: 1, runId: 's1:1-n' };
 
-  it('gives a run with ids that cannot be guessed, and the message that it begins with', async () => {
+  it('a sub-agent tool creates a run with unpredictable ids and its first message', async () => {
     const [one, two] = await Promise.all([1, 2].map(() => openCall(scope, tools, proposed, 1)));
     expect(one?.call).toMatchObject({
       kind: 'subagent',
@@ -175,7 +175,7 @@ describe('a sub-agent tool', () => {
     expect(one?.call.child?.sessionId).not.toBe(two?.call.child?.sessionId);
   });
 
-  it('is refused to an agent that is as deep as agents go', async () => {
+  it('a sub-agent tool is refused to an agent at the greatest depth', async () => {
     const { call: refused } = await openCall({ ...scope, isDeepest: true }, tools, proposed, 1);
     expect(refused.row).toMatchObject({ errorCode: 'subagent_limit' });
     expect([isTooDeep({ depth: 4 }), isTooDeep({ depth: 5 }), isTooDeep({})]).toEqual([

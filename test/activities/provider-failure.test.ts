@@ -68,7 +68,7 @@ describe('a failure of the provider', () => {
     expect(failure.message).not.toContain('secret');
   });
 
-  it('carries when to come back', () => {
+  it('a failure of the provider carries the time to wait', () => {
     expect(toProviderFailure(refusal(429, { 'retry-after': '2' })).retryAfterMs).toBe(2_000);
     expect(toProviderFailure(refusal(503, { 'retry-after-ms': '7' })).retryAfterMs).toBe(7);
     expect(toProviderFailure(refusal(500))).not.toHaveProperty('retryAfterMs');
@@ -84,27 +84,30 @@ describe('a failure of the AI Gateway', () => {
     [401, 'authentication_error', 'provider_unauthorized', false],
     [400, 'invalid_request_error', 'provider_invalid_request', false],
     [404, 'model_not_found', 'provider_invalid_request', false],
-  ] as const)('with %d is typed', async (status, type, code, retryable) => {
-    const gateway = createGateway({
-      apiKey: 'secret',
-      fetch: () =>
-        Promise.resolve(
-          Response.json(
-            { error: { message: 'secret detail', type } },
-            { status, headers: { 'retry-after': '3' } },
+  ] as const)(
+    'a failure of the AI Gateway with status %d is typed',
+    async (status, type, code, retryable) => {
+      const gateway = createGateway({
+        apiKey: 'secret',
+        fetch: () =>
+          Promise.resolve(
+            Response.json(
+              { error: { message: 'secret detail', type } },
+              { status, headers: { 'retry-after': '3' } },
+            ),
           ),
-        ),
-    });
-    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'x' }] }];
-    const error: unknown = await Promise.resolve(gateway('a/b').doStream({ prompt })).catch(
-      (thrown: unknown) => thrown,
-    );
-    expect(error).not.toBeInstanceOf(APICallError);
-    const failure = toProviderFailure(error);
-    expect(failure).toMatchObject({ code, retryable });
-    expect(failure.message).not.toContain('secret');
-    if (retryable) expect(failure.retryAfterMs).toBe(3_000);
-  });
+      });
+      const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'x' }] }];
+      const error: unknown = await Promise.resolve(gateway('a/b').doStream({ prompt })).catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(error).not.toBeInstanceOf(APICallError);
+      const failure = toProviderFailure(error);
+      expect(failure).toMatchObject({ code, retryable });
+      expect(failure.message).not.toContain('secret');
+      if (retryable) expect(failure.retryAfterMs).toBe(3_000);
+    },
+  );
 });
 
 describe('parseRetryAfter', () => {

@@ -7,7 +7,7 @@ const least = (): number => 0;
 const TEN_MINUTES = 10 * 60_000;
 
 describe('the budget of tries', () => {
-  it('doubles its waits up to half a minute, by half at random', () => {
+  it('the budget of tries doubles its waits up to half a minute, by half at random', () => {
     const waits = [1, 2, 3, 4, 8, 20].map((failures) => {
       const failing = { failures, forMs: 0 };
       return [nextWait(failing, undefined, {}, least), nextWait(failing, undefined, {}, most)];
@@ -22,7 +22,7 @@ describe('the budget of tries', () => {
     ]);
   });
 
-  it('sits an outage of ten minutes out, with a try behind its end, and no longer', () => {
+  it('the budget of tries lasts through an outage of ten minutes, with a try behind its end, and no longer', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (randoms) => {
         const random = (): number => randoms.next().value as number;
@@ -41,7 +41,7 @@ describe('the budget of tries', () => {
     );
   });
 
-  it('waits as long as the provider says, unless that is too long', () => {
+  it('the budget of tries waits as long as the provider demands, unless that is too long', () => {
     const failing = { failures: 1, forMs: 0 };
     expect(nextWait(failing, 50, {}, least)).toBe(50);
     expect(nextWait(failing, 50, {}, most)).toBe(55);
@@ -50,7 +50,7 @@ describe('the budget of tries', () => {
     expect(nextWait({ failures: 1, forMs: 400_000 }, 300_000, {})).toBeUndefined();
   });
 
-  it('is what the agent says', () => {
+  it('the agent sets the budget of tries', () => {
     expect(nextWait({ failures: 5, forMs: 0 }, undefined, { maxTries: 5 })).toBeUndefined();
     expect(nextWait({ failures: 4, forMs: 0 }, undefined, { maxTries: 5 })).toBeGreaterThan(0);
     expect(nextWait({ failures: 1, forMs: 0 }, undefined, { retryForMs: 0 })).toBeUndefined();

@@ -22,7 +22,7 @@ function countedSessions() {
 const session = (sessionId: string) => ({ sessionId, born: 'b' });
 
 describe('the cache of rows', () => {
-  it('loads new rows only, and all of a session that has become shorter', async () => {
+  it('the cache of rows loads new rows only, and all of a session that has become shorter', async () => {
     const sessions = countedSessions();
     const cache = createRowsCache(sessions, 100 * KB);
     expect(await cache.load(session('a'), 2)).toHaveLength(2);
@@ -31,7 +31,7 @@ describe('the cache of rows', () => {
     expect(sessions.reads).toEqual(['a 0-2', 'a 2-3', 'a 0-1']);
   });
 
-  it('keeps no more than it may: sessions used longest ago go first', async () => {
+  it('the cache of rows keeps to its size, and drops sessions used longest ago first', async () => {
     const sessions = countedSessions();
     const cache = createRowsCache(sessions, 10 * KB);
     for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.load(session(id), 2);
@@ -39,7 +39,7 @@ describe('the cache of rows', () => {
     expect(sessions.reads).toEqual(['a 0-2', 'b 0-2', 'c 0-2', 'b 0-2']);
   });
 
-  it('does not push everything else out for one that is too large to keep', async () => {
+  it('the cache of rows drops nothing for a session that is too large to keep', async () => {
     const sessions = countedSessions();
     const cache = createRowsCache(sessions, 10 * KB);
     await cache.load(session('a'), 2);
@@ -49,7 +49,7 @@ describe('the cache of rows', () => {
     expect(sessions.reads).toEqual(['a 0-2', 'huge 0-50', 'huge 0-50']);
   });
 
-  it('does not take an erased session for the next one of its id', async () => {
+  it('the cache of rows does not take an erased session for the next one of its id', async () => {
     const sessions = countedSessions();
     const cache = createRowsCache(sessions, 100 * KB);
     await cache.load(session('a'), 1);

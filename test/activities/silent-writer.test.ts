@@ -42,7 +42,7 @@ const withoutIds = (rows: Row[]): unknown =>
   rows.map((row) => ({ ...row, runId: '', messageId: '' }));
 
 describe('a writer that does not answer', () => {
-  it('leaves the same as one that confirms the stop', async () => {
+  it('a silent writer leaves the same rows as one that confirms the stop', async () => {
     const confirms = await speaking();
     await confirms.store.runs.stop(confirms.session.id, { mode: 'interrupt' });
     await confirms.step;
@@ -75,7 +75,7 @@ describe('a writer that does not answer', () => {
     await silent.store.runs.stop(silent.session.id, { mode: 'interrupt' });
   });
 
-  it('that is ended twice at the same moment has ended once', async () => {
+  it('a silent writer that is ended twice at the same moment has ended once', async () => {
     const { session, store, streamManager } = await speaking();
     const record = await store.sessions.read(session.id);
     if (record === undefined) throw new Error('there is a record');

@@ -33,7 +33,7 @@ async function harnessOf(script: Script, spendCap?: AgentConfig<z.ZodType, z.Zod
 const callsOnAndOn: Script = (n) => [...call(`c${String(n)}`, 'echo', {}), ...finish('tool-calls')];
 
 describe('what a run uses', () => {
-  it('is counted over its steps, with what it costs', async () => {
+  it('the usage of a run is counted over its steps, with its cost', async () => {
     const given = await harnessOf((n) =>
       n < 2 ? [...call(`c${String(n)}`, 'echo', {}), ...finish()] : [...text('ok'), ...finish()],
     );
@@ -46,7 +46,7 @@ describe('what a run uses', () => {
     });
   });
 
-  it('includes attempts that failed after their provider had counted', async () => {
+  it('the usage of a run includes attempts that failed after their provider had counted', async () => {
     const given = await harnessOf((n) => [...text('So'), ...finish(n === 0 ? 'error' : 'stop')]);
     await given.play(await given.begin());
     expect(await given.store.sessions.read(given.session.id)).toMatchObject({
@@ -54,7 +54,7 @@ describe('what a run uses', () => {
     });
   });
 
-  it('costs less where the provider has read from its cache, as the prices say', () => {
+  it('tokens that the provider read from its cache have their own price', () => {
     const usage = {
       inputTokens: 1_000,
       outputTokens: 10,
@@ -95,12 +95,12 @@ describe('a cap on what a run may use', () => {
     expect(await given.step(await given.begin(), 1)).toMatchObject({ kind: 'calls' });
   });
 
-  it('lets a run end that has nothing more to do', async () => {
+  it('a cap lets a run end that has nothing more to do', async () => {
     const given = await harnessOf(() => [...text('Done.'), ...finish()], { tokens: 1 });
     expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
   });
 
-  it('holds for failing attempts of one step, too', async () => {
+  it('a cap applies to failing attempts of one step, too', async () => {
     const given = await harnessOf(() => [...text('So'), ...finish('error')], { tokens: 12 });
     expect(await given.play(await given.begin())).toMatchObject({
       error: { code: 'spend_cap_reached' },
@@ -110,7 +110,7 @@ describe('a cap on what a run may use', () => {
 });
 
 describe('an error of a provider in the log', () => {
-  it('is bounded, and goes without the request', () => {
+  it("a provider's error in the log is bounded, and leaves out the request", () => {
     const error = new APICallError({
       message: 'm'.repeat(10_000),
       url: 'https://model.example',

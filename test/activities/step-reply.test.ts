@@ -20,7 +20,7 @@ function hear(
 const typesOf = (chunks: StreamChunk[]): string[] => chunks.map(({ type }) => type);
 
 describe('a step reply', () => {
-  it('shows a step with its first output, and not before', () => {
+  it('a step reply shows a step with its first output, and not before', () => {
     const silent: LanguageModelV4StreamPart[] = [
       { type: 'stream-start', warnings: [] },
       { type: 'text-start', id: 't' },
@@ -34,7 +34,7 @@ describe('a step reply', () => {
     expect(reply.begun()).toBe(true);
   });
 
-  it('drops empty deltas', () => {
+  it('a step reply drops empty deltas', () => {
     const { chunks } = hear([
       { type: 'text-delta', id: 't', delta: '' },
       { type: 'reasoning-start', id: 'r' },
@@ -46,7 +46,7 @@ describe('a step reply', () => {
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
   });
 
-  it('makes ids of calls that were used before unique, for deltas and call alike', () => {
+  it('a step reply makes ids of calls that were used before unique, for deltas and call alike', () => {
     const { chunks, reply } = hear(
       [
         { type: 'tool-input-start', id: 'c1', toolName: 't' },
@@ -62,12 +62,12 @@ describe('a step reply', () => {
     expect(ids).toEqual(['c1_2', 'c1_2', 'call_1', 'c2']);
   });
 
-  it('announces a call whose arguments were not streamed', () => {
+  it('a step reply announces a call whose arguments were not streamed', () => {
     const { chunks } = hear(parts.call('c1', 't', { a: 1 }));
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
   });
 
-  it('leaves out what the provider executes', () => {
+  it('a step reply leaves out what the provider executes', () => {
     const { chunks, reply } = hear([
       { type: 'tool-input-start', id: 'p', toolName: 'search', providerExecuted: true },
       { type: 'tool-input-delta', id: 'p', delta: '{}' },
@@ -83,7 +83,7 @@ describe('a step reply', () => {
     expect(reply.calls).toEqual([]);
   });
 
-  it('knows how the provider finished', () => {
+  it("a step reply has the provider's finish reason", () => {
     expect(hear([]).reply.finish()).toBeUndefined();
     expect(hear(parts.finish('length')).reply.finish()).toEqual({
       reason: 'length',
@@ -93,7 +93,7 @@ describe('a step reply', () => {
     expect(hear(odd).reply.finish()?.reason).toBe('other');
   });
 
-  it('folds from its chunks to the same text, reasoning and calls', () => {
+  it('a step reply folds from its chunks to the same text, reasoning and calls', () => {
     const { chunks, reply } = hear([
       { type: 'reasoning-start', id: 'r' },
       { type: 'reasoning-delta', id: 'r', delta: 'think' },

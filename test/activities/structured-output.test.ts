@@ -46,7 +46,7 @@ const withRef = (given: ActivityHarness, more: Partial<StepRef>, step = 1) =>
   given.begin().then((run) => given.step(run, step, 1, attemptOf(1), more));
 
 describe('an agent with an output schema', () => {
-  it('is offered a tool to hand in its result', async () => {
+  it('an agent with an output schema is offered a tool to submit its result', async () => {
     const given = await harnessOf(() => [...handIn('f', { answer: 1 }), ...finish()]);
     await given.step(await given.begin(), 1);
     const [asked] = given.model.doStreamCalls;
@@ -58,13 +58,13 @@ describe('an agent with an output schema', () => {
     expect(asked?.tools?.[2]).not.toHaveProperty('strict');
   });
 
-  it('may ask the provider to hold the result to its schema', async () => {
+  it('an agent with an output schema may ask the provider to enforce it', async () => {
     const given = await harnessOf(() => [...handIn('f', { answer: 1 }), ...finish()], Answer, true);
     await given.step(await given.begin(), 1);
     expect(given.model.doStreamCalls[0]?.tools?.[2]).toMatchObject({ strict: true });
   });
 
-  it('ends with what it hands in, as its schema gives it', async () => {
+  it('a run ends with the submitted result, as its schema parses it', async () => {
     const given = await harnessOf(() => [
       ...text('Here.'),
       { type: 'tool-input-start', id: 'f', toolName: FINISH_TOOL_NAME },
@@ -111,14 +111,14 @@ describe('an agent with an output schema', () => {
       { b: 'x' },
     ],
     ['null', z.null(), { result: null }, null],
-  ])('may hand in %s, as a field of the call', async (_, schema, input, output) => {
+  ])('a model may submit %s, as a field of the call', async (_, schema, input, output) => {
     const given = await harnessOf(() => [...handIn('f', input), ...finish()], schema);
     expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
     const { store } = given;
     expect((await store.sessions.read(given.session.id))?.output).toEqual(output);
   });
 
-  it('carries out the other calls of the step before it ends', async () => {
+  it('a run executes the other calls of the step before it ends', async () => {
     const given = await harnessOf(() => [
       ...call('e', 'echo', {}),
       ...handIn('f', { answer: 1 }),
@@ -149,7 +149,7 @@ describe('an agent with an output schema', () => {
     ]);
   });
 
-  it('hands in one result: the first that fits counts', async () => {
+  it('a run has one result, and the first that fits counts', async () => {
     const given = await harnessOf(() => [
       ...handIn('f1', { answer: 'none' }),
       ...handIn('f2', { answer: 2 }),
@@ -167,7 +167,7 @@ describe('an agent with an output schema', () => {
     ]);
   });
 
-  it('gets an error for what does not fit, and fails the third time', async () => {
+  it('a model gets an error for a result that does not fit, and the run fails the third time', async () => {
     const given = await harnessOf((n) => [
       ...(n === 2 ? call('e', 'echo', {}) : []),
       ...handIn(`f${String(n)}`, n === 0 ? '{"answer":' : { answer: 'none' }),
@@ -191,7 +191,7 @@ describe('an agent with an output schema', () => {
     expect(await given.session.messages('output')).toEqual([]);
   });
 
-  it('that only speaks owes its result, and is asked for nothing else', async () => {
+  it('a model that only writes text is asked for the result, and for nothing else', async () => {
     const given = await harnessOf((n) =>
       n === 0
         ? [...text('Forty-two.'), ...finish()]
@@ -229,7 +229,7 @@ describe('an agent with an output schema', () => {
   it.each([
     ['speaks on', text('No.')],
     ['asks for a tool that it was not offered', call('e', 'echo', {})],
-  ])('that %s when it has to hand in its result fails', async (_, reply) => {
+  ])('a run whose model %s when it must submit its result fails', async (_, reply) => {
     const given = await harnessOf(() => [...reply, ...finish()]);
     expect(await withRef(given, { forceFinish: true })).toMatchObject({
       kind: 'ended',
@@ -238,7 +238,7 @@ describe('an agent with an output schema', () => {
     });
   });
 
-  it('that hands in what does not fit beyond the step cap fails', async () => {
+  it('a run whose result does not fit beyond the step cap fails', async () => {
     const given = await harnessOf(() => [...handIn('f', {}), ...finish()]);
     expect(await withRef(given, { forceFinish: true, maxSteps: 0 })).toMatchObject({
       status: 'failed',
@@ -246,7 +246,7 @@ describe('an agent with an output schema', () => {
     });
   });
 
-  it('keeps what it handed in when it is stopped while a sibling waits', async () => {
+  it('a run keeps the submitted result when it is stopped while a sibling waits', async () => {
     const given = await harnessOf(() => [
       ...handIn('f', { answer: 1 }),
       ...call('l', 'locate', {}),
@@ -259,7 +259,7 @@ describe('an agent with an output schema', () => {
 });
 
 describe('an agent without an output schema', () => {
-  it('that hands in a result gets an error', async () => {
+  it('a model without an output schema that submits a result gets an error', async () => {
     const model = fakeModel((n) =>
       n === 0 ? [...handIn('f', { answer: 1 }), ...finish()] : [...text('ok'), ...finish()],
     );

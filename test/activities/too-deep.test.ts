@@ -65,7 +65,7 @@ describe('a tool', () => {
     },
   );
 
-  it('that emits what is too deep, or no JSON, gets an error that only it sees', async () => {
+  it('a tool that emits a value that is too deep, or no JSON, gets an error that only it sees', async () => {
     const circle: unknown[] = [];
     circle.push(circle);
     const { row, session } = await play(async ({ emit }) => {
@@ -79,7 +79,7 @@ describe('a tool', () => {
     expect((row as { events?: unknown[] }).events).toHaveLength(1);
   });
 
-  it('that changes the state into what is too deep, or no JSON, changes nothing', async () => {
+  it('a tool that makes the state too deep, or no JSON, changes nothing', async () => {
     const { row, customState, session } = await play(async ({ updateState }) => {
       const keep = (value: unknown): Promise<string> =>
         refusalOf(() => {
@@ -101,7 +101,7 @@ describe('a tool', () => {
     expect(await session.messages('state_patch')).toHaveLength(1);
   });
 
-  it('that brings an agent’s chunks brings nothing that only the store may say', async () => {
+  it('a tool that forwards an agent’s chunks cannot forward what only the store may write', async () => {
     const base = { agentId: 'elsewhere', agentType: 'a', step: 1, timestamp: 1 };
     const chunks: StreamChunk[] = [
       { type: 'state_patch', ...base, patches: [], undo: '}' },
@@ -120,7 +120,7 @@ describe('a tool', () => {
 });
 
 describe('a model', () => {
-  it('that fails within arguments nested without end fails the run by its own error', async () => {
+  it('a model that fails within endlessly nested arguments fails the run by its own error', async () => {
     const stores = await openTestStores();
     const stream: Part[] = [
       { type: 'tool-input-start', id: 'c', toolName: 'tool' },
@@ -163,7 +163,7 @@ describe('a model', () => {
     ]);
   });
 
-  it('that hands in what its schema makes too deep gets an error', async () => {
+  it('a model that submits a result that its schema makes too deep gets an error', async () => {
     const stores = await openTestStores();
     const outputSchema = z.object({ n: z.number() }).transform(({ n }) => nested(n));
     const model = fakeModel((n) => [

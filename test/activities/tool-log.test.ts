@@ -23,7 +23,7 @@ async function logOf(thrown: unknown): Promise<{ logged: string; outcome: unknow
 }
 
 describe('the log of a tool that throws', () => {
-  it('names the call, the error and its place, and none of its text', async () => {
+  it('the log of a tool that throws names the call, the error and its place, and none of its text', async () => {
     const secret = 'alice@example.com\n    at home she is not';
     const { logged, outcome } = await logOf(new TypeError(`no account for ${secret}`));
     expect(logged).toContain('"runId":"r","toolCallId":"c"');
@@ -34,7 +34,7 @@ describe('the log of a tool that throws', () => {
   });
 
   it.each([['alice@example.com'], [{ toString: (): string => 'alice' }], [undefined]])(
-    'says nothing of %j that is no error',
+    'the log leaves out the thrown value %j, which is no error',
     async (thrown) => {
       expect((await logOf(thrown)).logged).not.toContain('alice');
     },

@@ -61,7 +61,7 @@ const remember =
   };
 
 describe('the state that tools change', () => {
-  it('is the schema’s before any call, and the patches are streamed while the tool runs', async () => {
+  it('the state is the schema’s before any call, and patches are streamed while the tool runs', async () => {
     let finish: (() => void) | undefined;
     const seen: unknown[] = [];
     const { run, tool, session, state } = await openCalls(async (id, { getState, updateState }) => {
@@ -92,7 +92,7 @@ describe('the state that tools change', () => {
     expect(await state()).toEqual({ memory: { a: [] }, list: [] });
   });
 
-  it('has what calls side by side changed in it, once, when the next step begins', async () => {
+  it('the state has the changes of parallel calls, once, when the next step begins', async () => {
     const release: (() => void)[] = [];
     const { run, tool, step, promoted, state, model } = await openCalls(
       async (id, { updateState }) => {
@@ -122,7 +122,7 @@ describe('the state that tools change', () => {
     expect(JSON.parse(system.slice('Memory: '.length))).toEqual(expected);
   });
 
-  it('is left by a call whose outcome is unknown, and its patches are undone', async () => {
+  it('a call whose outcome is unknown leaves the state, and its patches are reverted', async () => {
     let runs = 0;
     const { run, tool, session, state } = await openCalls(async (id, context) => {
       remember()(id, context);
@@ -144,7 +144,7 @@ describe('the state that tools change', () => {
     ]);
   });
 
-  it('is changed once by an idempotent call that is carried out again', async () => {
+  it('an idempotent call that is executed again changes the state once', async () => {
     let runs = 0;
     const { run, tool, session, state } = await openCalls(
       async (_, { updateState, attempt, idempotencyKey }) => {
@@ -167,7 +167,7 @@ describe('the state that tools change', () => {
     expect(await session.messages('stream_resync')).toMatchObject([{ toolCallId: 'a' }]);
   });
 
-  it('stays as it was when a change does not fit, and the model gets an error', async () => {
+  it('the state is unchanged when a change does not fit, and the model gets an error', async () => {
     const { run, tool, state, stores, session } = await openCalls((_, { updateState }) => {
       updateState<{ memory: unknown }>((draft) => (draft.memory = 1));
     });
@@ -179,7 +179,7 @@ describe('the state that tools change', () => {
     expect(await state()).toEqual({ memory: {}, list: [] });
   });
 
-  it('is in the snapshot as it was where the page begins to follow', async () => {
+  it('the snapshot has the state at the sequence from which the page follows', async () => {
     const { run, tool, stores, session, step } = await openCalls(remember());
     const snapshot = async (): Promise<unknown> => (await snapshotOf(stores, session.id))?.state;
     await tool(run, 1, 'a');

@@ -54,7 +54,7 @@ const filled = (texts: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
 describe('a reply whose provider cuts characters', () => {
-  it('is streamed in whole ones, with the same text', () => {
+  it('a reply whose provider cuts characters is streamed in whole ones, with the same text', () => {
     fc.assert(
       fc.property(Deltas, Deltas, Deltas, (text, reasoning, input) => {
         const { chunks, reply } = hear([
@@ -76,7 +76,7 @@ describe('a reply whose provider cuts characters', () => {
     );
   });
 
-  it('is streamed as it is kept, whatever blocks overlap or never end', () => {
+  it('a reply is streamed as it is stored, whatever blocks overlap or never end', () => {
     const Delta = fc.oneof(
       fc.record({
         type: fc.constantFrom('text-delta' as const, 'reasoning-delta' as const),
@@ -108,7 +108,7 @@ describe('a reply whose provider cuts characters', () => {
     );
   });
 
-  it('waits for the other half with its block, and gives up where the block ends', () => {
+  it('half a character waits for the rest in its block, and is replaced where the block ends', () => {
     const { chunks } = hear([
       { type: 'text-delta', id: '1', delta: HIGH },
       { type: 'text-delta', id: '2', delta: `b${HIGH}` },
@@ -121,7 +121,7 @@ describe('a reply whose provider cuts characters', () => {
     expect(texts).toEqual(['b', '🙂', '\ufffd', 'c', '\ufffd']);
   });
 
-  it('is stored as it was seen', async () => {
+  it('a reply is stored as it was seen', async () => {
     const stores = await openTestStores();
     const stream: Part[] = [
       { type: 'reasoning-start', id: 'r' },
@@ -148,7 +148,7 @@ describe('a reply whose provider cuts characters', () => {
 });
 
 describe('names and ids', () => {
-  it('are cut between characters', () => {
+  it('names and ids are cut between characters', () => {
     expect([3, 4, 5].map((length) => startOf(`ab${HIGH}🙂c`, length))).toEqual([
       'ab\ufffd',
       'ab\ufffd',

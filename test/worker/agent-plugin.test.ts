@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 describe('the plugin', () => {
-  it('serves agents beside what the worker does already', async () => {
+  it("the plugin serves agents beside the worker's own workflows", async () => {
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
@@ -61,7 +61,7 @@ describe('the plugin', () => {
     });
   });
 
-  it('sweeps as long as the worker runs, and no longer', async () => {
+  it('the plugin sweeps as long as the worker runs, and no longer', async () => {
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
@@ -79,7 +79,7 @@ describe('the plugin', () => {
     expect(await runs.due.lease(0, 'another', 1)).toBe(false);
   });
 
-  it('refuses a worker without a connection, and one with an activity of the same name', async () => {
+  it('the plugin refuses a worker without a connection, and one with an activity of the same name', async () => {
     const plugin = createAgentPlugin({ agents: [agent], stores });
     await expect(Worker.create({ taskQueue: 'q', plugins: [plugin] })).rejects.toThrow(
       /needs? a worker with a connection/,
@@ -147,7 +147,7 @@ describe('versioning', () => {
     return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
   };
 
-  it('keeps a waiting run with the version that began it; new runs go to the new one', async () => {
+  it('a waiting run stays with the version that began it, and new runs start on the new one', async () => {
     const deployment = `agents-${randomBytes(4).toString('hex')}`;
     const stopOld = await startVersion('v1', deployment);
     const id = runs.newSessionId();

@@ -50,28 +50,31 @@ async function saidIn(sessionId: string): Promise<string> {
 }
 
 describe('a worker that is asked to stop', () => {
-  it.each(['call', 'speak'] as const)('lets the running %s finish', async (verb) => {
-    runs = await createRunHarness(stores, [agent]);
-    const first = await startOwnWorker();
-    const { gate, run } = await held(verb);
-    first.worker.shutdown();
-    open(gate);
-    await first.ended;
-    if (verb === 'speak') expect(await saidIn(run.sessionId)).toContain('Once upon a time');
-    else {
-      const call = await stores.store.calls.read(run.sessionId, `call-${gate}`);
-      expect(call?.row).toMatchObject({ output: { passed: gate } });
-    }
-    const second = await startOwnWorker();
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    second.worker.shutdown();
-    await second.ended;
-    expect(await stores.streamManager.getAllChunks(run.sessionId)).not.toContainEqual(
-      expect.objectContaining({ type: 'step_discarded' }),
-    );
-  });
+  it.each(['call', 'speak'] as const)(
+    'a worker that is asked to stop lets the running %s finish',
+    async (verb) => {
+      runs = await createRunHarness(stores, [agent]);
+      const first = await startOwnWorker();
+      const { gate, run } = await held(verb);
+      first.worker.shutdown();
+      open(gate);
+      await first.ended;
+      if (verb === 'speak') expect(await saidIn(run.sessionId)).toContain('Once upon a time');
+      else {
+        const call = await stores.store.calls.read(run.sessionId, `call-${gate}`);
+        expect(call?.row).toMatchObject({ output: { passed: gate } });
+      }
+      const second = await startOwnWorker();
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+      second.worker.shutdown();
+      await second.ended;
+      expect(await stores.streamManager.getAllChunks(run.sessionId)).not.toContainEqual(
+        expect.objectContaining({ type: 'step_discarded' }),
+      );
+    },
+  );
 
-  it('hands a long step over: the next worker streams it again, once', async () => {
+  it('a worker that is asked to stop hands over a long step, which the next worker streams again, once', async () => {
     runs = await createRunHarness(stores, [agent]);
     const first = await startOwnWorker({ shutdownGraceTime: '10ms' });
     const { gate, run } = await held('speak');

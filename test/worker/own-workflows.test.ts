@@ -47,14 +47,14 @@ async function expectAll(worker: Worker): Promise<void> {
 }
 
 describe('a worker whose own workflows do not export agentRun', () => {
-  it('runs agents, since the plugin adds it', async () => {
+  it('a worker whose own workflows lack agentRun runs agents, since the plugin adds it', async () => {
     const { taskQueue } = runs;
     await expectAll(
       await Worker.create({ connection, taskQueue, workflowsPath, plugins: [createPlugin()] }),
     );
   });
 
-  it('is refused at its start if they are bundled already, in memory or in a file', async () => {
+  it('a worker whose bundle lacks agentRun is refused at its start, in memory or in a file', async () => {
     const { code } = await bundleWorkflowCode({ workflowsPath });
     const folder = await mkdtemp(join(tmpdir(), 'helix-bundle-'));
     try {
@@ -71,7 +71,7 @@ describe('a worker whose own workflows do not export agentRun', () => {
     }
   });
 
-  it('runs agents if they were bundled with the plugin', async () => {
+  it('a worker whose workflows were bundled with the plugin runs agents', async () => {
     const workflowBundle = await bundleWorkflowCode({ workflowsPath, plugins: [createPlugin()] });
     const { taskQueue } = runs;
     await expectAll(

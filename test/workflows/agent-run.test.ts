@@ -42,7 +42,7 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     expect(JSON.stringify(events)).not.toContain('You said');
   });
 
-  it('carries out the tools of a step, each once, and continues', async () => {
+  it('a run executes the tools of a step, each once, and continues', async () => {
     const id = runs.newSessionId();
     const calls = ['a', 'b', 'c'].map((name): [string, string] => ['echo', `${id}-${name}`]);
     const run = await runs.begin(id, agent.name, asks(...calls));
@@ -53,7 +53,7 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     expect(await rolesOf(id)).toEqual(['user', 'assistant', 'tool', 'tool', 'tool', 'assistant']);
   });
 
-  it('waits for an approval, and carries out what was approved only', async () => {
+  it('a run waits for an approval, and executes only approved calls', async () => {
     const id = runs.newSessionId();
     const [yes, no] = [`${id}-yes`, `${id}-no`];
     const run = await runs.begin(id, agent.name, asks(['charge', yes], ['charge', no]));
@@ -87,7 +87,7 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     expect(executed.some((call) => call.startsWith(id))).toBe(false);
   });
 
-  it('keeps the partial reply when it is stopped while the model streams', async () => {
+  it('a run keeps the partial reply when it is stopped while the model streams', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, wish({ hang: true }));
     await until(
@@ -125,7 +125,7 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     ]);
   });
 
-  it('that fails, fails its workflow with the typed code, and the session stays usable', async () => {
+  it('a run that fails fails its workflow with the typed code, and the session stays usable', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, wish({ fail: true }));
     expect(await runs.result(run)).toEqual({ failed: 'provider_unauthorized' });
@@ -147,7 +147,7 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     expect(await rolesOf(id)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant']);
   });
 
-  it('can be found and read by operators', async () => {
+  it('operators can find and read a run', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, asks(['charge', `${id}-c`]));
     await runs.untilStatus(id, 'waiting_approval');

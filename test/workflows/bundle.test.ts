@@ -23,7 +23,7 @@ function packagesIn(bundled: string): string[] {
 }
 
 describe('the workflow bundle', () => {
-  it('holds the workflow and nothing that has no place in the sandbox', () => {
+  it('the workflow bundle has the workflow, and nothing that the sandbox forbids', () => {
     expect(code).toContain('agentRun');
     const packages = packagesIn(code);
     expect(packages).toContain('@temporalio/workflow');
@@ -35,7 +35,7 @@ describe('the workflow bundle', () => {
     }
   });
 
-  it('keeps to its size', () => {
+  it('the workflow bundle keeps to its size', () => {
     process.stdout.write(`workflow bundle: ${String(Buffer.byteLength(code))} bytes\n`);
     expect(Buffer.byteLength(code)).toBeLessThan(BUDGET_BYTES);
   });

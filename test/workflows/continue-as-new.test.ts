@@ -43,7 +43,7 @@ describe('a run too long for one history', () => {
     await runs.startWorker();
   });
 
-  it('continues as new without a change that readers could see', async () => {
+  it('a long run continues as new without a change that readers could see', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, 'long', 'go');
     const workflowId = workflowIdOf(run.runId);
@@ -78,7 +78,7 @@ describe('a run too long for one history', () => {
     expect(new Set(calls).size).toBe(STEPS - 1);
   }, 90_000);
 
-  it('heeds a stop, whenever it comes around the change', async () => {
+  it('a long run obeys a stop, whenever it comes around the change', async () => {
     const stops = [33, 34, 35];
     const ends = stops.map(async (step) => {
       const id = runs.newSessionId();

@@ -86,7 +86,7 @@ async function stopAll(all: readonly RunRecord[]): Promise<void> {
 }
 
 describe('many calls of one step', () => {
-  it('beyond the agent’s number get an error as result; the run continues and can be stopped', async () => {
+  it('calls beyond the agent’s number get an error as result, and the run continues and can be stopped', async () => {
     const quick = await ask('ann', 'many', 1_500, { tool: 'echo' });
     expect(await runs.result(quick)).toEqual({ status: 'completed', steps: 2 });
     const rows = await stores.store.sessions.rows(quick.sessionId, 2);
@@ -96,7 +96,7 @@ describe('many calls of one step', () => {
     expect(results.filter(({ errorCode }) => errorCode === 'too_many_calls')).toHaveLength(1_400);
   }, 180_000);
 
-  it('are carried out in waves', async () => {
+  it('many calls are executed in waves', async () => {
     const run = await ask('ann', 'many', 30, { tool: 'echo' });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     expect(await mostScheduled(run)).toBe(10);

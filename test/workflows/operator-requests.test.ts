@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pickRequest, toResultAnswer } from '../../workflows/operator-requests.js';
 
 describe('what an operator asks for', () => {
-  it('is picked by name', () => {
+  it("an operator's request is selected by name", () => {
     // An older release may have accepted more.
     const request = { toolCallId: 'c', by: 'olga', approved: true, sessionId: 'other', kind: 'x' };
     expect(pickRequest('deny', request)).toEqual({ toolCallId: 'c', by: 'olga' });
@@ -14,7 +14,7 @@ describe('what an operator asks for', () => {
     expect(pickRequest('stop', null)).toEqual({});
   });
 
-  it('has the result null without a result', () => {
+  it("an operator's answer without a result has the result null", () => {
     expect(toResultAnswer({ toolCallId: 'c' })).toEqual({ toolCallId: 'c', result: null });
     expect(toResultAnswer({ toolCallId: 'c', error: 'no', result: 1 })).toEqual({
       toolCallId: 'c',

@@ -27,7 +27,7 @@ const at = (extra: Partial<AgentState>): AgentState => ({
 });
 
 describe('the details of a run', () => {
-  it('say where it is, what it waits for and since when, what it has used, and where to look', () => {
+  it('the details of a run show its state, its questions and their time, its usage, and its page', () => {
     const spent = { tokens: 1_234_567, microUsd: 1_234_000 };
     expect(describeRun(input, at({ waitingSince: 0, spent }), [call]).split('\n\n')).toEqual([
       '**helper** · turn 2 · step 3 · waiting for a person',
@@ -44,7 +44,7 @@ describe('the details of a run', () => {
     [{ tokens: 999, microUsd: 0 }, '999 tokens, $0.0000'],
     [{ tokens: 1_000, microUsd: 1_250 }, '1,000 tokens, $0.0013'],
     [{ tokens: 12_345, microUsd: 10_000 }, '12,345 tokens, $0.01'],
-  ])('say of %j: %s', (spent, text) => {
+  ])('the details show for %j: %s', (spent, text) => {
     expect(describeRun(input, at({ spent }), [])).toContain(`Used so far: ${text}\n`);
   });
 });
@@ -60,7 +60,7 @@ describe('a run in the Temporal UI', () => {
     await runs.startWorker();
   });
 
-  it('shows what its model calls have used and cost', async () => {
+  it('a run in the Temporal UI shows the usage and cost of its model calls', async () => {
     const id = runs.newSessionId();
     const wish = JSON.stringify({ calls: [{ tool: 'charge', id: `${id}-c` }] });
     const run = await runs.begin(id, 'tester', wish);

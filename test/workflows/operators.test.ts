@@ -68,7 +68,7 @@ describe('an operator in Temporal', () => {
     return (await stores.store.sessions.rows(sessionId, 2, 3))[0];
   }
 
-  it('approves, with another input', async () => {
+  it('an operator approves, with another input', async () => {
     const run = await ask('pay');
     const changed = { toolCallId: 'c1', input: { amount: 3 }, reason: 'less', by: 'olga' };
     expect(await update(run, 'approve', changed)).toBe('stored');
@@ -81,7 +81,7 @@ describe('an operator in Temporal', () => {
     });
   });
 
-  it('denies, and gives a page’s answer in its place', async () => {
+  it('an operator denies, and gives a page’s answer in its place', async () => {
     const [denied, answered] = [await ask('pay'), await ask('locate')];
     expect(await update(denied, 'deny', { toolCallId: 'c1', reason: 'no' })).toBe('stored');
     expect(await update(answered, 'submitToolResult', { toolCallId: 'c1', result: 'Rome' })).toBe(
@@ -96,7 +96,7 @@ describe('an operator in Temporal', () => {
     expect(await resultOf(answered)).toMatchObject({ output: 'Rome', via: 'temporal' });
   });
 
-  it('puts a deadline off', async () => {
+  it('an operator extends a deadline', async () => {
     const run = await ask('pay');
     const before = (await stores.store.calls.read(run.sessionId, 'c1'))?.deadline ?? 0;
     const wish = { toolCallId: 'c1', byMs: 3_600_000 };
@@ -104,7 +104,7 @@ describe('an operator in Temporal', () => {
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 
-  it('stops, and the run says who and why', async () => {
+  it('an operator stops a run, which records who and why', async () => {
     const run = await ask('pay');
     expect(await update(run, 'stop', { mode: 'abort', reason: 'enough', by: 'olga' })).toBe(
       'stopping',
@@ -136,7 +136,7 @@ describe('an operator in Temporal', () => {
     ['extendDeadline', { toolCallId: 'c1', byMs: 1, runId: 'another' }],
     ['stop', { runId: 'another' }],
     ['stop', { reason: 7 }],
-  ])('is refused %s with %j, which leaves no trace', async (name, given) => {
+  ])("an operator's %s with %j is refused, which leaves no trace", async (name, given) => {
     const run = await ask('pay');
     const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     expect(await update(run, name, given)).toEqual({ refused: 'validation_error' });
@@ -147,7 +147,7 @@ describe('an operator in Temporal', () => {
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 
-  it('says by hand that calls are answered: only the record decides, whatever the numbers', async () => {
+  it('a signal sent by hand answers no call: only the record decides, whatever the numbers', async () => {
     const run = await ask('pay');
     const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     const before = executed.length;
@@ -175,7 +175,7 @@ describe('an operator in Temporal', () => {
     expect((row as { decision: object }).decision).not.toHaveProperty('via');
   });
 
-  it('is refused what the store refuses, with its code, and the run waits on', async () => {
+  it("an operator's answer that the store refuses gets its code, and the run keeps waiting", async () => {
     const run = await ask('locate');
     expect(await update(run, 'approve', { toolCallId: 'c1' })).toEqual({
       refused: 'kind_mismatch',

@@ -69,7 +69,7 @@ describe('a long run', () => {
   }, 60_000);
   afterAll(() => temporal.close());
 
-  it('replays in each of its executions', async () => {
+  it('a long run replays in each of its executions', async () => {
     const recorded = await recordLong(await openStage(temporal.address));
     for (const [name, history] of Object.entries(recorded)) await take(name, history);
     expect(JSON.stringify(recorded['goes-on-as-new'])).toContain('ContinuedAsNew');

@@ -13,7 +13,7 @@ describe('histories of releases', () => {
     await replay(await read(name));
   });
 
-  it('are there for the first release and for this version', () => {
+  it('histories exist for the first release and for this version', () => {
     expect(names).toContain('v0.1.0-approval');
     expect(names.filter((name) => name.startsWith(`v${thisVersion}-`)).length).toBeGreaterThan(30);
   });

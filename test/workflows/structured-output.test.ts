@@ -66,7 +66,7 @@ describe.each([
     ['that did not fit twice', 'reporter', [wrong, wrong, result], 3],
     ['that was asked for at the step cap', 'short', [look, result], 2],
     ['beside a tool of the same step', 'short', [{ ...look, ...result }], 1],
-  ])('ends with one %s', async (_, agent, script, steps) => {
+  ])('a run that owes a result ends with one %s', async (_, agent, script, steps) => {
     const [summary, record] = await ending(`${agent}${suffix}`, ...script);
     expect(summary).toEqual({ status: 'completed', steps });
     expect(record).toMatchObject({ status: 'completed', output: { answer: 42 } });
@@ -76,14 +76,14 @@ describe.each([
     ['never fits', 'reporter', [wrong, wrong, wrong, result], 'invalid_output'],
     ['never comes', 'reporter', [{ say: 'No.' }, { say: 'No!' }, result], 'output_missing'],
     ['does not come at the step cap', 'short', [look, { say: 'No.' }], 'output_missing'],
-  ])('fails when it %s', async (_, agent, script, code) => {
+  ])('a run that owes a result fails when it %s', async (_, agent, script, code) => {
     const [summary, record] = await ending(`${agent}${suffix}`, ...script);
     expect(summary).toEqual({ failed: code });
     expect(record).toMatchObject({ status: 'failed', error: { code } });
     expect(record).not.toHaveProperty('output');
   });
 
-  it('waits for people whom the same step asked', async () => {
+  it('a run that owes a result waits for people whom the same step asked', async () => {
     const { run, sessionId } = await perform(`reporter${suffix}`, {
       calls: [{ tool: 'ask', id: 'a' }],
       ...result,

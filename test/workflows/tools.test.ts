@@ -70,7 +70,7 @@ async function perform(agent: AgentDefinition, ...script: object[]) {
 describe.each(SHAPES)('a tool that may be tried again%s', (_, agent) => {
   const play = (...script: object[]) => perform(agent, ...script);
 
-  it('is, until it succeeds: one result, one activity, one key', async () => {
+  it('a tool that may be retried is retried until it succeeds, with one result, one activity and one key', async () => {
     const run = await play({ calls: [{ tool: 'flaky', id: 'f-2', args: { fails: 2 } }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     const key = `${run.runId}/f-2`;
@@ -92,7 +92,7 @@ describe.each(SHAPES)('a tool that may be tried again%s', (_, agent) => {
     );
   });
 
-  it('gives up after the last attempt, and the model sees its last error', async () => {
+  it('a tool fails after its last attempt, and the model sees its last error', async () => {
     const run = await play({ calls: [{ tool: 'flaky', id: 'f-9', args: { fails: 9 } }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     expect(attempts.get('f-9')).toHaveLength(3);
@@ -105,7 +105,7 @@ describe.each(SHAPES)('a tool that may be tried again%s', (_, agent) => {
 describe.each(SHAPES)('a tool that ends the run%s', (_, agent) => {
   const play = (...script: object[]) => perform(agent, ...script);
 
-  it('does, after its siblings, with what it makes of its result', async () => {
+  it('a tool that ends the run does so after its siblings, with what it makes of its result', async () => {
     const run = await play({ calls: [{ tool: 'answer' }, { tool: 'flaky', id: 'sibling' }] });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 1 });
     expect(await stores.store.sessions.read(run.sessionId)).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(SHAPES)('a tool that ends the run%s', (_, agent) => {
     ]);
   });
 
-  it('does so once a person has approved it; denied, the model continues', async () => {
+  it('a tool that ends the run does so once a person has approved it, and if denied the model continues', async () => {
     const asks = (id: string): object => ({ calls: [{ tool: 'answerAsked', id }] });
     const [yes, no] = [await play(asks('yes')), await play(asks('no'), { say: 'Then not.' })];
     for (const run of [yes, no]) await runs.untilStatus(run.sessionId, 'waiting_approval');
