@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
+import type { LeaseRef } from '../protocol/activities.js';
 import { AttemptCancelled, AttemptFailure } from './attempt-failure.js';
 import { openAttempt, type Attempt } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
@@ -10,15 +11,16 @@ import type { ActivityDeps } from './deps.js';
  * @param toDetails what the heartbeats report, given what the attempt before has reported; the work
  * keeps it current
  */
-export function asActivity<Ref, Details, Result>(
-  { unansweredMs }: Pick<ActivityDeps, 'unansweredMs'>,
+export function asActivity<Ref extends LeaseRef, Details, Result>(
+  deps: Pick<ActivityDeps, 'unansweredMs' | 'lease'>,
   toDetails: (ref: Ref, before: unknown) => Details,
   work: (ref: Ref, attempt: Attempt, details: Details) => Promise<Result>,
 ): (ref: Ref) => Promise<Result> {
   return async (ref) => {
     const details = toDetails(ref, Context.current().info.heartbeatDetails);
-    const attempt = openAttempt(() => details, unansweredMs);
+    const attempt = openAttempt(deps, ref, () => details);
     try {
+      await attempt.registered;
       return await work(ref, attempt, details);
     } catch (error) {
       throw toActivityFailure(error);

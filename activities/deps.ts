@@ -2,6 +2,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { StartNext } from '../stores/record/start-next.js';
 import type { Wake } from '../stores/contract/call-record.js';
 import type { Store } from '../stores/contract/store.js';
+import type { Lease } from './lease.js';
 import type { SlotLimits } from './tool/fair-slots.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 
@@ -25,6 +26,8 @@ export interface ActivityDeps {
   unansweredMs?: () => number;
   /** True once the worker shuts down. Without it: never. */
   isDraining?: () => boolean;
+  /** Held by this process; without it Temporal notices by heartbeats that the process has died. */
+  lease?: Lease;
   /** What Temporal knows of a run's workflow. */
   workflowState?: (runId: string) => Promise<'running' | 'closed' | 'unknown'>;
   /** How many tools are executed at once in this process. Default: 200, of one user 50. */

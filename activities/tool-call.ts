@@ -59,6 +59,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
   return async (ref, attempt, limitMs) => {
     const writer = callWriter(ref, attempt.token);
     let giveBack: (() => void) | undefined;
+    let endPatience: (() => void) | undefined;
     let isBegun = false;
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
@@ -74,6 +75,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       if (!isGivenUp && giveBack === undefined && attempt.cutReason() !== 'stop') {
         throw busy(attempt.number);
       }
+      endPatience = isRepeatable(agent, ref) ? undefined : await attempt.becomePatient();
       const start = await store.calls.start({
         writer,
         toolCallId: ref.toolCallId,
@@ -99,6 +101,7 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
       if (isBegun) await handOver(deps, attempt, writer, error, ref.toolCallId);
       throw error;
     } finally {
+      endPatience?.();
       giveBack?.();
       unlisten();
     }
@@ -205,6 +208,11 @@ export function createToolCall(deps: ActivityDeps): ToolCall {
 function isKnown(agent: AgentDefinition | undefined, { toolName }: CallActivityRef): boolean {
   if (agent === undefined || toolName === undefined) return agent !== undefined;
   return agent.tools.some(({ name }) => name === toolName);
+}
+
+/** A call that began may be executed again; a name that 0.2.0 left out may be any tool's. */
+function isRepeatable(agent: AgentDefinition | undefined, { toolName }: CallActivityRef): boolean {
+  return agent?.tools.find(({ name }) => name === toolName)?.idempotent === true;
 }
 
 function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {

@@ -78,6 +78,7 @@ export function createRuns(deps: RunsDeps): Runs {
       searchAttributes: deps.searchAttributes,
       hasOutput: definition.outputSchema !== undefined,
       activities: definition.activities,
+      hasLeases: deps.store.leases !== undefined,
       model: deps.modelName,
       sessionUrl,
       from,

@@ -12,8 +12,26 @@ import type {
   TerminalStatus,
 } from './run.js';
 
+/** What a workflow that schedules lost attempts again says to its activities. */
+export interface LeaseRef {
+  isLeased?: true;
+  /** The lost attempt that this one replaces. */
+  replaces?: Pick<LostAttempt, 'token' | 'number'>;
+}
+
+/**
+ * The outcome of an attempt whose worker died, or cannot finish it: the workflow schedules it again.
+ */
+export interface LostAttempt {
+  kind: 'lost';
+  /** Its fence token: that of its successor must be higher. */
+  token: number;
+  /** How many attempts there were with it. */
+  number: number;
+}
+
 /** The interface between workflow and worker: ids and small summaries only, never a transcript. */
-export interface StepRef {
+export interface StepRef extends LeaseRef {
   sessionId: string;
   runId: string;
   agent: string;
@@ -32,7 +50,7 @@ export interface StepRef {
   depth?: number;
 }
 
-export interface CallActivityRef {
+export interface CallActivityRef extends LeaseRef {
   sessionId: string;
   runId: string;
   agent: string;
@@ -180,11 +198,11 @@ export type ExtendOutcome =
 
 export interface RunActivities {
   /** One model call: claim, stream, commit. */
-  modelStep: (ref: StepRef) => Promise<StepOutcome>;
+  modelStep: (ref: StepRef) => Promise<StepOutcome | LostAttempt>;
   /** Model steps and tools, until the run ends, people have to act or the workflow has to. */
-  leg: (ref: LegRef) => Promise<LegOutcome>;
+  leg: (ref: LegRef) => Promise<LegOutcome | LostAttempt>;
   /** One tool execution: ask permission, execute, settle. */
-  toolCall: (ref: CallActivityRef) => Promise<ToolCallOutcome>;
+  toolCall: (ref: CallActivityRef) => Promise<ToolCallOutcome | LostAttempt>;
   /** Ends the run in Redis; does nothing if it has ended. */
   endRun: (ref: EndRef) => Promise<TerminalStatus | 'superseded'>;
   /**

@@ -81,6 +81,8 @@ export interface RunInput {
   hasOutput?: boolean;
   /** The shape of the run; absent: one activity for each step and call. */
   activities?: RunShape;
+  /** True if workers hold leases, so that heartbeats are only a backstop. */
+  hasLeases?: boolean;
   /** Set on a sub-agent's run: the call that it answers. */
   parent?: ParentRef;
   /**

@@ -12,6 +12,7 @@ import { withTimeout } from '../protocol/time.js';
 import type { Store } from '../stores/contract/store.js';
 import type { StreamManager } from '../stores/log/stream-manager.js';
 import type { SlotLimits } from '../activities/tool/fair-slots.js';
+import { createLeaseOfWorker, type LeaseOptions } from './lease/lease-worker.js';
 import { createToolWorker, runBeside } from './tool-worker.js';
 import {
   makeCurrent,
@@ -48,6 +49,8 @@ export interface AgentPluginOptions {
   modelSlots?: number;
   /** Concurrent tool executions in one process, in total and for one user. Default: 200 and 50. */
   toolSlots?: SlotLimits;
+  /** The lease of this process; absent values are chosen. Without leases in the store there is none. */
+  lease?: LeaseOptions;
   /** Default: no logging. */
   logger?: WorkerLogger;
 }
@@ -96,6 +99,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   let createTools: (() => Promise<Worker>) | undefined;
   let isDraining = (): boolean => false;
+  let held: ReturnType<typeof createLeaseOfWorker> | undefined;
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
   async function compose(worker: WorkerOptions) {
@@ -123,7 +127,14 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       createSweep({ store, runs, holder, logger }),
       createFindClosed({ store, workflows, holder }),
     ];
+    const { leases } = stores.store;
+    const { unansweredMs } = stores;
+    const of = { client, namespace, unansweredMs, logger };
+    held = leases && createLeaseOfWorker({ ...options.lease, ...of, leases });
+    const lease = held?.lease;
+    const judge = held?.judge;
     whileItRuns = (signal) => [
+      ...(judge === undefined ? [] : [judge(signal)]),
       ...(options.sweep === false ? [] : sweeps.map((sweep) => sweepUntil(signal, sweep))),
       ...(versioning?.makeCurrent === undefined || versioning.makeCurrent === false
         ? []
@@ -140,6 +151,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       workflowState: workflows.state,
       isDraining: () => isDraining(),
       toolSlots,
+      lease,
       logger,
     });
   }
@@ -183,6 +195,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     runWorker: async (worker: Worker, next) => {
       isDraining = () => !UP.has(worker.getState());
       const life = new AbortController();
+      held?.lease.start();
       const beside = whileItRuns(life.signal).map((work) =>
         work.catch((error: unknown) => {
           logger.warn({ err: error }, 'the worker runs without this');
@@ -194,6 +207,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       } finally {
         life.abort();
         await Promise.all(beside);
+        await held?.lease.close();
       }
     },
   };

@@ -16,6 +16,7 @@ export type { AgentState, CallRef, RunInput, RunSummary, Spent } from '../protoc
 export { workflowIdOf } from '../protocol/ids.js';
 export { createAgentPlugin } from './agent-plugin.js';
 export type { AgentPluginOptions, WorkerLogger } from './agent-plugin.js';
+export type { LeaseOptions } from './lease/lease-worker.js';
 export { createAgentWorker } from './create-worker.js';
 export type { AgentWorkerOptions } from './create-worker.js';
 export type { WorkerVersioning } from './versioning.js';

@@ -54,6 +54,7 @@ async function main(): Promise<void> {
     startWithinMs: config.START_WITHIN * 1000,
     modelSlots: config.MODEL_SLOTS,
     toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
+    lease: { id: config.LEASE_ID, replaces: config.ENDED_LEASE_ID },
     modelName: config.MODEL,
     ...(publicUrl !== undefined && {
       sessionUrl: (sessionId: string) => `${publicUrl}/?session=${sessionId}`,

@@ -18,6 +18,7 @@ import {
 } from '../protocol/carry.js';
 import { carryOn } from './leg.js';
 import { listenToOperators } from './operators.js';
+import { untilKept } from './lost-attempts.js';
 import { createOperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';
 import { bookkeeping, model } from './proxies.js';
@@ -114,18 +115,21 @@ export async function agentRun(input: RunInput): Promise<RunSummary> {
   function speak({ step, forceFinish }: Extract<Next, { do: 'model' }>): Promise<StepOutcome> {
     view.show('model', step);
     const { known, invalidFinishes } = state.carry;
-    return model.modelStep.executeWithOptions({ summary: `step ${String(step)}` }, [
-      {
-        ...runRef(state),
-        turn: input.turn,
-        step,
-        maxSteps: input.maxSteps,
-        known,
-        forceFinish,
-        ...(invalidFinishes > 0 && { invalidFinishes }),
-        ...(input.parent !== undefined && { parent: input.parent, depth: input.parent.depth }),
-      },
-    ]);
+    return untilKept(input, (options, lease) =>
+      model.modelStep.executeWithOptions({ summary: `step ${String(step)}`, ...options }, [
+        {
+          ...runRef(state),
+          turn: input.turn,
+          step,
+          maxSteps: input.maxSteps,
+          known,
+          forceFinish,
+          ...(invalidFinishes > 0 && { invalidFinishes }),
+          ...(input.parent !== undefined && { parent: input.parent, depth: input.parent.depth }),
+          ...lease,
+        },
+      ]),
+    );
   }
 
   /** Checked between two steps, when nothing is in progress, so a new execution is not noticed. */

@@ -9,6 +9,7 @@ import type { ToolCallOutcome } from '../protocol/activities.js';
 import type { CallRef } from '../protocol/run.js';
 import { afterCalls, approvedOf, learn, type Next } from '../protocol/carry.js';
 import { toolQueueOf } from '../protocol/temporal-names.js';
+import { untilKept } from './lost-attempts.js';
 import type { OperatorsView } from './operators-view.js';
 import { PATCHES } from './patches.js';
 import { tools } from './proxies.js';
@@ -80,12 +81,16 @@ async function runTool(state: RunState, step: number, call: CallRef): Promise<vo
   };
   let outcome: ToolCallOutcome;
   try {
-    outcome = await tools.toolCall.executeWithOptions(options, [ref]);
+    outcome = await untilKept(state.input, (leased, lease) =>
+      tools.toolCall.executeWithOptions({ ...options, ...leased }, [{ ...ref, ...lease }]),
+    );
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     // By the settings of the tool's author it has failed for good: the model gets an error.
     const givenUp = error.cause instanceof TimeoutFailure ? 'timed_out' : 'failed';
-    outcome = await tools.toolCall.executeWithOptions(usual, [{ ...ref, givenUp }]);
+    outcome = await untilKept(state.input, (leased, lease) =>
+      tools.toolCall.executeWithOptions({ ...usual, ...leased }, [{ ...ref, ...lease, givenUp }]),
+    );
   }
   const { sequence, finish } = outcome;
   state.carry = learn(state.carry, sequence);

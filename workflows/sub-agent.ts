@@ -147,6 +147,7 @@ function toInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInpu
     sessionUrl: parent.sessionUrl,
     hasOutput,
     activities,
+    hasLeases: parent.hasLeases,
     parent: {
       sessionId: parent.sessionId,
       runId: parent.runId,

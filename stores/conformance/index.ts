@@ -9,6 +9,7 @@ import { dueSessionCases } from './documents/due-sessions.js';
 import { ownerConversationCases } from './documents/owner-conversations.js';
 import { ownerReservationCases } from './documents/owner-reservations.js';
 import { ownerUsageCases } from './documents/owner-usage.js';
+import { workerLeaseCases } from './documents/leases.js';
 import { waitingSessionCases } from './documents/waiting-sessions.js';
 import { pendingCallCases } from './documents/pending-calls.js';
 import { runCases } from './documents/runs.js';
@@ -129,6 +130,7 @@ const DOCUMENTS = [
   ownerConversationCases,
   ownerUsageCases,
   ownerReservationCases,
+  workerLeaseCases,
 ];
 
 /**

@@ -2,6 +2,7 @@ import type { Calls } from './calls.js';
 import type { Checkpoints } from './checkpoints.js';
 import type { Documents } from './documents.js';
 import type { Due } from './due.js';
+import type { Leases } from './leases.js';
 import type { Owners } from './owners.js';
 import type { Queue } from './queue.js';
 import type { Runs } from './runs.js';
@@ -27,4 +28,6 @@ export interface Store {
   waiting: Waiting;
   due: Due;
   owners: Owners;
+  /** Without leases a dead worker is noticed by the time-out of Temporal's heartbeats. */
+  leases?: Leases;
 }

@@ -26,7 +26,11 @@ export function createLocalCommands(local: Keyspace): Commands {
     hvals: (key) => list('HVALS', key),
     llen: (key) => number('LLEN', key),
     lrange: (key, from, to) => list('LRANGE', key, from, to),
-    set: async (...args) => (await text('SET', ...args)) as 'OK' | null,
+    set: async (key, value, px, ms, ...nx) =>
+      (await text('SET', key, value, px, ms, ...nx)) as 'OK' | null,
+    unlink: (key) => number('UNLINK', key),
+    pexpire: (key, ms) => number('PEXPIRE', key, ms),
+    pttl: (key) => number('PTTL', key),
     zadd: (key, ...args) => call('ZADD', key, ...args),
     zrem: (key, member) => number('ZREM', key, member),
     zrangebyscore: (key, ...args) => list('ZRANGEBYSCORE', key, ...args),

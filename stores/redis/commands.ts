@@ -15,7 +15,17 @@ export interface Commands {
   hvals: (key: string) => Promise<string[]>;
   llen: (key: string) => Promise<number>;
   lrange: (key: string, from: number, to: number) => Promise<string[]>;
-  set: (key: string, value: string, px: 'PX', ms: number, nx: 'NX') => Promise<'OK' | null>;
+  set: (
+    key: string,
+    value: string,
+    px: 'PX',
+    ms: number,
+    ...nx: ['NX'] | []
+  ) => Promise<'OK' | null>;
+  unlink: (key: string) => Promise<number>;
+  pexpire: (key: string, ms: number) => Promise<number>;
+  /** Time to live in ms; negative if there is no such key, or no limit. */
+  pttl: (key: string) => Promise<number>;
   zadd: (key: string, ...args: (string | number)[]) => Promise<unknown>;
   zrem: (key: string, member: string) => Promise<number>;
   zrangebyscore: (
@@ -40,7 +50,7 @@ export interface Reads {
 
 const SINGLE = [
   ...['hgetall', 'hget', 'hset', 'hdel', 'hmget', 'hvals', 'llen', 'lrange'],
-  ...['set', 'zadd', 'zrem', 'zrangebyscore'],
+  ...['set', 'unlink', 'pexpire', 'pttl', 'zadd', 'zrem', 'zrangebyscore'],
 ] as const;
 
 /** The commands of a connection; `send` decides how a temporary refusal of Redis is retried. */

@@ -1,3 +1,4 @@
+import type { LeaseThread } from '../contract/leases.js';
 import type { Commands } from './commands.js';
 import type { KeySpace } from './keys.js';
 import type { Transitions } from './transitions.js';
@@ -13,6 +14,8 @@ export interface RedisContext {
   maxEntries: number;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */
   now: () => number;
+  /** How another thread opens the leases; absent if it cannot. */
+  leaseThread?: LeaseThread;
   /** Sends everything written in the current turn of the event loop together. */
   corkWrites: () => void;
 }

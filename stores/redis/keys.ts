@@ -34,6 +34,13 @@ export interface KeySpace {
   due: (fleet: string, shard: number) => DueKeys & { lease: string };
   /** For a fleet: when closed workflows were last queried, and the lease for querying them. */
   closed: (fleet: string) => { at: string; lease: string };
+  /**
+   * A worker's lease: the key that expires, the attempts registered under it, the right to judge it,
+   * and what is noted about it.
+   */
+  lease: (namespace: string, holder: string) => Record<'held' | 'work' | 'judge' | 'about', string>;
+  /** The holders of a namespace's leases by the time of their last renewal. */
+  leases: (namespace: string) => string;
   /** The list of release 0.2.0, shared by all fleets and shards. */
   olderDue: string;
   /** Hash of the waiting list that each asking session is on. */
@@ -93,6 +100,16 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
       const tag = `${prefix}:closed:{${toKeyPart(fleet)}}`;
       return { at: `${tag}:at`, lease: `${tag}:lease` };
     },
+    lease: (namespace, holder) => {
+      const tag = `${prefix}:lease:{${toKeyPart(namespace)}:${toKeyPart(holder)}}`;
+      return {
+        held: `${tag}:held`,
+        work: `${tag}:work`,
+        judge: `${tag}:judge`,
+        about: `${tag}:about`,
+      };
+    },
+    leases: (namespace) => `${prefix}:leases:${toKeyPart(namespace)}`,
     olderDue: `${prefix}:active`,
     askingIndex: `${prefix}:asking`,
     processes: `${prefix}:processes`,

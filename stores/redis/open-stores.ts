@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { createStreamManager } from '../log/create-stream-manager.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import type { Store } from '../contract/store.js';
@@ -14,6 +15,9 @@ import type { Library } from './library.js';
 import { createRedisSessionStore } from './session-store.js';
 import { readRedisSettings, type RedisSettings } from './settings.js';
 import { createRedisStreamLog } from './stream-log.js';
+
+/** Opens the leases in another thread. */
+const LEASES = new URL(`./open-leases${extname(import.meta.url)}`, import.meta.url).href;
 
 export interface RedisStores {
   store: Store;
@@ -60,7 +64,10 @@ export function openRedisStores(
   context.processes.start();
   for (const redis of [commands, subscriber]) redis.connect().catch(() => undefined);
   return {
-    store: createRedisSessionStore(context),
+    store: createRedisSessionStore({
+      ...context,
+      leaseThread: { module: LEASES, data: { url, prefix: options.prefix } },
+    }),
     streamManager: createStreamManager(createRedisStreamLog(context, subscriber)),
     ping: async () => {
       await ask(() => commands.ping());

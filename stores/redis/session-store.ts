@@ -24,6 +24,7 @@ import {
   rewindRequest,
   startCallRequest,
 } from './requests.js';
+import { createLeases } from './leases.js';
 import { createOwners } from './owners.js';
 import { createSessionReads } from './session-reads.js';
 import { createSessionViews } from './session-views.js';
@@ -80,6 +81,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     waiting,
     due: createDueLists(context),
     owners,
+    leases: createLeases(context, context.leaseThread),
   };
 }
 

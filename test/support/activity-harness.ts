@@ -1,7 +1,7 @@
 import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { SlotLimits } from '../../activities/tool/fair-slots.js';
-import type { StepRef, ToolCallOutcome } from '../../protocol/activities.js';
+import type { CallActivityRef, StepRef, ToolCallOutcome } from '../../protocol/activities.js';
 import type { LanguageModel } from 'ai';
 import { createActivities } from '../../activities/index.js';
 import {
@@ -135,12 +135,22 @@ export function createHarness(
       return result.run;
     },
     step: (run, step, attempt = 1, environment = attemptOf(attempt), more = {}) =>
-      abandonable(environment.run(activities.modelStep, { ...ref(run, step), ...more })),
+      abandonable(
+        environment.run(activities.modelStep as (ref: StepRef) => Promise<StepOutcome>, {
+          ...ref(run, step),
+          ...more,
+        }),
+      ),
     outcome: (run, step, toolCallId, attempt = 1, { toolName, ageMs = 0, ...more } = {}) => {
       const { environment = attemptOf(attempt, { scheduledTimestampMs: Date.now() - ageMs }) } =
         more;
       const call = { ...ref(run, step), toolCallId, ...(toolName !== undefined && { toolName }) };
-      return abandonable(environment.run(activities.toolCall, call));
+      return abandonable(
+        environment.run(
+          activities.toolCall as (ref: CallActivityRef) => Promise<ToolCallOutcome>,
+          call,
+        ),
+      );
     },
     tool: async (...call) => (await harness.outcome(...call)).kind,
     play: async (run, fromStep = 1) => {

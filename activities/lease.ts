@@ -1,0 +1,66 @@
+import type { Info } from '@temporalio/activity';
+import type { LeaseRef } from '../protocol/activities.js';
+import type { HeldWork } from '../stores/contract/leases.js';
+
+/** The lease of the worker process that carries attempts out. */
+export interface Lease {
+  /**
+   * Registers an attempt, so that another worker takes it over when this process dies.
+   *
+   * @param onJudged called if another worker took it over although this process lives
+   */
+  hold: (work: HeldWork, onJudged: () => void) => Held;
+}
+
+/** A registered attempt. */
+export interface Held {
+  /** Resolves once it is registered; never rejects. */
+  registered: Promise<void>;
+  /**
+   * Until the returned function is called, the attempt is taken over only after a while: it carries
+   * out a call that may not be repeated. Resolves once that is registered.
+   */
+  becomePatient: () => Promise<() => void>;
+  release: () => void;
+}
+
+/** An attempt of a worker without a lease, or of a workflow that knows none. */
+const NOT_HELD: Held = {
+  registered: Promise.resolve(),
+  becomePatient: () => Promise.resolve(() => undefined),
+  release: () => undefined,
+};
+
+/**
+ * The fence token of an attempt: its place in the order of attempts, also over a reset of the
+ * workflow. It is higher than that of the attempt it replaces, whatever the server's clock says.
+ */
+export function tokenOf(
+  { attempt, currentAttemptScheduledTimestampMs }: AttemptInfo,
+  { replaces }: LeaseRef = {},
+): number {
+  const byClock = currentAttemptScheduledTimestampMs * 1000 + Math.min(attempt, 999);
+  return Math.max(byClock, (replaces?.token ?? 0) + attempt);
+}
+type AttemptInfo = Pick<Info, 'attempt' | 'currentAttemptScheduledTimestampMs'>;
+
+/** The attempt's number, from 1, with those before it that were lost. */
+export function numberOf({ attempt }: Pick<Info, 'attempt'>, { replaces }: LeaseRef = {}): number {
+  return attempt + (replaces?.number ?? 0);
+}
+
+/** Registers an attempt if its workflow would schedule it again. */
+export function holdAttempt(
+  lease: Lease | undefined,
+  ref: LeaseRef,
+  info: Info,
+  onJudged: () => void,
+): Held {
+  const { workflowExecution, base64TaskToken: taskToken, activityId, attempt } = info;
+  if (lease === undefined || ref.isLeased !== true || workflowExecution === undefined)
+    return NOT_HELD;
+  const { workflowId, runId } = workflowExecution;
+  const id = `${runId}:${activityId}:${String(attempt)}`;
+  const [token, number] = [tokenOf(info, ref), numberOf(info, ref)];
+  return lease.hold({ id, taskToken, workflowId, runId, token, number }, onJudged);
+}

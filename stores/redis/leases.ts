@@ -1,0 +1,90 @@
+import type { HeldWork, Leases, LeaseThread } from '../contract/leases.js';
+import type { Commands } from './commands.js';
+import { callRedis } from './errors.js';
+import type { KeySpace } from './keys.js';
+
+/** How long the registry of a lease outlives its last change. */
+const KEPT_MS = 24 * 60 * 60_000;
+
+export interface LeaseContext {
+  redis: Commands;
+  keys: Pick<KeySpace, 'lease' | 'leases'>;
+  now: () => number;
+}
+
+/**
+ * Leases in Redis. All keys of one holder share a slot; the list of holders is in a slot of its own.
+ * A lease is a key that expires, so its time is Redis' own.
+ */
+export function createLeases(context: LeaseContext, thread?: LeaseThread, namespace = ''): Leases {
+  const { redis, now } = context;
+  const all = context.keys.leases(namespace);
+  const of = (holder: string) => context.keys.lease(namespace, holder);
+  return {
+    of: (other) => createLeases(context, thread, other),
+    ...(thread !== undefined && { thread }),
+    renew: async (holder, forMs) => {
+      const { held, about } = of(holder);
+      const [, , over] = await callRedis(
+        Promise.all([
+          redis.set(held, '1', 'PX', forMs),
+          redis.zadd(all, now(), holder),
+          redis.hget(about, 'over'),
+        ]),
+      );
+      return { isOver: over !== null };
+    },
+    holders: () => callRedis(redis.zrangebyscore(all, '-inf', '+inf')),
+    look: async (holder) => {
+      const { held, about } = of(holder);
+      const [left, ended] = await callRedis(
+        Promise.all([redis.pttl(held), redis.hget(about, 'ended')]),
+      );
+      return { leftMs: Math.max(0, left), isEnded: ended !== null };
+    },
+    hold: async (holder, work) => {
+      const { work: key } = of(holder);
+      await callRedis(
+        Promise.all([redis.hset(key, work.id, JSON.stringify(work)), redis.pexpire(key, KEPT_MS)]),
+      );
+    },
+    release: async (holder, id) => (await callRedis(redis.hdel(of(holder).work, id))) === 1,
+    work: async (holder) => (await callRedis(redis.hvals(of(holder).work))).flatMap(toWork),
+    judge: async (holder, forMs) => {
+      const { judge, about } = of(holder);
+      if ((await callRedis(redis.set(judge, '1', 'PX', forMs, 'NX'))) !== 'OK') return false;
+      await note(about, 'over');
+      return true;
+    },
+    end: async (holder) => {
+      const { held, about } = of(holder);
+      await note(about, 'ended');
+      await callRedis(redis.unlink(held));
+    },
+    forget: async (holder) => {
+      const { held, work } = of(holder);
+      await callRedis(
+        Promise.all([redis.zrem(all, holder), redis.unlink(held), redis.unlink(work)]),
+      );
+    },
+  };
+
+  async function note(about: string, what: 'over' | 'ended'): Promise<void> {
+    await callRedis(
+      Promise.all([redis.hset(about, what, String(now())), redis.pexpire(about, KEPT_MS)]),
+    );
+  }
+}
+
+/** An entry that cannot be read was written by another release: its own workers take it over. */
+function toWork(json: string): HeldWork[] {
+  try {
+    const work = JSON.parse(json) as Partial<HeldWork> | null;
+    const { id, taskToken, workflowId, runId, token, number } = work ?? {};
+    const isWhole = [id, taskToken, workflowId, runId].every((text) => typeof text === 'string');
+    const isCounted = typeof token === 'number' && typeof number === 'number';
+    return isWhole && isCounted ? [work as HeldWork] : [];
+  } catch {
+    return [];
+  }
+}

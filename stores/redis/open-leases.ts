@@ -1,0 +1,30 @@
+import type { OpenedLeases } from '../contract/leases.js';
+import { closeClient } from './clients.js';
+import { commandsOf } from './commands.js';
+import { connectCommands } from './connection.js';
+import { createKeySpace } from './keys.js';
+import { createLeases } from './leases.js';
+import { sendOnce } from './refusals.js';
+
+/** The address of a Redis, and the prefix of its keys. */
+export interface LeaseAddress {
+  url: string;
+  prefix?: string;
+}
+
+/**
+ * Opens the leases in another thread, over a connection of its own and without the library of
+ * transitions. A renewal that cannot be sent now fails: sent later it would extend a lease that has
+ * lapsed.
+ */
+export function openLeases({ url, prefix }: LeaseAddress): OpenedLeases {
+  const redis = connectCommands(url, 'refuse');
+  redis.connect().catch(() => undefined);
+  const keys = createKeySpace(prefix);
+  return {
+    leases: createLeases({ redis: commandsOf(redis, sendOnce), keys, now: Date.now }),
+    close: () => {
+      closeClient(redis);
+    },
+  };
+}

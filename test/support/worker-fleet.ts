@@ -1,0 +1,60 @@
+import type { HeldWork } from '../../stores/contract/leases.js';
+import { startProcess, type ProductProcess } from './process.js';
+import { sharedTemporal, type Product } from './product.js';
+import { until } from './until.js';
+
+/** Several workers of a product, known by the names of their leases. */
+export interface WorkerFleet {
+  start: (id: string, env?: Record<string, string>) => Promise<ProductProcess>;
+  /** The worker under whose lease an attempt of this conversation is registered. */
+  workerOf: (sessionId: string) => Promise<{ id: string; worker: ProductProcess }>;
+  /** What is registered for a conversation, by the names of the leases. */
+  workOf: (sessionId: string) => Promise<[holder: string, work: HeldWork][]>;
+  /** Ends all of them, also stopped ones. */
+  stop: () => Promise<void>;
+}
+
+/** The product's own worker is replaced. */
+export async function startFleet(product: Product): Promise<WorkerFleet> {
+  await product.stopWorker();
+  const workers = new Map<string, ProductProcess>();
+
+  async function workOf(sessionId: string): Promise<[string, HeldWork][]> {
+    const keys = await product.redis.keys('hx:lease:*:work');
+    const found = keys.map(async (key): Promise<[string, HeldWork][]> => {
+      const holder = /\{default:(.*)\}/.exec(key)?.[1] ?? '';
+      const work = (await product.redis.hvals(key)).map((json) => JSON.parse(json) as HeldWork);
+      const ours = work.filter(({ workflowId }) => workflowId.includes(sessionId));
+      return ours.map((one) => [holder, one]);
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  const fleet: WorkerFleet = {
+    start: async (id, env = {}) => {
+      const worker = startProcess('worker', {
+        REDIS_URL: product.redisServer.url,
+        TEMPORAL_ADDRESS: sharedTemporal(),
+        TASK_QUEUE: product.taskQueue,
+        LEASE_ID: id,
+        ...env,
+      });
+      workers.set(id, worker);
+      await worker.says('worker runs');
+      return worker;
+    },
+    workOf,
+    workerOf: (sessionId) =>
+      until('an attempt is registered', async () => {
+        const [entry] = await workOf(sessionId);
+        const id = entry?.[0].replace(/\.\d+$/, '') ?? '';
+        const worker = workers.get(id);
+        return worker && { id, worker };
+      }),
+    stop: async () => {
+      for (const worker of workers.values()) await worker.kill9().catch(() => undefined);
+      workers.clear();
+    },
+  };
+  return fleet;
+}

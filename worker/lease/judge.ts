@@ -1,0 +1,99 @@
+import type { HeldWork, LeaseState, Leases } from '../../stores/contract/leases.js';
+import type { TakeOver } from './take-over.js';
+import { judgeLease, see, type LeaseTimes, type Sighting } from './verdict.js';
+import type { WorkerLease } from './worker-lease.js';
+
+export interface JudgeOptions {
+  leases: Leases;
+  own: Pick<WorkerLease, 'holder' | 'isOwn' | 'steadySince'>;
+  takeOver: TakeOver;
+  times: LeaseTimes;
+  /** The clock of `own.steadySince`, ms. */
+  now: () => number;
+  logger: { info: Log; warn: Log };
+}
+type Log = (fields: object, message: string) => void;
+
+/** How long a judge may work before another one may follow it. */
+const JUDGE_MS = 2_000;
+/** It begins nothing after this long. */
+const BEGIN_WITHIN_MS = 1_500;
+const AT_ONCE = 20;
+/** A worker watches the next leases in the order of their names, up to this many living ones. */
+const LIVING_WATCHED = 5;
+const LOOKS_AT_ONCE = 8;
+const SOONEST_MS = 20;
+
+/**
+ * Watches the leases of other workers and takes over the attempts of those that died.
+ *
+ * @returns ms until the next look
+ */
+export function createJudge(options: JudgeOptions): () => Promise<number> {
+  const { leases, own, takeOver, times, now, logger } = options;
+  let sightings = new Map<string, Sighting>();
+
+  /** Looks at the leases that follow this worker's own, so that each lease has a few watchers. */
+  async function watch(): Promise<Map<string, LeaseState>> {
+    const others = (await leases.holders()).filter((holder) => !own.isOwn(holder)).sort();
+    const self = own.holder();
+    const after = others.findIndex((holder) => holder > self);
+    const ring = after > 0 ? [...others.slice(after), ...others.slice(0, after)] : others;
+    const states = new Map<string, LeaseState>();
+    let living = 0;
+    for (let at = 0; at < ring.length && living < LIVING_WATCHED; at += LOOKS_AT_ONCE) {
+      const page = ring.slice(at, at + LOOKS_AT_ONCE);
+      const looks = await Promise.all(page.map((holder) => leases.look(holder)));
+      looks.forEach((state, n) => states.set(page[n] ?? '', state));
+      living += looks.filter(({ leftMs }) => leftMs > 0).length;
+    }
+    return states;
+  }
+
+  async function take(holder: string, which: 'most' | 'all'): Promise<void> {
+    const work = await leases.work(holder);
+    if (work.length === 0) {
+      await leases.forget(holder);
+      return;
+    }
+    const due = which === 'all' ? work : work.filter(({ isPatient }) => isPatient !== true);
+    if (due.length === 0 || !(await leases.judge(holder, JUDGE_MS))) return;
+    logger.info({ holder, attempts: due.length }, 'taking over the attempts of a dead worker');
+    const giveUpAt = now() + BEGIN_WITHIN_MS;
+    const left = [...due];
+    const takeNext = async (): Promise<void> => {
+      for (let one = left.shift(); one !== undefined; one = left.shift()) {
+        if (now() > giveUpAt) return;
+        await takeOne(holder, one);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, takeNext));
+  }
+
+  async function takeOne(holder: string, work: HeldWork): Promise<void> {
+    try {
+      await takeOver(work);
+      await leases.release(holder, work.id);
+    } catch (error) {
+      // It stays registered: this worker or another one tries again.
+      const { workflowId } = work;
+      logger.warn({ err: error, workflowId }, 'an attempt could not be taken over');
+    }
+  }
+
+  return async () => {
+    const states = await watch();
+    const seen = new Map<string, Sighting>();
+    let nextMs = times.renewMs;
+    for (const [holder, state] of states) {
+      const at = now();
+      const sighting = see(sightings.get(holder), state, at);
+      seen.set(holder, sighting);
+      const { takes, againMs } = judgeLease(sighting, own.steadySince(), at, times);
+      if (againMs !== undefined) nextMs = Math.min(nextMs, Math.max(SOONEST_MS, againMs));
+      if (takes !== 'none') await take(holder, takes);
+    }
+    sightings = seen;
+    return nextMs;
+  };
+}

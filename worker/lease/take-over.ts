@@ -1,0 +1,36 @@
+import { ActivityNotFoundError, type Client } from '@temporalio/client';
+import { isRefusedForGood, withinDeadline } from '../../executor/run-workflows.js';
+import type { LostAttempt } from '../../protocol/activities.js';
+import type { HeldWork } from '../../stores/contract/leases.js';
+
+/** A call to Temporal may take this long. */
+const CALL_MS = 5_000;
+
+/**
+ * Completes the attempt of a dead worker as lost, so that its workflow schedules it again. Resolves
+ * once the server has taken that, or knows no such attempt any more: it has ended, or Temporal has
+ * begun another one.
+ *
+ * @throws Error if the server cannot be reached
+ */
+export type TakeOver = (work: HeldWork) => Promise<void>;
+
+export function createTakeOver(client: Client): TakeOver {
+  const { connection, workflowService, options } = client;
+  const call = (work: () => Promise<unknown>): Promise<unknown> =>
+    withinDeadline(connection, work, CALL_MS);
+
+  return async ({ taskToken, workflowId, runId, token, number }) => {
+    // The dead worker may have cached the workflow: its next task must not wait for that worker.
+    const execution = { workflowId, runId };
+    const reset = { namespace: options.namespace, execution };
+    await call(() => workflowService.resetStickyTaskQueue(reset)).catch(() => undefined);
+    const lost: LostAttempt = { kind: 'lost', token, number };
+    try {
+      // By task token: an activity's id would also name a newer attempt, which may be healthy.
+      await call(() => client.activity.complete(Buffer.from(taskToken, 'base64'), lost));
+    } catch (error) {
+      if (!(error instanceof ActivityNotFoundError) && !isRefusedForGood(error)) throw error;
+    }
+  };
+}

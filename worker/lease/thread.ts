@@ -1,0 +1,48 @@
+// Renews the lease of a worker: neither a busy event loop nor a large JSON must lose it.
+import { writeSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { LeaseThread, OpenedLeases } from '../../stores/contract/leases.js';
+import { monotonicMs } from './clock.js';
+import { readPulse } from './pulse.js';
+import { createRenewals } from './renewals.js';
+import type { LeaseTimes } from './verdict.js';
+
+/** What the main thread gives to this one. */
+export interface ThreadInput {
+  opening: LeaseThread;
+  namespace: string;
+  id: string;
+  times: LeaseTimes;
+  pulse: SharedArrayBuffer;
+  /** False while a debugger may hold the main thread. */
+  endsHung: boolean;
+}
+
+const { opening, namespace, id, times, pulse, endsHung } = workerData as ThreadInput;
+const { openLeases } = (await import(opening.module)) as {
+  openLeases: (data: unknown) => OpenedLeases;
+};
+const { leases, close } = openLeases(opening.data);
+
+const renewals = createRenewals({
+  leases: leases.of(namespace),
+  id,
+  times,
+  pulse: readPulse(pulse),
+  now: monotonicMs,
+  onReport: (report) => parentPort?.postMessage(report),
+  onHung: () => {
+    if (!endsHung) return;
+    writeSync(2, 'The main thread of this worker stands still; the process ends.\n');
+    // Nothing else ends a process whose main thread does not turn.
+    process.kill(process.pid, 'SIGKILL');
+  },
+});
+const timer = setInterval(() => void renewals.turn(), times.renewMs);
+void renewals.turn();
+
+parentPort?.once('message', () => {
+  clearInterval(timer);
+  close();
+  parentPort?.close();
+});

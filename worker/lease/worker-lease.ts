@@ -1,0 +1,124 @@
+import type { Held, Lease } from '../../activities/lease.js';
+import { withTimeout } from '../../protocol/time.js';
+import type { HeldWork, Leases } from '../../stores/contract/leases.js';
+import { monotonicMs } from './clock.js';
+import type { RenewalReport } from './renewals.js';
+import { startRenewing } from './start-renewing.js';
+import type { LeaseTimes } from './verdict.js';
+
+/** The lease of this worker process. */
+export interface WorkerLease extends Lease {
+  start: () => void;
+  /** Ends renewing. Attempts that are left are taken over by another worker at once. */
+  close: () => Promise<void>;
+  /** The name under which it is held now. */
+  holder: () => string;
+  /** True for every name under which this process has held it. */
+  isOwn: (holder: string) => boolean;
+  /** Since when renewals have succeeded without a gap; undefined if they do not now. */
+  steadySince: () => number | undefined;
+}
+
+export interface WorkerLeaseOptions {
+  /** Those of the worker's namespace. */
+  leases: Leases;
+  namespace: string;
+  id: string;
+  times: LeaseTimes;
+  unansweredMs: () => number;
+  logger: { warn: (fields: object, message: string) => void };
+}
+
+interface Entry {
+  work: HeldWork;
+  holder: string;
+  onJudged: () => void;
+  registered: Promise<void>;
+  /** Calls that may not be repeated, now in progress. */
+  patience: number;
+}
+
+/** The end of a worker does not wait longer than this for the store. */
+const CLOSE_MS = 1_000;
+
+export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
+  const { leases, id, times, logger } = options;
+  const entries = new Map<string, Entry>();
+  let holder = id;
+  let newest: RenewalReport | undefined;
+  let renewing: { stop: () => void } | undefined;
+
+  const fails = (what: string) => (error: unknown) => {
+    logger.warn({ err: error }, what);
+  };
+
+  function register(entry: Entry): Promise<void> {
+    const { work, patience } = entry;
+    entry.registered = leases
+      .hold(entry.holder, patience > 0 ? { ...work, isPatient: true } : work)
+      .catch(fails('an attempt could not be registered'));
+    return entry.registered;
+  }
+
+  /** Another worker judged the lease although this process lives. */
+  async function continueAs(next: string): Promise<void> {
+    const former = holder;
+    holder = next;
+    logger.warn({ holder: next }, 'another worker has judged this one; it continues as a new one');
+    const moves = [...entries.values()].map(async (entry) => {
+      await entry.registered;
+      const isTaken = !(await leases.release(former, entry.work.id));
+      if (isTaken) entry.onJudged();
+      if (isTaken || !entries.has(entry.work.id)) return;
+      entry.holder = next;
+      await register(entry);
+    });
+    await Promise.all(moves);
+  }
+
+  function onReport(report: RenewalReport): void {
+    newest = report;
+    if (report.holder === holder) return;
+    continueAs(report.holder).catch(fails('attempts could not be registered again'));
+  }
+
+  function hold(work: HeldWork, onJudged: () => void): Held {
+    const entry: Entry = { work, holder, onJudged, registered: Promise.resolve(), patience: 0 };
+    entries.set(work.id, entry);
+    return {
+      registered: register(entry),
+      becomePatient: async () => {
+        entry.patience += 1;
+        if (entry.patience === 1) await register(entry);
+        return () => {
+          entry.patience -= 1;
+          if (entry.patience === 0 && entries.has(work.id)) void register(entry);
+        };
+      },
+      release: () => {
+        entries.delete(work.id);
+        entry.registered
+          .then(() => leases.release(entry.holder, work.id))
+          .catch(fails('an attempt could not be removed'));
+      },
+    };
+  }
+
+  return {
+    hold,
+    start: () => {
+      renewing = startRenewing({ ...options, onReport });
+    },
+    close: async () => {
+      renewing?.stop();
+      const gone = entries.size === 0 ? leases.forget(holder) : leases.end(holder);
+      await withTimeout(CLOSE_MS, gone).catch(fails('the lease could not be returned'));
+    },
+    holder: () => holder,
+    isOwn: (other) => other === id || other.startsWith(`${id}.`),
+    steadySince: () => {
+      if (newest === undefined || monotonicMs() - newest.sentAt >= times.leaseMs) return undefined;
+      return newest.steadySince;
+    },
+  };
+}

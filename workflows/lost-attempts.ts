@@ -1,0 +1,27 @@
+import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
+import type { RunInput } from '../protocol/run.js';
+
+/** Where workers hold leases, heartbeats are only a backstop. */
+const LEASED = { heartbeatTimeout: '90s' } as const;
+
+/**
+ * Schedules an activity, and again for as long as its attempt is lost with its worker. Redis decides
+ * what the next attempt may repeat, and counts the attempts.
+ */
+export async function untilKept<Outcome extends { kind: string }>(
+  { hasLeases }: Pick<RunInput, 'hasLeases'>,
+  schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
+): Promise<Outcome> {
+  const options = hasLeases === true ? LEASED : {};
+  let ref: LeaseRef = hasLeases === true ? { isLeased: true } : {};
+  for (;;) {
+    const outcome = await schedule(options, ref);
+    if (!isLost(outcome)) return outcome;
+    const { token, number } = outcome;
+    ref = { isLeased: true, replaces: { token, number } };
+  }
+}
+
+function isLost(outcome: { kind: string }): outcome is LostAttempt {
+  return outcome.kind === 'lost';
+}
