@@ -39,7 +39,7 @@ export interface Attempt {
   outlived: () => boolean;
   /** How many attempts may be lost, within a time that grows with the time-out of each. */
   budget: AttemptBudget;
-  /** Resolves once another worker would take the attempt over; never rejects. */
+  /** Resolves once another worker would take the attempt over. @throws AttemptFailure */
   registered: Promise<void>;
   /**
    * To be called before a call that may not be repeated: a worker that only stood still keeps it.
@@ -66,7 +66,7 @@ export function openAttempt(
   details: () => unknown,
 ): Attempt {
   const canWrite = (): boolean => unansweredMs() < CANNOT_WRITE_MS;
-  if (!canWrite())
+  if (!canWrite() || lease?.isHeld() === false)
     throw ApplicationFailure.retryable('the store does not answer', 'StoreUnreachable');
   const context = Context.current();
   // Captured here: context functions do not work inside abort listeners.
@@ -80,18 +80,15 @@ export function openAttempt(
   const timer = setInterval(beat, beatEvery(heartbeatTimeoutMs));
   const controller = new AbortController();
   let reason: CutReason | undefined;
-  const cut = (cause: CutReason): void => {
-    reason ??= cause;
-    controller.abort(new Error(`cut: ${cause}`));
-  };
-  const held = holdAttempt(lease, ref, context.info, () => {
-    cut('fenced');
-  });
+  const held = holdAttempt(lease, ref, context.info);
   return {
     number: numberOf(context.info, ref),
     token: tokenOf(context.info, ref),
     signal: AbortSignal.any([controller.signal, cancellationSignal]),
-    cut,
+    cut: (cause) => {
+      reason ??= cause;
+      controller.abort(new Error(`cut: ${cause}`));
+    },
     cutReason: () => reason,
     cancelled: () => cancellationSignal.aborted,
     ageMs: () => Date.now() - scheduledTimestampMs,

@@ -4,17 +4,18 @@ import type { HeldWork } from '../stores/contract/leases.js';
 
 /** The lease of the worker process that carries attempts out. */
 export interface Lease {
+  /** Registers an attempt, so that another worker takes it over when this process dies. */
+  hold: (work: HeldWork) => Held;
   /**
-   * Registers an attempt, so that another worker takes it over when this process dies.
-   *
-   * @param onJudged called if another worker took it over although this process lives
+   * False once the lease has lapsed: others may judge this process, which begins nothing more until
+   * it is held again.
    */
-  hold: (work: HeldWork, onJudged: () => void) => Held;
+  isHeld: () => boolean;
 }
 
 /** A registered attempt. */
 export interface Held {
-  /** Resolves once it is registered; never rejects. */
+  /** Resolves once it is registered. @throws Error if that takes too long: the attempt cannot begin */
   registered: Promise<void>;
   /**
    * Until the returned function is called, the attempt is taken over only after a while: it carries
@@ -50,17 +51,12 @@ export function numberOf({ attempt }: Pick<Info, 'attempt'>, { replaces }: Lease
 }
 
 /** Registers an attempt if its workflow would schedule it again. */
-export function holdAttempt(
-  lease: Lease | undefined,
-  ref: LeaseRef,
-  info: Info,
-  onJudged: () => void,
-): Held {
+export function holdAttempt(lease: Lease | undefined, ref: LeaseRef, info: Info): Held {
   const { workflowExecution, base64TaskToken: taskToken, activityId, attempt } = info;
   if (lease === undefined || ref.isLeased !== true || workflowExecution === undefined)
     return NOT_HELD;
   const { workflowId, runId } = workflowExecution;
   const id = `${runId}:${activityId}:${String(attempt)}`;
   const [token, number] = [tokenOf(info, ref), numberOf(info, ref)];
-  return lease.hold({ id, taskToken, workflowId, runId, token, number }, onJudged);
+  return lease.hold({ id, taskToken, workflowId, runId, token, number });
 }

@@ -14,7 +14,12 @@ import { lastLines, runCommand } from './system/run-command.mjs';
 import { runMain, UserError } from './system/user-error.mjs';
 
 /** Loaded by their paths: workflow code runs in a sandbox of Temporal's. */
-const BESIDE = new Set(['dist/workflows/bundle.js', 'dist/workflows/with-own.js']);
+const BESIDE = new Set([
+  'dist/workflows/bundle.js',
+  'dist/workflows/with-own.js',
+  'dist/worker/lease/thread.js',
+  'dist/stores/redis/open-leases.js',
+]);
 /** The package is ESM only, which `require` and the oldest resolution of TypeScript cannot load. */
 const ESM_ONLY = new Set(['CJSResolvesToESM', 'NoResolution']);
 

@@ -9,6 +9,7 @@ import { UserError } from '../system/user-error.mjs';
 import { findPrograms, provideRedis, provideTemporal } from './engines.mjs';
 import { checkEnvironment, childEnvironment } from './environment.mjs';
 import { createFleet } from './fleet.mjs';
+import { createLeaseNames } from './lease-names.mjs';
 import { startNodeProcess } from './node-process.mjs';
 import { makePrivateFolder } from './private-folder.mjs';
 import { readSettings, urlFor } from './settings.mjs';
@@ -90,7 +91,9 @@ async function startProcesses(env, url, { fleet, signal }) {
       return announceDeath(role, death);
     };
     signal.throwIfAborted();
-    fleet.add(supervise(() => startNodeProcess(role, env, { write: say }), { onDeath }));
+    const nextLease = role === 'worker' ? createLeaseNames() : () => ({});
+    const start = () => startNodeProcess(role, { ...env, ...nextLease() }, { write: say });
+    fleet.add(supervise(start, { onDeath }));
   }
   ready = await waitUntil(
     () => {

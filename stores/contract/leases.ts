@@ -57,7 +57,7 @@ export interface LeaseState {
   isEnded: boolean;
 }
 
-/** An attempt in progress, as whoever takes it over needs to know it. */
+/** An attempt in progress, as the worker that takes it over needs to know it. */
 export interface HeldWork {
   /** Unique among all attempts. */
   id: string;

@@ -37,3 +37,21 @@ it('a model step beats while its model is silent, and not before it has lasted a
   jest.advanceTimersByTime(5_000);
   expect(beats).toHaveLength(6);
 });
+
+it('beats three times within a long time-out', async () => {
+  const environment = attemptOf(1, { heartbeatTimeoutMs: 90_000 });
+  let beats = 0;
+  environment.on('heartbeat', () => (beats += 1));
+  const seen: number[] = [];
+  const model = fakeModel(async function* () {
+    for (const ms of [29_999, 1, 60_000]) {
+      jest.advanceTimersByTime(ms);
+      seen.push(beats);
+    }
+    yield* [...parts.text('hi'), ...parts.finish()];
+    await Promise.resolve();
+  });
+  const { begin, step } = createHarness(await openTestStores(), { model });
+  await step(await begin(), 1, 1, environment);
+  expect(seen).toEqual([0, 1, 3]);
+});

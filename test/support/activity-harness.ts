@@ -1,5 +1,6 @@
 import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import type { Lease } from '../../activities/lease.js';
 import type { SlotLimits } from '../../activities/tool/fair-slots.js';
 import type { CallActivityRef, StepRef, ToolCallOutcome } from '../../protocol/activities.js';
 import type { LanguageModel } from 'ai';
@@ -26,6 +27,7 @@ export interface AgentUnderTest {
   tools?: readonly ToolDefinition[];
   systemPrompt?: string;
   toolSlots?: SlotLimits;
+  lease?: Lease;
   /** Makes it by a factory, and is called with what that is given. */
   onScope?: (scope: AgentScope) => void;
   /** Whatever else the agent is defined with. */
@@ -38,6 +40,7 @@ export interface AgentUnderTest {
 export interface CallMore {
   toolName?: string;
   ageMs?: number;
+  isLeased?: true;
   /** To cancel it; default: one of its own. */
   environment?: MockActivityEnvironment;
 }
@@ -111,6 +114,7 @@ export function createHarness(
     services: {},
     startNext: () => Promise.resolve(),
     ...(agent.toolSlots !== undefined && { toolSlots: agent.toolSlots }),
+    lease: agent.lease,
     logger: { info: () => undefined, warn: () => undefined },
   });
   let messages = 0;
@@ -141,10 +145,21 @@ export function createHarness(
           ...more,
         }),
       ),
-    outcome: (run, step, toolCallId, attempt = 1, { toolName, ageMs = 0, ...more } = {}) => {
+    outcome: (
+      run,
+      step,
+      toolCallId,
+      attempt = 1,
+      { toolName, isLeased, ageMs = 0, ...more } = {},
+    ) => {
       const { environment = attemptOf(attempt, { scheduledTimestampMs: Date.now() - ageMs }) } =
         more;
-      const call = { ...ref(run, step), toolCallId, ...(toolName !== undefined && { toolName }) };
+      const call = {
+        ...ref(run, step),
+        toolCallId,
+        isLeased,
+        ...(toolName !== undefined && { toolName }),
+      };
       return abandonable(
         environment.run(
           activities.toolCall as (ref: CallActivityRef) => Promise<ToolCallOutcome>,

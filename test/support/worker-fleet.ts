@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { HeldWork } from '../../stores/contract/leases.js';
 import { startProcess, type ProductProcess } from './process.js';
 import { sharedTemporal, type Product } from './product.js';
 import { until } from './until.js';
 
-/** Several workers of a product, known by the names of their leases. */
+export type FleetWorker = ProductProcess & { id: string };
+
+/** Several workers of a product. The names of their leases are never used again. */
 export interface WorkerFleet {
-  start: (id: string, env?: Record<string, string>) => Promise<ProductProcess>;
+  start: (env?: Record<string, string>) => Promise<FleetWorker>;
   /** The worker under whose lease an attempt of this conversation is registered. */
-  workerOf: (sessionId: string) => Promise<{ id: string; worker: ProductProcess }>;
+  workerOf: (sessionId: string) => Promise<FleetWorker>;
   /** What is registered for a conversation, by the names of the leases. */
   workOf: (sessionId: string) => Promise<[holder: string, work: HeldWork][]>;
   /** Ends all of them, also stopped ones. */
@@ -17,7 +20,7 @@ export interface WorkerFleet {
 /** The product's own worker is replaced. */
 export async function startFleet(product: Product): Promise<WorkerFleet> {
   await product.stopWorker();
-  const workers = new Map<string, ProductProcess>();
+  const workers = new Map<string, FleetWorker>();
 
   async function workOf(sessionId: string): Promise<[string, HeldWork][]> {
     const keys = await product.redis.keys('hx:lease:*:work');
@@ -31,7 +34,8 @@ export async function startFleet(product: Product): Promise<WorkerFleet> {
   }
 
   const fleet: WorkerFleet = {
-    start: async (id, env = {}) => {
+    start: async (env = {}) => {
+      const id = randomUUID();
       const worker = startProcess('worker', {
         REDIS_URL: product.redisServer.url,
         TEMPORAL_ADDRESS: sharedTemporal(),
@@ -39,17 +43,17 @@ export async function startFleet(product: Product): Promise<WorkerFleet> {
         LEASE_ID: id,
         ...env,
       });
-      workers.set(id, worker);
+      const started = { ...worker, id };
+      workers.set(id, started);
       await worker.says('worker runs');
-      return worker;
+      return started;
     },
     workOf,
     workerOf: (sessionId) =>
       until('an attempt is registered', async () => {
         const [entry] = await workOf(sessionId);
         const id = entry?.[0].replace(/\.\d+$/, '') ?? '';
-        const worker = workers.get(id);
-        return worker && { id, worker };
+        return workers.get(id);
       }),
     stop: async () => {
       for (const worker of workers.values()) await worker.kill9().catch(() => undefined);

@@ -1,3 +1,4 @@
+import { AttemptFailure } from '../../activities/attempt-failure.js';
 import type { Held, Lease } from '../../activities/lease.js';
 import { withTimeout } from '../../protocol/time.js';
 import type { HeldWork, Leases } from '../../stores/contract/leases.js';
@@ -32,12 +33,15 @@ export interface WorkerLeaseOptions {
 interface Entry {
   work: HeldWork;
   holder: string;
-  onJudged: () => void;
   registered: Promise<void>;
   /** Calls that may not be repeated, now in progress. */
   patience: number;
 }
 
+/** The thread that renews the lease has started by then. */
+const STARTING_MS = 5_000;
+/** An attempt that cannot be registered is given back, since no worker would take it over. */
+const REGISTER_MS = 5_000;
 /** The end of a worker does not wait longer than this for the store. */
 const CLOSE_MS = 1_000;
 
@@ -47,6 +51,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   let holder = id;
   let newest: RenewalReport | undefined;
   let renewing: { stop: () => void } | undefined;
+  let begun: Promise<unknown> = Promise.resolve();
 
   const fails = (what: string) => (error: unknown) => {
     logger.warn({ err: error }, what);
@@ -54,13 +59,17 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
 
   function register(entry: Entry): Promise<void> {
     const { work, patience } = entry;
-    entry.registered = leases
-      .hold(entry.holder, patience > 0 ? { ...work, isPatient: true } : work)
+    const held = patience > 0 ? { ...work, isPatient: true } : work;
+    entry.registered = begun
+      .then(() => leases.hold(entry.holder, held))
       .catch(fails('an attempt could not be registered'));
     return entry.registered;
   }
 
-  /** Another worker judged the lease although this process lives. */
+  /**
+   * Another worker judged the lease although this process lives. What was taken over is fenced off
+   * once its successor claims it; should it end before that, its result counts.
+   */
   async function continueAs(next: string): Promise<void> {
     const former = holder;
     holder = next;
@@ -68,7 +77,6 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     const moves = [...entries.values()].map(async (entry) => {
       await entry.registered;
       const isTaken = !(await leases.release(former, entry.work.id));
-      if (isTaken) entry.onJudged();
       if (isTaken || !entries.has(entry.work.id)) return;
       entry.holder = next;
       await register(entry);
@@ -82,11 +90,16 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     continueAs(report.holder).catch(fails('attempts could not be registered again'));
   }
 
-  function hold(work: HeldWork, onJudged: () => void): Held {
-    const entry: Entry = { work, holder, onJudged, registered: Promise.resolve(), patience: 0 };
+  function hold(work: HeldWork): Held {
+    const entry: Entry = { work, holder, registered: Promise.resolve(), patience: 0 };
     entries.set(work.id, entry);
+    const registered = withTimeout(REGISTER_MS, register(entry)).catch(() => {
+      throw new AttemptFailure('the store does not answer', { type: 'StoreUnreachable' });
+    });
+    // Its attempt may have ended for another reason.
+    registered.catch(() => undefined);
     return {
-      registered: register(entry),
+      registered,
       becomePatient: async () => {
         entry.patience += 1;
         if (entry.patience === 1) await register(entry);
@@ -104,9 +117,15 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     };
   }
 
+  const isHeld = (): boolean =>
+    newest === undefined || monotonicMs() - newest.sentAt < times.leaseMs;
+
   return {
     hold,
+    isHeld,
     start: () => {
+      // Before anything is registered the lease is listed: the thread takes a while to start.
+      begun = leases.renew(id, STARTING_MS).catch(fails('the lease could not begin'));
       renewing = startRenewing({ ...options, onReport });
     },
     close: async () => {
@@ -117,8 +136,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     holder: () => holder,
     isOwn: (other) => other === id || other.startsWith(`${id}.`),
     steadySince: () => {
-      if (newest === undefined || monotonicMs() - newest.sentAt >= times.leaseMs) return undefined;
-      return newest.steadySince;
+      return isHeld() ? newest?.steadySince : undefined;
     },
   };
 }

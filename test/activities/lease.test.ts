@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { numberOf, tokenOf, type Lease } from '../../activities/lease.js';
+import { defineTool } from '../../agents/index.js';
+import type { HeldWork } from '../../stores/contract/leases.js';
+import { createHarness } from '../support/activity-harness.js';
+import { fakeModel, parts } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
+
+const NOW = 1_700_000_000_000;
+
+/** A lease that notes what is done with it. */
+function openLease() {
+  const noted: string[] = [];
+  const state = { isHeld: true };
+  const held: HeldWork[] = [];
+  const lease: Lease = {
+    isHeld: () => state.isHeld,
+    hold: (work) => {
+      held.push(work);
+      return {
+        registered: Promise.resolve().then(() => {
+          noted.push('registered');
+        }),
+        becomePatient: async () => {
+          noted.push('patient');
+          await Promise.resolve();
+          return () => noted.push('impatient');
+        },
+        release: () => noted.push('released'),
+      };
+    },
+  };
+  return { lease, noted, held, state };
+}
+
+describe('the token of an attempt that replaces a lost one', () => {
+  it('is higher than the lost one, also when the clock of the server steps back', () => {
+    const at = (ms: number, attempt = 1) => ({ attempt, currentAttemptScheduledTimestampMs: ms });
+    const token = tokenOf(at(NOW));
+    const replaces = { token, number: 1 };
+    expect(tokenOf(at(NOW + 1), { replaces })).toBe((NOW + 1) * 1000 + 1);
+    const [next, further] = [at(NOW - 60_000), at(NOW - 59_000, 2)].map((info) =>
+      tokenOf(info, { replaces }),
+    );
+    expect([next, further]).toEqual([token + 1, token + 2]);
+  });
+
+  it('its number counts the lost attempts', () => {
+    expect(numberOf({ attempt: 2 })).toBe(2);
+    expect(numberOf({ attempt: 1 }, { replaces: { token: 5, number: 3 } })).toBe(4);
+  });
+});
+
+describe('an attempt under a lease', () => {
+  it('is registered before its claim, and removed when it has ended', async () => {
+    const { lease, noted, held } = openLease();
+    const model = fakeModel(async function* () {
+      noted.push('the model is asked');
+      yield* [...parts.text('hi'), ...parts.finish()];
+      await Promise.resolve();
+    });
+    const stores = await openTestStores();
+    const { claim } = stores.store.steps;
+    const noting: typeof claim = (input) => {
+      noted.push('claimed');
+      return claim(input);
+    };
+    const steps = { ...stores.store.steps, claim: noting };
+    const watched = { ...stores, store: { ...stores.store, steps } };
+    const { begin, step } = createHarness(watched, { model, lease });
+    const run = await begin();
+    await step(run, 1, 1, undefined, { isLeased: true });
+    expect(noted).toEqual(['registered', 'claimed', 'the model is asked', 'released']);
+    expect(held).toMatchObject([{ token: (NOW + 1_000) * 1000 + 1, number: 1 }]);
+    expect(held[0]?.taskToken).toBeTruthy();
+  });
+
+  it('does not begin in a worker whose lease has lapsed', async () => {
+    const { lease, noted, state } = openLease();
+    const model = fakeModel(() => [...parts.text('hi'), ...parts.finish()]);
+    const { begin, step } = createHarness(await openTestStores(), { model, lease });
+    const run = await begin();
+    state.isHeld = false;
+    const attempt = step(run, 1, 1, undefined, { isLeased: true });
+    await expect(attempt).rejects.toMatchObject({ type: 'StoreUnreachable' });
+    expect(noted).toEqual([]);
+  });
+
+  it('is not registered for a workflow that would not schedule it again', async () => {
+    const { lease, noted } = openLease();
+    const model = fakeModel(() => [...parts.text('hi'), ...parts.finish()]);
+    const { begin, step } = createHarness(await openTestStores(), { model, lease });
+    await step(await begin(), 1);
+    expect(noted).toEqual([]);
+  });
+
+  it.each([
+    ['a call that may not be repeated is taken over late', false],
+    ['an idempotent call is taken over at once', true],
+  ])('%s', async (_, idempotent) => {
+    const { lease, noted } = openLease();
+    const tool = defineTool({
+      name: 'pay',
+      description: 'Pays.',
+      inputSchema: z.object({}),
+      idempotent,
+      execute: () => noted.push('executed'),
+    });
+    const model = fakeModel(() => [...parts.call('c1', 'pay', {}), ...parts.finish('tool-calls')]);
+    const harness = createHarness(await openTestStores(), { model, lease, tools: [tool] });
+    const run = await harness.begin();
+    await harness.step(run, 1);
+    expect(await harness.tool(run, 1, 'c1', 1, { toolName: 'pay', isLeased: true })).toBe(
+      'settled',
+    );
+    expect(noted).toEqual(
+      idempotent
+        ? ['registered', 'executed', 'released']
+        : ['registered', 'patient', 'executed', 'impatient', 'released'],
+    );
+  });
+});

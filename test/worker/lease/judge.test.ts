@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import type { HeldWork } from '../../../stores/contract/leases.js';
+import { createMemoryData, createStoresOn } from '../../../stores/memory/index.js';
+import { createJudge } from '../../../worker/lease/judge.js';
+import type { TakeOver } from '../../../worker/lease/take-over.js';
+import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
+
+const workOf = (id: string, isPatient?: true): HeldWork => ({
+  id,
+  taskToken: id,
+  workflowId: `run:${id}`,
+  runId: id,
+  token: 1,
+  number: 1,
+  ...(isPatient && { isPatient }),
+});
+
+/** Leases whose clock the test holds; judges that have been steady since the beginning. */
+function openWorld() {
+  const clock = { now: 1_000 };
+  const data = createMemoryData({ now: () => clock.now });
+  const leases = createStoresOn(data).store.leases?.of('n');
+  if (leases === undefined) throw new Error('the store in memory has leases');
+  const taken: string[] = [];
+  const openJudge = (
+    name: string,
+    takeOver: TakeOver = async ({ id }) => {
+      taken.push(`${name} takes ${id}`);
+    },
+    steadySince: () => number | undefined = () => 0,
+  ): (() => Promise<number>) =>
+    createJudge({
+      leases,
+      own: { holder: () => name, isOwn: (other) => other === name, steadySince },
+      takeOver,
+      times: LEASE_TIMES,
+      now: () => clock.now,
+      logger: { info: () => undefined, warn: () => undefined },
+    });
+  /** A worker that dies with this work, in sight of these judges. */
+  const die = async (
+    holder: string,
+    work: HeldWork[],
+    ...judges: (() => Promise<number>)[]
+  ): Promise<void> => {
+    await leases.renew(holder, LEASE_TIMES.leaseMs);
+    for (const one of work) await leases.hold(holder, one);
+    for (const look of judges) await look();
+    clock.now += LEASE_TIMES.leaseMs;
+  };
+  return { clock, leases, taken, openJudge, die };
+}
+
+describe('the judge of leases', () => {
+  it('takes over what a dead worker held, once, and forgets the worker', async () => {
+    const { clock, leases, taken, openJudge, die } = openWorld();
+    const look = openJudge('j');
+    await die('w', [workOf('a'), workOf('b')], look);
+    expect(await look()).toBe(LEASE_TIMES.graceMs);
+    expect(taken).toEqual([]);
+    clock.now += LEASE_TIMES.graceMs;
+    await look();
+    expect(taken).toEqual(['j takes a', 'j takes b']);
+    await look();
+    expect(taken).toHaveLength(2);
+    expect(await leases.holders()).toEqual([]);
+  });
+
+  it('looks again exactly when a lease could be judged', async () => {
+    const { leases, openJudge } = openWorld();
+    await leases.renew('w', 100);
+    expect(await openJudge('j')()).toBe(400);
+    await leases.renew('v', 1);
+    expect(await openJudge('j')()).toBe(301);
+  });
+
+  it('leaves a worker that renews, and one in whose lapse it was not steady', async () => {
+    const { clock, leases, taken, openJudge, die } = openWorld();
+    const look = openJudge('j', undefined, () => undefined);
+    await die('w', [workOf('a')], look);
+    clock.now += 60_000;
+    await look();
+    await leases.renew('w', LEASE_TIMES.leaseMs);
+    await openJudge('k')();
+    expect(taken).toEqual([]);
+  });
+
+  it('two judges do not take over the same attempts', async () => {
+    const { clock, taken, openJudge, die } = openWorld();
+    const [one, other] = [openJudge('j'), openJudge('k')];
+    await die('w', [workOf('a'), workOf('b')], one, other);
+    clock.now += LEASE_TIMES.graceMs;
+    await Promise.all([one(), other()]);
+    expect(taken.map((each) => each.slice(-1)).sort()).toEqual(['a', 'b']);
+  });
+
+  it('another judge follows one that dies in the middle', async () => {
+    const { clock, leases, taken, openJudge, die } = openWorld();
+    const dies = openJudge('j', ({ id }) =>
+      id === 'a' ? Promise.resolve() : new Promise<never>(() => undefined),
+    );
+    const follows = openJudge('k');
+    await die('w', [workOf('a'), workOf('b')], dies, follows);
+    clock.now += LEASE_TIMES.graceMs;
+    void dies();
+    await new Promise((resolve) => setImmediate(resolve));
+    await follows();
+    expect(taken).toEqual([]);
+    clock.now += 2_001;
+    await follows();
+    expect(taken).toEqual(['k takes b']);
+    expect(await leases.work('w')).toEqual([]);
+  });
+
+  it('what could not be told to Temporal stays registered', async () => {
+    const { clock, leases, taken, openJudge, die } = openWorld();
+    let isAway = true;
+    const look = openJudge('j', async ({ id }) => {
+      if (isAway) throw new Error('away');
+      taken.push(id);
+    });
+    await die('w', [workOf('a')], look);
+    clock.now += LEASE_TIMES.graceMs;
+    await look();
+    expect(await leases.work('w')).toHaveLength(1);
+    isAway = false;
+    clock.now += 2_001;
+    await look();
+    expect(taken).toEqual(['a']);
+  });
+
+  it('a call that may not be repeated waits for ten seconds, and its worker is not judged', async () => {
+    const { clock, leases, taken, openJudge, die } = openWorld();
+    const look = openJudge('j');
+    await die('w', [workOf('a', true)], look);
+    clock.now += 5_000;
+    await look();
+    expect(taken).toEqual([]);
+    expect(await leases.renew('w', 1)).toEqual({ isOver: false });
+    await look();
+    clock.now += 1;
+    await look();
+    clock.now += LEASE_TIMES.patientMs;
+    await look();
+    expect(taken).toEqual(['j takes a']);
+    expect(await leases.renew('w', 1)).toEqual({ isOver: true });
+  });
+
+  it('each dead worker of a large fleet has a living one that watches it', async () => {
+    const { clock, leases, taken, openJudge } = openWorld();
+    const names = Array.from({ length: 30 }, (_, n) => `w${String(n).padStart(2, '0')}`);
+    const dead = new Set(names.filter((_, n) => n % 3 === 1 || (n >= 10 && n <= 20)));
+    for (const name of names) await leases.renew(name, LEASE_TIMES.leaseMs);
+    for (const name of dead) await leases.hold(name, workOf(name));
+    const looks = names.filter((name) => !dead.has(name)).map((name) => openJudge(name));
+    const living = names.filter((name) => !dead.has(name));
+    for (let round = 0; round < 16; round += 1) {
+      for (const look of looks) await look();
+      clock.now += LEASE_TIMES.renewMs;
+      for (const name of living) await leases.renew(name, LEASE_TIMES.leaseMs);
+    }
+    expect(taken.map((each) => each.slice(-3)).sort()).toEqual([...dead].sort());
+  });
+
+  it('the work of a process that is known to have ended is taken over at once', async () => {
+    const { leases, taken, openJudge } = openWorld();
+    await leases.renew('w', LEASE_TIMES.leaseMs);
+    await leases.hold('w', workOf('a', true));
+    await leases.end('w');
+    await openJudge('j', undefined, () => undefined)();
+    expect(taken).toEqual(['j takes a']);
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import { createRenewals, type RenewalReport } from '../../../worker/lease/renewals.js';
+import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
+
+/** A worker whose clock and engine the test holds. */
+function openWorker() {
+  const world = {
+    now: 0,
+    ticks: 0,
+    unansweredMs: 0,
+    /** The time that Redis takes for an answer; undefined: it is away. */
+    delayMs: 1 as number | undefined,
+    judged: new Set<string>(),
+    renewed: [] as string[],
+    reports: [] as RenewalReport[],
+    hung: 0,
+  };
+  const { turn } = createRenewals({
+    id: 'w',
+    times: LEASE_TIMES,
+    now: () => world.now,
+    pulse: { ticks: () => world.ticks, unansweredMs: () => world.unansweredMs },
+    onReport: (report) => world.reports.push(report),
+    onHung: () => {
+      world.hung += 1;
+    },
+    leases: {
+      renew: async (holder) => {
+        await Promise.resolve();
+        if (world.delayMs === undefined) throw new Error('away');
+        world.now += world.delayMs;
+        world.renewed.push(holder);
+        return { isOver: world.judged.has(holder) };
+      },
+    },
+  });
+  /** Turns at the usual pace; without ticks the main thread stands still. */
+  const turns = async (count: number, ticks = 1): Promise<void> => {
+    for (let n = 0; n < count; n += 1) {
+      world.now += LEASE_TIMES.renewMs;
+      world.ticks += ticks;
+      await turn();
+    }
+  };
+  return { world, turns };
+}
+
+describe('renewals of a lease', () => {
+  it('are steady from the first one on', async () => {
+    const { world, turns } = openWorker();
+    await turns(10);
+    expect(world.renewed).toHaveLength(10);
+    expect(world.reports.at(-1)).toEqual({ holder: 'w', sentAt: 4_009, steadySince: 400 });
+  });
+
+  it('are steady anew after a gap in which the lease could lapse', async () => {
+    const { world, turns } = openWorker();
+    await turns(3);
+    world.delayMs = undefined;
+    await turns(4);
+    expect(world.reports.at(-1)?.steadySince).toBe(400);
+    world.delayMs = 1;
+    await turns(2);
+    expect(world.reports.at(-1)?.steadySince).toBe(3_203);
+  });
+
+  it('a slow answer is a gap as well', async () => {
+    const { world, turns } = openWorker();
+    await turns(3);
+    world.delayMs = LEASE_TIMES.leaseMs;
+    await turns(1);
+    expect(world.reports.at(-1)?.steadySince).toBe(1_603);
+  });
+
+  it('end while the main thread stands still for five seconds, and then the process', async () => {
+    const { world, turns } = openWorker();
+    await turns(1);
+    await turns(12, 0);
+    expect(world.renewed).toHaveLength(13);
+    await turns(12, 0);
+    expect(world.renewed).toHaveLength(13);
+    expect(world.hung).toBe(0);
+    await turns(1, 0);
+    expect(world.hung).toBe(1);
+  });
+
+  it('a process that was stopped as a whole is not hung when it continues', async () => {
+    const { world, turns } = openWorker();
+    await turns(2);
+    world.now += 60_000;
+    await turns(1, 0);
+    expect(world.hung).toBe(0);
+    expect(world.renewed).toHaveLength(3);
+  });
+
+  it('end while a write of the main thread waits for five seconds', async () => {
+    const { world, turns } = openWorker();
+    world.unansweredMs = 4_999;
+    await turns(1);
+    world.unansweredMs = 5_000;
+    await turns(30);
+    expect(world.renewed).toHaveLength(1);
+    expect(world.hung).toBe(0);
+    world.unansweredMs = 0;
+    await turns(1);
+    expect(world.renewed).toHaveLength(2);
+  });
+
+  it('a worker that was judged while it lives continues under another name at once', async () => {
+    const { world, turns } = openWorker();
+    await turns(2);
+    world.judged.add('w');
+    await turns(1);
+    expect(world.renewed.slice(2)).toEqual(['w', 'w.1']);
+    expect(world.reports.at(-1)).toMatchObject({ holder: 'w.1' });
+    await turns(1);
+    expect(world.renewed.at(-1)).toBe('w.1');
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from '@jest/globals';
+import { judgeLease, LEASE_TIMES, see, type Sighting } from '../../../worker/lease/verdict.js';
+
+const HELD = { leftMs: 1_500, isEnded: false };
+const LAPSED = { leftMs: 0, isEnded: false };
+
+/** What is known after these looks. */
+function after(...looks: [at: number, state: typeof HELD][]): Sighting {
+  let sighting: Sighting | undefined;
+  for (const [at, state] of looks) sighting = see(sighting, state, at);
+  if (sighting === undefined) throw new Error('there was no look');
+  return sighting;
+}
+
+describe('a lease that lapsed in sight of a steady judge', () => {
+  // The last renewal was at 10,000, so the lease lapses at 11,500.
+  const seen = after([10_000, HELD], [11_600, LAPSED]);
+
+  it('is judged 300 ms after it lapsed, except for calls that may not be repeated', () => {
+    expect(judgeLease(seen, 0, 11_600)).toEqual({ takes: 'none', againMs: 200 });
+    expect(judgeLease(seen, 0, 11_799).takes).toBe('none');
+    expect(judgeLease(seen, 0, 11_800).takes).toBe('most');
+    expect(judgeLease(seen, 0, 21_499).takes).toBe('most');
+  });
+
+  it('calls that may not be repeated are taken over after ten seconds', () => {
+    expect(judgeLease(seen, 0, 21_500).takes).toBe('all');
+  });
+
+  it('is not judged while the judge cannot renew its own', () => {
+    expect(judgeLease(seen, undefined, 60_000).takes).toBe('none');
+  });
+
+  it('a judge whose own renewals had a gap waits three seconds from its end', () => {
+    expect(judgeLease(seen, 12_000, 14_999)).toEqual({ takes: 'none', againMs: 1 });
+    expect(judgeLease(seen, 12_000, 15_000).takes).toBe('most');
+    expect(judgeLease(seen, 12_000, 21_999).takes).toBe('most');
+    expect(judgeLease(seen, 12_000, 22_000).takes).toBe('all');
+  });
+});
+
+describe('a lease that a judge never saw held', () => {
+  const found = after([5_000, LAPSED], [5_400, LAPSED]);
+
+  it('is judged after it stayed lapsed for three seconds', () => {
+    expect(judgeLease(found, 0, 7_999).takes).toBe('none');
+    expect(judgeLease(found, 0, 8_000).takes).toBe('most');
+  });
+
+  it('is judged at once if its process is known to have ended', () => {
+    const ended = after([5_000, { leftMs: 0, isEnded: true }]);
+    expect(judgeLease(ended, undefined, 5_000)).toEqual({ takes: 'all' });
+  });
+});
+
+describe('a lease that is renewed again', () => {
+  it('is not judged, and its next lapse counts from its beginning', () => {
+    const back = after([1_000, HELD], [3_000, LAPSED], [3_100, HELD]);
+    expect(judgeLease(back, 0, 3_200).takes).toBe('none');
+    const again = see(back, LAPSED, 5_000);
+    expect(again.lapsedAt).toBe(4_600);
+    expect(judgeLease(again, 0, 4_899).takes).toBe('none');
+    expect(judgeLease(again, 0, 5_000).takes).toBe('most');
+  });
+
+  it('the next look comes when it could be judged', () => {
+    expect(judgeLease(after([1_000, HELD]), 0, 1_000)).toEqual({
+      takes: 'none',
+      againMs: LEASE_TIMES.leaseMs + LEASE_TIMES.graceMs,
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { afterEach, expect, it } from '@jest/globals';
+import type { HeldWork, Leases, LeaseThread } from '../../../stores/contract/leases.js';
+import { createMemoryStores } from '../../../stores/memory/index.js';
+import { LEASE_TIMES } from '../../../worker/lease/verdict.js';
+import { createWorkerLease, type WorkerLease } from '../../../worker/lease/worker-lease.js';
+import { until } from '../../support/until.js';
+
+const workOf = (id: string): HeldWork => ({
+  id,
+  taskToken: id,
+  workflowId: `run:${id}`,
+  runId: id,
+  token: 1,
+  number: 1,
+});
+
+/** A store in another thread that does not answer. */
+const SILENT = `data:text/javascript,${encodeURIComponent(
+  'const renew = () => new Promise(() => {});' +
+    'export const openLeases = () => ({ leases: { of: () => ({ renew }) }, close() {} });',
+)}`;
+
+const opened: WorkerLease[] = [];
+afterEach(async () => {
+  for (const lease of opened.splice(0)) await lease.close();
+});
+
+function open(thread?: LeaseThread): { leases: Leases; lease: WorkerLease } {
+  const leases = createMemoryStores().store.leases?.of('n');
+  if (leases === undefined) throw new Error('the store in memory has leases');
+  const lease = createWorkerLease({
+    leases: { ...leases, ...(thread && { thread }) },
+    namespace: 'n',
+    id: 'w',
+    times: { ...LEASE_TIMES, renewMs: 20 },
+    unansweredMs: () => 0,
+    logger: { warn: () => undefined },
+  });
+  opened.push(lease);
+  lease.start();
+  return { leases, lease };
+}
+
+it('holds what is in progress, and nothing after its end', async () => {
+  const { leases, lease } = open();
+  const held = lease.hold(workOf('a'));
+  await held.registered;
+  expect(await leases.work('w')).toEqual([workOf('a')]);
+  const end = await held.becomePatient();
+  expect(await leases.work('w')).toEqual([{ ...workOf('a'), isPatient: true }]);
+  end();
+  await until('it is impatient', async () => (await leases.work('w'))[0]?.isPatient !== true);
+  held.release();
+  await until('it is removed', async () => (await leases.work('w')).length === 0);
+  await until('it is steady', () => lease.steadySince() !== undefined);
+  await lease.close();
+  expect(await leases.holders()).toEqual([]);
+});
+
+it('a worker that was judged keeps what nobody took, and lets go of the rest', async () => {
+  const { leases, lease } = open();
+  const ids = ['taken', 'kept', 'patient'];
+  const held = ids.map((id) => lease.hold(workOf(id)));
+  await Promise.all(held.map(({ registered }) => registered));
+  await held[2]?.becomePatient();
+  await leases.judge('w', 60_000);
+  await leases.release('w', 'taken');
+  await until('it has another name', () => lease.holder() === 'w.1');
+  await until('they are registered again', async () => (await leases.work('w.1')).length === 2);
+  expect(await leases.work('w')).toEqual([]);
+  const work = await leases.work('w.1');
+  expect(work.map(({ id, isPatient }) => [id, isPatient])).toEqual([
+    ['kept', undefined],
+    ['patient', true],
+  ]);
+  // What begins now is registered under the new name.
+  await lease.hold(workOf('next')).registered;
+  expect(await leases.work('w.1')).toHaveLength(3);
+  expect([lease.isOwn('w'), lease.isOwn('w.1'), lease.isOwn('w1')]).toEqual([true, true, false]);
+});
+
+it('a worker that ends with attempts in progress says so', async () => {
+  const { leases, lease } = open();
+  await lease.hold(workOf('a')).registered;
+  await lease.close();
+  expect(await leases.look('w')).toEqual({ leftMs: 0, isEnded: true });
+  expect(await leases.work('w')).toEqual([workOf('a')]);
+});
+
+it('is listed before anything is registered, also if its renewals have not begun', async () => {
+  const { leases, lease } = open({ module: SILENT, data: {} });
+  await lease.hold(workOf('a')).registered;
+  expect(await leases.holders()).toEqual(['w']);
+});

@@ -1,0 +1,28 @@
+import { expect, it } from '@jest/globals';
+import type { LeaseRef } from '../../protocol/activities.js';
+import { untilKept } from '../../workflows/lost-attempts.js';
+
+it('an attempt that was lost is scheduled again, and names what it replaces', async () => {
+  const asked: LeaseRef[] = [];
+  const outcome = await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, ref) => {
+    await Promise.resolve();
+    expect(heartbeatTimeout).toBe('90s');
+    asked.push(ref);
+    if (asked.length > 2) return { kind: 'settled' };
+    return { kind: 'lost', token: 10 * asked.length, number: asked.length };
+  });
+  expect(outcome).toEqual({ kind: 'settled' });
+  expect(asked).toEqual([
+    { isLeased: true },
+    { isLeased: true, replaces: { token: 10, number: 1 } },
+    { isLeased: true, replaces: { token: 20, number: 2 } },
+  ]);
+});
+
+it('without leases heartbeats notice a dead worker', async () => {
+  await untilKept({}, async (options, ref) => {
+    await Promise.resolve();
+    expect([options, ref]).toEqual([{}, {}]);
+    return { kind: 'settled' };
+  });
+});
