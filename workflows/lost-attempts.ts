@@ -12,12 +12,15 @@ export async function untilKept<Outcome extends { kind: string }>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
 ): Promise<Outcome> {
-  const options = hasLeases === true ? LEASED : {};
+  let options: Partial<typeof LEASED> = hasLeases === true ? LEASED : {};
   let ref: LeaseRef = hasLeases === true ? { isLeased: true } : {};
   for (;;) {
     const outcome = await schedule(options, ref);
     if (!isLost(outcome)) return outcome;
     const { token, number } = outcome;
+    // A worker that was frozen, or cut off, may still have an open poll that gets the next attempt
+    // and never registers it. So that one has the short time-out of an attempt without a lease.
+    options = {};
     ref = { isLeased: true, replaces: { token, number } };
   }
 }

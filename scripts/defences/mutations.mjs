@@ -12,6 +12,7 @@ import { deadlines } from './deadline-mutations.mjs';
 import { executor } from './executor-mutations.mjs';
 import { hooks } from './hook-mutations.mjs';
 import { inbox } from './inbox-mutations.mjs';
+import { leases } from './lease-mutations.mjs';
 import { modelSteps } from './model-step-mutations.mjs';
 import { owners } from './owner-mutations.mjs';
 import { ports } from './ports-mutations.mjs';
@@ -53,6 +54,7 @@ export const mutations = [
   ...modelSteps,
   ...toolCalls,
   ...workers,
+  ...leases,
   ...bridge,
   ...access,
   ...bounds,

@@ -21,8 +21,8 @@ export const workers = [
     defence: 'Liveness: a worker that cannot write does not report itself alive',
     file: 'activities/attempt.ts',
     edits: [['if (canWrite()) context', 'context']],
-    suite: 'test/e2e/cut-off-worker.test.ts',
-    test: 'a worker that cannot write does not report itself alive: another one takes its step over',
+    suite: 'test/activities/heartbeat.test.ts',
+    test: 'does not beat while the store leaves its writes unanswered',
   },
   {
     defence: 'Stop: a late message about an earlier run cuts nothing',

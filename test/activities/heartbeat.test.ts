@@ -55,3 +55,24 @@ it('beats three times within a long time-out', async () => {
   await step(await begin(), 1, 1, environment);
   expect(seen).toEqual([0, 1, 3]);
 });
+
+it('does not beat while the store leaves its writes unanswered', async () => {
+  const environment = attemptOf(1);
+  let beats = 0;
+  environment.on('heartbeat', () => (beats += 1));
+  let silentMs = 0;
+  const seen: number[] = [];
+  const model = fakeModel(async function* () {
+    for (const ms of [9_999, 10_000, 0]) {
+      silentMs = ms;
+      jest.advanceTimersByTime(1_000);
+      seen.push(beats);
+    }
+    yield* [...parts.text('hi'), ...parts.finish()];
+    await Promise.resolve();
+  });
+  const unansweredMs = (): number => silentMs;
+  const { begin, step } = createHarness(await openTestStores(), { model, unansweredMs });
+  await step(await begin(), 1, 1, environment);
+  expect(seen).toEqual([1, 1, 2]);
+});

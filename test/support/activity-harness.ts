@@ -28,6 +28,7 @@ export interface AgentUnderTest {
   systemPrompt?: string;
   toolSlots?: SlotLimits;
   lease?: Lease;
+  unansweredMs?: () => number;
   /** Makes it by a factory, and is called with what that is given. */
   onScope?: (scope: AgentScope) => void;
   /** Whatever else the agent is defined with. */
@@ -115,6 +116,7 @@ export function createHarness(
     startNext: () => Promise.resolve(),
     ...(agent.toolSlots !== undefined && { toolSlots: agent.toolSlots }),
     lease: agent.lease,
+    unansweredMs: agent.unansweredMs,
     logger: { info: () => undefined, warn: () => undefined },
   });
   let messages = 0;

@@ -4,9 +4,10 @@ import { untilKept } from '../../workflows/lost-attempts.js';
 
 it('an attempt that was lost is scheduled again, and names what it replaces', async () => {
   const asked: LeaseRef[] = [];
+  const timeouts: unknown[] = [];
   const outcome = await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, ref) => {
     await Promise.resolve();
-    expect(heartbeatTimeout).toBe('90s');
+    timeouts.push(heartbeatTimeout);
     asked.push(ref);
     if (asked.length > 2) return { kind: 'settled' };
     return { kind: 'lost', token: 10 * asked.length, number: asked.length };
@@ -17,6 +18,8 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
     { isLeased: true, replaces: { token: 10, number: 1 } },
     { isLeased: true, replaces: { token: 20, number: 2 } },
   ]);
+  // A frozen worker may get the next attempt: heartbeats notice that soon.
+  expect(timeouts).toEqual(['90s', undefined, undefined]);
 });
 
 it('without leases heartbeats notice a dead worker', async () => {

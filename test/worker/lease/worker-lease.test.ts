@@ -57,7 +57,7 @@ it('holds what is in progress, and nothing after its end', async () => {
   expect(await leases.holders()).toEqual([]);
 });
 
-it('a worker that was judged keeps what nobody took, and lets go of the rest', async () => {
+it('a worker that was judged keeps what was not taken, and lets go of the rest', async () => {
   const { leases, lease } = open();
   const ids = ['taken', 'kept', 'patient'];
   const held = ids.map((id) => lease.hold(workOf(id)));

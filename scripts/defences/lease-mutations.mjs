@@ -1,0 +1,187 @@
+// Defences of leases: dead workers are noticed, living ones are not judged, and nothing is forgotten.
+const VERDICT = 'test/worker/lease/verdict.test.ts';
+const RENEWALS = 'test/worker/lease/renewals.test.ts';
+const JUDGE = 'test/worker/lease/judge.test.ts';
+const HOLDING = 'test/worker/lease/worker-lease.test.ts';
+const ATTEMPT = 'test/activities/lease.test.ts';
+
+const judging = [
+  {
+    defence: 'Leases: a worker whose own renewals fail judges no other',
+    file: 'worker/lease/verdict.ts',
+    edits: [["if (steadySince === undefined) return { takes: 'none' };", 'steadySince ??= 0;']],
+    suite: VERDICT,
+    test: 'a lease that lapsed in sight of a steady judge is not judged while the judge cannot renew its own',
+  },
+  {
+    defence: 'Leases: a judge whose own renewals had a gap waits longer',
+    file: 'worker/lease/verdict.ts',
+    edits: [
+      [
+        'const wasSeen = heldAt !== undefined && steadySince <= heldAt;',
+        'const wasSeen = heldAt !== undefined;',
+      ],
+    ],
+    suite: VERDICT,
+    test: 'a lease that lapsed in sight of a steady judge a judge whose own renewals had a gap waits three seconds from its end',
+  },
+  {
+    defence: 'Leases: a lease that a judge never saw held is judged late',
+    file: 'worker/lease/verdict.ts',
+    edits: [['const neededMs = wasSeen ? graceMs : unseenMs;', 'const neededMs = graceMs;']],
+    suite: VERDICT,
+    test: 'a lease that a judge never saw held is judged after it stayed lapsed for three seconds',
+  },
+  {
+    defence: 'Leases: started calls that may not be repeated wait for ten seconds',
+    file: 'worker/lease/verdict.ts',
+    edits: [
+      [
+        "if (forMs >= patientMs) return { takes: 'all' };",
+        "if (forMs >= graceMs) return { takes: 'all' };",
+      ],
+    ],
+    suite: VERDICT,
+    test: 'a lease that lapsed in sight of a steady judge is judged 300 ms after it lapsed, except for calls that may not be repeated',
+  },
+  {
+    defence: 'Leases: two judges do not take over the same attempts',
+    file: 'stores/redis/leases.ts',
+    edits: [[", 'NX'))) !== 'OK'", "))) !== 'OK'"]],
+    suite: JUDGE,
+    test: 'the judge of leases two judges do not take over the same attempts',
+  },
+  {
+    defence: 'Leases: an attempt stays registered until Temporal has answered',
+    file: 'worker/lease/judge.ts',
+    edits: [
+      [
+        '      await takeOver(work);\n      await leases.release(holder, work.id);\n',
+        '      await leases.release(holder, work.id);\n      await takeOver(work);\n',
+      ],
+    ],
+    suite: JUDGE,
+    test: 'the judge of leases another judge follows one that dies in the middle',
+  },
+  {
+    defence: 'Leases: each dead worker of a large fleet has a living one that watches it',
+    file: 'worker/lease/judge.ts',
+    edits: [
+      [
+        'at < ring.length && living < LIVING_WATCHED',
+        'at < LOOKS_AT_ONCE && living < LIVING_WATCHED',
+      ],
+    ],
+    suite: JUDGE,
+    test: 'the judge of leases each dead worker of a large fleet has a living one that watches it',
+  },
+];
+
+const holding = [
+  {
+    defence: 'Leases: a main thread that stands still does not renew',
+    file: 'worker/lease/renewals.ts',
+    edits: [['still * times.renewMs < UNWELL_MS && ', '']],
+    suite: RENEWALS,
+    test: 'renewals of a lease end while the main thread stands still for five seconds, and then the process',
+  },
+  {
+    defence: 'Leases: a worker that cannot write does not renew',
+    file: 'worker/lease/renewals.ts',
+    edits: [[' && pulse.unansweredMs() < UNWELL_MS', '']],
+    suite: RENEWALS,
+    test: 'renewals of a lease end while a write of the main thread waits for five seconds',
+  },
+  {
+    defence: 'Leases: a slow answer of Redis counts as a gap',
+    file: 'worker/lease/renewals.ts',
+    edits: [['sentAt === undefined || now() - sentAt >= times.leaseMs', 'sentAt === undefined']],
+    suite: RENEWALS,
+    test: 'renewals of a lease a slow answer is a gap as well',
+  },
+  {
+    defence: 'Leases: a worker that was judged while it lives continues under another name',
+    file: 'worker/lease/renewals.ts',
+    edits: [['    if (isOver) {', '    if (isOver && generation > 9) {']],
+    suite: RENEWALS,
+    test: 'renewals of a lease a worker that was judged while it lives continues under another name at once',
+  },
+  {
+    defence: 'Leases: a worker that was judged registers what was not taken over again',
+    file: 'worker/lease/worker-lease.ts',
+    edits: [['      entry.holder = next;\n      await register(entry);\n', '']],
+    suite: HOLDING,
+    test: 'a worker that was judged keeps what was not taken, and lets go of the rest',
+  },
+  {
+    defence: 'Leases: a lease is listed before anything is registered under it',
+    file: 'worker/lease/worker-lease.ts',
+    edits: [['begun = leases.renew(id, STARTING_MS)', 'begun = Promise.resolve()']],
+    suite: HOLDING,
+    test: 'is listed before anything is registered, also if its renewals have not begun',
+  },
+  {
+    defence: 'Leases: a worker that ends with attempts in progress says so',
+    file: 'worker/lease/worker-lease.ts',
+    edits: [
+      ['entries.size === 0 ? leases.forget(holder) : leases.end(holder)', 'leases.forget(holder)'],
+    ],
+    suite: HOLDING,
+    test: 'a worker that ends with attempts in progress says so',
+  },
+];
+
+const attempts = [
+  {
+    defence: 'Leases: the next token is higher than the lost one, whatever clocks say',
+    file: 'activities/lease.ts',
+    edits: [['Math.max(byClock, (replaces?.token ?? 0) + attempt)', 'byClock']],
+    suite: ATTEMPT,
+    test: 'the token of an attempt that replaces a lost one is higher than the lost one, also when the clock of the server steps back',
+  },
+  {
+    defence: 'Leases: an attempt is registered before its claim',
+    file: 'activities/cut-on-stop.ts',
+    edits: [['  await attempt.registered;\n', '']],
+    suite: ATTEMPT,
+    test: 'an attempt under a lease is registered before its claim, and removed when it has ended',
+  },
+  {
+    defence: 'Leases: a worker whose lease has lapsed begins nothing',
+    file: 'activities/attempt.ts',
+    edits: [[' || lease?.isHeld() === false', '']],
+    suite: ATTEMPT,
+    test: 'an attempt under a lease does not begin in a worker whose lease has lapsed',
+  },
+  {
+    defence: 'Leases: a call that may not be repeated is marked before it asks for permission',
+    file: 'activities/tool-call.ts',
+    edits: [['isRepeatable(agent, ref) ? undefined : await attempt.becomePatient()', 'undefined']],
+    suite: ATTEMPT,
+    test: 'an attempt under a lease a call that may not be repeated is taken over late',
+  },
+  {
+    defence: 'Leases: an attempt is registered only for a workflow that schedules it again',
+    file: 'activities/lease.ts',
+    edits: [['|| ref.isLeased !== true ', '']],
+    suite: ATTEMPT,
+    test: 'an attempt under a lease is not registered for a workflow that would not schedule it again',
+  },
+  {
+    defence: 'Leases: a lost attempt is scheduled again',
+    file: 'workflows/lost-attempts.ts',
+    edits: [['if (!isLost(outcome)) return outcome;', 'return outcome as Outcome;']],
+    suite: 'test/workflows/lost-attempts.test.ts',
+    test: 'an attempt that was lost is scheduled again, and names what it replaces',
+  },
+  {
+    defence:
+      'Leases: the attempt after a lost one is noticed by heartbeats if a frozen worker gets it',
+    file: 'workflows/lost-attempts.ts',
+    edits: [['    options = {};\n', '']],
+    suite: 'test/workflows/lost-attempts.test.ts',
+    test: 'an attempt that was lost is scheduled again, and names what it replaces',
+  },
+];
+
+export const leases = [...judging, ...holding, ...attempts];
