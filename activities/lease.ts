@@ -32,6 +32,9 @@ const NOT_HELD: Held = {
   release: () => undefined,
 };
 
+/** Tokens of attempts differ by thousands: a leg counts its calls' executions in between. */
+const APART = 1000;
+
 /**
  * The fence token of an attempt: its place in the order of attempts, also over a reset of the
  * workflow. It is higher than that of the attempt it replaces, whatever the server's clock says.
@@ -41,7 +44,7 @@ export function tokenOf(
   { replaces }: LeaseRef = {},
 ): number {
   const byClock = currentAttemptScheduledTimestampMs * 1000 + Math.min(attempt, 999);
-  return Math.max(byClock, (replaces?.token ?? 0) + attempt);
+  return Math.max(byClock, (replaces?.token ?? 0) + attempt * APART);
 }
 type AttemptInfo = Pick<Info, 'attempt' | 'currentAttemptScheduledTimestampMs'>;
 

@@ -88,10 +88,10 @@ export interface ToolCallOutcome {
 }
 
 /** From where an activity carries a run to its next rest. */
-export interface LegRef extends Pick<
-  RunInput,
-  'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'
-> {
+export interface LegRef
+  extends
+    Pick<RunInput, 'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'>,
+    LeaseRef {
   progress: RunProgress;
   /** What comes first. */
   next: Extract<Next, { do: 'model' | 'calls' }>;

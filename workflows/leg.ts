@@ -9,6 +9,7 @@ import {
   toProgress,
   type Next,
 } from '../protocol/carry.js';
+import { untilKept } from './lost-attempts.js';
 import type { OperatorsView } from './operators-view.js';
 import { legs } from './proxies.js';
 import { runRef, type RunState } from './run-state.js';
@@ -48,9 +49,11 @@ async function runLeg(
   view.show(isModel ? 'model' : 'tools', first, isModel ? [] : next.machine);
   const { turn, maxSteps, hasOutput, parent } = input;
   const progress = toProgress(state.carry);
-  const running = legs.leg.executeWithOptions({ summary: `from step ${String(first)}` }, [
-    { ...runRef(state), turn, maxSteps, hasOutput, parent, progress, next },
-  ]);
+  const running = untilKept(input, (options, lease) =>
+    legs.leg.executeWithOptions({ summary: `from step ${String(first)}`, ...options }, [
+      { ...runRef(state), turn, maxSteps, hasOutput, parent, progress, next, ...lease },
+    ]),
+  );
   // A leg that waits for its provider does not delay a stop, which has ended the run in the record.
   await Promise.race([running, condition(() => state.isEnded)]);
   if (state.isEnded) {

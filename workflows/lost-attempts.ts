@@ -8,7 +8,7 @@ const LEASED = { heartbeatTimeout: '90s' } as const;
  * Schedules an activity, and again for as long as its attempt is lost with its worker. Redis decides
  * what the next attempt may repeat, and counts the attempts.
  */
-export async function untilKept<Outcome extends { kind: string }>(
+export async function untilKept<Outcome extends object>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
 ): Promise<Outcome> {
@@ -25,6 +25,6 @@ export async function untilKept<Outcome extends { kind: string }>(
   }
 }
 
-function isLost(outcome: { kind: string }): outcome is LostAttempt {
-  return outcome.kind === 'lost';
+function isLost(outcome: object): outcome is LostAttempt {
+  return 'kind' in outcome && outcome.kind === 'lost';
 }

@@ -135,7 +135,7 @@ const attempts = [
   {
     defence: 'Leases: the next token is higher than the lost one, whatever clocks say',
     file: 'activities/lease.ts',
-    edits: [['Math.max(byClock, (replaces?.token ?? 0) + attempt)', 'byClock']],
+    edits: [['Math.max(byClock, (replaces?.token ?? 0) + attempt * APART)', 'byClock']],
     suite: ATTEMPT,
     test: 'the token of an attempt that replaces a lost one is higher than the lost one, also when the clock of the server steps back',
   },

@@ -43,7 +43,7 @@ describe('the token of an attempt that replaces a lost one', () => {
     const [next, further] = [at(NOW - 60_000), at(NOW - 59_000, 2)].map((info) =>
       tokenOf(info, { replaces }),
     );
-    expect([next, further]).toEqual([token + 1, token + 2]);
+    expect([next, further]).toEqual([token + 1000, token + 2000]);
   });
 
   it('its number counts the lost attempts', () => {

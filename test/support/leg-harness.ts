@@ -45,6 +45,8 @@ export function openProcess(number = 1): Process {
       ageMs: () => 0,
       outlived: () => false,
       budget: { most: 5, withinMs: 3_600_000 },
+      registered: Promise.resolve(),
+      becomePatient: () => Promise.resolve(() => undefined),
       close: () => undefined,
     },
     cancel: () => {
