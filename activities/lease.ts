@@ -7,8 +7,8 @@ export interface Lease {
   /** Registers an attempt, so that another worker takes it over when this process dies. */
   hold: (work: HeldWork) => Held;
   /**
-   * False once the lease has lapsed: others may judge this process, which begins nothing more until
-   * it is held again.
+   * False once the lease has lapsed for a while: this process, whose attempts others may have taken
+   * over, begins nothing more until it is held again.
    */
   isHeld: () => boolean;
 }

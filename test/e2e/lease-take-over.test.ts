@@ -8,7 +8,7 @@ import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
  * Much less than the 90 s after which heartbeats notice, and than the 5 s without leases; a lease
  * takes 1.8 s on a machine that has nothing else to do.
  */
-const SOON_MS = 20_000;
+const SOON_MS = 40_000;
 const FIRST = 'The first attempt says this. '.repeat(20);
 const SECOND = 'The second attempt says that.';
 
@@ -52,6 +52,13 @@ async function untilTakenOver(sessionId: string, withinMs = SOON_MS): Promise<vo
   expect(await logOf(sessionId)).not.toContain('The first');
 }
 
+async function untilStarted(sessionId: string): Promise<void> {
+  const stateOf = () => product.redis.hget(`hx:{${sessionId}}:calls`, 'state:c1');
+  await until('the call has started', async () => (await stateOf()) === 'started');
+  const [[, work] = []] = await fleet.workOf(sessionId);
+  expect(work).toMatchObject({ isPatient: true });
+}
+
 async function untilEnded(sessionId: string): Promise<void> {
   const key = `hx:{${sessionId}}:root`;
   const statusOf = () => product.redis.hget(key, 'status');
@@ -83,10 +90,7 @@ describe('a worker that is killed', () => {
       { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 60_000 } }] },
       { say: SECOND, deltas: 1 },
     );
-    await until('the call is registered', async () => {
-      const work = await fleet.workOf(sessionId);
-      return work.some(([, { isPatient }]) => isPatient === true);
-    });
+    await untilStarted(sessionId);
     await alone.kill9();
     const killedAt = Date.now();
     await fleet.start({ ENDED_LEASE_ID: alone.id });
@@ -141,10 +145,7 @@ describe('workers that live', () => {
       { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 5_000 } }] },
       { say: SECOND, deltas: 1 },
     );
-    await until('the call is registered', async () => {
-      const work = await fleet.workOf(sessionId);
-      return work.some(([, { isPatient }]) => isPatient === true);
-    });
+    await untilStarted(sessionId);
     const worker = await fleet.workerOf(sessionId);
     process.kill(worker.pid, 'SIGSTOP');
     await new Promise((resolve) => setTimeout(resolve, 3_000));

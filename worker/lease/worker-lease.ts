@@ -40,6 +40,8 @@ interface Entry {
 
 /** The thread that renews the lease has started by then. */
 const STARTING_MS = 5_000;
+/** A worker takes attempts for this long after its last renewal: a busy machine delays some. */
+const UNHELD_MS = 5_000;
 /** An attempt that cannot be registered is given back, since no worker would take it over. */
 const REGISTER_MS = 5_000;
 /** The end of a worker does not wait longer than this for the store. */
@@ -117,12 +119,12 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     };
   }
 
-  const isHeld = (): boolean =>
-    newest === undefined || monotonicMs() - newest.sentAt < times.leaseMs;
+  const renewedWithin = (ms: number): boolean =>
+    newest !== undefined && monotonicMs() - newest.sentAt < ms;
 
   return {
     hold,
-    isHeld,
+    isHeld: () => newest === undefined || renewedWithin(UNHELD_MS),
     start: () => {
       // Before anything is registered the lease is listed: the thread takes a while to start.
       begun = leases.renew(id, STARTING_MS).catch(fails('the lease could not begin'));
@@ -136,7 +138,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     holder: () => holder,
     isOwn: (other) => other === id || other.startsWith(`${id}.`),
     steadySince: () => {
-      return isHeld() ? newest?.steadySince : undefined;
+      return renewedWithin(times.leaseMs) ? newest?.steadySince : undefined;
     },
   };
 }

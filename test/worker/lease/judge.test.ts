@@ -112,7 +112,7 @@ describe('the judge of leases', () => {
     expect(await leases.work('w')).toEqual([]);
   });
 
-  it('what could not be told to Temporal stays registered', async () => {
+  it('what Temporal did not take stays registered', async () => {
     const { clock, leases, taken, openJudge, die } = openWorld();
     let isAway = true;
     const look = openJudge('j', async ({ id }) => {

@@ -53,7 +53,7 @@ describe('renewals of a lease', () => {
     expect(world.reports.at(-1)).toEqual({ holder: 'w', sentAt: 4_009, steadySince: 400 });
   });
 
-  it('are steady anew after a gap in which the lease could lapse', async () => {
+  it('are steady again after a gap in which the lease could lapse', async () => {
     const { world, turns } = openWorker();
     await turns(3);
     world.delayMs = undefined;
