@@ -17,6 +17,7 @@ export const LONG = [
   // P1, P3: the same crashes, of runs whose steps and calls one activity carries out.
   'test/e2e/legs/',
   'test/e2e/cut-off-worker',
+  'test/e2e/lease-',
   'test/executor/rolling-deploy',
   // P2: a lost wake-up among 100,000 waiting conversations, which take a gigabyte.
   'test/executor/waiting-crowd',

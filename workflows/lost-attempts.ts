@@ -25,6 +25,7 @@ export async function untilKept<Outcome extends object>(
   }
 }
 
-function isLost(outcome: object): outcome is LostAttempt {
-  return 'kind' in outcome && outcome.kind === 'lost';
+/** The outcomes of the earliest histories were words. */
+function isLost(outcome: object | string): outcome is LostAttempt {
+  return (outcome as Partial<LostAttempt>).kind === 'lost';
 }
