@@ -141,8 +141,8 @@ const attempts = [
   },
   {
     defence: 'Leases: an attempt is registered before its claim',
-    file: 'activities/cut-on-stop.ts',
-    edits: [['  await attempt.registered;\n', '']],
+    file: 'activities/as-activity.ts',
+    edits: [['      await attempt.registered;\n', '']],
     suite: ATTEMPT,
     test: 'an attempt under a lease is registered before its claim, and removed when it has ended',
   },
