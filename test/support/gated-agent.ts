@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from './fake-model.js';
 
 export interface GatedAgent {
@@ -16,7 +17,7 @@ export interface GatedAgent {
  * sentence until the gate of that name is opened, `call <name>` makes a tool call that waits there;
  * it repeats any other text.
  */
-export function createGatedAgent(name = 'gated'): GatedAgent {
+export function createGatedAgent(activities?: RunShape, name = 'gated'): GatedAgent {
   const opened = createFlags();
   const reached = createFlags();
   async function pass(gate: string, signal: AbortSignal | undefined): Promise<void> {
@@ -45,7 +46,8 @@ export function createGatedAgent(name = 'gated'): GatedAgent {
     }
     return [...parts.text(`You said ${wish}`), ...parts.finish()];
   });
-  const agent = defineAgent({ name, systemPrompt: '', tools: [wait], llmConfig: { model } });
+  const base = { systemPrompt: '', tools: [wait], llmConfig: { model } };
+  const agent = defineAgent({ name, activities, ...base });
   return { agent, open: opened.raise, reached: reached.raised };
 }
 

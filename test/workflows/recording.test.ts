@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { requireProgram } from '../support/require-program.js';
+import type { RunShape } from '../../protocol/run.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';
@@ -26,8 +27,8 @@ const isKept = process.env['RECORD_HISTORY'] !== undefined;
 /** The server suggests to continue as new after a few steps. */
 const SUGGESTED_AT = 30;
 
-async function openStage(address?: string): Promise<Stage> {
-  const { all, gated } = createRecordedAgents();
+async function openStage(address?: string, shape?: RunShape): Promise<Stage> {
+  const { all, gated } = createRecordedAgents(shape);
   const stores = await openTestStores();
   const runs = await createRunHarness(stores, all, address);
   await runs.startWorker();
@@ -43,17 +44,33 @@ async function take(name: string, history: History): Promise<void> {
   await writeFile(`${historiesFolder}v${thisVersion}-${name}.json`, json);
 }
 
+const scenarios: Record<string, Scenario> = { ...turns, ...asking, ...stopping, ...subAgents };
+
 describe('a run', () => {
   let stage: Stage;
   beforeAll(async () => {
     stage = await openStage();
   }, 60_000);
 
-  const scenarios: Record<string, Scenario> = { ...turns, ...asking, ...stopping, ...subAgents };
   it.each(Object.entries(scenarios))(
     '%s replays as it went',
     async (name, scenario) => {
       await take(name, await scenario(stage));
+    },
+    60_000,
+  );
+});
+
+describe('a run in legs', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await openStage(undefined, 'leg');
+  }, 60_000);
+
+  it.each(Object.entries(scenarios))(
+    '%s replays as it went',
+    async (name, scenario) => {
+      await take(`leg-${name}`, await scenario(stage));
     },
     60_000,
   );

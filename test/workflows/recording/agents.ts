@@ -6,6 +6,7 @@ import {
   defineTool,
   type AgentDefinition,
 } from '../../../agents/index.js';
+import type { RunShape } from '../../../protocol/run.js';
 import { createGatedAgent, type GatedAgent } from '../../support/gated-agent.js';
 
 const model = createScriptedModel();
@@ -35,13 +36,6 @@ const asking = (name: string, deadlineMs?: number) =>
     deadlineMs,
   });
 
-const helper = defineAgent({
-  name: 'helper',
-  systemPrompt: '',
-  tools: [note, asking('pay')],
-  llmConfig: { model },
-});
-
 export interface RecordedAgents {
   all: AgentDefinition[];
   /** Its gates let scenarios act while a model speaks or a tool runs. */
@@ -49,10 +43,18 @@ export interface RecordedAgents {
 }
 
 /** Agents that do what the scripts of the scenarios say: `agent`, `reporter` and `gated`. */
-export function createRecordedAgents(): RecordedAgents {
-  const gated = createGatedAgent();
+export function createRecordedAgents(activities?: RunShape): RecordedAgents {
+  const gated = createGatedAgent(activities);
+  const helper = defineAgent({
+    name: 'helper',
+    activities,
+    systemPrompt: '',
+    tools: [note, asking('pay')],
+    llmConfig: { model },
+  });
   const agent = defineAgent({
     name: 'agent',
+    activities,
     systemPrompt: '',
     tools: [
       note,
@@ -72,6 +74,7 @@ export function createRecordedAgents(): RecordedAgents {
   });
   const reporter = defineAgent({
     name: 'reporter',
+    activities,
     systemPrompt: '',
     tools: [note],
     outputSchema: z.object({ answer: z.number() }),
