@@ -45,13 +45,13 @@ export const RUNS_AND_MESSAGES = [
     'steps are committed one after the other, each after its claim',
     (after, before) =>
       first(agentsOf(after), ({ sessionId, root }) => {
-        const [claimed, committed] = [Number(root['claimed']), Number(root['committed'])];
+        const [claimed, committed] = [Number(root['claimed'] ?? 0), Number(root['committed'] ?? 0)];
         if (claimed !== committed && claimed !== committed + 1) {
           return `${String(claimed)} is claimed, ${String(committed)} committed`;
         }
         const old = agentsOf(before).find((agent) => agent.sessionId === sessionId);
         if (old === undefined || old.root['run'] !== root['run']) return undefined;
-        const step = committed - Number(old.root['committed']);
+        const step = committed - Number(old.root['committed'] ?? 0);
         return step === 0 || step === 1 ? undefined : `${String(step)} steps at once`;
       }),
   ),

@@ -39,7 +39,7 @@ export const STATUS = [
   }),
   invariant('P3', 'the busy set has what can continue without people', (after) =>
     first(liveAgents(after), ({ root, busy, calls }) => {
-      const isSpeaking = Number(root['claimed']) > Number(root['committed']);
+      const isSpeaking = Number(root['claimed'] ?? 0) > Number(root['committed'] ?? 0);
       if (busy.includes('model') !== isSpeaking) return `the model is${isSpeaking ? ' not' : ''}`;
       for (const id of busy) {
         const call = calls.find((each) => each.id === id);
@@ -58,7 +58,7 @@ export const STATUS = [
     const { conversation, entries } = after;
     if (conversation?.root['stream'] !== 'paused' || conversation.isOver) return undefined;
     const paused = entries.findLast(({ message }) => message.type === 'run_paused');
-    if (paused?.sequence !== Number(conversation.root['pauseSeq'])) return 'it has not paused';
+    if (paused?.sequence !== Number(conversation.root['pauseSeq'] ?? 0)) return 'it has not paused';
     const later = entries.find(
       ({ sequence, writer }) => sequence > paused.sequence && writer !== '',
     );
