@@ -95,7 +95,7 @@ export function setFields(session: Session, changes: readonly string[]): void {
 }
 
 /**
- * As setFields, for a list that nobody else keeps: it becomes the one that is stored, so the longest
+ * As setFields, for a list that the caller does not keep: it becomes the one that is stored, so the longest
  * list of a transition is not copied.
  */
 export function giveFields(session: Session, changes: string[]): void {
