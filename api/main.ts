@@ -4,11 +4,13 @@ import { Connection } from '@temporalio/client';
 import closeWithGrace from 'close-with-grace';
 import { AgentRegistry } from '../agents/index.js';
 import { ConfigError, parseEnv, type Config } from '../config/env.js';
+import { readPayloadKeys } from '../config/payload-keys.js';
 import { createLogger, type Logger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
 import { createExampleAgents, isLabServed } from '../examples/index.js';
 import { createAgentExecutor } from '../executor/agent-executor.js';
+import { createPayloadCodec } from '../executor/payload-codec.js';
 import { withTimeout } from '../protocol/time.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { readAccess, warnOfAccess } from './access-from-config.js';
@@ -39,6 +41,7 @@ async function main(): Promise<void> {
     recordLayout: config.RECORD_LAYOUT,
   });
   const temporal = readTemporal(process.env);
+  const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const [connection] = await Promise.all([
     untilReachable(`Temporal at ${temporal.address}`, () =>
       Connection.connect(temporal.connection),
@@ -48,6 +51,7 @@ async function main(): Promise<void> {
   const executor = await createAgentExecutor({
     connection,
     namespace: temporal.namespace,
+    dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
     taskQueue: config.TASK_QUEUE,
     stores: redis,
     agents,

@@ -89,6 +89,8 @@ const EnvSchema = z.object({
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: text.optional(),
   TEMPORAL_TLS_SERVER_CA_CERT_DATA: text.optional(),
   TEMPORAL_TLS_SERVER_NAME: text.optional(),
+  /** Keys that encrypt what Temporal stores of runs; `readPayloadKeys` reads them. */
+  TEMPORAL_CODEC_KEYS: text.optional(),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
   /** Concurrency limits of one worker process: model calls, tools, and tools of one user. */
   MODEL_SLOTS: atLeastOne.default(300),

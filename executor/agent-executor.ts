@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Client, type Connection, type ConnectionLike } from '@temporalio/client';
+import {
+  Client,
+  type ClientOptions,
+  type Connection,
+  type ConnectionLike,
+} from '@temporalio/client';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import type { ToolAnswerInput } from '../protocol/answers.js';
 import { HelixError } from '../protocol/errors.js';
@@ -102,6 +107,9 @@ export interface ExecutorOptions {
   connection: ConnectionLike & Pick<Connection, 'operatorService' | 'withDeadline'>;
   /** Default `default`. */
   namespace?: string;
+  /** As for a `Client` of Temporal; the workers need the same, see `createPayloadCodec`. */
+  dataConverter?: ClientOptions['dataConverter'];
+  interceptors?: ClientOptions['interceptors'];
   /** Where the workers listen. Default `agent-runs`. */
   taskQueue?: string;
   /** The agents by name. This process executes neither models nor tools; workers do. */
@@ -143,9 +151,10 @@ export async function createAgentExecutor(
   options: ExecutorOptions,
 ): Promise<TemporalAgentExecutor> {
   const { connection, namespace = 'default', taskQueue = DEFAULT_TASK_QUEUE, stores } = options;
+  const { dataConverter, interceptors } = options;
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, dataConverter, interceptors });
   const runs = createRuns({
     store: stores.store,
     streamManager: stores.streamManager,

@@ -3,6 +3,8 @@ export { createAgentExecutor } from './agent-executor.js';
 export type { ExecuteOptions, ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
 export type { AgentInput } from './agent-input.js';
 export type { ExtendInput } from './answers.js';
+export { createPayloadCodec } from './payload-codec.js';
+export type { PayloadKey } from './payload-codec.js';
 export { toQuotas } from './quotas.js';
 export type { Quotas } from './quotas.js';
 export type { ResumeOptions } from './reruns.js';

@@ -103,11 +103,11 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
   let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
   async function compose(worker: WorkerOptions) {
-    const { connection, namespace = 'default', taskQueue } = worker;
+    const { connection, namespace = 'default', taskQueue, dataConverter } = worker;
     if (connection === undefined) {
       throw new Error('Agents need a worker with a connection: pass one to Worker.create.');
     }
-    const client = new Client({ connection, namespace });
+    const client = new Client({ connection, namespace, dataConverter });
     const workflows = createRunWorkflows(client, taskQueue);
     const searchAttributes = await registerSearchAttributes(connection, namespace);
     if (!searchAttributes) logger.warn({}, 'no search attributes: runs go without');

@@ -1,4 +1,4 @@
-import { Worker, type NativeConnection } from '@temporalio/worker';
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { createAgentPlugin, type AgentPluginOptions } from './agent-plugin.js';
 
 export interface AgentWorkerOptions extends AgentPluginOptions {
@@ -8,6 +8,9 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
   taskQueue: string;
   /** Name of this process in Temporal. Default: process id and host. */
   identity?: string;
+  /** As for a `Worker` of Temporal; clients need the same, see `createPayloadCodec`. */
+  dataConverter?: WorkerOptions['dataConverter'];
+  interceptors?: WorkerOptions['interceptors'];
 }
 
 /**
@@ -31,10 +34,13 @@ export interface AgentWorkerOptions extends AgentPluginOptions {
  * await worker.run();
  */
 export function createAgentWorker(options: AgentWorkerOptions): Promise<Worker> {
-  const { connection, namespace, taskQueue, identity, ...agents } = options;
+  const { connection, namespace, taskQueue, identity, dataConverter, interceptors, ...agents } =
+    options;
   return Worker.create({
     connection,
     taskQueue,
+    dataConverter,
+    interceptors,
     ...(namespace !== undefined && { namespace }),
     ...(identity !== undefined && { identity }),
     plugins: [createAgentPlugin(agents)],

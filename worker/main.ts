@@ -1,11 +1,13 @@
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { AgentRegistry, modelFromSpec } from '../agents/index.js';
 import { parseEnv } from '../config/env.js';
+import { readPayloadKeys } from '../config/payload-keys.js';
 import { createLogger } from '../config/logger.js';
 import { endWithParent, startProcess, untilReachable, withoutSecrets } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
 import { createChargeCounter } from '../examples/charge-counter.js';
 import { createExampleAgents } from '../examples/index.js';
+import { createPayloadCodec } from '../executor/payload-codec.js';
 import { createRedisStores } from '../stores/redis/index.js';
 import { createAgentWorker } from './create-worker.js';
 
@@ -31,6 +33,7 @@ async function main(): Promise<void> {
   await untilReachable(`Redis at ${withoutSecrets(config.REDIS_URL)}`, redis.ping);
   for (const warning of (await redis.settings()).warnings) logger.warn(warning);
   const temporal = readTemporal(process.env);
+  const payloadKeys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
   const connection = await untilReachable(`Temporal at ${temporal.address}`, () =>
     NativeConnection.connect(temporal.connection),
   );
@@ -48,6 +51,7 @@ async function main(): Promise<void> {
   const worker = await createAgentWorker({
     connection,
     namespace: temporal.namespace,
+    dataConverter: payloadKeys && { payloadCodecs: [createPayloadCodec(payloadKeys)] },
     taskQueue: config.TASK_QUEUE,
     agents,
     stores: redis,

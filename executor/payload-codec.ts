@@ -1,0 +1,90 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
+
+const ENCODING = 'binary/encrypted';
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+
+/** A key of payloads. */
+export interface PayloadKey {
+  /** Stored beside each payload, in the clear; names the key when it is read. */
+  id: string;
+  /** 32 bytes. */
+  key: Uint8Array;
+}
+
+/**
+ * Encrypts what Temporal stores of runs: inputs, results, signals, updates and summaries. It is
+ * AES-256-GCM in the form that Temporal's own samples use, so their codec servers and other SDKs read
+ * it. Search attributes stay readable; they hold ids and names of agents.
+ *
+ * The first key encrypts; all keys decrypt. To rotate, put a new key in front, on every process
+ * before any process writes with it, and drop the old one when its last run has left the retention.
+ * Payloads from before the codec stay readable.
+ *
+ * @throws Error if a key does not have 32 bytes, or two have the same id; from `decode`, if the key of
+ * a payload is unknown or the payload was changed
+ * @example
+ * import { Connection } from '@temporalio/client';
+ * import { AgentRegistry } from 'helix-temporal';
+ * import { createAgentExecutor, createPayloadCodec } from 'helix-temporal/executor';
+ * import { createRedisStores } from 'helix-temporal/store-redis';
+ *
+ * const codec = createPayloadCodec([
+ *   { id: '2026-11', key: Buffer.from(process.env['PAYLOAD_KEY'] ?? '', 'base64') },
+ * ]);
+ * const executor = await createAgentExecutor({
+ *   connection: await Connection.connect(),
+ *   dataConverter: { payloadCodecs: [codec] },
+ *   agents: new AgentRegistry(),
+ *   stores: createRedisStores({ url: 'redis://localhost:6379' }),
+ * });
+ */
+export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
+  const [current] = keys;
+  const byId = new Map(keys.map(({ id, key }) => [id, key]));
+  if (current === undefined) throw new Error('A payload codec needs a key.');
+  if (byId.size < keys.length) throw new Error('Two payload keys have the same id.');
+  for (const { id, key } of keys) {
+    if (key.length !== KEY_BYTES) throw new Error(`The payload key "${id}" must have 32 bytes.`);
+  }
+
+  return {
+    encode: (payloads) => Promise.all(payloads.map(async (payload) => encrypt(payload, current))),
+    decode: (payloads) => Promise.all(payloads.map(async (payload) => decrypt(payload, byId))),
+  };
+}
+
+function encrypt(payload: Payload, { id, key }: PayloadKey): Payload {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, key, iv);
+  const plain = PayloadMessage.encode(payload).finish();
+  return {
+    metadata: { encoding: Buffer.from(ENCODING), 'encryption-key-id': Buffer.from(id) },
+    data: Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]),
+  };
+}
+
+function decrypt(payload: Payload, keys: ReadonlyMap<string, Uint8Array>): Payload {
+  const { metadata, data } = payload;
+  // Stored before the codec was in use.
+  if (toText(metadata?.['encoding']) !== ENCODING) return payload;
+  const id = toText(metadata?.['encryption-key-id']);
+  const key = keys.get(id);
+  if (key === undefined) throw new Error(`The payload key "${id}" is not known.`);
+  const bytes = Buffer.from(data ?? []);
+  if (bytes.length < IV_BYTES + TAG_BYTES) throw new Error('An encrypted payload is too short.');
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  const plain = [decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()];
+  return PayloadMessage.decode(Buffer.concat(plain));
+}
+
+function toText(bytes: Uint8Array | null | undefined): string {
+  return Buffer.from(bytes ?? []).toString();
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { createPayloadCodec } from '../../executor/payload-codec.js';
+import {
+  callsOf,
+  CLIENT_7,
+  loadSnapshot,
+  openChat,
+  toScript,
+  untilAsked,
+} from '../support/chat-client.js';
+import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
+import { until } from '../support/until.js';
+
+const CANARY = 'the canary sings';
+const KEYS = ['2026-12', '2026-11'].map((id) => ({ id, key: randomBytes(32) }));
+const toSetting = (keys: typeof KEYS): string =>
+  keys.map(({ id, key }) => `${id}:${key.toString('base64')}`).join(',');
+
+let product: Product;
+let connection: Connection;
+let client: Client;
+beforeAll(async () => {
+  // The run begins with the old key, and ends after it was rotated.
+  product = await startProduct({ env: { TEMPORAL_CODEC_KEYS: toSetting(KEYS.slice(1)) } });
+  connection = await Connection.connect({ address: sharedTemporal() });
+  client = new Client({
+    connection,
+    dataConverter: { payloadCodecs: [createPayloadCodec(KEYS)] },
+  });
+});
+afterAll(async () => {
+  await product.stop();
+  await connection.close();
+});
+
+/** Everything that the server keeps of a workflow: its texts, and its bytes as text. */
+async function readHistory(workflowId: string): Promise<string> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: 'default',
+    execution: { workflowId },
+  });
+  return textsOf(history).join('\n');
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString('latin1')];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsOf);
+}
+
+describe('histories with TEMPORAL_CODEC_KEYS', () => {
+  it('what an operator types into Temporal is in no history, and the run takes it', async () => {
+    const sessionId = newSessionId();
+    const page = openChat(CLIENT_7, { url: product.url, sessionId });
+    await page.chat.sendMessage(
+      toScript(
+        { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] },
+        { calls: [{ tool: 'echo', id: 'e1', args: { value: 1 } }] },
+      ),
+    );
+    await untilAsked(page);
+    const { run } = await loadSnapshot(product.url, sessionId);
+    const workflowId = `run:${run?.runId ?? ''}`;
+    await product.stopWorker();
+    await product.startWorker({ TEMPORAL_CODEC_KEYS: toSetting(KEYS) });
+
+    const input = { amount: 7, note: CANARY };
+    await client.workflow.getHandle(workflowId).executeUpdate('approve', {
+      args: [{ toolCallId: 'c1', by: 'ann', input }],
+    });
+    await until('the run is completed', async () => {
+      return (await loadSnapshot(product.url, sessionId)).run?.status === 'completed';
+    });
+    const { messages } = await loadSnapshot(product.url, sessionId);
+    expect(callsOf(messages.at(-1))).toMatchObject([
+      { toolCallId: 'c1', output: { charged: 7 } },
+      { toolCallId: 'e1', output: { value: 1 } },
+    ]);
+    await client.workflow.getHandle(workflowId).result();
+    const history = await readHistory(workflowId);
+    expect(history).toContain('binary/encrypted');
+    expect(history).not.toContain(CANARY);
+    // Names of fields would show a payload that was left out; search attributes hold plain values.
+    expect(history).not.toContain('toolCallId');
+  });
+});

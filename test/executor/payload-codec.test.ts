@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import fc from 'fast-check';
+import { createPayloadCodec, type PayloadKey } from '../../executor/payload-codec.js';
+
+const CANARY = 'the canary sings';
+
+const key = (id: string): PayloadKey => ({ id, key: randomBytes(32) });
+
+const toPayload = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
+
+/** The bytes of a payload, its metadata included. */
+const bytesOf = ({ data, metadata = {} }: Payload): string =>
+  Buffer.concat([...Object.values(metadata ?? {}), data ?? new Uint8Array()]).toString('latin1');
+
+describe('the payload codec', () => {
+  it('the payload codec gives back what it encrypted, and nothing of it can be read', async () => {
+    const codec = createPayloadCodec([key('a')]);
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        const plain = toPayload({ value, canary: CANARY });
+        const [encrypted = {}] = await codec.encode([plain]);
+        expect(bytesOf(encrypted)).not.toContain(CANARY);
+        const [decoded = {}] = await codec.decode([encrypted]);
+        expect(bytesOf(decoded)).toBe(bytesOf(plain));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('the payload codec encrypts the same value differently each time', async () => {
+    const codec = createPayloadCodec([key('a')]);
+    const [first = {}, second = {}] = await codec.encode([toPayload('x'), toPayload('x')]);
+    expect(bytesOf(first)).not.toBe(bytesOf(second));
+  });
+
+  it('the payload codec reads payloads of a rotated key, and those from before it was in use', async () => {
+    const [old, current] = [key('old'), key('new')];
+    const [encrypted = {}] = await createPayloadCodec([old]).encode([toPayload(CANARY)]);
+    const rotated = createPayloadCodec([current, old]);
+    const decoded = await rotated.decode([encrypted, toPayload('plain')]);
+    expect(decoded.map((each) => defaultPayloadConverter.fromPayload(each))).toEqual([
+      CANARY,
+      'plain',
+    ]);
+    const [again = {}] = await rotated.encode([toPayload(1)]);
+    expect(Buffer.from(again.metadata?.['encryption-key-id'] ?? []).toString()).toBe('new');
+  });
+
+  it('the payload codec rejects what was changed, and names a key that it does not know', async () => {
+    const codec = createPayloadCodec([key('a')]);
+    const [encrypted = {}] = await codec.encode([toPayload(CANARY)]);
+    const data = Uint8Array.from(encrypted.data ?? []);
+    data[20] = (data[20] ?? 0) ^ 1;
+    await expect(codec.decode([{ ...encrypted, data }])).rejects.toThrow();
+    const short = { ...encrypted, data: data.slice(0, 10) };
+    await expect(codec.decode([short])).rejects.toThrow('too short');
+    await expect(createPayloadCodec([key('b')]).decode([encrypted])).rejects.toThrow('"a"');
+  });
+
+  it('the payload codec refuses keys of another length, two of one id, and none', () => {
+    expect(() => createPayloadCodec([{ id: 'a', key: randomBytes(16) }])).toThrow('32 bytes');
+    expect(() => createPayloadCodec([key('a'), key('a')])).toThrow('same id');
+    expect(() => createPayloadCodec([])).toThrow('needs a key');
+  });
+});
