@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import {
@@ -13,6 +14,7 @@ import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
+const OTHER_QUEUE = `other-${randomBytes(6).toString('hex')}`;
 const inputSchema = z.object({});
 /** Calls that were begun, by id, and what lets those of `hold` end. */
 const held = new Map<string, () => void>();
@@ -42,6 +44,13 @@ const tools = [
     inputSchema,
     execute: () => 'never',
     activity: { taskQueue: 'unpolled', scheduleToStartTimeout: 500 },
+  }),
+  defineTool({
+    name: 'elsewhere',
+    description: 'Is executed by other workers.',
+    inputSchema,
+    execute: () => 'there',
+    activity: { taskQueue: OTHER_QUEUE },
   }),
   defineTool({
     name: 'once',
@@ -190,6 +199,20 @@ describe.each(['usual', 'legged'])(
         },
       ]);
       expect(Number(scheduled[0]?.startToCloseTimeout?.seconds)).toBe(5);
+    });
+
+    it('is executed by the workers of its task queue', async () => {
+      const run = await play(agent, calls('elsewhere'));
+      await until('the call is scheduled', async () =>
+        (await activitiesOf(run)).includes('toolCall'),
+      );
+      const others = await createRunHarness(stores, [usual, legged], undefined, OTHER_QUEUE);
+      const other = await others.startWorker();
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+      await other.stop();
+      expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
+        { output: 'there' },
+      ]);
     });
 
     it('gives the model an error if its activity fails for good', async () => {
