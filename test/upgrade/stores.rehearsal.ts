@@ -12,6 +12,7 @@ const MENDED = [
   'a repeated result gets the first reply',
   'extend deadline',
   'lone surrogates',
+  'half a character',
   'nested',
   'JSON cannot express',
   'with long digits',
@@ -41,6 +42,10 @@ const MENDED = [
   // On lists of their own, which workers of today read.
   'sessions that are due',
   'read back unchanged from rows',
+  // Its replies bring nothing of the session, and its listeners are not given the run.
+  'read along',
+  'the workers are notified',
+  'leaves out the calls of another owner',
   // 0.2.0 cannot rewind behind more than 300 rows.
   'that a rewind dropped are forgotten',
   // The order of commands on one connection.
