@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import type { LeaseRef } from '../protocol/activities.js';
+import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
 import { AttemptCancelled, AttemptFailure } from './attempt-failure.js';
 import { openAttempt, type Attempt } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
@@ -15,19 +15,30 @@ export function asActivity<Ref extends LeaseRef, Details, Result>(
   deps: Pick<ActivityDeps, 'unansweredMs' | 'lease'>,
   toDetails: (ref: Ref, before: unknown) => Details,
   work: (ref: Ref, attempt: Attempt, details: Details) => Promise<Result>,
-): (ref: Ref) => Promise<Result> {
+): (ref: Ref) => Promise<Result | LostAttempt> {
   return async (ref) => {
-    const details = toDetails(ref, Context.current().info.heartbeatDetails);
+    const { info, cancellationSignal } = Context.current();
+    const details = toDetails(ref, info.heartbeatDetails);
     const attempt = openAttempt(deps, ref, () => details);
     try {
       await attempt.registered;
       return await work(ref, attempt, details);
     } catch (error) {
+      const { token, number } = attempt;
+      // No retry timer, whose grain is a second: the workflow schedules it again at once.
+      if (ref.isLeased === true && isShutdown(cancellationSignal)) {
+        return { kind: 'lost', token, number };
+      }
       throw toActivityFailure(error);
     } finally {
       attempt.close();
     }
   };
+}
+
+/** True if the worker's time to drain is over. */
+function isShutdown({ reason }: AbortSignal): boolean {
+  return reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
 }
 
 function toActivityFailure(error: unknown): unknown {

@@ -68,8 +68,8 @@ const judging = [
     file: 'worker/lease/judge.ts',
     edits: [
       [
-        'at < ring.length && living < LIVING_WATCHED',
-        'at < LOOKS_AT_ONCE && living < LIVING_WATCHED',
+        'const ring = after > 0 ? [...others.slice(after), ...others.slice(0, after)] : others;',
+        'const ring = after > 99 ? [] : others;',
       ],
     ],
     suite: JUDGE,
@@ -152,6 +152,18 @@ const attempts = [
     edits: [[' || lease?.isHeld() === false', '']],
     suite: ATTEMPT,
     test: 'an attempt under a lease does not begin in a worker whose lease has lapsed',
+  },
+  {
+    defence: 'Leases: a worker that shuts down reports what it cannot finish as lost',
+    file: 'activities/as-activity.ts',
+    edits: [
+      [
+        'ref.isLeased === true && isShutdown(cancellationSignal)',
+        'isShutdown(new AbortController().signal)',
+      ],
+    ],
+    suite: ATTEMPT,
+    test: 'an attempt under a lease is reported as lost by a worker that shuts down, and does not count as such',
   },
   {
     defence: 'Leases: a call that may not be repeated is marked before it asks for permission',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { numberOf, tokenOf, type Lease } from '../../activities/lease.js';
 import { defineTool } from '../../agents/index.js';
 import type { HeldWork } from '../../stores/contract/leases.js';
-import { createHarness } from '../support/activity-harness.js';
+import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
 
@@ -85,6 +85,33 @@ describe('an attempt under a lease', () => {
     const attempt = step(run, 1, 1, undefined, { isLeased: true });
     await expect(attempt).rejects.toMatchObject({ type: 'StoreUnreachable' });
     expect(noted).toEqual([]);
+  });
+
+  it('is reported as lost by a worker that shuts down, and does not count as such', async () => {
+    const environment = attemptOf(1);
+    const { lease } = openLease();
+    const model = fakeModel(async function* (_, { abortSignal }) {
+      yield* parts.text('hi');
+      environment.cancel('WORKER_SHUTDOWN');
+      await new Promise((resolve) => {
+        abortSignal?.addEventListener('abort', resolve);
+        if (abortSignal?.aborted === true) resolve(undefined);
+      });
+      throw new Error('cut');
+    });
+    const stores = await openTestStores();
+    const { begin, step, session } = createHarness(stores, { model, lease });
+    const run = await begin();
+    const token = (NOW + 1_000) * 1000 + 1;
+    expect(await step(run, 1, 1, environment, { isLeased: true })).toEqual({
+      kind: 'lost',
+      token,
+      number: 1,
+    });
+    const writers = await stores.redis.hgetall(`hx:{${session.id}}:writers`);
+    expect(Object.entries(writers).filter(([name]) => name.startsWith('h:'))).toEqual([
+      [expect.any(String), String(token)],
+    ]);
   });
 
   it('is not registered for a workflow that would not schedule it again', async () => {
