@@ -16,7 +16,12 @@ const LISTEN_AGAIN_MS = 1_000;
  * @returns ends it
  */
 export function cutOnStop(
-  { store, streamManager, logger }: Pick<ActivityDeps, 'store' | 'streamManager' | 'logger'>,
+  {
+    store,
+    streamManager,
+    lease,
+    logger,
+  }: Pick<ActivityDeps, 'store' | 'streamManager' | 'lease' | 'logger'>,
   { sessionId, runId }: { sessionId: string; runId: string },
   attempt: Pick<Attempt, 'cut'>,
 ): () => void {
@@ -72,8 +77,11 @@ export function cutOnStop(
   }
 
   listen().catch(warn);
+  // A published message may be lost; the mailbox is read with each renewal of the lease.
+  const endMail = lease?.onStop(conversation, onStop);
   return () => {
     life.abort();
+    endMail?.();
     leave?.();
   };
 }

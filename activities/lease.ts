@@ -7,6 +7,12 @@ export interface Lease {
   /** Registers an attempt, so that another worker takes it over when this process dies. */
   hold: (work: HeldWork) => Held;
   /**
+   * Listens to stops of a conversation's runs, which renewals bring. One may come several times.
+   *
+   * @returns ends it
+   */
+  onStop: (sessionId: string, listener: (runId: string) => void) => () => void;
+  /**
    * False once the lease has lapsed for a while: this process, whose attempts others may have taken
    * over, begins nothing more until it is held again.
    */

@@ -163,6 +163,8 @@ export function createRuns(deps: RunsDeps): Runs {
   /** Signals the stop that was recorded; a run whose writer does not confirm is ended without it. */
   function carryOutStop(sessionId: string, runId: string): void {
     void workflows.stop(runId, { recorded: true }).catch(lostSignal(runId));
+    const mailbox = store.leases?.of(workflows.namespace);
+    void mailbox?.noteStop({ sessionId, runId }).catch(lostSignal(runId));
     setTimeout(() => {
       enforceStop(sessionId, runId).catch(lostSignal(runId));
     }, STOP_CONFIRM_MS).unref();

@@ -18,6 +18,7 @@ export type WorkflowState = 'running' | 'closed' | 'unknown';
 export interface RunWorkflows {
   /** Their namespace and task queue. */
   readonly fleet: string;
+  readonly namespace: string;
   /** Harmless when the workflow was started before. */
   start: (input: RunInput, summary: RunLabels) => Promise<void>;
   answer: (runId: string, signal: AnswerSignal) => Promise<void>;
@@ -67,6 +68,7 @@ export function createRunWorkflows(client: Client, taskQueue: string): RunWorkfl
 
   return {
     fleet: `${client.options.namespace}/${taskQueue}`,
+    namespace: client.options.namespace,
     start: async (input, labels) => {
       const isBare = !input.searchAttributes || Date.now() < bareUntil;
       try {

@@ -154,6 +154,18 @@ const attempts = [
     test: 'an attempt under a lease does not begin in a worker whose lease has lapsed',
   },
   {
+    defence: 'Stop: a stop whose message is lost arrives with a renewal of the lease',
+    file: 'activities/cut-on-stop.ts',
+    edits: [
+      [
+        'const endMail = lease?.onStop(conversation, onStop);',
+        'const endMail = lease?.onStop(conversation, () => undefined);',
+      ],
+    ],
+    suite: ATTEMPT,
+    test: 'an attempt under a lease is cut by a stop that only a renewal of its lease brings',
+  },
+  {
     defence: 'Leases: a worker that shuts down reports what it cannot finish as lost',
     file: 'activities/as-activity.ts',
     edits: [

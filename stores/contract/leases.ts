@@ -28,6 +28,8 @@ export interface Leases {
   end: (holder: string) => Promise<void>;
   /** Removes a lease under which nothing is registered. */
   forget: (holder: string) => Promise<void>;
+  /** Leaves a stop for all workers of the namespace: they get it with a renewal, for some seconds. */
+  noteStop: (stop: StopNote) => Promise<void>;
   /** How another thread opens the same leases; absent if it cannot. */
   thread?: LeaseThread;
 }
@@ -48,6 +50,14 @@ export interface OpenedLeases {
 export interface RenewedLease {
   /** Another worker has judged this lease: the holder must continue under another name. */
   isOver: boolean;
+  /** Stops of the last seconds, also those that were returned before. */
+  stops: StopNote[];
+}
+
+/** A conversation's run that was stopped. */
+export interface StopNote {
+  sessionId: string;
+  runId: string;
 }
 
 export interface LeaseState {

@@ -28,6 +28,8 @@ export function createLocalCommands(local: Keyspace): Commands {
     lrange: (key, from, to) => list('LRANGE', key, from, to),
     set: async (key, value, px, ms, ...nx) =>
       (await text('SET', key, value, px, ms, ...nx)) as 'OK' | null,
+    rpush: (key, value) => number('RPUSH', key, value),
+    ltrim: (key, from, to) => call('LTRIM', key, from, to),
     unlink: (key) => number('UNLINK', key),
     pexpire: (key, ms) => number('PEXPIRE', key, ms),
     pttl: (key) => number('PTTL', key),

@@ -22,6 +22,8 @@ export interface Commands {
     ms: number,
     ...nx: ['NX'] | []
   ) => Promise<'OK' | null>;
+  rpush: (key: string, value: string) => Promise<number>;
+  ltrim: (key: string, from: number, to: number) => Promise<unknown>;
   unlink: (key: string) => Promise<number>;
   pexpire: (key: string, ms: number) => Promise<number>;
   /** Time to live in ms; negative if there is no such key, or no limit. */
@@ -50,7 +52,7 @@ export interface Reads {
 
 const SINGLE = [
   ...['hgetall', 'hget', 'hset', 'hdel', 'hmget', 'hvals', 'llen', 'lrange'],
-  ...['set', 'unlink', 'pexpire', 'pttl', 'zadd', 'zrem', 'zrangebyscore'],
+  ...['rpush', 'ltrim', 'set', 'unlink', 'pexpire', 'pttl', 'zadd', 'zrem', 'zrangebyscore'],
 ] as const;
 
 /** The commands of a connection; `send` decides how a temporary refusal of Redis is retried. */

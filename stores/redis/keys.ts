@@ -39,8 +39,10 @@ export interface KeySpace {
    * and what is noted about it.
    */
   lease: (namespace: string, holder: string) => Record<'held' | 'work' | 'judge' | 'about', string>;
-  /** The holders of a namespace's leases by the time of their last renewal. */
-  leases: (namespace: string) => string;
+  /**
+   * Of a namespace: the holders of leases by the time of their last renewal, and recent stops.
+   */
+  leases: (namespace: string) => Record<'holders' | 'stops', string>;
   /** The list of release 0.2.0, shared by all fleets and shards. */
   olderDue: string;
   /** Hash of the waiting list that each asking session is on. */
@@ -109,7 +111,10 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX): KeySpace {
         about: `${tag}:about`,
       };
     },
-    leases: (namespace) => `${prefix}:leases:${toKeyPart(namespace)}`,
+    leases: (namespace) => {
+      const holders = `${prefix}:leases:${toKeyPart(namespace)}`;
+      return { holders, stops: `${holders}:stops` };
+    },
     olderDue: `${prefix}:active`,
     askingIndex: `${prefix}:asking`,
     processes: `${prefix}:processes`,

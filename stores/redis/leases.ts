@@ -1,8 +1,11 @@
-import type { HeldWork, Leases, LeaseThread } from '../contract/leases.js';
+import type { HeldWork, Leases, LeaseThread, StopNote } from '../contract/leases.js';
 import type { Commands } from './commands.js';
 import { callRedis } from './errors.js';
 import type { KeySpace } from './keys.js';
 
+/** Stops are kept for this long, and so many of them. */
+const STOPS_MS = 5_000;
+const MOST_STOPS = 200;
 /** How long the registry of a lease outlives its last change. */
 const KEPT_MS = 24 * 60 * 60_000;
 
@@ -18,21 +21,31 @@ export interface LeaseContext {
  */
 export function createLeases(context: LeaseContext, thread?: LeaseThread, namespace = ''): Leases {
   const { redis, now } = context;
-  const all = context.keys.leases(namespace);
+  const { holders: all, stops } = context.keys.leases(namespace);
   const of = (holder: string) => context.keys.lease(namespace, holder);
   return {
     of: (other) => createLeases(context, thread, other),
     ...(thread !== undefined && { thread }),
     renew: async (holder, forMs) => {
       const { held, about } = of(holder);
-      const [, , over] = await callRedis(
+      const [, , over, noted] = await callRedis(
         Promise.all([
           redis.set(held, '1', 'PX', forMs),
           redis.zadd(all, now(), holder),
           redis.hget(about, 'over'),
+          redis.lrange(stops, 0, -1),
         ]),
       );
-      return { isOver: over !== null };
+      return { isOver: over !== null, stops: noted.map(toStop) };
+    },
+    noteStop: async ({ sessionId, runId }) => {
+      await callRedis(
+        Promise.all([
+          redis.rpush(stops, JSON.stringify([sessionId, runId])),
+          redis.ltrim(stops, -MOST_STOPS, -1),
+          redis.pexpire(stops, STOPS_MS),
+        ]),
+      );
     },
     holders: () => callRedis(redis.zrangebyscore(all, '-inf', '+inf')),
     look: async (holder) => {
@@ -87,4 +100,9 @@ function toWork(json: string): HeldWork[] {
   } catch {
     return [];
   }
+}
+
+function toStop(json: string): StopNote {
+  const [sessionId, runId] = JSON.parse(json) as [string, string];
+  return { sessionId, runId };
 }

@@ -2,24 +2,30 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { numberOf, tokenOf, type Lease } from '../../activities/lease.js';
 import { defineTool } from '../../agents/index.js';
+import { sleep } from '../../protocol/time.js';
 import type { HeldWork } from '../../stores/contract/leases.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
 
 const NOW = 1_700_000_000_000;
 
 /** A lease that notes what is done with it. */
 function openLease() {
   const noted: string[] = [];
-  const state = { isHeld: true };
+  const state = { isHeld: true, stop: (_: string): void => undefined };
   const held: HeldWork[] = [];
   const lease: Lease = {
     isHeld: () => state.isHeld,
+    onStop: (_, listener) => {
+      state.stop = listener;
+      return () => undefined;
+    },
     hold: (work) => {
       held.push(work);
       return {
-        registered: Promise.resolve().then(() => {
+        registered: sleep(50).then(() => {
           noted.push('registered');
         }),
         becomePatient: async () => {
@@ -112,6 +118,29 @@ describe('an attempt under a lease', () => {
     expect(Object.entries(writers).filter(([name]) => name.startsWith('h:'))).toEqual([
       [expect.any(String), String(token)],
     ]);
+  });
+
+  it('is cut by a stop that only a renewal of its lease brings', async () => {
+    const { lease, state } = openLease();
+    const stores = await openTestStores();
+    let isAsked = false;
+    const model = fakeModel(async function* (_, { abortSignal }) {
+      yield* parts.text('hi');
+      isAsked = true;
+      await new Promise((resolve) => abortSignal?.addEventListener('abort', resolve));
+      throw new Error('cut');
+    });
+    // Every message is lost.
+    const onStop = () => Promise.resolve(() => undefined);
+    const deaf = { ...stores, streamManager: { ...stores.streamManager, onStop } };
+    const { begin, step, session } = createHarness(deaf, { model, lease });
+    const run = await begin();
+    const attempt = step(run, 1, 1, undefined, { isLeased: true });
+    await until('the model is asked', () => isAsked);
+    await session.stop();
+    state.stop('another run');
+    state.stop(run.runId);
+    expect(await attempt).toMatchObject({ kind: 'ended', status: 'interrupted' });
   });
 
   it('is not registered for a workflow that would not schedule it again', async () => {

@@ -39,6 +39,7 @@ beforeEach(async () => {
     streamManager: stores.streamManager,
     workflows: {
       fleet: 'test',
+      namespace: 'test',
       start: nothing,
       answer: nothing,
       stop: nothing,

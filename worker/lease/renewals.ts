@@ -1,4 +1,4 @@
-import type { Leases } from '../../stores/contract/leases.js';
+import type { Leases, StopNote } from '../../stores/contract/leases.js';
 import type { LeaseTimes } from './verdict.js';
 
 /** How a worker's main thread does, as the thread that renews its lease sees it. */
@@ -17,6 +17,8 @@ export interface RenewalReport {
   sentAt: number;
   /** Since when renewals have succeeded without a gap. */
   steadySince: number;
+  /** Stops of the last seconds. */
+  stops: StopNote[];
 }
 
 export interface RenewalOptions {
@@ -54,7 +56,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
 
   async function renew(): Promise<void> {
     const begun = now();
-    const { isOver } = await leases.renew(holder(), times.leaseMs);
+    const { isOver, stops } = await leases.renew(holder(), times.leaseMs);
     const hasGap = sentAt === undefined || now() - sentAt >= times.leaseMs;
     if (hasGap) steadySince = begun;
     sentAt = begun;
@@ -65,7 +67,7 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
       await renew();
       return;
     }
-    onReport({ holder: holder(), sentAt, steadySince });
+    onReport({ holder: holder(), sentAt, steadySince, stops });
   }
 
   return {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { AttemptFailure } from '../../activities/attempt-failure.js';
 import type { Held, Lease } from '../../activities/lease.js';
 import { withTimeout } from '../../protocol/time.js';
@@ -50,6 +51,8 @@ const CLOSE_MS = 1_000;
 export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   const { leases, id, times, logger } = options;
   const entries = new Map<string, Entry>();
+  // A conversation may have many attempts in progress.
+  const stopped = new EventEmitter().setMaxListeners(0);
   let holder = id;
   let newest: RenewalReport | undefined;
   let renewing: { stop: () => void } | undefined;
@@ -88,6 +91,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
 
   function onReport(report: RenewalReport): void {
     newest = report;
+    for (const { sessionId, runId } of report.stops) stopped.emit(sessionId, runId);
     if (report.holder === holder) return;
     continueAs(report.holder).catch(fails('attempts could not be registered again'));
   }
@@ -124,6 +128,10 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
 
   return {
     hold,
+    onStop: (sessionId, listener) => {
+      stopped.on(sessionId, listener);
+      return () => stopped.off(sessionId, listener);
+    },
     isHeld: () => newest === undefined || renewedWithin(UNHELD_MS),
     start: () => {
       // Before anything is registered the lease is listed: the thread takes a while to start.

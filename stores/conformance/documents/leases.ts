@@ -16,6 +16,7 @@ const workOf = (id: string): HeldWork => ({
   number: 1,
 });
 
+const STEADY = { isOver: false, stops: [] };
 /** Where a case is not about the end of a lease. */
 const LONG_MS = 60_000;
 const SHORT_MS = 20;
@@ -30,14 +31,14 @@ export function workerLeaseCases({ describe, it: each }: Suite): void {
 
   describe("workers' leases", () => {
     it('a lease is held until its time has passed, and again once it is renewed', async (leases) => {
-      equal(await leases.renew('w1', LONG_MS), { isOver: false });
+      equal(await leases.renew('w1', LONG_MS), STEADY);
       const { leftMs, isEnded } = await leases.look('w1');
       ok(leftMs > 0 && leftMs <= LONG_MS, String(leftMs));
       equal(isEnded, false);
       await leases.renew('w2', SHORT_MS);
       await eventually('the lease lapses', async () => (await leases.look('w2')).leftMs === 0);
       equal((await leases.holders()).sort(), ['w1', 'w2']);
-      equal(await leases.renew('w2', LONG_MS), { isOver: false });
+      equal(await leases.renew('w2', LONG_MS), STEADY);
       ok((await leases.look('w2')).leftMs > 0);
     });
 
@@ -63,8 +64,8 @@ export function workerLeaseCases({ describe, it: each }: Suite): void {
       await leases.hold('w1', workOf('a'));
       const wins = await Promise.all([leases.judge('w1', LONG_MS), leases.judge('w1', LONG_MS)]);
       equal(wins.filter(Boolean).length, 1);
-      equal(await leases.renew('w1', LONG_MS), { isOver: true });
-      equal(await leases.renew('w1.1', LONG_MS), { isOver: false });
+      equal((await leases.renew('w1', LONG_MS)).isOver, true);
+      equal(await leases.renew('w1.1', LONG_MS), STEADY);
       // The entries stay until each of them was taken over.
       equal(await leases.work('w1'), [workOf('a')]);
     });
@@ -92,6 +93,17 @@ export function workerLeaseCases({ describe, it: each }: Suite): void {
       equal(await leases.look('w1'), { leftMs: 0, isEnded: false });
       await leases.renew('w1', LONG_MS);
       equal(await leases.holders(), ['w1']);
+    });
+
+    it('a stop reaches every worker of the namespace with its next renewal', async (leases, setup) => {
+      const api = leasesOf(await setup.another().then((other) => ({ ...setup, ...other })));
+      await leases.renew('w1', LONG_MS);
+      const stop = { sessionId: 's1', runId: 's1:1-a"b' };
+      await api?.noteStop(stop);
+      for (const holder of ['w1', 'w2']) {
+        equal((await leases.renew(holder, LONG_MS)).stops, [stop]);
+      }
+      equal((await setup.store.leases?.of('another').renew('w3', LONG_MS))?.stops, []);
     });
 
     it('namespaces and holders with odd names stay apart', async (leases, { store, streamId }) => {

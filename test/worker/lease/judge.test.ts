@@ -136,14 +136,14 @@ describe('the judge of leases', () => {
     clock.now += 5_000;
     await look();
     expect(taken).toEqual([]);
-    expect(await leases.renew('w', 1)).toEqual({ isOver: false });
+    expect(await leases.renew('w', 1)).toMatchObject({ isOver: false });
     await look();
     clock.now += 1;
     await look();
     clock.now += LEASE_TIMES.patientMs;
     await look();
     expect(taken).toEqual(['j takes a']);
-    expect(await leases.renew('w', 1)).toEqual({ isOver: true });
+    expect(await leases.renew('w', 1)).toMatchObject({ isOver: true });
   });
 
   it('each dead worker of a large fleet has a living one that watches it', async () => {

@@ -30,7 +30,7 @@ function openWorker() {
         if (world.delayMs === undefined) throw new Error('away');
         world.now += world.delayMs;
         world.renewed.push(holder);
-        return { isOver: world.judged.has(holder) };
+        return { isOver: world.judged.has(holder), stops: [] };
       },
     },
   });
@@ -50,7 +50,12 @@ describe('renewals of a lease', () => {
     const { world, turns } = openWorker();
     await turns(10);
     expect(world.renewed).toHaveLength(10);
-    expect(world.reports.at(-1)).toEqual({ holder: 'w', sentAt: 4_009, steadySince: 400 });
+    expect(world.reports.at(-1)).toEqual({
+      holder: 'w',
+      sentAt: 4_009,
+      steadySince: 400,
+      stops: [],
+    });
   });
 
   it('are steady again after a gap in which the lease could lapse', async () => {

@@ -92,3 +92,14 @@ it('is listed before anything is registered, also if its renewals have not begun
   await lease.hold(workOf('a')).registered;
   expect(await leases.holders()).toEqual(['w']);
 });
+
+it('a stop in the mailbox reaches the attempts of its conversation', async () => {
+  const { leases, lease } = open();
+  const heard: string[] = [];
+  const end = lease.onStop('s1', (runId) => heard.push(runId));
+  lease.onStop('s2', (runId) => heard.push(`of s2: ${runId}`));
+  await leases.noteStop({ sessionId: 's1', runId: 's1:1-a' });
+  await until('it is heard', () => heard.length > 0);
+  expect(new Set(heard)).toEqual(new Set(['s1:1-a']));
+  end();
+});
