@@ -125,10 +125,9 @@ describe('an attempt under a lease', () => {
     const stores = await openTestStores();
     let isAsked = false;
     const model = fakeModel(async function* (_, { abortSignal }) {
-      yield* parts.text('hi');
       isAsked = true;
       await new Promise((resolve) => abortSignal?.addEventListener('abort', resolve));
-      throw new Error('cut');
+      yield* parts.text('hi');
     });
     // Every message is lost.
     const onStop = () => Promise.resolve(() => undefined);
