@@ -1,8 +1,11 @@
 import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
 import type { RunInput } from '../protocol/run.js';
 
-/** Where workers hold leases, heartbeats are only a backstop. */
-const LEASED = { heartbeatTimeout: '90s' } as const;
+/**
+ * Where workers hold leases, heartbeats are only a backstop: for a worker that dies after it got an
+ * attempt and before it has registered it.
+ */
+const LEASED = { heartbeatTimeout: '30s' } as const;
 
 /**
  * Schedules an activity, and again for as long as its attempt is lost with its worker. Redis decides

@@ -5,10 +5,10 @@ import { until } from '../support/until.js';
 import { startFleet, type WorkerFleet } from '../support/worker-fleet.js';
 
 /**
- * Much less than the 90 s after which heartbeats notice, and than the 5 s without leases; a lease
+ * Much less than the 30 s after which heartbeats notice, and than the 5 s without leases; a lease
  * takes 1.8 s on a machine that has nothing else to do.
  */
-const SOON_MS = 40_000;
+const SOON_MS = 20_000;
 const FIRST = 'The first attempt says this. '.repeat(20);
 const SECOND = 'The second attempt says that.';
 

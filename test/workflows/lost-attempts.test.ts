@@ -19,7 +19,7 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
     { isLeased: true, replaces: { token: 20, number: 2 } },
   ]);
   // A frozen worker may get the next attempt: heartbeats notice that soon.
-  expect(timeouts).toEqual(['90s', undefined, undefined]);
+  expect(timeouts).toEqual(['30s', undefined, undefined]);
 });
 
 it('without leases heartbeats notice a dead worker', async () => {
