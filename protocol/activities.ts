@@ -95,6 +95,8 @@ export interface LegRef
   progress: RunProgress;
   /** What comes first. */
   next: Extract<Next, { do: 'model' | 'calls' }>;
+  /** The workflow continues as new before the next model step. */
+  endsSoon?: true;
 }
 
 /** A step of a leg, as operators read it. */

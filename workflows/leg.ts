@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import {
   afterCalls,
   afterStep,
@@ -27,7 +27,8 @@ export async function carryOn(
 ): Promise<Next | 'stopped'> {
   if (next.do === 'model') return runLeg(state, view, next);
   const { step, machine, people } = next;
-  if (machine.some(needsWorkflow)) return carryOut(state, view, next);
+  const isMixed = machine.length > 0 && people.length > 0;
+  if (isMixed || machine.some(needsWorkflow)) return carryOut(state, view, next);
   if (machine.length > 0) return runLeg(state, view, next);
   view.show('waiting', step.step, people);
   const approved = await untilAnswered(state, step.step, people);
@@ -49,9 +50,11 @@ async function runLeg(
   view.show(isModel ? 'model' : 'tools', first, isModel ? [] : next.machine);
   const { turn, maxSteps, hasOutput, parent } = input;
   const progress = toProgress(state.carry);
+  // Where people answer in each step, the workflow itself begins no model step.
+  const endsSoon = workflowInfo().continueAsNewSuggested ? true : undefined;
   const running = untilKept(input, (options, lease) =>
     legs.leg.executeWithOptions({ summary: `from step ${String(first)}`, ...options }, [
-      { ...runRef(state), turn, maxSteps, hasOutput, parent, progress, next, ...lease },
+      { ...runRef(state), turn, maxSteps, hasOutput, parent, progress, next, endsSoon, ...lease },
     ]),
   );
   // A leg that waits for its provider does not delay a stop, which has ended the run in the record.

@@ -3,7 +3,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { CallRef } from '../../protocol/run.js';
 import { sleep } from '../../protocol/time.js';
 import type { Attempt } from '../attempt.js';
-import { AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
+import { AttemptCancelled, AttemptFailure, TOOL_RETRY } from '../attempt-failure.js';
 import type { ToolCall } from '../tool-call.js';
 import { innerAttempt } from './inner-attempt.js';
 import type { StepTable } from './step-table.js';
@@ -26,7 +26,7 @@ export interface LegCalls {
  * Executes the calls of a step beside each other. If one of them fails its attempt, those that have
  * begun are waited for, since the next attempt could run beside them; no other one begins.
  *
- * @returns the calls that it leaves to activities of their own
+ * @returns the calls that it leaves: to activities of their own, or to the next leg
  * @throws AttemptFailure, AttemptCancelled, or what a call has thrown
  */
 export async function executeCalls(
@@ -36,13 +36,13 @@ export async function executeCalls(
   const queue = [...calls];
   const left: CallRef[] = [];
   const failures: unknown[] = [];
-  let isStopped = false;
+  const progress = { isStopped: false, hasBegun: false };
 
   async function execute(call: CallRef): Promise<void> {
     const startedMs = performance.now();
     const outcome = await untilSettled(call);
     if (outcome === undefined) return;
-    if (outcome.kind === 'stopped') isStopped = true;
+    if (outcome.kind !== 'settled') progress.isStopped = true;
     const ms = Math.round(performance.now() - startedMs);
     const how = outcome.kind === 'settled' ? (outcome.error ?? 'ok') : outcome.kind;
     table.called(ref.step, { tool: call.toolName, ms, outcome: how });
@@ -68,13 +68,20 @@ export async function executeCalls(
           return undefined;
         }
         await sleep(afterMs, own.signal);
+        if (attempt.cancelled()) throw new AttemptCancelled('the attempt was cancelled in a pause');
       }
     }
   }
 
   async function work(): Promise<void> {
     for (let call = queue.shift(); call !== undefined; call = queue.shift()) {
-      if (failures.length > 0 || isStopped) return;
+      if (failures.length > 0 || progress.isStopped) return;
+      // One begins in any case, so that each leg makes progress.
+      if (progress.hasBegun && mustLeave()) {
+        queue.unshift(call);
+        return;
+      }
+      progress.hasBegun = true;
       await execute(call).catch((error: unknown) => {
         failures.push(error);
       });
@@ -83,5 +90,5 @@ export async function executeCalls(
 
   await Promise.all(Array.from({ length: Math.min(CALLS_AT_ONCE, calls.length) }, work));
   if (failures.length > 0) throw failures[0];
-  return left;
+  return progress.isStopped ? left : [...left, ...queue];
 }

@@ -71,6 +71,7 @@ export function createLeg(parts: LegParts): Leg {
     for (let isFirst = true; ; isFirst = false) {
       const isBoundary = next.do === 'model' || next.do === 'calls';
       if (isBoundary && !isFirst && mustLeave()) return left();
+      if (next.do === 'model' && !isFirst && ref.endsSoon === true) return left();
       switch (next.do) {
         case 'model': {
           const outcome: StepOutcome = await speak(next);
@@ -82,7 +83,9 @@ export function createLeg(parts: LegParts): Leg {
         }
         case 'calls': {
           const { step, people }: Extract<Next, { do: 'calls' }> = next;
-          if (next.machine.length === 0 || next.machine.some(needsWorkflow)) return left();
+          // Calls that people approve meanwhile run beside the others, which takes the workflow.
+          if (next.machine.length === 0 || people.length > 0) return left();
+          if (next.machine.some(needsWorkflow)) return left();
           const machine: CallRef[] = await executeCalls(toolCall, {
             ref: { ...run, step: step.step },
             calls: next.machine,

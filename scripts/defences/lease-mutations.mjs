@@ -7,6 +7,20 @@ const ATTEMPT = 'test/activities/lease.test.ts';
 
 const judging = [
   {
+    defence: 'Leases: a judge looks again before it takes over',
+    file: 'worker/lease/judge.ts',
+    edits: [['if (leftMs > 0 && !isEnded) return;', '']],
+    suite: JUDGE,
+    test: 'the judge of leases does not judge a worker that has renewed while another one was taken over',
+  },
+  {
+    defence: 'Leases: the main thread renews where another one cannot',
+    file: 'worker/lease/start-renewing.ts',
+    edits: [['if (!hasRenewed) fallBack();', 'if (!hasRenewed) return;']],
+    suite: HOLDING,
+    test: 'the main thread renews the lease if another thread cannot',
+  },
+  {
     defence: 'Leases: a worker whose own renewals fail judges no other',
     file: 'worker/lease/verdict.ts',
     edits: [["if (steadySince === undefined) return { takes: 'none' };", 'steadySince ??= 0;']],

@@ -32,7 +32,7 @@ export const legs = [
   {
     defence: 'Legs: calls that need the workflow are left to it',
     file: 'activities/leg/run-leg.ts',
-    edits: [['|| next.machine.some(needsWorkflow)', '']],
+    edits: [['if (next.machine.some(needsWorkflow)) return left();', '']],
     suite: LOOP,
     test: 'a leg leaves what people, sub-agents or activities of their own are to do to the workflow',
   },
@@ -81,10 +81,24 @@ export const legs = [
     test: 'a tool with an activity of its own, of the agent usual gives the model an error if its activity fails for good',
   },
   {
-    defence: 'Legs: what people answered meanwhile is not forgotten',
-    file: 'workflows/leg.ts',
-    edits: [['released, stopRequested },', 'stopRequested },']],
-    suite: LEGS,
-    test: 'a run in legs continues with what people answered while its tools were being executed',
+    defence: 'Legs: a step that asks people as well is left to the workflow',
+    file: 'activities/leg/run-leg.ts',
+    edits: [['next.machine.length === 0 || people.length > 0', 'next.machine.length === 0']],
+    suite: LOOP,
+    test: 'a leg leaves what people, sub-agents or activities of their own are to do to the workflow',
+  },
+  {
+    defence: 'Legs: one that must leave begins no other call',
+    file: 'activities/leg/leg-calls.ts',
+    edits: [['progress.hasBegun && mustLeave()', 'false']],
+    suite: LOOP,
+    test: 'a leg begins no more calls of a step once its worker shuts down',
+  },
+  {
+    defence: 'Legs: one hands over where its workflow continues as new',
+    file: 'activities/leg/run-leg.ts',
+    edits: [['!isFirst && ref.endsSoon === true', 'false']],
+    suite: LOOP,
+    test: 'a leg hands over before the next model step when its workflow continues as new',
   },
 ];

@@ -28,15 +28,14 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
     ...(thread !== undefined && { thread }),
     renew: async (holder, forMs) => {
       const { held, about } = of(holder);
-      const [, , over, noted] = await callRedis(
-        Promise.all([
-          redis.set(held, '1', 'PX', forMs),
-          redis.zadd(all, now(), holder),
-          redis.hget(about, 'over'),
-          redis.lrange(stops, 0, -1),
-        ]),
+      // Of a cluster, only the master of the holder's own slot decides whether the lease is renewed.
+      const listed = redis.zadd(all, now(), holder).catch(() => 0);
+      const noted = redis.lrange(stops, 0, -1).catch((): string[] => []);
+      const [, over] = await callRedis(
+        Promise.all([redis.set(held, '1', 'PX', forMs), redis.hget(about, 'over')]),
       );
-      return { isOver: over !== null, stops: noted.map(toStop) };
+      await listed;
+      return { isOver: over !== null, stops: (await noted).flatMap(toStop) };
     },
     noteStop: async ({ sessionId, runId }) => {
       await callRedis(
@@ -75,10 +74,8 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
       await callRedis(redis.unlink(held));
     },
     forget: async (holder) => {
-      const { held, work } = of(holder);
-      await callRedis(
-        Promise.all([redis.zrem(all, holder), redis.unlink(held), redis.unlink(work)]),
-      );
+      // Its registry is gone once it is empty; what another release has written there stays.
+      await callRedis(Promise.all([redis.zrem(all, holder), redis.unlink(of(holder).held)]));
     },
   };
 
@@ -102,7 +99,14 @@ function toWork(json: string): HeldWork[] {
   }
 }
 
-function toStop(json: string): StopNote {
-  const [sessionId, runId] = JSON.parse(json) as [string, string];
-  return { sessionId, runId };
+/** A note that cannot be read was left by another release. */
+function toStop(json: string): StopNote[] {
+  try {
+    const note = JSON.parse(json) as unknown;
+    const [sessionId, runId] = Array.isArray(note) ? (note as unknown[]) : [];
+    const isWhole = typeof sessionId === 'string' && typeof runId === 'string';
+    return isWhole ? [{ sessionId, runId }] : [];
+  } catch {
+    return [];
+  }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolConfig, type ToolDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import type { CallRef } from '../../protocol/run.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';
 
@@ -162,8 +163,37 @@ describe('a leg', () => {
       tools,
     });
     const { next } = await leg(await begin());
-    expect(next).toMatchObject({ do: 'calls', machine: [], people: [{ toolName: 'ask' }] });
-    expect((await record())?.status).toBe('waiting_tool');
+    // In a step that asks people as well, what they release runs beside the other calls.
+    expect(next).toMatchObject({
+      do: 'calls',
+      machine: [{ toolName: 'echo' }],
+      people: [{ toolName: 'ask' }],
+    });
+    expect((await record())?.status).toBe('running');
+  });
+
+  it('begins no more calls of a step once its worker shuts down', async () => {
+    let executed = 0;
+    const twenty = Array.from({ length: 20 }, () => 'echo');
+    const { begin, leg } = createLegHarness(
+      { model: fakeModel(asking(twenty)), tools: [tool('echo', () => (executed += 1))] },
+      { isDraining: () => executed > 0 },
+    );
+    const { next } = await leg(await begin());
+    expect(executed).toBeLessThanOrEqual(10);
+    expect(next).toMatchObject({ do: 'calls', people: [] });
+    const { machine } = next as { machine: CallRef[] };
+    expect(machine).toHaveLength(20 - executed);
+    expect(machine[0]?.activity).toBeUndefined();
+  });
+
+  it('hands over before the next model step when its workflow continues as new', async () => {
+    const { begin, leg } = createLegHarness({
+      model: fakeModel(asking(['echo'], ['echo'])),
+      tools: [tool('echo', () => 'ok')],
+    });
+    const { next } = await leg(await begin(), undefined, { endsSoon: true });
+    expect(next).toEqual({ do: 'model', step: 2 });
   });
 
   it('hands over at a step boundary when its time is over, or its worker shuts down', async () => {

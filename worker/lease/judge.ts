@@ -51,6 +51,9 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
   }
 
   async function take(holder: string, which: 'most' | 'all'): Promise<void> {
+    // Its holder may have renewed it while others were taken over.
+    const { leftMs, isEnded } = await leases.look(holder);
+    if (leftMs > 0 && !isEnded) return;
     const work = await leases.work(holder);
     if (work.length === 0) {
       await leases.forget(holder);
@@ -83,17 +86,20 @@ export function createJudge(options: JudgeOptions): () => Promise<number> {
 
   return async () => {
     const states = await watch();
+    const [at, steadySince] = [now(), own.steadySince()];
     const seen = new Map<string, Sighting>();
+    const due: [holder: string, which: 'most' | 'all'][] = [];
     let nextMs = times.renewMs;
     for (const [holder, state] of states) {
-      const at = now();
       const sighting = see(sightings.get(holder), state, at);
       seen.set(holder, sighting);
-      const { takes, againMs } = judgeLease(sighting, own.steadySince(), at, times);
+      const { takes, againMs } = judgeLease(sighting, steadySince, at, times);
       if (againMs !== undefined) nextMs = Math.min(nextMs, Math.max(SOONEST_MS, againMs));
-      if (takes !== 'none') await take(holder, takes);
+      if (takes !== 'none') due.push([holder, takes]);
     }
+    // Before anything is taken over, which may fail: what was seen must not grow old.
     sightings = seen;
+    for (const [holder, takes] of due) await take(holder, takes);
     return nextMs;
   };
 }

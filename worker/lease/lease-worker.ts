@@ -9,7 +9,7 @@ import { LEASE_TIMES } from './verdict.js';
 import { createWorkerLease, type WorkerLease } from './worker-lease.js';
 
 export interface LeaseOptions {
-  /** Name of this process's lease; a supervisor may choose it. Default: random. */
+  /** Begins the name of this process's lease; a supervisor may choose it. Default: random. */
   id?: string;
   /** The lease of a process that has ended: its attempts are taken over without delay. */
   replaces?: string;
@@ -30,7 +30,9 @@ export function createLeaseOfWorker(deps: LeaseDeps): {
   /** Watches the leases of others until the signal fires. */
   judge: (signal: AbortSignal) => Promise<void>;
 } {
-  const { client, namespace, id = randomUUID(), replaces, logger } = deps;
+  const { client, namespace, replaces, logger } = deps;
+  // A supervisor may use a name again: each process has a lease of its own under it.
+  const id = deps.id === undefined ? randomUUID() : `${deps.id}.${randomUUID()}`;
   const { unansweredMs = () => 0 } = deps;
   const leases = { ...deps.leases.of(namespace) };
   const times = LEASE_TIMES;
@@ -41,7 +43,9 @@ export function createLeaseOfWorker(deps: LeaseDeps): {
   /** The names under which a process held its lease begin with its id. */
   async function endFormer(former: string): Promise<void> {
     const holders = await leases.holders();
-    const ended = holders.filter((each) => each === former || each.startsWith(`${former}.`));
+    const ended = holders.filter(
+      (each) => !lease.isOwn(each) && (each === former || each.startsWith(`${former}.`)),
+    );
     await Promise.all(ended.map((each) => leases.end(each)));
   }
 

@@ -56,7 +56,16 @@ function renewInThread(options: RenewingOptions, opening: LeaseThread): { stop: 
   const { namespace, id, times, unansweredMs, logger, onReport } = options;
   const pulse = startPulse(unansweredMs);
   let isStopped = false;
+  let hasRenewed = false;
   let thread: Worker | undefined;
+  let here: { stop: () => void } | undefined;
+
+  /** In some bundled programs the thread's file cannot be found: a busy main thread renews late. */
+  function fallBack(): void {
+    if (isStopped) return;
+    logger.warn({}, 'the main thread renews the lease, since no other thread can');
+    here ??= renewHere(options);
+  }
 
   function start(): void {
     const input: ThreadInput = {
@@ -70,19 +79,29 @@ function renewInThread(options: RenewingOptions, opening: LeaseThread): { stop: 
     const file = builtOf(new URL('./thread.js', import.meta.url).href, import.meta.url);
     thread = new Worker(new URL(file), { workerData: input, name: 'lease' });
     thread.unref();
-    thread.on('message', onReport);
+    thread.on('message', (report: RenewalReport) => {
+      hasRenewed = true;
+      onReport(report);
+    });
     thread.on('error', (error) => {
       logger.warn({ err: error }, 'the thread that renews the lease has failed');
     });
     thread.once('exit', () => {
-      if (!isStopped) setTimeout(start, AGAIN_MS).unref();
+      if (!hasRenewed) fallBack();
+      else if (!isStopped) setTimeout(start, AGAIN_MS).unref();
     });
   }
 
-  start();
+  try {
+    start();
+  } catch (error) {
+    logger.warn({ err: error }, 'the thread that renews the lease cannot start');
+    fallBack();
+  }
   return {
     stop: () => {
       isStopped = true;
+      here?.stop();
       pulse.stop();
       thread?.postMessage('stop');
     },

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { AttemptFailure } from '../../activities/attempt-failure.js';
 import type { Held, Lease } from '../../activities/lease.js';
 import { withTimeout } from '../../protocol/time.js';
@@ -51,24 +50,25 @@ const CLOSE_MS = 1_000;
 export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   const { leases, id, times, logger } = options;
   const entries = new Map<string, Entry>();
-  // A conversation may have many attempts in progress.
-  const stopped = new EventEmitter().setMaxListeners(0);
+  // No emitter of events: users choose the ids of sessions, and `error` is one.
+  const stopped = new Map<string, Set<(runId: string) => void>>();
   let holder = id;
   let newest: RenewalReport | undefined;
   let renewing: { stop: () => void } | undefined;
   let begun: Promise<unknown> = Promise.resolve();
+  let startedAt = 0;
 
   const fails = (what: string) => (error: unknown) => {
     logger.warn({ err: error }, what);
   };
 
+  /** @throws HelixError if the store does not take the entry */
   function register(entry: Entry): Promise<void> {
     const { work, patience } = entry;
     const held = patience > 0 ? { ...work, isPatient: true } : work;
-    entry.registered = begun
-      .then(() => leases.hold(entry.holder, held))
-      .catch(fails('an attempt could not be registered'));
-    return entry.registered;
+    const registered = begun.then(() => leases.hold(entry.holder, held));
+    entry.registered = registered.catch(fails('an attempt could not be registered'));
+    return registered;
   }
 
   /**
@@ -91,7 +91,9 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
 
   function onReport(report: RenewalReport): void {
     newest = report;
-    for (const { sessionId, runId } of report.stops) stopped.emit(sessionId, runId);
+    for (const { sessionId, runId } of report.stops) {
+      for (const listener of [...(stopped.get(sessionId) ?? [])]) listener(runId);
+    }
     if (report.holder === holder) return;
     continueAs(report.holder).catch(fails('attempts could not be registered again'));
   }
@@ -108,10 +110,12 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
       registered,
       becomePatient: async () => {
         entry.patience += 1;
-        if (entry.patience === 1) await register(entry);
+        // Other calls of the same attempt may have asked for it: each waits until it is stored.
+        await (entry.patience === 1 ? register(entry) : entry.registered);
         return () => {
           entry.patience -= 1;
-          if (entry.patience === 0 && entries.has(work.id)) void register(entry);
+          if (entry.patience > 0 || !entries.has(work.id)) return;
+          register(entry).catch(() => undefined);
         };
       },
       release: () => {
@@ -129,12 +133,18 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   return {
     hold,
     onStop: (sessionId, listener) => {
-      stopped.on(sessionId, listener);
-      return () => stopped.off(sessionId, listener);
+      const listeners = stopped.get(sessionId) ?? new Set();
+      stopped.set(sessionId, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0 && stopped.get(sessionId) === listeners) stopped.delete(sessionId);
+      };
     },
-    isHeld: () => newest === undefined || renewedWithin(UNHELD_MS),
+    isHeld: () =>
+      newest === undefined ? monotonicMs() - startedAt < STARTING_MS : renewedWithin(UNHELD_MS),
     start: () => {
       // Before anything is registered the lease is listed: the thread takes a while to start.
+      startedAt = monotonicMs();
       begun = leases.renew(id, STARTING_MS).catch(fails('the lease could not begin'));
       renewing = startRenewing({ ...options, onReport });
     },

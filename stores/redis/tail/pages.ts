@@ -53,9 +53,11 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
     const from = `(${String(fromSequence)}-0`;
     const reply = readAllowed(keys.session(conversationId), from, limit);
     const [[sequence], page, info = ''] = await callRedis(reply);
+    const entries = page.map((entry) => toLogEntry(entry, conversationId));
     return {
-      entries: page.map((entry) => toLogEntry(entry, conversationId)),
-      sequence: toNumber('seq', sequence ?? '0'),
+      entries,
+      // A Redis that is full refuses transactions: entries may have come since the number was read.
+      sequence: Math.max(toNumber('seq', sequence ?? '0'), entries.at(-1)?.sequence ?? 0),
       server: RUN_ID.exec(info)?.[1] ?? '',
     };
   };

@@ -66,6 +66,21 @@ describe('the judge of leases', () => {
     expect(await leases.holders()).toEqual([]);
   });
 
+  it('does not judge a worker that has renewed while another one was taken over', async () => {
+    const { clock, leases, taken, openJudge, die } = openWorld();
+    const look = openJudge('j', async ({ id }) => {
+      taken.push(id);
+      await leases.renew('w2', LEASE_TIMES.leaseMs);
+    });
+    await leases.hold('w2', workOf('b'));
+    await leases.renew('w2', LEASE_TIMES.leaseMs);
+    await die('w1', [workOf('a')], look);
+    clock.now += LEASE_TIMES.graceMs;
+    await look();
+    expect(taken).toEqual(['a']);
+    expect(await leases.work('w2')).toEqual([workOf('b')]);
+  });
+
   it('looks again exactly when a lease could be judged', async () => {
     const { leases, openJudge } = openWorld();
     await leases.renew('w', 100);

@@ -103,3 +103,28 @@ it('a stop in the mailbox reaches the attempts of its conversation', async () =>
   expect(new Set(heard)).toEqual(new Set(['s1:1-a']));
   end();
 });
+
+it('a stop of a conversation that this worker does not execute changes nothing, whatever its id is', async () => {
+  const { leases, lease } = open();
+  const heard: string[] = [];
+  const ignore = lease.onStop('other', (runId) => heard.push(runId));
+  // Events of an emitter with these names throw, or call its own listeners.
+  for (const sessionId of ['error', 'newListener', '__proto__']) {
+    await leases.noteStop({ sessionId, runId: `${sessionId}:1` });
+  }
+  await leases.noteStop({ sessionId: 'other', runId: 'other:1' });
+  await until('the stops have come', () => heard.includes('other:1'));
+  ignore();
+  const gone = heard.length;
+  await leases.noteStop({ sessionId: 'other', runId: 'other:2' });
+  await until('it is renewed', async () => (await leases.look('w')).leftMs > 0);
+  expect(heard.slice(gone)).toEqual([]);
+  expect(lease.isHeld()).toBe(true);
+});
+
+it('the main thread renews the lease if another thread cannot', async () => {
+  const broken = { module: 'data:text/javascript,throw new Error("no such file")', data: {} };
+  const { leases, lease } = open(broken);
+  await until('it is steady', () => lease.steadySince() !== undefined);
+  expect((await leases.look('w')).leftMs).toBeGreaterThan(0);
+});
