@@ -1,14 +1,12 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import proto from '@temporalio/proto';
+import { decodePayload, encodePayload } from './payload-bytes.js';
 
 const ENCODING = 'binary/encrypted';
 const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-
-const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 /** A key of payloads. */
 export interface PayloadKey {
@@ -63,7 +61,7 @@ export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
 function encrypt(payload: Payload, { id, key }: PayloadKey): Payload {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(CIPHER, key, iv);
-  const plain = PayloadMessage.encode(payload).finish();
+  const plain = encodePayload(payload);
   return {
     metadata: { encoding: Buffer.from(ENCODING), 'encryption-key-id': Buffer.from(id) },
     data: Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]),
@@ -82,7 +80,7 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Uint8Array>): Paylo
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES));
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   const plain = [decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()];
-  return PayloadMessage.decode(Buffer.concat(plain));
+  return decodePayload(Buffer.concat(plain));
 }
 
 function toText(bytes: Uint8Array | null | undefined): string {

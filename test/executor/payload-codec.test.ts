@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import proto from '@temporalio/proto';
 import fc from 'fast-check';
+import { decodePayload, encodePayload } from '../../executor/payload-bytes.js';
 import { createPayloadCodec, type PayloadKey } from '../../executor/payload-codec.js';
 
 const CANARY = 'the canary sings';
@@ -13,6 +15,15 @@ const toPayload = (value: unknown): Payload => defaultPayloadConverter.toPayload
 /** The bytes of a payload, its metadata included. */
 const bytesOf = ({ data, metadata = {} }: Payload): string =>
   Buffer.concat([...Object.values(metadata ?? {}), data ?? new Uint8Array()]).toString('latin1');
+
+it('payloads are encoded as the messages that other SDKs read', () => {
+  const { Payload: Message } = proto.temporal.api.common.v1;
+  const payload = { ...toPayload({ text: CANARY }), data: Buffer.from('data') };
+  const encoded = Buffer.from(encodePayload(payload));
+  expect(encoded).toEqual(Buffer.from(Message.encode(payload).finish()));
+  expect(bytesOf(decodePayload(encoded))).toBe(bytesOf(payload));
+  expect(decodePayload(encodePayload({ data: new Uint8Array() })).data).toHaveLength(0);
+});
 
 describe('the payload codec', () => {
   it('the payload codec gives back what it encrypted, and nothing of it can be read', async () => {
